@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,53 +11,24 @@ from .data.columns import Texts
 from .errors import InputError, quoted
 from .inference.steps import counting_steps
 from .metrics.base import Scores
-from .progress import AnyProgress, reported
-from .resampling.counting import AnyMetric, Data, References, Systems
+from .options.declare import called_with
+from .options.flips import FlipOptions, finite
+from .progress import reported
+from .resampling.counting import Data
 from .resampling.samples import Pairs, Sample
 from .resampling.units import Documents, paired_influence
 from .results import FlippedSegment, Flips, UsedMetric
 from .settings import DocumentIds, Resampling
-from .types import MetricName
-from .validate import check_integer, check_name
+from .validate import check_name
 
 
-def flips(
-    references: References = None,
-    systems: Systems = None,
-    metric: MetricName | str | AnyMetric = "bleu",
-    *,
-    system: str,
-    baseline: str,
-    threshold: float,
-    top: int = 10,
-    reference: str | Sequence[str] | None = None,
-    documents: DocumentIds | None = None,
-    threads: int | None = None,
-    progress: AnyProgress = None,
-) -> Flips:
+@called_with(FlipOptions)
+def flips(options: FlipOptions) -> Flips:
     """The segments that a system gains and loses against a baseline, and those with the largest influence.
 
     A segment passes if its score is at least the threshold, or at most the threshold if lower is better. It is gained
     if it passes only under the system, and lost if it passes only under the baseline. The influence of a segment is the
     difference of the two corpus scores, minus that difference without the segment.
-
-    Parameters
-    ----------
-    references, systems, reference
-        As for :func:`reshuffle.compare`.
-    metric : str or metric
-        One of those for :func:`reshuffle.compare`.
-    system, baseline : str
-        The names of two different systems.
-    threshold : float
-        In the units of segment scores, as :func:`reshuffle.segment_scores` returns them.
-    top : int
-        How many segments to list by their influence.
-    documents : sequence of S str or int, optional
-        The document id of each segment. Documents are then compared instead of segments; the score of a document is
-        the corpus score of its segments.
-    threads, progress
-        As for :func:`reshuffle.compare`.
 
     Returns
     -------
@@ -85,29 +55,41 @@ def flips(
     >>> [(segment.segment, round(segment.influence, 3)) for segment in found.influential[:2]]
     [(2, 17.5), (3, -14.167)]
     """
-    texts = Texts.from_arguments(references, systems, reference, documents=documents)
-    data = Data.from_arguments(texts.references, texts.systems, [metric])
-    with reported(progress) as watched:
-        resampling = Resampling(threads=threads, progress=watched)
-        return flips_of(data, texts.documents, resampling, system, baseline, threshold, top=top)
+    texts = Texts.from_arguments(options.references, options.systems, options.reference, documents=options.documents)
+    data = Data.from_arguments(texts.references, texts.systems, [options.metric])
+    pair = _pair(data.names, options.system, options.baseline)
+    with reported(options.progress) as watched:
+        resampling = Resampling(threads=options.threads, progress=watched)
+        return _flips(data, texts.documents, resampling, pair, finite("threshold", options.threshold), options.top)
 
 
-def flips_of(
+def _pair(names: Sequence[str], system: str | None, baseline: str | None) -> tuple[str, str]:
+    """The system and its baseline; :class:`InputError` if they are unknown, the same, or not clear."""
+    baseline = names[0] if baseline is None else baseline
+    others = [name for name in names if name != baseline]
+    if system is None:
+        if len(others) != 1:
+            raise InputError(
+                f"there are {len(names)} systems: choose one with system= (--system), to compare it with {baseline}"
+            )
+        system = others[0]
+    for kind, name in (("system", system), ("baseline", baseline)):
+        check_name(kind, name, names)
+    if system == baseline:
+        raise InputError(f"system and baseline are both {quoted(system)}: expected two different systems")
+    return system, baseline
+
+
+def _flips(
     data: Data,
     documents: DocumentIds | None,
     resampling: Resampling,
-    system: str,
-    baseline: str,
+    pair: tuple[str, str],
     threshold: float,
-    *,
     top: int,
 ) -> Flips:
-    """The flips under the only metric of the data: see :func:`flips`."""
-    threshold, top = _check_threshold(threshold), check_integer("top", top, 0)
-    for kind, name in (("system", system), ("baseline", baseline)):
-        check_name(kind, name, data.names)
-    if system == baseline:
-        raise InputError(f"system and baseline are both {quoted(system)}: expected two different systems")
+    """The flips of a system and its baseline under the only metric of the data: see :func:`flips`."""
+    system, baseline = pair
     (metric,), (label,) = data.metrics, data.labels
     names, pairs = (baseline, system), [(1, 0)]
     if resampling.progress is not None:
@@ -148,17 +130,6 @@ def flips_of(
         signature=signature.for_flips(of_metric, threshold, sample.unit, sample.n_units),
         version=_core.VERSION,
     )
-
-
-def _check_threshold(threshold: object) -> float:
-    """The threshold as a float; :class:`InputError` if it is not a finite number."""
-    try:
-        number = math.nan if isinstance(threshold, bool | str) else float(threshold)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise InputError(f"threshold must be a finite number, got {quoted(threshold)}")
-    return number
 
 
 def _document_scores(by_segment: Sample, grouping: Documents, pairs: Pairs) -> Scores:

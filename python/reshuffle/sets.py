@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from . import _core, signature
 from .comparing import Design, Inferred, Resampled, average_of, comparisons_of
@@ -118,15 +118,16 @@ def compare_sets(options: CompareSets) -> SetComparison:
 
 @contextlib.contextmanager
 def on_test_set(name: str) -> Iterator[None]:
-    """Name the test set in errors."""
+    """Name the test set in errors, unless it has no name."""
     try:
         yield
     except InputError as error:
+        if not name:
+            raise
         raise InputError(f"test set {quoted(name)}: {error}") from error
 
 
-@dataclass(frozen=True)
-class SetData:
+class SetData(NamedTuple):
     """The checked data of a test set."""
 
     data: Data

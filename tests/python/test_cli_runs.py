@@ -15,9 +15,9 @@ import pytest
 
 import reshuffle
 from reshuffle import SegmentScores, compare_runs, types
-from reshuffle.data.manifest import manifest_table
-from reshuffle.data.run_manifest import read_run_manifest
+from reshuffle.data.manifest import Manifest
 from reshuffle.inference.exchange import EXCHANGES
+from reshuffle.options.files import RunFiles
 
 N = ("-n", "99", "--threads", "1")
 SEGMENTS = 30
@@ -292,7 +292,7 @@ COMET = [0.5, 0.25, 1]
 def test_a_manifest_says_what_the_options_say(runs: Path, run: Any) -> None:
     write("docs.txt", [f"d{segment // 3}" for segment in range(SEGMENTS)])
     write("sub/runs.toml", [TOML])
-    Path("sub/runs.json").write_text(json.dumps(manifest_table("sub/runs.toml", "")[1]), "utf-8")
+    Path("sub/runs.json").write_text(json.dumps(Manifest.read("sub/runs.toml", "").table), "utf-8")
     found = document(run, "--manifest", "sub/runs.toml", "--exchange", "segment")
     assert document(run, "--manifest", "sub/runs.json", "--exchange", "segment") == found
     args = ["--refs", "ref.txt", *OLD, "--baseline-name", "old", *NEW, "--docs", "docs.txt", "--case-sensitive"]
@@ -529,11 +529,11 @@ def test_the_manifest_of_the_guide_can_be_read(runs: Path) -> None:
     found = re.search(r"```toml\n(.*?)```", section, re.DOTALL)
     assert found is not None
     Path("runs.toml").write_text(found[1], "utf-8")
-    files = read_run_manifest("runs.toml", ["tokenize"])
+    files = RunFiles(**Manifest.read("runs.toml", "", {"tokenize": False}).values(RunFiles))
     assert files.baseline == "old"
     assert {len(own) for own in files.systems.values()} == {3}
-    assert files.dev.scores == {"new": {"COMET": [0.81, 0.83, 0.82]}}
-    assert files.options == {"tokenize": "13a"}
+    assert files.dev.scores == {"new": {"COMET": (0.81, 0.83, 0.82)}}
+    assert files.metric_options == {"tokenize": "13a"}
 
 
 def test_the_runs_of_the_demo_are_compared_as_it_says(tmp_path: Path, monkeypatch: Any, run: Any) -> None:

@@ -152,6 +152,7 @@ def test_reports_of_flips() -> None:
         ({"system": "tuend"}, "unknown system 'tuend': did you mean 'tuned'"),
         ({"baseline": "Baseline"}, "unknown baseline 'Baseline': did you mean 'baseline'"),
         ({"baseline": "tuned"}, "system and baseline are both 'tuned': expected two different systems"),
+        ({"system": None}, r"there are 4 systems: choose one with system= \(--system\), to compare it with baseline"),
         ({"metric": "blue"}, "unknown metric 'blue': did you mean 'bleu'"),
         ({"top": -1}, "top must be a whole number of at least 0, got -1"),
         ({"documents": ["x"] * 400}, "there is only one document"),
@@ -183,7 +184,7 @@ def test_the_command_line_has_flips(run: Callable[..., Any], tmp_path: Path) -> 
     for args, message in (
         ([ref, base, tuned, "--threshold", "nan"], "threshold must be a finite number, got nan"),
         ([ref, base, tuned], "Missing option '--threshold'"),
-        ([ref, base, tuned, larger, "--threshold", "5"], "there are 3 systems: choose one with --system"),
+        ([ref, base, tuned, larger, "--threshold", "5"], "there are 3 systems: choose one with system= (--system)"),
         ([ref, base, tuned, "-m", "bleu", "ter", "--threshold", "5"], "for one metric, got 2 (bleu, ter)"),
         ([ref, base, tuned, "--threshold", "5", "--strata", ref], "--strata does not apply to flips"),
         ([ref, base, tuned, "--threshold", "5", "--missing", "pairwise"], "--missing pairwise needs --scores"),

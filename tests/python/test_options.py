@@ -18,7 +18,7 @@ import reshuffle.meta
 from reshuffle import InputError, study, tune
 from reshuffle.cli.command import Command
 from reshuffle.cli.declared import declared_options, flag_of, given_values, made
-from reshuffle.options import comparisons, meta, studies, tuning
+from reshuffle.options import comparisons, flips, meta, studies, tuning
 from reshuffle.options.declare import Flag, Option, Options, call, called_with, options_of, several, taken
 
 FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
@@ -27,6 +27,7 @@ FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
     reshuffle.compare_runs: comparisons.CompareRuns,
     reshuffle.score: comparisons.Score,
     reshuffle.segment_scores: comparisons.SegmentScoring,
+    reshuffle.flips: flips.FlipOptions,
     study.type1: studies.Type1,
     study.power: studies.Power,
     study.sensitivity: studies.Sensitivity,
@@ -57,6 +58,7 @@ REQUIRED: dict[str, Any] = {
     **dict.fromkeys(("references", "lists", "counts", "scores", "lengths", "targets", "apply_to")),
     "test_sets": [],
     "optimizer": "mert",
+    "threshold": 1.0,
 }
 
 

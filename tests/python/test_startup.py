@@ -20,8 +20,8 @@ from reshuffle.cli.studies import COMMANDS
 from reshuffle.data.evaluations import JUDGMENT_FORMATS, SCORE_FORMATS
 from reshuffle.data.formats import INPUT_FORMATS
 from reshuffle.data.judgments import REPEATS
-from reshuffle.data.meta_manifest import COLUMNS
 from reshuffle.data.score_tables import REPEATED
+from reshuffle.data.scores import ROLES
 from reshuffle.data.system_names import TREATMENTS_OF_UNKNOWN_SYSTEMS
 from reshuffle.errors import InputError
 from reshuffle.inference.exchange import EXCHANGES
@@ -279,7 +279,7 @@ def kinds_of_seeds() -> list[str]:
         (types.Repeats, REPEATS),
         (types.JudgmentFormat, JUDGMENT_FORMATS),
         (types.ScoreFormat, SCORE_FORMATS),
-        (types.ScoreColumn, COLUMNS),
+        (types.ScoreColumn, ROLES),
         (types.OptimizerName, OPTIMIZERS),
         (types.MertPreset, PRESETS),
         (types.OracleTable, ORACLE_TABLES),

@@ -13,14 +13,12 @@ import click
 
 from ..errors import InputError, shortened, warn
 from .habits import check_habits
-from .params import Name, NameList, Numbers, Option
+from .params import Name, NameList, Numbers, Option, WordList
 
 # The option that takes metrics.
 METRIC = ("-m", "--metric", "--metrics")
 # A negative number, which no option looks like.
 NEGATIVE = re.compile(r"-\.?\d")
-# The most words of a command line to show in an error.
-MAX_SHOWN = 6
 
 
 class Words(NamedTuple):
@@ -31,7 +29,7 @@ class Words(NamedTuple):
     accepts : callable
         Whether a word after the first still belongs to the option.
     joined : bool
-        Whether the words are one value of the option, separated by NUL, instead of a value each.
+        Whether the words are one value of the option, a tuple, instead of a value each.
     noun : str or None
         What a word is, such as ``file``. If it is None, the option may also be written as ``--option=WORD`` before
         other arguments.
@@ -51,10 +49,10 @@ class Grouped(Option):
         The group of the help.
     greedy : sequence of str, or bool
         Those names of the option that take every word up to the next option; True for all names.
-    joined : bool
-        Whether these words are one value of the option. ``words`` splits it.
     noun : str
         What such a word is, for messages.
+
+    With the type :class:`~reshuffle.cli.params.WordList`, these words are one value of the option.
     """
 
     def __init__(
@@ -62,7 +60,6 @@ class Grouped(Option):
         *args: Any,
         group: str,
         greedy: Sequence[str] | bool = (),
-        joined: bool = False,
         noun: str = "file",
         **attributes: Any,
     ) -> None:
@@ -70,46 +67,13 @@ class Grouped(Option):
         self.group = group
         if isinstance(greedy, bool):
             greedy = self.opts if greedy else ()
+        joined = isinstance(self.type, WordList)
         self.takes = {name: Words(lambda word: True, joined, noun) for name in greedy}
 
 
 def option(group: str, *names: str, **attributes: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """As :func:`click.option`, with a group of the help and the other parameters of :class:`Grouped`."""
     return click.option(*names, cls=Grouped, group=group, **attributes)
-
-
-def words(value: str) -> list[str]:
-    """The words of an option whose words are joined: ``--set NAME FILE FILE``."""
-    return value.split("\0")
-
-
-def name_and_words(option: str, value: str, what: str) -> tuple[str, list[str]]:
-    """The name, and the words after it, of an option with joined words. ``what`` says what these are, in errors.
-
-    :class:`InputError` for an empty name, and for a file in its place: it would silently be left out.
-    """
-    name, *rest = words(value)
-    if not name:
-        raise InputError(f"{option}: expected a name and {what}, got an empty name")
-    if _is_input(name):
-        written = " ".join(map(shortened, [option, "NAME", name, *rest][:MAX_SHOWN]))
-        more = " ..." if len(rest) + 3 > MAX_SHOWN else ""
-        raise InputError(
-            f"{option} {shortened(name)}: expected a name before {what}, but {shortened(name)} is a file: write "
-            f"{written}{more}, with a NAME that no file has"
-        )
-    return name, rest
-
-
-def _is_input(word: str) -> bool:
-    """Whether a word is standard input or an existing file, perhaps with the name of one of its columns."""
-    from ..data.reading import split_name  # not at start-up
-
-    try:
-        path = Path(split_name(word)[0])
-        return word == "-" or (path.exists() and not path.is_dir())
-    except (OSError, ValueError):  # the name is too long
-        return False
 
 
 class Command(click.Command):
@@ -170,15 +134,8 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         every = self.get_params(ctx)
         check_habits(args, [name for param in every for name in (*param.opts, *param.secondary_opts)])
-        # A NUL is a safe mark, because no argument can contain one. Before -#NAME it keeps click from seeing options
-        # there, and in values such as those of --scores and --set it separates the words.
-        spread = _spread(args, self._takers())
-        rest = super().parse_args(ctx, [f"\0{arg}" if arg.startswith("-#") else arg for arg in spread])
-        for name, value in ctx.params.items():
-            if isinstance(value, str):
-                ctx.params[name] = _unmarked(value)
-            elif isinstance(value, tuple):
-                ctx.params[name] = tuple(map(_unmarked, value))
+        rest = super().parse_args(ctx, list(map(_marked, _spread(args, self._takers()))))
+        ctx.params.update({name: _unmarked(value) for name, value in ctx.params.items()})
         return rest
 
     def _takers(self) -> dict[str, Words]:
@@ -245,17 +202,17 @@ def _write_rows(formatter: click.HelpFormatter, rows: Sequence[tuple[str, str]])
             first = hanging
 
 
-def _spread(args: list[str], takers: Mapping[str, Words]) -> list[str]:
+def _spread(args: list[str], takers: Mapping[str, Words]) -> list[Any]:
     """The same arguments with one value per option, as click wants them.
 
-    Repeats an option before each of its words, as in ``--refs FILE FILE``, or joins its words into one value.
+    Repeats an option before each of its words, as in ``--refs FILE FILE``, or makes its words one value, a tuple.
 
     Raises
     ------
     InputError
         If another word follows ``--refs=FILE``, or the same with another option that takes all words.
     """
-    spread: list[str] = []
+    spread: list[Any] = []
     name = ""  # the option that takes the words that follow
     closed = ""  # an argument like --refs=FILE, which takes no further words
     for index, arg in enumerate(args):
@@ -276,7 +233,7 @@ def _spread(args: list[str], takers: Mapping[str, Words]) -> list[str]:
                 f"{option} {value} {shortened(arg)}; if it is another argument, put -- or another option before it"
             )
         elif taker is not None and taker.joined and not is_first:
-            spread[-1] += f"\0{arg}"
+            spread[-1] = (*(spread[-1] if isinstance(spread[-1], tuple) else spread[-1:]), arg)
             continue
         elif taker is not None and not is_first:
             if taker.accepts(arg):
@@ -302,9 +259,20 @@ def _warn_of_file(word: str) -> None:
         warn(f"{word!r} after -m is read as a metric, though a file with this name exists: for the file write ./{word}")
 
 
+# A safe mark, because no argument can contain one: before -#NAME it keeps click from seeing options there.
+MARK = "\0"
+
+
+def _marked(arg: Any) -> Any:
+    """The argument, with the mark if it is ``-#NAME``."""
+    return f"{MARK}{arg}" if isinstance(arg, str) and arg.startswith("-#") else arg
+
+
 def _unmarked(value: Any) -> Any:
-    """The value without the mark before ``-#NAME``."""
-    return value[1:] if isinstance(value, str) and value.startswith("\0-#") else value
+    """The value of an option without the mark, also in a tuple."""
+    if isinstance(value, tuple):
+        return tuple(map(_unmarked, value))
+    return value[1:] if isinstance(value, str) and value.startswith(MARK) else value
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import click
 from attrs import evolve
@@ -11,10 +11,14 @@ from attrs import evolve
 from .. import types
 from ..errors import InputError, printable
 from ..options.comparisons import CompareSets, Score
+from ..options.declare import call
+from ..options.display import ComparisonDisplay, Display
+from ..options.files import FlipFiles, SetFiles
+from ..options.flips import FlipOptions
 from .command import Command
 from .declared import given_values, made
 from .options import ARGUMENTS, COUNTS, compare_options, flip_options, score_options
-from .params import Name, option
+from .params import FLAGS, Name, option
 
 if TYPE_CHECKING:
     from ..results import Comparison, SetComparison
@@ -57,7 +61,7 @@ FLIP_EXAMPLES = (
     examples=COMPARE_EXAMPLES,
     arguments=(*ARGUMENTS, *COUNTS),
     common=(
-        "refs",
+        "references",
         "scores",
         "documents",
         "sets",
@@ -75,7 +79,14 @@ FLIP_EXAMPLES = (
     ),
 )
 @compare_options
-def compare_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
+def compare_command(
+    reference: str | None,
+    systems: tuple[str, ...],
+    executor: str | None,
+    fmt: str | None,
+    outputs: tuple[str, ...],
+    **options: Any,
+) -> None:
     """Test whether systems differ by more than chance.
 
     Every SYS is compared with the baseline, which is the first SYS unless --baseline names another. With the default
@@ -83,53 +94,42 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     sets of this size.
     """
     from ..comparing import compared
-    from ..resampling.counting import Data
     from ..sets import common_texts, compared_sets
-    from ..settings import ComparisonSettings, Levels
+    from ..settings import ComparisonSettings, Levels, Resampling
     from .executors import chosen_executor
-    from .job import FLAGS, Job
+    from .inputs.sets import Inputs
     from .layout import ChosenLayout
     from .output import Reports, destination
     from .progress import progress_bar
-    from .set_jobs import SetJobs
 
-    sets, manifest, executor = options.pop("sets"), options.pop("manifest"), options.pop("executor")
-    reports = Reports.chosen(options.pop("fmt"), options.pop("outputs"), get_args(types.Format), "text")
-    layout = ChosenLayout.from_options(options, reports)
-    chosen = made(CompareSets, {"sets": {}, **given_values(CompareSets, options), "with_parts": layout.needs_parts})
+    reports = Reports.chosen(fmt, outputs, get_args(types.Format), "text")
+    values = given_values(CompareSets, options)
+    display = ComparisonDisplay(**given_values(ComparisonDisplay, options))
+    layout = ChosenLayout.chosen(display, reports, values.get("with_texts", False))
+    chosen = made(CompareSets, {"sets": {}, **values, "with_parts": layout.needs_parts})
     testing = ComparisonSettings.from_options(chosen)
     levels = Levels.for_tests(testing.interval, chosen.confidence_level, chosen.alpha, names=FLAGS, test=testing.test)
-    options |= {"n_resamples": chosen.n_resamples, "seed": chosen.seed, "threads": chosen.threads}
-    jobs: Job | SetJobs
-    if sets or manifest is not None:
-        jobs = SetJobs.from_arguments(reference, sets, manifest, options)
-    else:
-        if chosen.missing_systems != "error" or not chosen.average:
-            option = "--missing-systems" if chosen.average else "--no-average"
-            raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
-        jobs = Job.from_arguments(reference, systems, options, min_systems=2)
+    inputs = Inputs.from_options(reference, systems, options, chosen.threads)
+    if inputs.is_one and (chosen.missing_systems != "error" or not chosen.average):
+        option = "--missing-systems" if chosen.average else "--no-average"
+        raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
     with (
-        destination(reports, [*jobs.files, *layout.files], layout.layout, layout.tables) as write,
+        destination(reports, [*inputs.paths, *layout.files], layout.layout, layout.tables) as write,
         chosen_executor(executor, chosen.threads) as workers,
     ):
-        testing = evolve(testing, baseline=jobs.system(chosen.baseline))
-        if isinstance(jobs, SetJobs):
-            found = jobs.read()
-            names = [*dict.fromkeys(name for each in found.values() for name in each.data.names)]
-        else:
-            given, units = jobs.read()
-            data = Data.from_arguments(*given)
-            names = list(data.names)
-        layout.check(names, testing.all_pairs)
+        testing = evolve(testing, baseline=inputs.system(chosen.baseline))
+        sets = inputs.read()
+        layout.check(list(dict.fromkeys(name for each in sets.values() for name in each.data.names)), testing.all_pairs)
         if testing.with_texts:
-            layout.check_texts(common_texts(found) if isinstance(jobs, SetJobs) else [data.texts(data.names)])
+            layout.check_texts(common_texts(sets))
         with progress_bar() as progress:
-            resampling = replace(jobs.resampling, progress=progress, executor=workers)
+            resampling = replace(Resampling.from_options(chosen, progress), executor=workers)
             result: Comparison | SetComparison
-            if isinstance(jobs, SetJobs):
-                result = compared_sets(found, testing, levels, resampling, chosen.average, chosen.missing_systems)
+            if inputs.is_one:
+                (only,) = sets.values()
+                result = compared(only.data, only.units, testing, levels, resampling)
             else:
-                result = compared(data, units, testing, levels, resampling)
+                result = compared_sets(sets, testing, levels, resampling, chosen.average, chosen.missing_systems)
         write(result)
 
 
@@ -139,7 +139,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     examples=SCORE_EXAMPLES,
     arguments=(*ARGUMENTS, *COUNTS),
     common=(
-        "refs",
+        "references",
         "scores",
         "documents",
         "metrics",
@@ -164,9 +164,10 @@ def score_command(
     """Score systems, and show the components of each score."""
     from ..compare import segment_scores
     from ..comparing import scored
-    from ..resampling.counting import Data
-    from ..settings import Levels
-    from .job import FLAGS, Job
+    from ..sets import SetData
+    from ..settings import Levels, Resampling
+    from .inputs.sets import given_files
+    from .inputs.test_set import Input
     from .layout import ChosenLayout
     from .output import Reports, Result, destination
     from .progress import progress_bar
@@ -174,40 +175,44 @@ def score_command(
     wanted = made(Score, given_values(Score, options))
     interval, confidence_level = wanted.interval, wanted.confidence_level
     levels = Levels.for_intervals(interval, confidence_level, names=FLAGS)
-    options |= {"n_resamples": wanted.n_resamples, "seed": wanted.seed, "threads": wanted.threads}
-    job = Job.from_arguments(reference, systems, options, min_systems=1)
+    files = given_files(SetFiles, options, reference, systems)
+    test_set = Input.checked(files, least=1, threads=wanted.threads)
     known, default = (types.SegmentFormat, "tsv") if segments else (types.Format, "text")
     _check_score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
     reports = Reports.chosen(fmt, outputs, get_args(known), default)
+    display = Display(**given_values(Display, options))
     for name in ("digits", "names"):
-        if segments and options[name] is not None:
+        if segments and getattr(display, name) is not None:
             raise InputError(f"--segments writes all digits, and the names of the input: leave out --{name}")
-    chosen = ChosenLayout.from_options(options, reports)
-    for flag, of, path in (("--docs", "documents", job.documents), ("--strata", "strata", job.strata)):
-        if segments and of == "documents":
-            continue
-        if path is not None and levels is None:
-            among = ", or add --segments for scores of documents" if of == "documents" else ""
-            raise InputError(
-                f"{flag} without --confidence or --interval: only intervals depend on {of}; leave it out{among}"
-            )
-    if segments or levels is None:
-        job = replace(job, stored_ids=False)
+    layout = ChosenLayout.chosen(display, reports)
+    if levels is None:
+        _check_no_ids(files, segments)
     result: Result
-    with destination(reports, [*job.files, *chosen.files], chosen.layout) as write:
-        given, units = job.read()
+    with destination(reports, [*test_set.paths, *layout.files], layout.layout) as write:
+        found = test_set.read(stored_ids=not segments and levels is not None)
         with progress_bar() as progress:
-            resampling = replace(job.resampling, progress=progress)
             if segments:
-                threads = resampling.threads
-                result = segment_scores(*given, documents=units.documents, threads=threads, progress=progress)
+                ids, threads = found.documents, wanted.threads
+                given = found.references, found.systems, found.metrics or ()
+                result = segment_scores(*given, documents=ids, threads=threads, progress=progress)
             else:
-                data = Data.from_arguments(*given)
-                chosen.check(data.names)
-                result = scored(data, units, levels, resampling)
+                data, units = SetData.from_set("", found, ())
+                layout.check(data.names)
+                result = scored(data, units, levels, Resampling.from_options(wanted, progress))
         write(result)
     if segments:  # tsv and jsonl have no place for it
         click.echo(f"Signature: {printable(result.signature)}", err=True)
+
+
+def _check_no_ids(files: SetFiles, segments: bool) -> None:
+    """Raise :class:`InputError` for ids that scores without intervals do not depend on."""
+    for flag, of, path in (("--docs", "documents", files.documents), ("--strata", "strata", files.strata)):
+        if path is None or (segments and of == "documents"):
+            continue
+        among = ", or add --segments for scores of documents" if of == "documents" else ""
+        raise InputError(
+            f"{flag} without --confidence or --interval: only intervals depend on {of}; leave it out{among}"
+        )
 
 
 def _check_score_format(fmt: str | None, segments: bool, interval_options: dict[str, Any]) -> None:
@@ -227,10 +232,6 @@ def _check_score_format(fmt: str | None, segments: bool, interval_options: dict[
 def flips_command(
     reference: str | None,
     systems: tuple[str, ...],
-    threshold: float,
-    baseline: str | None,
-    system: str | None,
-    top: int,
     fmt: str | None,
     outputs: tuple[str, ...],
     **options: Any,
@@ -240,37 +241,28 @@ def flips_command(
     A segment is gained if its score passes the threshold only under SYS, and lost if only under BASELINE. Its influence
     is the difference of the two corpus scores, minus that difference without the segment.
     """
-    from ..flips import flips_of
-    from ..resampling.counting import Data
-    from ..settings import Resampling
-    from .job import Job
+    from ..flips import flips
+    from .inputs.sets import given_files
+    from .inputs.test_set import Input
     from .output import Reports, destination
     from .progress import progress_bar
 
-    defaults = Resampling()
-    job = Job.from_arguments(
-        reference, systems, {**options, "n_resamples": defaults.n_resamples, "seed": defaults.seed}, min_systems=2
-    )
-    if job.strata is not None:
+    chosen = made(FlipOptions, given_values(FlipOptions, options))
+    files = given_files(FlipFiles, options, reference, systems)
+    test_set = Input.checked(files, least=2, threads=chosen.threads)
+    if files.strata is not None:
         raise InputError("--strata does not apply to flips: leave it out")
-    if len(job.known_metrics) + len(job.scores) != 1:
-        names = [*(metric.key for metric in job.known_metrics), *job.scores]
+    if len(test_set.known_metrics) + len(files.scores) != 1:
+        names = [*(metric.key for metric in test_set.known_metrics), *files.scores]
         raise InputError(f"flips are computed for one metric, got {len(names)} ({', '.join(names)}): choose one")
     reports = Reports.chosen(fmt, outputs, get_args(types.FlipFormat), "text")
-    job = replace(job, stored_ids=False)
-    with destination(reports, job.files) as write:
-        given, units = job.read()
+    with destination(reports, test_set.paths) as write:
+        found = test_set.read(stored_ids=False)
+        pair = {"system": test_set.system(chosen.system), "baseline": test_set.system(chosen.baseline)}
+        given: dict[str, Any] = {name: getattr(found, name) for name in ("references", "systems", "documents")}
+        (given["metric"],) = cast("tuple[Any]", found.metrics)
         with progress_bar() as progress:
-            data = Data.from_arguments(*given)
-            first = data.names[0] if baseline is None else str(job.system(baseline))
-            others = [name for name in data.names if name != first]
-            if system is None and len(others) != 1:
-                raise InputError(
-                    f"there are {len(data.names)} systems: choose one with --system, to compare it with {first}"
-                )
-            second = others[0] if system is None else str(job.system(system))
-            resampling = replace(job.resampling, progress=progress)
-            result = flips_of(data, units.documents, resampling, second, first, threshold, top=top)
+            result = call(flips, evolve(chosen, **given, **pair, progress=progress))
         write(result)
 
 

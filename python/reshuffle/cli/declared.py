@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, get_origin
 
-from ..errors import either
-from ..options.declare import Option, Options, check, options_of
+from ..errors import InputError, either
+from ..options.declare import SIZE, Option, Options, check, options_of
 from .command import option
-from .params import Name, NameList, NumberList, NumberOr, OfMetric, Replicates, flattened
+from .params import Name, Named, NameList, NumberList, NumberOr, OfMetric, Replicates, Size, WordList, flattened
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -18,36 +19,47 @@ MOST_NAMES = 8
 
 
 def declared_options(record: type[Options], only: Collection[str] = ()) -> list[Decorator]:
-    """The options of a record, in its order, or only those with these names."""
-    return [
-        _option(each, record)
-        for each in options_of(record).values()
-        if each.flag.shown and (not only or each.name in only)
-    ]
+    """The options of a record in its order, or those with these names in theirs."""
+    options = options_of(record)
+    return [_option(options[name], record) for name in only or options if options[name].flag.shown]
+
+
+def with_defaults(record: type[Options], only: Collection[str]) -> list[Decorator]:
+    """Some options of a record, for a command that reads their values without the record: with its defaults."""
+    options = options_of(record)
+    return [_option(options[name], record, default=options[name].default) for name in only]
 
 
 def flag_of(each: Option) -> str:
-    """The option as it is written on the command line: its first name."""
-    return (each.flag.names or (_default_flag(each),))[0].partition("/")[0]
+    """The option as it is written on the command line: its first name, which takes several words if any does."""
+    return (each.flag.greedy or each.flag.names or (_default_flag(each),))[0].partition("/")[0]
 
 
 def _default_flag(each: Option) -> str:
     return "--" + each.name.replace("_", "-")
 
 
-def _option(each: Option, record: type[Options]) -> Decorator:
-    names = each.flag.names or (_default_flag(each),)
-    attributes: dict[str, Any] = {"help": _help(each, record), "default": None}
+def _option(each: Option, record: type[Options], default: Any = None) -> Decorator:
+    names, flag = each.flag.names or (_default_flag(each),), each.flag
+    attributes: dict[str, Any] = {"help": _help(each, record), "hidden": flag.hidden}
+    attributes |= {"required": True} if each.default is inspect.Parameter.empty else {"default": default}
     if each.is_flag:
         attributes["is_flag"] = True
         return option(each.title, *names, each.name, **attributes)
     kind, metavar = _type(each)
+    metavar = flag.metavar or metavar
+    if flag.greedy or hasattr(kind, "accepts"):
+        metavar += "..."
     repeated = each.several or each.is_mapping
-    metavar = each.flag.metavar or metavar
-    attributes |= {"type": kind, "metavar": f"{metavar}..." if repeated else metavar, "multiple": repeated}
+    attributes |= {"type": kind, "metavar": metavar, "multiple": repeated, "greedy": flag.greedy, "noun": flag.noun}
     if each.several and kind is str:
-        attributes |= {"greedy": True, "noun": "word"}
+        attributes |= {"metavar": f"{metavar}...", "greedy": True, "noun": "word"}
     return option(each.title, *names, each.name, **attributes)
+
+
+def _takes_words(each: Option) -> bool:
+    """Whether each value is a tuple of words."""
+    return get_origin(each.element) is tuple
 
 
 def _type(each: Option) -> tuple[Any, str]:
@@ -57,11 +69,17 @@ def _type(each: Option) -> tuple[Any, str]:
     if each.choices:
         noun = f"value of {flag_of(each)}" if "_" in each.noun else each.noun
         return (NameList if each.several else Name)(noun, each.choices, each.has_options), "NAME"
+    if SIZE in each.rules:
+        return Size(), "SIZE"
     if each.flag.none is not None:
         return NumberOr(each.flag.none), f"N|{each.flag.none}"
     if each.number is not None:
         number = "N" if each.number is int else "VALUE"
         return (NumberList(each.number) if each.several else each.number), number
+    if _takes_words(each):
+        return WordList(), "WORD"
+    if each.is_mapping and each.flag.greedy:
+        return Named(), "NAME FILE"
     return (OfMetric() if each.is_mapping else str), "VALUE"
 
 
@@ -72,6 +90,7 @@ def _help(each: Option, record: type[Options]) -> str:
     flags["None"] = each.flag.none or "None"
     text = re.sub(r":func:`reshuffle\.([\w.]+)`", lambda found: f"'reshuffle {_command(found[1])}'", text)
     text = re.sub(r"(?:[Aa] name|[Nn]ames) in :data:`([^`]*)`", lambda found: _listed(each.choices, found[1]), text)
+    text = text.replace("{names}", either(each.choices) if each.choices else "")
     text = re.sub(r"``(\w+)=\"([\w-]+)\"``", lambda found: f"{flags[found[1]]} {found[2]}", text)
     text = re.sub(r"``([^`]+)``", lambda found: flags.get(found[1], found[1]), text)
     text, *stated = re.split(r" By default (.*)\.$", text)
@@ -80,7 +99,7 @@ def _help(each: Option, record: type[Options]) -> str:
     default = each.flag.none if each.default is None else each.default
     if stated:
         return f"{text}  [default: {stated[0]}]"
-    if default is None or default in (False, (), {}):
+    if default is None or default in (False, (), {}, inspect.Parameter.empty):
         return text
     if default is True:
         return f"{text}  [default: {flag_of(each).removeprefix('--')}]"
@@ -123,19 +142,33 @@ def given_values(record: type[Options], options: dict[str, Any]) -> dict[str, An
         if value is None or value == ():
             continue
         if value == each.flag.none:
-            values[name] = None
+            value = None
         elif each.is_mapping:
-            values[name] = _lists(value)
-        else:
-            values[name] = flattened(value) if each.several and isinstance(value[0], tuple) else value
+            value = _mapping(each, value)
+        elif each.several and not _takes_words(each) and isinstance(value[0], tuple):
+            value = flattened(value)
+        values[name] = value
     return values
 
 
-def _lists(given: tuple[tuple[str, float], ...]) -> dict[str, tuple[float, ...]]:
-    """All values of each name."""
+def _mapping(each: Option, given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """The values of an option by name."""
+    if each.flag.greedy:
+        return files_by_name(flag_of(each), given)
     found: dict[str, tuple[float, ...]] = {}
     for name, value in given:
         found[name] = (*found.get(name, ()), value)
+    return found
+
+
+def files_by_name(flag: str, given: Sequence[tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
+    """The files after each name. :class:`InputError` if a name is used twice."""
+    found = dict(given)
+    if len(found) < len(given):
+        names = [name for name, _ in given]
+        raise InputError(
+            f"{flag} {next(name for name in names if names.count(name) > 1)} is used twice: choose different names"
+        )
     return found
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, get_args
+from dataclasses import dataclass, replace
+from typing import get_args
 
 import click
 
 from .. import types
 from ..data.names import DisplayNames, read_names
 from ..errors import InputError
+from ..options.display import ComparisonDisplay, Display
 from ..report import MAX_TEXTS, Layout
 from ..report.layout import MAX_DIGITS, check_names, check_triangle
 from ..results import ComparedTexts
@@ -34,40 +35,27 @@ class ChosenLayout:
     reports: Reports
 
     @classmethod
-    def from_options(cls, options: dict[str, Any], reports: Reports) -> ChosenLayout:
-        """Check the options, read the names, and remove the options used here from ``options``.
+    def chosen(cls, display: Display, reports: Reports, with_texts: bool = False) -> ChosenLayout:
+        """Check the options, and read the names. ``with_texts`` says whether reports have texts.
 
         ``tables`` are those that need a file each: the format CSV has no place for several tables in one file.
         """
-        path, digits = options.pop("names"), options.pop("digits")
-        if digits is not None:
-            check_integer("--digits", digits, 0, MAX_DIGITS)
-        names = None if path is None else read_names(path)
-        table, methods = options.pop("table", None), options.pop("methods")
-        if table is not None:
-            reports.check("--table", ["csv"], ", or add --format csv")
-        if methods:
+        if display.digits is not None:
+            check_integer("--digits", display.digits, 0, MAX_DIGITS)
+        names = None if display.names is None else read_names(display.names)
+        if display.methods:
             in_python = "; in Python, results (also from read_json) have methods_sentence() and bibtex()"
             reports.check("--methods", ["text"], in_python)
-        if options.get("with_texts"):
-            reports.check("--with-texts", FORMATS_WITH_TEXTS, ", or add --format html")
-        max_texts = options.pop("max_texts", None)
-        if max_texts is not None and not ("html" in reports.formats and options["with_texts"]):
-            raise InputError(
-                "--max-texts limits the texts in HTML reports: add --with-texts --format html, or leave out --max-texts"
-            )
-        tests = "pairs" in options
         layout = Layout(
-            pairs=options.pop("pairs", None),
-            triangle=options.pop("triangle", False),
-            digits=digits,
+            digits=display.digits,
             names={} if names is None else names.names,
-            table=table,
-            methods=methods,
+            methods=display.methods,
             command=click.get_current_context().meta[COMMAND_LINE],
-            max_texts=MAX_TEXTS if max_texts is None else max_texts,
         )
-        return cls(layout, names, [] if path is None else [path], get_args(types.Table) if tests else (), reports)
+        tables: Sequence[str] = ()
+        if isinstance(display, ComparisonDisplay):
+            layout, tables = _of_comparison(layout, display, reports, with_texts), get_args(types.Table)
+        return cls(layout, names, [] if display.names is None else [display.names], tables, reports)
 
     @property
     def needs_parts(self) -> bool:
@@ -85,3 +73,22 @@ class ChosenLayout:
         """Raise :class:`InputError` if the texts are too large for the report, before the tests are computed."""
         if "html" in self.reports.formats:
             self.layout.check_texts(texts)
+
+
+def _of_comparison(layout: Layout, display: ComparisonDisplay, reports: Reports, with_texts: bool) -> Layout:
+    """The layout with the options of comparisons, which are checked."""
+    if display.table is not None:
+        reports.check("--table", ["csv"], ", or add --format csv")
+    if with_texts:
+        reports.check("--with-texts", FORMATS_WITH_TEXTS, ", or add --format html")
+    if display.max_texts is not None and not ("html" in reports.formats and with_texts):
+        raise InputError(
+            "--max-texts limits the texts in HTML reports: add --with-texts --format html, or leave out --max-texts"
+        )
+    return replace(
+        layout,
+        pairs=display.pairs,
+        triangle=display.triangle,
+        table=display.table,
+        max_texts=MAX_TEXTS if display.max_texts is None else display.max_texts,
+    )

@@ -10,9 +10,13 @@ import click
 from .. import types
 from ..errors import either
 from ..options.comparisons import CompareSets, Score
+from ..options.declare import options_of
+from ..options.display import ComparisonDisplay, Display
+from ..options.files import FlipFiles, Reading, SetFiles, Sets
+from ..options.flips import FlipOptions
 from .command import option
-from .declared import declared_options
-from .params import ExecutorName, Metric, Name, Replicates, Size
+from .declared import declared_options, with_defaults
+from .params import ExecutorName, Metric, Name, Replicates
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -38,130 +42,13 @@ def any_of(names: object) -> str:
     return either(get_args(names))
 
 
-def by_position(outputs: str, order: str) -> Decorator:
-    """``--by-position``, in a command with outputs of systems or runs that are given in an order."""
-    return option(
-        "Input",
-        "--by-position",
-        is_flag=True,
-        help=f"The files of --scores, or the {outputs} in one, are in the order of {order}.",
-    )
+def file_options(record: type[SetFiles]) -> list[Decorator]:
+    """The options of the files of a test set, in the same order for all records."""
+    return declared_options(record, list(options_of(SetFiles)))
 
 
-def input_options(use_of_documents: str, has_strata: bool = True) -> tuple[Decorator, ...]:
-    """``use_of_documents`` says what a command does with documents."""
-    return (
-        option(
-            "Input",
-            "--ref",
-            "--refs",
-            "refs",
-            multiple=True,
-            greedy=["--refs"],
-            metavar="FILE...",
-            help="More references; --refs takes all files up to the next option.",
-        ),
-        option(
-            "Input",
-            "--scores",
-            multiple=True,
-            greedy=True,
-            joined=True,
-            metavar="NAME FILE...",
-            help="Segment scores of another metric (COMET, human ratings): a FILE for each SYS, named like it; or one "
-            "for all, a table (.tsv, .csv) or a file of comet-score. Without REF and SYS, each FILE is a system.",
-        ),
-        by_position("systems", "SYS"),
-        option(
-            "Input",
-            "--lower-is-better",
-            multiple=True,
-            metavar="NAME",
-            help="For the --scores called NAME, lower is better.",
-        ),
-        option(
-            "Input",
-            "--missing",
-            type=Name("value of --missing", get_args(types.Missing)),
-            default="error",
-            show_default=True,
-            metavar="NAME",
-            help="For missing --scores (empty, NaN, NA, None or null): error, or pairwise to compare two systems on "
-            "the segments that both have.",
-        ),
-        option(
-            "Input",
-            "--unmatched",
-            type=Name("value of --unmatched", get_args(types.Unmatched)),
-            default="error",
-            show_default=True,
-            metavar="NAME",
-            help="For samples that some logs lack (--scores of inspect_ai, lm-eval or Pearmut): error, or drop.",
-        ),
-        option(
-            "Input",
-            "--parses",
-            multiple=True,
-            greedy=True,
-            metavar="FILE...",
-            help="For depf beside other metrics: CoNLL-U of references, then every SYS.",
-        ),
-        option(
-            "Input",
-            "--docs",
-            "documents",
-            metavar="FILE",
-            help=f"Document ids, one per segment (text, FILE#NAME or mteval): {use_of_documents}.",
-        ),
-        option(
-            "Input",
-            "--strata",
-            metavar="FILE",
-            hidden=not has_strata,
-            help="Stratum ids, one per segment: draw within strata in the bootstrap.",
-        ),
-        option(
-            "Input",
-            "--input-format",
-            type=Name("input format", get_args(types.InputFormat)),
-            metavar="FORMAT",
-            help=f"{any_of(types.InputFormat)}.  [default: by file extension]",
-        ),
-        option(
-            "Input",
-            "--max-input",
-            type=Size(),
-            default="4GiB",
-            show_default=True,
-            metavar="SIZE",
-            help="Largest size of a compressed file after decompression.",
-        ),
-    )
-
-
-INPUT = input_options("resample whole documents")
-
-SETS = (
-    option(
-        "Input",
-        "--set",
-        "sets",
-        multiple=True,
-        greedy=True,
-        joined=True,
-        noun="word",
-        metavar="NAME REF SYS...",
-        help="A test set, instead of REF and SYS; repeat the option for each. Systems must have the same names in all "
-        "test sets.",
-    ),
-    option(
-        "Input",
-        "--manifest",
-        metavar="FILE",
-        help="A JSON or TOML file with several test sets: {'sets': {NAME: {'references': FILE, 'systems': {NAME: FILE, "
-        "...}}}}. Test sets may also have scores, documents, strata, metrics and metric options.",
-    ),
-)
+# How files are read, for commands whose files are not those of a test set.
+READING = tuple(with_defaults(Reading, ("input_format", "max_input")))
 
 METRICS = (
     option(
@@ -232,98 +119,12 @@ def output_options(formats: Sequence[str], default: str) -> tuple[Decorator, ...
     )  # fmt: skip
 
 
-PAIRS = (
-    option(
-        "Output",
-        "--pairs/--no-pairs",
-        default=None,
-        help="Show tables of pairs, with the parts of each difference.  [default: if there are at most 12 tests]",
-    ),
-    option(
-        "Output",
-        "--triangle",
-        is_flag=True,
-        help="With --all-pairs: differences as a triangular matrix (up to 20 systems).",
-    ),
-)
-
-TABLE = (
-    option(
-        "Output",
-        "--table",
-        type=Name("table", get_args(types.Table)),
-        metavar="NAME",
-        help="The table to write as CSV: systems or pairs.  [default: with -o FILE.csv both, as FILE.systems.csv and "
-        "FILE.pairs.csv; pairs on standard output]",
-    ),
-)
-
-DISPLAY = (
-    option(
-        "Output",
-        "--methods",
-        is_flag=True,
-        help="Append a methods paragraph for a paper, with BibTeX entries.",
-    ),
-    option(
-        "Output",
-        "--digits",
-        type=int,
-        metavar="N",
-        help="Decimals of scores and differences.  [default: chosen for each metric]",
-    ),
-    option(
-        "Output",
-        "--names",
-        metavar="FILE",
-        help="Display names: a system, a tab and its name per line; or a JSON object.",
-    ),
-)
-
-TEXTS = (
-    option(
-        "Output",
-        "--max-texts",
-        type=Size(),
-        metavar="SIZE",
-        help="Largest size of the texts in HTML.  [default: 20MB]",
-    ),
-)
-
 SEGMENTS = (
     option(
         "Output",
         "--segments",
         is_flag=True,
         help=f"Write the score of every segment (with --docs, of every document), as {any_of(types.SegmentFormat)}.",
-    ),
-)
-
-
-FLIPS = (
-    option(
-        "Flips",
-        "--threshold",
-        type=float,
-        required=True,
-        metavar="SCORE",
-        help="A segment passes if its score is at least SCORE (at most SCORE if lower is better).",
-    ),
-    option(
-        "Flips",
-        "--baseline",
-        metavar="NAME",
-        help="The system, or its file, to compare with.  [default: the first]",
-    ),
-    option("Flips", "--system", metavar="NAME", help="The other system, or its file.  [default: the second]"),
-    option(
-        "Flips",
-        "--top",
-        type=int,
-        default=10,
-        show_default=True,
-        metavar="N",
-        help="List the N segments with the largest influence on the difference.",
     ),
 )
 
@@ -343,7 +144,8 @@ def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
     reference = click.argument("reference", metavar="REF", required=False)
     output = output_options(get_args(types.Format), "text")
     declared = declared_options(CompareSets)
-    options = all_of(INPUT, SETS, METRICS, declared, (EXECUTOR,), PAIRS, TABLE, TEXTS, DISPLAY, output)
+    inputs = (*file_options(SetFiles), *declared_options(Sets))
+    options = all_of(inputs, METRICS, declared, (EXECUTOR,), declared_options(ComparisonDisplay), output)
     return reference(systems(options(command)))
 
 
@@ -352,7 +154,9 @@ def score_options(command: Callable[..., Any]) -> Callable[..., Any]:
     systems = click.argument("systems", metavar="SYS...", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
     output = output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments")
-    options = all_of(INPUT, METRICS, declared_options(Score), SEGMENTS, DISPLAY, output)
+    options = all_of(
+        file_options(SetFiles), METRICS, declared_options(Score), SEGMENTS, declared_options(Display), output
+    )
     return reference(systems(options(command)))
 
 
@@ -360,6 +164,10 @@ def flip_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """All options of ``reshuffle flips``."""
     systems = click.argument("systems", metavar="BASELINE SYS", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
-    inputs = input_options("compare documents instead of segments", has_strata=False)
-    options = all_of(inputs, METRICS, FLIPS, (THREADS,), output_options(get_args(types.FlipFormat), "text"))
+    options = all_of(
+        file_options(FlipFiles),
+        METRICS,
+        declared_options(FlipOptions),
+        output_options(get_args(types.FlipFormat), "text"),
+    )
     return reference(systems(options(command)))

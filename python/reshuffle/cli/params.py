@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from ..errors import InputError, quoted
+from ..errors import InputError, quoted, shortened
 from ..validate import check_n_resamples, check_name
 from .habits import name_advice
 
@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 else:  # generic at run time only in later releases of click
     StrParam = IntParam = MetricParam = click.ParamType
 
+# The command-line names of settings, for error messages.
+FLAGS = {
+    "n_resamples": "-n",
+    "seed": "--seed",
+    "threads": "--threads",
+    "confidence_level": "--confidence",
+    "alpha": "--alpha",
+}
 # The key of the command line in `click.Context.meta`.
 COMMAND_LINE = "reshuffle.command_line"
 
@@ -57,7 +65,7 @@ class Option(click.Option):
 
 def _as_written(value: Any) -> str:
     """The value of an option, which may be several words, for messages."""
-    return quoted(" ".join(value) if isinstance(value, tuple) else value.replace("\0", " "))
+    return quoted(" ".join(value) if isinstance(value, tuple) else value)
 
 
 def option(*names: str, **attributes: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -89,6 +97,56 @@ class Name(StrParam):
             raise advice
         check_name(self.kind, name, self.known)
         return str(value)
+
+
+class WordList(click.ParamType):  # type: ignore[type-arg]
+    """All words up to the next option, as one value: a tuple."""
+
+    name = "words"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if isinstance(value, tuple) else (value,)
+
+
+class Named(WordList):
+    """A name and the words after it: ``--set NAME REF SYS SYS`` is ``(NAME, (REF, SYS, SYS))``."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        words = super().convert(value, param, ctx)
+        return name_and_words(param.opts[0] if param is not None else "expected", words, "files")
+
+
+# The most words of a command line to show in an error.
+MAX_SHOWN = 6
+
+
+def name_and_words(option: str, words: Sequence[str], what: str) -> tuple[str, tuple[str, ...]]:
+    """The first word and the others. ``what`` says what these are, in errors.
+
+    :class:`InputError` for an empty name, and for a file in its place: it would silently be left out.
+    """
+    name, *rest = words
+    if not name:
+        raise InputError(f"{option}: expected a name and {what}, got an empty name")
+    if _is_input(name):
+        written = " ".join(map(shortened, [option, "NAME", name, *rest][:MAX_SHOWN]))
+        more = " ..." if len(rest) + 3 > MAX_SHOWN else ""
+        raise InputError(
+            f"{option} {shortened(name)}: expected a name before {what}, but {shortened(name)} is a file: write "
+            f"{written}{more}, with a NAME that no file has"
+        )
+    return name, tuple(rest)
+
+
+def _is_input(word: str) -> bool:
+    """Whether a word is standard input or an existing file, perhaps with the name of one of its columns."""
+    from ..data.reading import split_name  # not at start-up
+
+    try:
+        path = Path(split_name(word)[0])
+        return word == "-" or (path.exists() and not path.is_dir())
+    except (OSError, ValueError):  # the name is too long
+        return False
 
 
 class ExecutorName(StrParam):
@@ -224,12 +282,12 @@ class OfMetric(StrParam):
 
 
 def flattened(values: tuple[tuple[Any, ...], ...] | None) -> tuple[Any, ...] | None:
-    """The values of an option that may be repeated, each of which may be a list; None without values.
+    """The values of an option that may be repeated, each of which may be a tuple; None without values.
 
-    >>> flattened((("ar", "bootstrap"), ("t-test",))), flattened(())
-    (('ar', 'bootstrap', 't-test'), None)
+    >>> flattened((("ar", "bootstrap"), ("t-test",))), flattened(("a", "b")), flattened(())
+    (('ar', 'bootstrap', 't-test'), ('a', 'b'), None)
     """
-    return tuple(value for each in values for value in each) if values else None
+    return tuple(one for each in values for one in (each if isinstance(each, tuple) else (each,))) if values else None
 
 
 class Numbers(StrParam):

@@ -12,15 +12,14 @@ from .. import types
 from ..errors import InputError, listed
 from ..options.comparisons import CompareRuns
 from ..options.declare import options_of, taken
+from ..options.files import DevOutputs, GivenRuns, RunFiles
 from .command import Command, option
 from .declared import declared_options, given_values, made
 from .options import (
     EXECUTOR,
-    INPUT,
     METRICS,
     all_of,
     any_of,
-    by_position,
     output_options,
 )
 from .params import Name
@@ -41,118 +40,11 @@ ARGUMENTS = (
     ),
 )
 
-_, _, _, LOWER_IS_BETTER, _, _, _, DOCUMENTS, STRATA, INPUT_FORMAT, MAX_INPUT = INPUT
-
-OUTPUTS = (
-    option(
-        "Input",
-        "--ref",
-        "--refs",
-        "refs",
-        multiple=True,
-        greedy=["--refs"],
-        metavar="FILE...",
-        help="References: several files are several references of each segment.",
-    ),
-    option(
-        "Input",
-        "--baseline",
-        multiple=True,
-        greedy=True,
-        metavar="FILE...",
-        help="The outputs of the baseline's runs, one FILE per run.",
-    ),
-    option(
-        "Input",
-        "--system",
-        "systems",
-        multiple=True,
-        greedy=True,
-        joined=True,
-        noun="word",
-        metavar="[NAME] FILE...",
-        help="A system's runs; repeatable. Without NAME, new.0 new.1 are called new.",
-    ),
-    option(
-        "Input",
-        "--baseline-name",
-        default="baseline",
-        show_default=True,
-        metavar="NAME",
-        help="The name of the baseline in reports.",
-    ),
-    option(
-        "Input",
-        "--scores",
-        multiple=True,
-        greedy=True,
-        joined=True,
-        metavar="NAME FILE...",
-        help="Segment scores of another metric (COMET, human ratings): one FILE per run, named like its output, with a "
-        "number per segment, or one for all runs. Without --refs, the FILEs of --baseline and --system have the "
-        "scores, and --scores NAME names the metric.",
-    ),
-    by_position("runs", "--baseline and --system"),
-    LOWER_IS_BETTER,
-    option(
-        "Input",
-        "--parses",
-        multiple=True,
-        greedy=True,
-        metavar="FILE...",
-        help="CoNLL-U parses of all references and then of the output of each run, for depf.",
-    ),
-    DOCUMENTS,
-    STRATA,
-    option(
-        "Input",
-        "--manifest",
-        metavar="FILE",
-        help="A JSON or TOML file instead of these options: {'references': FILE, 'systems': {NAME: [FILE, ...], ...}, "
-        "'baseline': NAME}, perhaps with dev (references, systems, scores), scores, metrics, documents, strata.",
-    ),
-    INPUT_FORMAT,
-    MAX_INPUT,
-)
-
-DEV = (
-    option(
-        "Development set",
-        "--dev-refs",
-        multiple=True,
-        greedy=True,
-        metavar="FILE...",
-        help="References of the development set, for the standard deviation of its scores (s_dev).",
-    ),
-    option(
-        "Development set",
-        "--dev-baseline",
-        multiple=True,
-        greedy=True,
-        metavar="FILE...",
-        help="The outputs of the baseline's runs on it, in the same order as --baseline.",
-    ),
-    option(
-        "Development set",
-        "--dev-system",
-        "dev_systems",
-        multiple=True,
-        greedy=True,
-        joined=True,
-        noun="word",
-        metavar="NAME FILE...",
-        help="The same for a system.",
-    ),
-    option(
-        "Development set",
-        "--dev-scores",
-        multiple=True,
-        greedy=True,
-        joined=True,
-        noun="word",
-        metavar="SYSTEM METRIC VALUE...",
-        help="The score of each run on the development set, instead of --dev-refs and outputs.",
-    ),
+INPUT = (
+    *declared_options(RunFiles, ["references"]),
+    *declared_options(GivenRuns, ["baseline", "systems", "baseline_name"]),
+    *declared_options(RunFiles, [name for name in options_of(RunFiles) if name != "references"]),
+    *declared_options(GivenRuns, ["manifest"]),
 )
 
 # The baseline is the outputs of its runs.
@@ -176,7 +68,7 @@ TABLE = (
     examples=EXAMPLES,
     arguments=ARGUMENTS,
     common=(
-        "refs",
+        "references",
         "baseline",
         "systems",
         "scores",
@@ -194,16 +86,16 @@ TABLE = (
     context_settings={"allow_extra_args": True},
 )
 @all_of(
-    OUTPUTS,
+    INPUT,
     METRICS,
-    DEV,
+    declared_options(DevOutputs),
     RUNS,
     (EXECUTOR,),
     TABLE,
     output_options(get_args(types.Format), "text"),
 )
 @click.pass_context
-def runs_command(context: click.Context, /, **options: Any) -> None:
+def runs_command(context: click.Context, /, executor: str | None, **options: Any) -> None:
     """Compare systems with several optimizer runs each.
 
     Shows how much scores vary between runs (s_test, s_dev) and test sets (s_sel), median runs, and differences from the
@@ -211,10 +103,11 @@ def runs_command(context: click.Context, /, **options: Any) -> None:
     segments, had the same expected score.
     """
     from ..runs import RunSettings, compared_runs
+    from ..settings import Resampling
     from .executors import chosen_executor
+    from .inputs.runs import RunInputs
     from .output import chosen_output, destination
     from .progress import progress_bar
-    from .run_jobs import RunJob
 
     if context.args:
         raise InputError(
@@ -222,21 +115,17 @@ def runs_command(context: click.Context, /, **options: Any) -> None:
             "--system NAME FILE FILE"
         )
     reports, layout = chosen_output(options)
-    baseline, executor = options.pop("baseline"), options.pop("executor")
-    values = given_values(CompareRuns, options)
-    chosen = made(CompareRuns, {"references": None, "systems": {}, **values})
-    options |= {
-        name: getattr(chosen, name) for name in ("n_resamples", "seed", "threads", "median_on", "median_metric")
-    }
-    job = RunJob.from_options({**options, "baseline": baseline})
-    first = None if chosen.all_pairs else job.files.baseline
-    settings = evolve(taken(RunSettings, chosen), baseline=first).checked(list(job.files.systems))
-    tables = get_args(types.RunTable)
+    given = GivenRuns(**given_values(GivenRuns, options))
+    chosen = made(CompareRuns, {"references": None, "systems": {}, **given_values(CompareRuns, options)})
+    inputs = RunInputs.from_options(given, options, chosen, chosen.threads)
+    first = None if chosen.all_pairs else inputs.files.baseline
+    settings = evolve(taken(RunSettings, chosen), baseline=first).checked(list(inputs.files.systems))
     with (
-        destination(reports, job.inputs, layout, tables) as write,
-        chosen_executor(executor, job.resampling.threads) as workers,
+        destination(reports, inputs.paths, layout, get_args(types.RunTable)) as write,
+        chosen_executor(executor, chosen.threads) as workers,
     ):
-        runs, dev = job.read()
+        runs, dev = inputs.read()
         with progress_bar() as progress:
-            result = compared_runs(runs, dev, settings, replace(job.resampling, progress=progress, executor=workers))
+            resampling = replace(Resampling.from_options(chosen, progress), executor=workers)
+            result = compared_runs(runs, dev, settings, resampling)
         write(result)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from ..errors import InputError, quoted
+from ..options.files import MAX_INPUT as MAX_INPUT
 from ..validate import check_integer
 
 T = TypeVar("T")
@@ -24,9 +25,6 @@ COMPRESSIONS = (
     ("bzip2", b"BZh", ".bz2", "bz2"),
     ("xz", b"\xfd7zXZ\x00", ".xz", "lzma"),
 )
-
-MAX_INPUT = 4 << 30
-"""Default limit on the size in bytes of a compressed file after decompression."""
 
 
 class Readable(Protocol):

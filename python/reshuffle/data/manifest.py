@@ -1,20 +1,26 @@
-"""Manifests: files in JSON or TOML with the names and files of several test sets."""
+"""Manifests: files in JSON or TOML with the names and files of test sets.
+
+Their keys are the fields of records of files (:mod:`reshuffle.options.files`).
+"""
 
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import attrs
 
 from ..errors import InputError, quoted, unknown_name
+from ..options.declare import FILE, NO_KEY
 from .files import STDIN, decoded, display_name, read_bytes, shown_size, uncompressed
-
-T = TypeVar("T")
 
 # Limits on manifests, which are written by hand: Python's TOML parser takes a time that grows with the square of the
 # parts of a dotted key, and nearly so with the number of tables.
@@ -26,97 +32,71 @@ LONG_KEY = re.compile(rf"(?:^|[\[{{,])[ \t]*{PART}(?:\.[ \t]*{PART}){{{MAX_PARTS
 
 
 @dataclass(frozen=True)
-class SetFiles:
-    """The files of a test set, and its own metrics and options.
+class Manifest:
+    """A manifest that was parsed. Paths in it are relative to its folder.
 
-    Attributes
-    ----------
-    references : list of str
-        ``FILE`` or ``FILE#NAME``; empty if all scores come from other tools.
-    systems : mapping of str to str, or list of str
-        The file of each system, by name; or a list of files, from which the systems get their names.
-    metrics : list of str, or None
-        Metrics with options, such as ``bleu:tokenize=zh``; None for those of the command line.
-    scores : mapping of str to (mapping of str to str, or list of str)
-        For each metric of another tool the file of each system, as ``systems``.
-    lower_is_better : list of str
-    missing : str
-    parses : list of str
-    documents, strata, input_format : str or None
-        As for the command line.
-    options : mapping of str to object
-        Options of metrics, for all metrics of this test set that have them.
-    folder : Path
-        The folder of the manifest, to which paths among the options in ``metrics`` are relative.
+    ``options`` has the options of metrics, which are keys of test sets: whether they are paths, by name.
     """
 
-    references: list[str] = field(default_factory=list)
-    systems: Mapping[str, str] | list[str] = field(default_factory=list)
-    metrics: list[str] | None = None
-    scores: Mapping[str, Mapping[str, str] | list[str]] = field(default_factory=dict)
-    lower_is_better: list[str] = field(default_factory=list)
-    missing: str = "error"
-    parses: list[str] = field(default_factory=list)
-    documents: str | None = None
-    strata: str | None = None
-    input_format: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    folder: Path = Path()
+    name: str
+    table: Mapping[str, Any]
+    folder: Path
+    options: Mapping[str, bool] = field(default_factory=dict)
 
+    @classmethod
+    def read(cls, path: str, expected: str, options: Mapping[str, bool] | None = None) -> Manifest:
+        """Parse a manifest: TOML if its name ends in ``.toml``, else JSON. ``expected`` says what it should contain.
 
-def read_manifest(path: str, options: Collection[str], path_options: Collection[str] = ()) -> dict[str, SetFiles]:
-    """The test sets of a manifest, by name.
+        Raises
+        ------
+        InputError
+            If the file cannot be read or parsed.
+        """
+        name = display_name(path)
+        # Some editors write a byte order mark, which neither parser skips.
+        data = read_bytes(path, expected)
+        if len(data) > MAX_BYTES:
+            raise InputError(f"{name} has {len(data):,} bytes: expected {expected}, of at most {shown_size(MAX_BYTES)}")
+        content = _parsed(path, decoded(data, name).removeprefix("\ufeff"))
+        return cls(name, table_of(name, content), Path() if path == STDIN else Path(path).parent, options or {})
 
-    Parameters
-    ----------
-    path : str
-        A file in TOML if its name ends in ``.toml``, else in JSON.
-    options : collection of str
-        The options of metrics that a test set may have.
-    path_options : collection of str
-        Those of them that are paths.
+    def values(self, record: type) -> dict[str, Any]:
+        """The values of the fields of a record that are keys of the manifest."""
+        return KeyReader(self.name, self).record(record, self.table)
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read or parsed, has no test sets, or has an unexpected key or type of value. The message
-        has the file, the test set, and the nearest known key.
+    def sets(self, record: type, reserved: Collection[str] = ()) -> dict[str, dict[str, Any]]:
+        """The same for each test set of the key ``sets``, by name. No test set may have a ``reserved`` name.
 
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> _ = Path("sets.json").write_text('{"sets": {"news": {"references": "ref.txt", "systems": ["a.txt", "b.txt"]}}}')
-    >>> read_manifest("sets.json", [])["news"].systems
-    ['a.txt', 'b.txt']
-    >>> Path("sets.json").unlink()
-    """
-    name, top, folder = manifest_table(path, "test sets in JSON or TOML")
-    check_keys(name, top, ["sets"])
-    if "sets" not in top:
-        raise InputError(f"{name}: the key 'sets' is missing: expected an object with a test set for each name")
-    sets = table_of(f"{name}, sets", top["sets"])
-    if not sets:
-        raise InputError(f"{name} names no test sets: expected at least one in 'sets'")
-    if "" in sets:
-        raise InputError(f"{name}, sets: expected a name for each test set, got an empty one")
-    return {
-        set_name: _set_files(KeyReader(f"{name}, test set {quoted(set_name)}", folder), each, options, path_options)
-        for set_name, each in sets.items()
-    }
+        Raises
+        ------
+        InputError
+            If there are no test sets, or an unexpected key or type of value. The message has the file, the test set,
+            and the nearest known key.
 
-
-def manifest_table(path: str, expected: str) -> tuple[str, dict[str, Any], Path]:
-    """A manifest: its name in messages, the keys and values in it, and the folder to which its paths are relative.
-
-    ``expected`` says what it should contain. :class:`InputError` if it cannot be read, or is no object.
-    """
-    name = display_name(path)
-    # Some editors write a byte order mark, which neither parser skips.
-    data = read_bytes(path, expected)
-    if len(data) > MAX_BYTES:
-        raise InputError(f"{name} has {len(data):,} bytes: expected {expected}, of at most {shown_size(MAX_BYTES)}")
-    content = _parsed(path, decoded(data, name).removeprefix("\ufeff"))
-    return name, table_of(name, content), Path() if path == STDIN else Path(path).parent
+        Examples
+        --------
+        >>> from reshuffle.options.files import SetFiles
+        >>> table = {"sets": {"news": {"references": "ref.txt", "systems": ["a", "b"]}}}
+        >>> Manifest("sets.json", table, Path("in")).sets(SetFiles)["news"]["systems"]
+        ('in/a', 'in/b')
+        """
+        check_keys(self.name, self.table, ["sets"])
+        if "sets" not in self.table:
+            raise InputError(
+                f"{self.name}: the key 'sets' is missing: expected an object with a test set for each name"
+            )
+        sets = table_of(f"{self.name}, sets", self.table["sets"])
+        if not sets:
+            raise InputError(f"{self.name} names no test sets: expected at least one in 'sets'")
+        if "" in sets:
+            raise InputError(f"{self.name}, sets: expected a name for each test set, got an empty one")
+        for name in reserved:
+            if name in sets:
+                raise InputError(f"{self.name}, sets: a test set cannot be called {quoted(name)}: choose another name")
+        return {
+            name: KeyReader(f"{self.name}, test set {quoted(name)}", self).record(record, each)
+            for name, each in sets.items()
+        }
 
 
 def _parsed(path: str, text: str) -> Any:
@@ -170,52 +150,66 @@ def check_keys(where: str, table: Mapping[str, Any], known: Collection[str]) -> 
             raise InputError(f"{where}: {unknown_name('key', key, known)}")
 
 
-def _set_files(reader: KeyReader, value: Any, options: Collection[str], path_options: Collection[str]) -> SetFiles:
-    """The files of a test set."""
-    readers: dict[str, Callable[[str, Any], Any]] = {
-        "references": reader.paths,
-        "systems": reader.named_paths,
-        "metrics": reader.strings,
-        "scores": lambda key, scores: reader.table(key, scores, reader.named_paths),
-        "lower_is_better": reader.strings,
-        "missing": reader.string,
-        "parses": reader.paths,
-        "documents": reader.path,
-        "strata": reader.path,
-        "input_format": reader.string,
-    }
-    read, own = reader.read(value, readers, options, path_options)
-    return SetFiles(**read, options=own, folder=reader.folder)
-
-
+@dataclass(frozen=True)
 class KeyReader:
-    """Reads the values of keys, and names the key and ``where`` it stands in errors. Paths are relative to a folder."""
+    """Reads the values of keys as the types of fields say, and names the key and ``where`` it stands in errors."""
 
-    def __init__(self, where: str, folder: Path) -> None:
-        self.where = where
-        self.folder = folder
+    where: str
+    manifest: Manifest
 
-    def read(
-        self,
-        value: Any,
-        readers: Mapping[str, Callable[[str, Any], Any]],
-        options: Collection[str] = (),
-        path_options: Collection[str] = (),
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The values of the keys of an object that have readers, and those that are options of metrics."""
+    def record(self, record: Any, value: Any, *, nested: bool = False) -> dict[str, Any]:
+        """The values of the fields of a record that are keys of an object, and the options of metrics in it."""
+        kinds = {each.name: each.type for each in attrs.fields(record) if NO_KEY not in get_args(each.type)}
+        options = {} if nested else self.manifest.options
         table = table_of(self.where, value)
-        check_keys(self.where, table, [*readers, *options])
+        check_keys(self.where, table, [*kinds, *options])
+        found = {name: self.value(name, kind, table[name]) for name, kind in kinds.items() if name in table}
+        if nested:
+            return found
         own = {
-            key: self.path(key, value) if key in path_options else value
-            for key, value in table.items()
-            if key in options
+            name: self.path(name, table[name]) if is_path else table[name]
+            for name, is_path in options.items()
+            if name in table
         }
-        return {key: read(key, table[key]) for key, read in readers.items() if key in table}, own
+        return {**found, "metric_options": own}
 
-    def table(self, key: str, value: Any, read: Callable[[str, Any], T]) -> dict[str, T]:
-        """An object, of which ``read`` reads every value."""
+    def value(self, key: str, kind: Any, value: Any) -> Any:
+        """A value of a type."""
+        if get_origin(kind) is Annotated:
+            kind, *traits = get_args(kind)
+            if FILE in traits and kind is str:
+                return self.path(key, value)
+        members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+        kind = next((each for each in members if (get_origin(each) is Mapping) == isinstance(value, dict)), members[0])
+        if get_origin(kind) is Annotated:
+            return self.value(key, kind, value)
+        if get_origin(kind) is Mapping:
+            return self.mapping(key, kind, value, may_be_empty=len(members) == 1)
+        if get_origin(kind) is tuple:
+            return self.several(key, get_args(kind)[0], value)
+        if attrs.has(kind):
+            where = f"{self.where}, {key}"
+            return kind(**KeyReader(where, self.manifest).record(kind, value, nested=True))
+        return self.whole_number(key, value) if kind is int else self.string(key, value)
+
+    def mapping(self, key: str, kind: Any, value: Any, may_be_empty: bool) -> dict[str, Any]:
+        """An object whose values have a type."""
+        names, inner = get_args(kind)
         table = table_of(f"{self.where}, {key}", value)
-        return {name: read(f"{key}, {name}", each) for name, each in table.items()}
+        if get_origin(names) is Literal:
+            check_keys(f"{self.where}, {key}", table, get_args(names))
+        if not table and not may_be_empty:
+            raise self.fail(key, "the file of at least one system", value)
+        return {name: self.value(f"{key}, {name}", inner, each) for name, each in table.items()}
+
+    def several(self, key: str, kind: Any, value: Any) -> tuple[Any, ...]:
+        """One value, or a list of values."""
+        values = value if isinstance(value, list) else [value]
+        if kind is float:
+            return tuple(self.number(key, each) for each in values)
+        if not values or not all(isinstance(each, str) and each for each in values):
+            raise self.fail(key, "a string or a list of strings", value)
+        return tuple(self.value(key, kind, each) for each in values)
 
     def fail(self, key: str, expected: str, value: Any) -> InputError:
         """The error for a value of another kind than expected."""
@@ -227,26 +221,27 @@ class KeyReader:
             raise self.fail(key, "a string", value)
         return value
 
-    def strings(self, key: str, value: Any) -> list[str]:
-        """A string, or a list of strings."""
-        values = [value] if isinstance(value, str) else value
-        if not isinstance(values, list) or not values or not all(isinstance(each, str) and each for each in values):
-            raise self.fail(key, "a string or a list of strings", value)
-        return values
-
     def path(self, key: str, value: Any) -> str:
         """A path, from the current folder."""
         path = self.string(key, value)
-        return path if path == STDIN or path.startswith(f"{STDIN}#") else str(self.folder / path)
+        return path if path == STDIN or path.startswith(f"{STDIN}#") else str(self.manifest.folder / path)
 
-    def paths(self, key: str, value: Any) -> list[str]:
-        """A path, or a list of paths."""
-        return [self.path(key, path) for path in self.strings(key, value)]
+    def whole_number(self, key: str, value: Any) -> int:
+        """A whole number from 0."""
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise self.fail(key, "a whole number from 0", value)
+        return value
 
-    def named_paths(self, key: str, value: Any) -> dict[str, str] | list[str]:
-        """Paths by the names of systems, or a list of paths."""
-        if not isinstance(value, dict):
-            return self.paths(key, value)
-        if not value:
-            raise self.fail(key, "the file of at least one system", value)
-        return {system: self.path(f"{key}, {system}", path) for system, path in value.items()}
+    def number(self, key: str, value: Any) -> float:
+        """A finite number."""
+        if not _is_finite(value):
+            raise self.fail(key, "a list of finite numbers, one for each run", value)
+        return float(value)
+
+
+def _is_finite(value: object) -> bool:
+    """Whether a value is a number that a float can have."""
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an integer beyond all floats
+        return False

@@ -53,7 +53,8 @@ class Flag(NamedTuple):
 
     ``metavar`` stands for its value in the help, and the word ``none`` for the value None. Without ``shown``, the
     option has no flag: its value is a Python object, or the command reads it from files. ``note`` says how the value is
-    written; the help has it in brackets.
+    written; the help has it in brackets. The ``greedy`` ones of its names take all words up to the next option;
+    ``noun`` is what such a word is called in messages. The help leaves out a ``hidden`` option.
     """
 
     names: Sequence[str] = ()
@@ -61,6 +62,9 @@ class Flag(NamedTuple):
     shown: bool = True
     note: str = ""
     none: str | None = None
+    greedy: Sequence[str] = ()
+    noun: str = "file"
+    hidden: bool = False
 
 
 class Kind(NamedTuple):
@@ -85,6 +89,20 @@ class Check(NamedTuple):
     """
 
     function: Callable[[str, Any], object]
+
+
+class Trait(NamedTuple):
+    """What else a value is."""
+
+    name: str
+
+
+# The path of a file. In a manifest, it is relative to the manifest's folder.
+FILE = Trait("file")
+# A number of bytes, which may be written with a unit: 4GiB.
+SIZE = Trait("size")
+# An option that is no key of manifests.
+NO_KEY = Trait("no key")
 
 
 class Option(NamedTuple):
@@ -146,7 +164,7 @@ class Option(NamedTuple):
 
     @property
     def is_mapping(self) -> bool:
-        """Whether the value has numbers for each metric."""
+        """Whether the value has numbers, or files, for each name."""
         return get_origin(self.element) is get_origin(Mapping[str, float])
 
     @property
@@ -268,19 +286,30 @@ def _declared(record: Any, field: attrs.Attribute[Any]) -> Option:
     members = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
     rest = [each for each in members if each is not type(None)]
     several = len(rest) == 1 and get_origin(rest[0]) is tuple
+    element = get_args(rest[0])[0] if several else Union[tuple(rest)]  # noqa: UP007 - of members that are computed
+    if get_origin(element) is Annotated:
+        element, *of_element = get_args(element)
+        rules += of_element
     return Option(
         field.name,
-        get_args(rest[0])[0] if several else Union[tuple(rest)],  # noqa: UP007 - of members that are computed
+        element,
         several,
         type(None) in members,
         [rule.documentation for rule in rules if isinstance(rule, Doc)][-1],
         tuple(rule for rule in rules if not isinstance(rule, Doc | Flag | Kind)),
-        inspect.Parameter.empty if field.default is attrs.NOTHING else field.default,
+        _default(field),
         [Flag(), *(rule for rule in rules if isinstance(rule, Flag))][-1],
         [Kind(), *(rule for rule in rules if isinstance(rule, Kind))][-1],
         owner.TITLE,
         not field.kw_only,
     )
+
+
+def _default(field: attrs.Attribute[Any]) -> Any:
+    """The default of a field, as signatures have it."""
+    if isinstance(field.default, attrs.Factory):  # type: ignore[arg-type]
+        return field.default.factory()  # type: ignore[union-attr]
+    return inspect.Parameter.empty if field.default is attrs.NOTHING else field.default
 
 
 def several(value: Any) -> tuple[Any, ...]:

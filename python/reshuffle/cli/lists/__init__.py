@@ -11,62 +11,15 @@ import click
 
 from ... import types
 from ...errors import either
+from ...options.files import ListFiles
 from ...options.tuning import Mbr, Oracle
 from ..command import Command, option
 from ..declared import declared_options
-from ..options import all_of, any_of, input_options, output_options
+from ..options import all_of, any_of, output_options
 from ..params import Metric, Name
 from ..tune.options import ARGUMENTS, OF_TEXTS
 
 __all__ = ["mbr_command", "oracle_command"]
-
-*_, INPUT_FORMAT, MAX_INPUT = input_options("")
-
-INPUT = (
-    option(
-        "Input",
-        "--nbest",
-        multiple=True,
-        greedy=True,
-        metavar="NBEST...",
-        help="The lists. Several files are lists of the same sentences, which are joined.",
-    ),
-    option(
-        "Input",
-        "--samples",
-        multiple=True,
-        greedy=True,
-        metavar="FILE...",
-        help="Instead of --nbest: plain text. One file has --per-sentence lines for each sentence, one sentence after "
-        "another; of several files, line i of each belongs to sentence i.",
-    ),
-    option("Input", "--per-sentence", type=int, metavar="K",
-           help="For one file of --samples: how many lines each sentence has."),
-    option(
-        "Input",
-        "--ref",
-        "--refs",
-        "refs",
-        multiple=True,
-        greedy=["--refs"],
-        metavar="REF...",
-        help="The references. --ref REF adds one; --refs takes all files up to the next option. Several files are "
-        "several references of each segment.",
-    ),
-    option(
-        "Input",
-        "--model",
-        metavar="FILE",
-        help="Weights of features, which give each entry a model score: lines 'name value' or 'name= value ...', JSON, "
-        "moses.ini or init.opt.  [default: entries have no model scores, and the first is the 1-best]",
-    ),
-    option("Input", "--totals", is_flag=True,
-           help="Use the decoder's own totals, the column after the features, as model scores."),
-    option("Input", "--first-id", type=int, default=0, show_default=True, metavar="N",
-           help="The id that lists give to the first sentence."),
-    INPUT_FORMAT,
-    MAX_INPUT,
-)  # fmt: skip
 
 
 def _table(names: object, default: str) -> Any:
@@ -93,7 +46,7 @@ def _table(names: object, default: str) -> Any:
     context_settings={"allow_extra_args": True},
 )
 @all_of(
-    INPUT,
+    declared_options(ListFiles),
     (
         option(
             "Metrics",
@@ -142,7 +95,7 @@ def oracle_command(context: click.Context, /, **options: Any) -> None:
     context_settings={"allow_extra_args": True},
 )
 @all_of(
-    INPUT,
+    declared_options(ListFiles),
     (
         *declared_options(Mbr, ("scale", "exclude_self")),
         option(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
-from attrs import evolve
+from attrs import evolve, frozen
 from numpy.typing import NDArray
 
 from ... import types
@@ -15,11 +14,12 @@ from ..._core import Progress
 from ...data.files import STDIN, check_stdin, display_name
 from ...errors import InputError, listed
 from ...options.declare import call
+from ...options.files import ListFiles
 from ...options.tuning import Mbr, Oracle
 from ...results.studies import StudyResult
 from ...tune import LinearModel, NBest, mbr, oracle, read_samples, read_weights
 from ..declared import given_values, made
-from ..job import metrics_of
+from ..inputs.metrics import metric_flags, metrics_of
 from ..metric_options import MetricChoice
 from ..output import binary_destination, chosen_output, destination
 from ..progress import progress_bar
@@ -29,17 +29,17 @@ from ..tune.files import prepared_folder, read_lists, read_references
 def run_oracle(arguments: Sequence[str], options: dict[str, Any]) -> None:
     """Read the files, search, and write the report, and the outputs of each choice if a folder is given."""
     files = _Files.from_options(arguments, options)
-    if not files.refs:
+    if not files.references:
         raise InputError("no references: add --refs REF, with a segment for each sentence of the lists")
     folder = options.pop("save")
-    (metric,) = metrics_of([options.pop("metric") or MetricChoice("bleu")], options)
+    (metric,) = metrics_of([options.pop("metric") or MetricChoice("bleu")], metric_flags(options))
     inputs = {"lists": None, "references": (), "metric": metric}
     chosen = made(Oracle, inputs | given_values(Oracle, options))
 
     def compute(progress: Progress) -> StudyResult:
         target = None if folder is None else prepared_folder(folder)
         lists = files.lists()
-        given = {"lists": lists, "references": files.references(), "scores": files.scores(lists), "progress": progress}
+        given = {"lists": lists, "references": files.columns(), "scores": files.scores(lists), "progress": progress}
         found = call(oracle, evolve(chosen, **given))
         if target is not None:
             for choice in found.rows:
@@ -55,15 +55,15 @@ def run_mbr(arguments: Sequence[str], options: dict[str, Any]) -> None:
     save, evaluate = options.pop("save"), options.pop("evaluate")
     if options["scale"] is not None and files.model is None and not files.totals:
         raise InputError("--scale needs model scores: add --model FILE or --totals, or leave --scale out")
-    if evaluate and not files.refs:
+    if evaluate and not files.references:
         raise InputError("--evaluate needs references: add --refs REF")
-    utility, *metrics = metrics_of([options.pop("metric") or MetricChoice("chrf"), *evaluate], options)
+    utility, *metrics = metrics_of([options.pop("metric") or MetricChoice("chrf"), *evaluate], metric_flags(options))
     inputs = {"lists": None, "metric": utility, "metrics": metrics or None}
     chosen = made(Mbr, inputs | given_values(Mbr, options))
 
     def compute(progress: Progress) -> StudyResult:
         lists = files.lists()
-        references = files.references() if files.refs else None
+        references = files.columns() if files.references else None
         given = {"lists": lists, "references": references, "scores": files.scores(lists), "progress": progress}
         found = call(mbr, evolve(chosen, **given))
         if save is not None:
@@ -92,26 +92,16 @@ def _write(path: str, inputs: Sequence[str], lines: Iterable[str]) -> None:
         write("".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))
 
 
-@dataclass(frozen=True)
-class _Files:
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class _Files(ListFiles):
     """The checked files of a command."""
-
-    nbest: Sequence[str]
-    samples: Sequence[str]
-    per_sentence: int | None
-    refs: Sequence[str]
-    model: str | None
-    totals: bool
-    first_id: int
-    input_format: str | None
-    max_input: int
 
     @classmethod
     def from_options(cls, arguments: Sequence[str], options: dict[str, Any]) -> _Files:
         """Take the files out of ``options``, and check all that can be checked before they are read."""
         if arguments:
             raise InputError(f"{listed(arguments)}: expected a file after an option: write --nbest NBEST --refs REF")
-        files = cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
+        files = cls(**given_values(ListFiles, options))
         if bool(files.nbest) == bool(files.samples):
             raise InputError(
                 "--nbest and --samples cannot be combined: leave out one of them"
@@ -130,7 +120,7 @@ class _Files:
     @property
     def inputs(self) -> list[str]:
         """All files that will be read."""
-        return [*self.nbest, *self.samples, *self.refs, *([] if self.model is None else [self.model])]
+        return [*self.nbest, *self.samples, *self.references, *([] if self.model is None else [self.model])]
 
     def lists(self) -> NBest:
         """The lists."""
@@ -140,9 +130,9 @@ class _Files:
             )
         return read_lists(self.nbest, self.first_id, self.max_input)
 
-    def references(self) -> list[Sequence[str | None]]:
+    def columns(self) -> list[Sequence[str | None]]:
         """Columns of references."""
-        return read_references(self.refs, self.input_format, self.max_input)
+        return read_references(self.references, self.input_format, self.max_input)
 
     def scores(self, lists: NBest) -> NDArray[np.float64] | None:
         """The model scores of the entries; None if they have none."""

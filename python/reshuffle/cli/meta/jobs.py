@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
+from attrs import evolve
 
 from ...data.count_files import is_count_file
 from ...data.files import STDIN, check_stdin
 from ...data.judgments import Judgments, read_judgments
-from ...data.meta_manifest import MetaFiles, files_of_outputs, read_meta_manifest
 from ...data.reading import split_name
 from ...data.score_tables import ScoreTable, read_all_scores, read_scores
 from ...data.system_names import SystemMap, read_sysmap
 from ...errors import InputError, quoted, unknown_name
 from ...meta.material import JudgedSet
+from ...options.declare import taken
+from ...options.files import MetaFiles, SetFiles
 from ...resampling.counting import Data, labels_of
 from ...sets import on_test_set
 from ...settings import Resampling
-from ..job import Job, metrics_of, resampling_of
-from ..metric_options import MetricChoice, flags, parse_metric
-from ..stored import names_in_counts
-
-T = TypeVar("T")
+from ..inputs.counts import names_in_counts
+from ..inputs.metrics import metrics_of
+from ..inputs.sets import command_line, completed, read_manifest
+from ..inputs.test_set import Input
+from ..metric_options import MetricChoice
+from ..params import FLAGS
 
 # The options that belong to one test set, and the keys of manifests for them.
 OF_ONE_SET: Mapping[str, tuple[str, str]] = {
@@ -54,60 +57,48 @@ class MetaJob:
 
     name: str
     files: MetaFiles
-    texts: Job | None
+    texts: Input | None
     resampling: Resampling
     repeats: str
     missing_systems: str
     max_input: int
 
     @classmethod
-    def from_files(cls, name: str, files: MetaFiles, options: dict[str, Any], default: str) -> MetaJob:
-        """Check all that can be checked before files are read, and remove the options used here from ``options``.
+    def from_files(cls, name: str, files: MetaFiles, folder: Path, options: Mapping[str, Any], default: str) -> MetaJob:
+        """Check all that can be checked before files are read.
 
-        ``default`` is the metric on texts if none is named.
+        ``folder`` is that of the manifest, and ``default`` is the metric on texts if none is named.
         """
-        outputs = files.systems
-        if files.references and is_count_file(files.references[0]):
-            outputs = names_in_counts(files.references[0], outputs, files.folder)
-        elif not isinstance(outputs, Mapping):
-            outputs = files_of_outputs("--systems", outputs)
-        files = replace(files, systems=outputs)
+        in_file = bool(files.references) and is_count_file(files.references[0])
+        if in_file:
+            files = evolve(files, systems=names_in_counts(files.references[0], files.systems, folder))
+        elif not isinstance(files.systems, Mapping):
+            files = evolve(files, systems=tuple(files_of_outputs("--systems", files.systems)))
         _check_files(files)
-        if files.metrics is not None:
-            options["metrics"] = [parse_metric(text, files.folder) for text in files.metrics]
-        elif not options["metrics"] and files.references and not is_count_file(files.references[0]):
-            options["metrics"] = [MetricChoice(default)]
-        options.update(files.options)
-        repeats, missing = options.pop("repeats"), options.pop("missing_systems")
-        input_format, max_input = options.pop("input_format"), options.pop("max_input")
+        chosen = files.metrics or ()
+        if not chosen and files.references and not in_file:
+            chosen = (MetricChoice(default),)
+        resampling = Resampling(*(options[each] for each in ("n_resamples", "seed", "threads")))
+        resampling.check(FLAGS)
         texts = None
         if files.references:
-            paths = list(outputs.values()) if isinstance(outputs, Mapping) else outputs
-            options.update(
-                refs=files.references[1:], scores=(), lower_is_better=(), missing="error", parses=(), documents=None,
-                strata=None, input_format=files.input_format or input_format, max_input=max_input,
-            )  # fmt: skip
-            names = list(outputs) if isinstance(outputs, Mapping) else ()
-            texts = Job.from_arguments(files.references[0], paths, options, min_systems=1, names=names)
-            resampling = texts.resampling
+            own = taken(SetFiles, files, metrics=chosen, lower_is_better=(), max_input=options["max_input"])
+            texts = Input.checked(own, least=1, threads=resampling.threads)
+        elif chosen:
+            raise InputError(
+                f"-m {chosen[0].name} needs texts: add --refs and --systems; metrics of --metric-scores need no -m"
+            )
         else:
-            chosen = options.pop("metrics")
-            if chosen:
-                raise InputError(
-                    f"-m {chosen[0].name} needs texts: add --refs and --systems; metrics of --metric-scores need no -m"
-                )
-            metrics_of([], options)
-            resampling = resampling_of(options)
-        checked = cls(
-            name, files, texts, resampling, files.repeats or repeats, files.missing_systems or missing, max_input
-        )
+            metrics_of([], files.metric_options)
+        repeats, missing = files.repeats or options["repeats"], files.missing_systems or options["missing_systems"]
+        checked = cls(name, files, texts, resampling, repeats, missing, options["max_input"])
         checked.check_metric_names()
         return checked
 
     @property
     def inputs(self) -> list[str]:
         """All files that will be read."""
-        texts = [] if self.texts is None else self.texts.files
+        texts = [] if self.texts is None else self.texts.paths
         people = [path for path in (self.files.judgments, self.files.human, self.files.sysmap) if path is not None]
         return [*texts, *people, *self.files.metric_scores.values(), *self.files.score_files]
 
@@ -134,8 +125,8 @@ class MetaJob:
         sysmap = None if self.files.sysmap is None else read_sysmap(self.files.sysmap, max_input=self.max_input)
         if self.texts is None:
             return self._from_scores(sysmap)
-        (references, systems, metrics), _ = self.texts.read()
-        data = Data.from_arguments(references, systems, metrics, warn_of_duplicates=False)
+        found = self.texts.read()
+        data = Data.from_arguments(found.references, found.systems, found.metrics or (), warn_of_duplicates=False)
         reader = _Reader(self, sysmap, data.names, data.n_segments)
         return JudgedSet.from_data(data, reader.judgments(), reader.human, reader.scores(), self.name, resampling)
 
@@ -272,29 +263,16 @@ class MetaJobs:
     @classmethod
     def from_options(cls, options: dict[str, Any], default: str) -> MetaJobs:
         """Check all that can be checked before files are read, and remove the options used here from ``options``."""
-        manifest = options.pop("manifest")
-        own = {name: options.pop(name) for name in OF_ONE_SET}
-        if manifest is None:
-            files = _from_options(own)
-            jobs = {files.language_pair or "": MetaJob.from_files(files.language_pair or "", files, options, default)}
-            checked = cls(jobs, None)
-            check_stdin(checked.inputs.count(STDIN))
-            return checked
-        for name, (flag, key) in OF_ONE_SET.items():
-            if own[name] not in (None, ()):  # 0 is a number of a segment
-                raise InputError(f"{flag} is for one test set: use the key '{key}' in the manifest")
-        known = [each.option for each in flags()]
-        paths = [option.name for option in known if option.kind == "path"]
-        found = read_meta_manifest(manifest, [option.name for option in known], paths)
-        left: dict[str, Any] = {}
-        jobs = {}
-        for name, files in found.items():
-            left = dict(options)
-            with on_test_set(name):
-                jobs[name] = MetaJob.from_files(name, files, left, default)
-        options.clear()
-        options.update(left)
-        checked = cls(jobs, manifest)
+        path, own = options.pop("manifest"), {name: options.pop(name) for name in OF_ONE_SET}
+        others = {name: options.pop(name) for name in ("n_resamples", "seed", "threads", "max_input")}
+        others |= {name: options.pop(name) for name in ("repeats", "missing_systems")}
+        given = command_line(MetaFiles, options, input_format=options.pop("input_format"))
+        if path is None:
+            files = evolve(given, **_from_options(own))
+            name = files.language_pair or ""
+            checked = cls({name: MetaJob.from_files(name, files, Path(), others, default)}, None)
+        else:
+            checked = cls(_from_manifest(path, own, given, others, default), path)
         check_stdin(checked.inputs.count(STDIN))
         return checked
 
@@ -321,8 +299,45 @@ class MetaJobs:
         return found
 
 
-def _from_options(own: Mapping[str, Any]) -> MetaFiles:
-    """The files that options name."""
+def _from_manifest(
+    path: str, own: Mapping[str, Any], given: MetaFiles, others: Mapping[str, Any], default: str
+) -> dict[str, MetaJob]:
+    """The jobs of the test sets of a manifest."""
+    for name, (flag, key) in OF_ONE_SET.items():
+        if own[name] not in (None, ()):  # 0 is a number of a segment
+            raise InputError(f"{flag} is for one test set: use the key '{key}' in the manifest")
+    manifest = read_manifest(path, "test sets with people's judgments in JSON or TOML")
+    jobs = {}
+    for name, values in manifest.sets(MetaFiles, reserved=("average", "pooled")).items():
+        with on_test_set(name):
+            files = completed(given, values, manifest.folder)
+            jobs[name] = MetaJob.from_files(name, files, manifest.folder, others, default)
+    return jobs
+
+
+def files_of_outputs(where: str, paths: Sequence[str]) -> list[str]:
+    """The files, and those in the folders, in the order of their names. Hidden files and folders in them are skipped.
+
+    :class:`InputError` if a folder has none, or cannot be read.
+    """
+    found: list[str] = []
+    for path in paths:
+        folder = Path(path)
+        if path == STDIN or not folder.is_dir():
+            found.append(path)
+            continue
+        try:
+            own = sorted(each for each in folder.iterdir() if not each.name.startswith(".") and each.is_file())
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+        if not own:
+            raise InputError(f"{where}: the folder {path} has no files: expected an output in each")
+        found += map(str, own)
+    return found
+
+
+def _from_options(own: Mapping[str, Any]) -> dict[str, Any]:
+    """The files that options name, as fields of their record."""
     columns: dict[str, str] = {}
     for role, header in (each for given in own["columns"] for each in given):
         if role in columns:
@@ -340,18 +355,6 @@ def _from_options(own: Mapping[str, Any]) -> MetaFiles:
             raise InputError(f"--metric-scores {name} is used twice: choose different names")
         else:
             named[name] = path
-    return MetaFiles(
-        references=list(own["refs"]),
-        systems=list(own["systems"]),
-        metric_scores=named,
-        score_files=files,
-        columns=columns,
-        lower_is_better=list(own["lower_is_better"]),
-        **{
-            name: own[name]
-            for name in (
-                "judgments", "judgments_format", "human", "human_format", "sysmap", "language_pair", "test_set",
-                "segment_base",
-            )
-        },
-    )  # fmt: skip
+    same = {name: value for name, value in own.items() if name != "refs"}
+    found = {"references": own["refs"], "metric_scores": named, "score_files": tuple(files), "columns": columns}
+    return same | found

@@ -10,7 +10,7 @@ from ... import types
 from ...errors import InputError, either, quoted, unknown_name
 from ..command import option
 from ..habits import EXTERNAL
-from ..options import Decorator, any_of, input_options, output_options
+from ..options import READING, Decorator, any_of, output_options
 from ..params import Metric, Name, StrParam
 
 ARGUMENTS = (
@@ -21,8 +21,6 @@ ARGUMENTS = (
         "--refs; --systems are then names in them.",
     ),
 )
-
-*_, INPUT_FORMAT, MAX_INPUT = input_options("")
 
 # What columns can be named.
 COLUMNS = get_args(types.ScoreColumn)
@@ -174,8 +172,7 @@ OUTPUTS = (
         metavar="NAME",
         help="For the --metric-scores called NAME, lower is better; human stands for --human.",
     ),
-    INPUT_FORMAT,
-    MAX_INPUT,
+    *READING,
 )
 
 SETS = (

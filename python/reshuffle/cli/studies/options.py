@@ -9,11 +9,10 @@ import click
 
 from ... import types
 from ...options.declare import Options
+from ...options.files import Unstratified
 from ..command import option
 from ..declared import Decorator, declared_options
-from ..options import COUNTS, EXECUTOR, METRICS, all_of, input_options, output_options
-
-INPUT = input_options("sample and resample whole documents", has_strata=False)
+from ..options import COUNTS, EXECUTOR, METRICS, all_of, output_options
 
 ARGUMENTS = (
     (
@@ -37,7 +36,9 @@ def study_options(
     outputs = click.argument("systems", metavar=systems, nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
     output = output_options(get_args(types.Format), "text")
-    decorate = all_of(INPUT, METRICS, declared_options(record), *others, (EXECUTOR,), TABLE, output)
+    decorate = all_of(
+        declared_options(Unstratified), METRICS, declared_options(record), *others, (EXECUTOR,), TABLE, output
+    )
 
     def options(command: Callable[..., Any]) -> Callable[..., Any]:
         return reference(outputs(decorate(command)))

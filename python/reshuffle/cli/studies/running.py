@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 import click
@@ -16,15 +15,16 @@ from ...data.count_files import is_count_file
 from ...data.files import STDIN
 from ...errors import InputError, quoted
 from ...options.declare import Options, call, options_of, several
+from ...options.files import Unstratified
 from ...options.nulls import Variants
 from ...options.studies import StudyInputs
 from ...results.studies import StudyResult
-from ...settings import Resampling
 from ...validate import check_name
 from ..declared import given_values
 from ..declared import made as made_record
 from ..executors import chosen_executor
-from ..job import Job
+from ..inputs.sets import given_files
+from ..inputs.test_set import Input
 from ..metric_options import MetricChoice
 from ..output import Reports, chosen_output, destination
 from ..progress import progress_bar
@@ -69,31 +69,30 @@ def run_study(
     resume, executor = _resumed(chosen, reports), options.pop("executor")
     if strata is None:
         check_no_strata(options)
-    reference = options.pop("reference")
-    if not options["metrics"] and not options["scores"] and not is_count_file(reference or ""):
-        names = several(chosen.metrics)
-        options["metrics"] = [MetricChoice(name) for name in names] if len(names) > 1 else options["metrics"]
+    files = given_files(Unstratified, options, options.pop("reference"), options.pop("systems"))
+    names = several(chosen.metrics)
+    if len(names) > 1 and not files.metrics and not files.scores and not is_count_file("".join(files.references[:1])):
+        files = evolve(files, metrics=tuple(map(MetricChoice, names)))
     own_names, least = ([], 2) if made is None else (made.names, 0)
-    defaults = Resampling()
-    counting = {"n_resamples": defaults.n_resamples, "seed": defaults.seed, "threads": chosen.threads}
-    job = Job.from_arguments(reference, options.pop("systems"), options | counting, least, own_names)
-    baseline = job.system(getattr(chosen, "baseline", None))
+    test_set = Input.checked(files, least, threads=chosen.threads, made=own_names)
+    baseline = test_set.system(getattr(chosen, "baseline", None))
     if made is not None and baseline is not None:
         check_name("baseline", baseline, made.names)
-    files = [*job.files, *([] if made is None else made.files), *([] if resume is None else [resume])]
-    with destination(reports, files, layout) as write, chosen_executor(executor, chosen.threads) as workers:
+    paths = [*test_set.paths, *([] if made is None else made.files), *([] if resume is None else [resume])]
+    with destination(reports, paths, layout) as write, chosen_executor(executor, chosen.threads) as workers:
         given: dict[str, Any] = {"executor": workers}
         if baseline is not None:
             given["baseline"] = baseline
+        outputs = None
         if made is not None:
             with progress_bar() as progress:
-                job = replace(job, made=made.outputs(chosen.threads, progress))
+                outputs = made.outputs(chosen.threads, progress)
             given["null"] = (Variants(made.result),)
-        (references, systems, metrics), units = job.read()
+        found = test_set.read(outputs)
         if strata is not None:
-            given[strata] = units.strata
+            given[strata] = found.strata
         with progress_bar() as progress:
-            given |= {"references": references, "systems": systems, "metrics": metrics, "documents": units.documents}
+            given |= {name: getattr(found, name) for name in ("references", "systems", "metrics", "documents")}
             result = call(study, evolve(chosen, **given, progress=progress))
         write(result)
 

@@ -14,8 +14,8 @@ from ...tune.options import Optimizer
 from ..command import option
 from ..declared import declared_options
 from ..habits import EXTERNAL
-from ..options import Decorator, any_of, executor_option, input_options
-from ..params import Metric, Name
+from ..options import READING, Decorator, any_of, executor_option
+from ..params import Metric, Name, WordList
 
 ARGUMENTS = (
     (
@@ -29,8 +29,6 @@ ARGUMENTS = (
         "compare'.",
     ),
 )
-
-*_, INPUT_FORMAT, MAX_INPUT = input_options("")
 
 # The metrics that read texts.
 OF_TEXTS = [name for name in get_args(types.MetricName) if name != "depf"]
@@ -69,8 +67,7 @@ INPUT = (
         "--dev-set",
         "dev",
         greedy=True,
-        joined=True,
-        noun="file",
+        type=WordList(),
         metavar="NBEST REF...",
         help="Development lists and their references, for the scores and s_dev.  [default: those that are tuned on]",
     ),
@@ -79,15 +76,13 @@ INPUT = (
         "--test-set",
         "test",
         greedy=True,
-        joined=True,
-        noun="file",
+        type=WordList(),
         metavar="NBEST REF...",
         help="Test lists and their references.",
     ),
     option("Input", "--first-id", type=int, default=0, show_default=True, metavar="N",
            help="The id that lists give to the first sentence."),
-    INPUT_FORMAT,
-    MAX_INPUT,
+    *READING,
 )  # fmt: skip
 
 SOURCES = (

@@ -20,10 +20,9 @@ from ...tune.options import Optimizer
 from ...tune.problem import BY_SENTENCE_BLEU, shared_options
 from ...tune.weights import read_named_weights
 from ...validate import check_integer
-from ..command import words
 from ..declared import given_values, made
 from ..executors import chosen_executor
-from ..job import metrics_of
+from ..inputs.metrics import metric_flags, metrics_of
 from ..metric_options import MetricChoice
 from ..output import chosen_output, destination
 from ..process import cleanup
@@ -74,7 +73,7 @@ def _metrics(optimizer: Optimizer, options: dict[str, Any]) -> tuple[NativeMetri
     sentence = options.pop("sentence_metric", None)
     if sentence is None and optimizer.optimises == "sentence" and chosen.name in BY_SENTENCE_BLEU:
         sentence = MetricChoice("sentbleu", shared_options(chosen.options, "sentbleu"))
-    metric, *others = metrics_of([chosen, *([] if sentence is None else [sentence])], options)
+    metric, *others = metrics_of([chosen, *([] if sentence is None else [sentence])], metric_flags(options))
     return metric, others[0] if others else None
 
 
@@ -169,12 +168,9 @@ class _Files:
         return command_decoder(self.decoder, first_id=self.first_id, max_input=self.max_input)
 
 
-def _pair(name: str, value: str | None) -> list[str] | None:
+def _pair(name: str, files: tuple[str, ...] | None) -> tuple[str, ...] | None:
     """Lists and their references."""
-    if value is None:
-        return None
-    files = words(value)
-    if len(files) < 2:
+    if files is not None and len(files) < 2:
         raise InputError(
             f"--{name}-set: expected lists and their references, got {listed(files)}: write --{name}-set NBEST REF"
         )

@@ -7,17 +7,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..data.corpus import system_names
-from ..data.file_names import few, files_by_name, same_names
-from ..data.files import display_name
-from ..data.reading import split_name
-from ..data.scores import may_be_log, opened, scores_in
-from ..errors import InputError, listed
+from ...data.corpus import system_names
+from ...data.file_names import few, files_by_name, same_names
+from ...data.files import display_name
+from ...data.reading import split_name
+from ...data.scores import may_be_log, opened, scores_in
+from ...errors import InputError, listed
 
 if TYPE_CHECKING:
-    from ..data.formats.base import Source
-    from ..data.joined_scores import OpenedLog
-    from ..data.score_tables import ScoreTable
+    from ...data.formats.base import Source
+    from ...data.joined_scores import OpenedLog
+    from ...data.score_tables import ScoreTable
+    from ...options.files import SetFiles
 
 # Formats that name systems by their files.
 BY_FILE = ("comet", "comet-printed")
@@ -49,7 +50,7 @@ class ReadScores:
         """The samples of logs in the order of the segments of texts or of other files. ``what`` is named in errors."""
         if self.ids is None:
             return self
-        from ..data.joined_scores import segment_order
+        from ...data.joined_scores import segment_order
 
         order = segment_order(self.ids, self.log, what, n_segments)
         scores = {
@@ -102,6 +103,10 @@ class _InFile:
     by_file_names: bool = False
     log: ScoreTable | None = None
 
+    def scores_of(self, system: str | None) -> list[float]:
+        """The scores of a system, by its name in the file; None for the only one."""
+        return self.by_system[system] if system is not None else next(iter(self.by_system.values()))
+
 
 @dataclass(frozen=True)
 class ScoreFiles:
@@ -109,59 +114,57 @@ class ScoreFiles:
 
     Attributes
     ----------
-    files : mapping of str to sequence of str
-        A file for each system, or one for all, by metric.
-    systems, names : sequence of str
-        The systems' files and names. Without texts, those of the first metric.
-    has_systems : bool
+    files : SetFiles
+    systems : mapping of str to str
+        The file of each system, by name. Without texts, those of the first metric.
+    known : bool
         Whether the systems are known before files of scores are read: not if a single file may hold several.
-    in_order : collection of str
-        The metrics whose files are in the order of the systems, because a manifest names the systems.
-    not_scores : collection of str
-        ``FILE#NAME`` of columns that are no scores.
+    aliases : mapping of str to str
+        The systems, which are runs, by other names of theirs.
     """
 
-    files: Mapping[str, Sequence[str]]
-    systems: Sequence[str]
-    names: Sequence[str]
-    has_systems: bool
-    in_order: Collection[str] = ()
-    not_scores: Collection[str] = ()
-    aliases: Mapping[str, str] = field(default_factory=dict)
-    outputs: str = "systems"
-    by_position: bool = False
-    input_format: str | None = None
-    max_input: int = 4 << 30
-    missing: str = "error"
-    unmatched: str = "error"
+    files: SetFiles
+    systems: Mapping[str, str]
+    known: bool
+    aliases: Mapping[str, str]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the systems."""
+        return list(self.systems)
+
+    @property
+    def outputs(self) -> str:
+        """What the systems are, for messages."""
+        return "runs" if self.aliases else "systems"
+
+    @property
+    def input_format(self) -> str | None:
+        """With texts, ``--input-format`` is their format, and the extension gives that of a file of scores."""
+        return None if self.files.references else self.files.input_format
 
     def read(self) -> ReadScores:
         """Read all files, each one once."""
-        files = {name: self._ordered(name, own) for name, own in self.files.items()}
-        found = self._read({(name, i): file for name, own in files.items() for i, file in enumerate(own)})
+        files = {metric: self._ordered(metric, own) for metric, own in self.files.scores.items()}
+        found = self._read({(metric, i): file for metric, own in files.items() for i, file in enumerate(own)})
         plain: dict[str, dict[str, list[float]]] = {}
         logs: dict[tuple[str, str], ScoreTable] = {}
-        wanted = dict(zip(self.names, self.systems or self.names, strict=True)) if self.has_systems else {}
-        for name, own in files.items():
-            tables = [found[name, i] for i in range(len(own))]
-            scores: dict[str, list[float]] = {}
+        wanted = dict(self.systems) if self.known else {}
+        for metric, own in files.items():
+            tables = [found[metric, i] for i in range(len(own))]
             if len(tables) > 1:
-                for system, table in zip(self.names, tables, strict=True):
-                    if table.log is None:
-                        scores[system] = _only(table)
-                    else:
-                        logs[name, system] = _only_row(table.log)
-                plain[name] = scores
-                continue
-            (table,) = tables
-            keys = self._systems_of(name, table, wanted)
-            wanted = wanted or {system: system if key is None else key for system, key in keys.items()}
-            for system, key in keys.items():
+                keys = dict.fromkeys(self.names)
+                of_system = dict(zip(self.names, map(_checked, tables), strict=True))
+            else:
+                keys = self._systems_of(metric, tables[0], wanted)
+                of_system = dict.fromkeys(keys, tables[0])
+                wanted = wanted or {system: system if key is None else key for system, key in keys.items()}
+            plain[metric] = {}
+            for system, table in of_system.items():
                 if table.log is None:
-                    scores[system] = table.by_system[key]
+                    plain[metric][system] = table.scores_of(keys[system])
                 else:
-                    logs[name, system] = _row_of(table.log, key)
-            plain[name] = scores
+                    logs[metric, system] = _row_of(table.log, keys[system])
         return self._joined(plain, logs, found)
 
     def _joined(
@@ -173,21 +176,23 @@ class ScoreFiles:
         """The scores, with those of logs on the samples that match."""
         if not logs:
             return ReadScores(plain)
-        from ..data.joined_scores import join
+        from ...data.joined_scores import join
 
-        scores, ids, _ = join(logs, self.unmatched, "--unmatched drop")
+        scores, ids, _ = join(logs, self.files.unmatched, "--unmatched drop")
         for (name, system), values in scores.items():
             plain[name][system] = values
         log = next(each.file for each in found.values() if each.log is not None)
         other = next((each.file for each in found.values() if each.log is None), None)
         return ReadScores(plain, ids, log, frozenset(logs), other)
 
-    def _ordered(self, name: str, files: Sequence[str]) -> Sequence[str]:
+    def _ordered(self, metric: str, files: Mapping[str, str] | Sequence[str]) -> Sequence[str]:
         """The files in the order of the systems."""
-        given = list(files)
-        if len(given) < 2 or self.by_position or name in self.in_order or given == list(self.systems):
+        if isinstance(files, Mapping):
+            return [files[name] for name in self.names]
+        given, systems = list(files), list(self.systems.values())
+        if len(given) < 2 or self.files.by_position or given == systems:
             return given
-        return files_by_name(f"--scores {name}", given, self.systems)
+        return files_by_name(f"--scores {metric}", given, systems)
 
     def _read(self, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], _InFile]:
         """What each file has. Of a file that is named several times, the content is kept as long as it is needed."""
@@ -196,7 +201,7 @@ class ScoreFiles:
             of_file.setdefault(split_name(path)[0], []).append(key)
         found = {}
         for keys in of_file.values():
-            source, _, format_name = opened(wanted[keys[0]], self.input_format, self.max_input)
+            source, _, format_name = opened(wanted[keys[0]], self.input_format, self.files.max_input)
             log = self._log(source)
             for key in keys:
                 name = split_name(wanted[key])[1]
@@ -211,22 +216,22 @@ class ScoreFiles:
     def _in_table(
         self, metric: str, source: Source, name: str | None, format_name: str
     ) -> dict[str | None, list[float]]:
-        split = [split_name(path) for path in self.not_scores]
+        ids = [split_name(path) for path in (self.files.documents, self.files.strata) if path is not None]
         return scores_in(
             source,
             name,
             format_name,
-            missing=self.missing,
+            missing=self.files.missing,
             metric=metric,
-            several=len(self.files[metric]) == 1,
-            systems=self.names if self.has_systems else (),
-            others=[column for file, column in split if file == source.file and column is not None],
+            several=len(self.files.scores[metric]) == 1,
+            systems=self.names if self.known else (),
+            others=[column for file, column in ids if file == source.file and column is not None],
         )
 
     def _log(self, source: Source) -> OpenedLog | None:
         if self.input_format is not None or not may_be_log(source.file):
             return None
-        from ..data.joined_scores import open_log
+        from ...data.joined_scores import open_log
 
         return open_log(source)
 
@@ -241,7 +246,7 @@ class ScoreFiles:
         keys = [str(key) for key in given]
         if not wanted:  # comet-score names systems by their files
             return dict(zip(system_names(keys) if table.by_file_names else keys, given, strict=True))
-        if self.by_position:
+        if self.files.by_position:
             if len(keys) != len(wanted):
                 raise InputError(
                     f"--scores {metric}: {display_name(table.file)} has the scores of {len(keys)} systems "
@@ -266,18 +271,12 @@ class ScoreFiles:
         return found
 
 
-def _only(table: _InFile) -> list[float]:
-    """The scores of the only system in a file."""
-    if len(table.by_system) != 1:
-        raise _not_one(table.file, list(map(str, table.by_system)))
-    (scores,) = table.by_system.values()
-    return scores
-
-
-def _only_row(log: ScoreTable) -> ScoreTable:
-    if len(log.systems) != 1:
-        raise _not_one(log.source, log.systems)
-    return log
+def _checked(table: _InFile) -> _InFile:
+    """The same file, after a check that it has the scores of one system."""
+    systems = [*table.by_system] if table.log is None else table.log.systems
+    if len(systems) != 1:
+        raise _not_one(table.file if table.log is None else table.log.source, list(map(str, systems)))
+    return table
 
 
 def _not_one(file: str, systems: Sequence[str]) -> InputError:
@@ -288,7 +287,7 @@ def _not_one(file: str, systems: Sequence[str]) -> InputError:
 
 
 def _row_of(log: ScoreTable, system: str | None) -> ScoreTable:
-    from ..data.joined_scores import row
+    from ...data.joined_scores import row
 
     return row(log, 0 if system is None else log.systems.index(system))
 

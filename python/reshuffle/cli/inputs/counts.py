@@ -1,0 +1,80 @@
+"""Files of counts in place of references."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ...errors import InputError, listed, unknown_name
+from ...metrics.native import NativeMetric
+from ...metrics.stored import CountsFile, open_counts
+from ...options.files import SetFiles
+from ..metric_options import MetricChoice, flag
+
+
+def check_no_flags(path: str, metric_options: Mapping[str, Any]) -> None:
+    """Raise :class:`InputError` for options of metrics without a metric, if the metrics are those of a file."""
+    for name in metric_options:
+        raise InputError(
+            f"{flag(name)}: the texts of {path} were counted before: leave it out, or choose the metric that was "
+            "counted so with -m"
+        )
+
+
+def names_in_counts(path: str, systems: Mapping[str, str] | Sequence[str], folder: Path) -> Any:
+    """The names of systems in a file of counts that a manifest or a command names: all of them if there are none.
+
+    Where texts are expected, they were taken for files in ``folder``.
+    """
+    if not systems:
+        return open_counts(path, check=False).systems
+
+    def name(given: str) -> str:
+        return str(Path(given).relative_to(folder)) if Path(given).is_relative_to(folder) else given
+
+    if isinstance(systems, Mapping):
+        return {shown: name(given) for shown, given in systems.items()}
+    return tuple(map(name, systems))
+
+
+def chosen_counts(
+    files: SetFiles, chosen: Sequence[MetricChoice], metrics: Sequence[NativeMetric], least: int
+) -> CountsFile:
+    """The counts of the systems, by default all, under these metrics, by default all. Expects ``least`` systems.
+
+    ``metrics`` are those of ``chosen``. Only the description of the file is read.
+    """
+    path = files.references[0]
+    for given, name in ((files.references[1:], "--refs"), (files.parses, "--parses")):
+        if given:
+            raise InputError(f"{name} is for texts, and {path} has counts: leave it out")
+    counts = open_counts(path, check=False)
+    renamed = tuple(files.systems) if isinstance(files.systems, Mapping) else None
+    systems = tuple(files.systems.values() if isinstance(files.systems, Mapping) else files.systems)
+    repeated = [name for i, name in enumerate(systems) if name in systems[:i]]
+    if repeated:
+        raise InputError(f"{path}: system {repeated[0]} is named twice")
+    if systems:
+        counts = counts.chosen(systems, renamed)
+    if len(counts.systems) < least:
+        wanted = "at least one system" if least == 1 else "at least two systems"
+        raise InputError(f"{path}: expected {wanted} after it, or none for all, got {listed(counts.systems) or 'none'}")
+    return _under(path, counts, chosen, metrics) if chosen else counts
+
+
+def _under(
+    path: str, counts: CountsFile, chosen: Sequence[MetricChoice], metrics: Sequence[NativeMetric]
+) -> CountsFile:
+    """The counts under some of their metrics."""
+    found = []
+    for choice, m in zip(chosen, metrics, strict=True):
+        same = [each for each in counts if each.formula.signature() == m.signature() and each.key == m.key]
+        if not same and not choice.options and m.options == {}:
+            same = [each for each in counts if each.key == choice.name]
+        if not same:
+            error = unknown_name(f"metric in {path}:", m.signature(), [each.signature() for each in counts])
+            raise InputError(f"{error}; 'reshuffle count' counts others")
+        found += same
+    return replace(counts, metrics=tuple(dict.fromkeys(found)))

@@ -1,0 +1,163 @@
+"""The files of runs that the options of ``reshuffle runs`` name."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from ...errors import InputError, listed, quoted, unknown_name
+from ...options.files import DevFiles, GivenRuns, RunFiles
+from ..declared import files_by_name
+from ..params import name_and_words
+from .sets import command_line
+
+
+def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
+    """The files that the options name."""
+    baseline = given.baseline_name
+    if not baseline:
+        raise InputError("--baseline-name: expected a name, got an empty one")
+    if not given.baseline:
+        raise InputError("no baseline: add --baseline FILE FILE ..., the outputs of the baseline's runs")
+    systems = {baseline: given.baseline}
+    for name, files in _named("--system", given.systems, "the output of each run"):
+        if name == baseline:
+            raise InputError(
+                f"--system {name} has the name of the baseline: choose another name, or rename the baseline with "
+                "--baseline-name"
+            )
+        if name in systems:
+            raise InputError(f"--system {name} is used twice: choose different names, or put all its runs into one")
+        systems[name] = files
+    scores = _scores(files_by_name("--scores", options.pop("scores")), systems, not options["references"])
+    dev = _development(given, systems)
+    return command_line(RunFiles, options, systems=systems, baseline=baseline, scores=scores, dev=dev)
+
+
+def _named(
+    flag: str, values: Sequence[tuple[str, ...]], what: str, known: Collection[str] = ()
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The name and the other words of each value of an option, whose name may be left out if the words have one.
+
+    A file may have one of the ``known`` names.
+    """
+    for words in values:
+        name, rest = words[0], words[1:]
+        if name not in known:
+            common = _common_name(words)
+            name, rest = name_and_words(flag, words, what) if common is None else (common, words)
+        if not rest:
+            raise InputError(f"{flag} {name}: expected {what} after the name, got none")
+        yield name, rest
+
+
+def _common_name(files: Sequence[str]) -> str | None:
+    """The name of a system whose files only differ in a number: what is before it. None for other files.
+
+    >>> _common_name(["out/new.0", "out/new.1"]), _common_name(["new/0.txt", "new/1.txt"]), _common_name(["a", "a.1"])
+    ('new', 'new', None)
+    """
+    first, *others = parts = [re.split(r"(\d+)", file) for file in files]
+    if not others or any(len(part) != len(first) for part in others):
+        return None
+    differing = [i for i, column in enumerate(zip(*parts, strict=True)) if len(set(column)) > 1]
+    # Of the parts, those with odd places are numbers.
+    if len(differing) != 1 or differing[0] % 2 == 0 or len({part[differing[0]] for part in parts}) < len(parts):
+        return None
+    before, after = "".join(first[: differing[0]]), "".join(first[differing[0] + 1 :])
+    name = re.split(r"[/\\#]", before.rstrip("._-/\\#"))[-1]
+    return None if not name or "/" in after else name
+
+
+def _scores(
+    given: Mapping[str, tuple[str, ...]], systems: Mapping[str, tuple[str, ...]], without_texts: bool
+) -> dict[str, Mapping[str, tuple[str, ...]]]:
+    """The files of ``--scores``, by metric and system."""
+    found: dict[str, Mapping[str, tuple[str, ...]]] = {}
+    for name, files in given.items():
+        own = next((metric for metric, by_system in found.items() if by_system is systems), None)
+        if not files and (not without_texts or own is not None):
+            reason = "" if own is None else f"; the files of --baseline and --system have the scores of {own}"
+            raise InputError(
+                f"--scores {name}: expected a file for each of {_runs_of(systems)} after the name, got none{reason}"
+            )
+        found[name] = _split(name, files, systems) if files else systems
+    if without_texts and found and not any(by_system is systems for by_system in found.values()):
+        raise InputError(
+            "no --refs, and --scores with files: the files of --baseline and --system would not be read; add --refs "
+            "for texts, or write --scores NAME without files if they have the scores"
+        )
+    return found
+
+
+def _split(metric: str, files: tuple[str, ...], systems: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Files of scores in the order of all runs, by system. One file may hold the scores of all runs."""
+    n_runs = sum(map(len, systems.values()))
+    if len(files) == 1 < n_runs:
+        return dict.fromkeys(systems, files)
+    if len(files) != n_runs:
+        hint = "; it takes all files up to the next option" if len(files) > n_runs else ""
+        raise InputError(
+            f"--scores {metric}: expected a file for each of {_runs_of(systems)} after the name, got {len(files)}{hint}"
+        )
+    rest = iter(files)
+    return {name: tuple(next(rest) for _ in own) for name, own in systems.items()}
+
+
+def _runs_of(systems: Mapping[str, Sequence[str]]) -> str:
+    """How many runs there are, for messages."""
+    n_runs = sum(map(len, systems.values()))
+    return f"{n_runs} runs ({listed(f'{len(files)} of {name}' for name, files in systems.items())})"
+
+
+def _development(given: GivenRuns, systems: Mapping[str, Sequence[str]]) -> DevFiles:
+    """The development set that the options name."""
+    outputs = {given.baseline_name: given.dev_baseline} if given.dev_baseline else {}
+    what = "the output of each run on the development set"
+    for name, files in _named("--dev-system", given.dev_systems, what, systems):
+        check_system("--dev-system", name, systems)
+        if name in outputs:
+            used = "--dev-baseline" if name == given.baseline_name else f"--dev-system {name}"
+            raise InputError(f"the outputs of {name} on the development set are given twice, also by {used}")
+        outputs[name] = files
+    scores: dict[str, dict[str, tuple[float, ...]]] = {}
+    for name, rest in _named("--dev-scores", given.dev_scores, "a metric and the score of each run", systems):
+        check_system("--dev-scores", name, systems)
+        metric, values = rest[0], rest[1:]
+        if not values:
+            raise InputError(
+                f"--dev-scores {name} {metric}: expected the score of each of {number_of(len(systems[name]), 'run')} "
+                "after the metric, got none"
+            )
+        if metric in scores.setdefault(name, {}):
+            raise InputError(f"--dev-scores {name} {metric} is used twice: leave out one of them")
+        scores[name][metric] = tuple(_finite(f"--dev-scores {name} {metric}", value) for value in values)
+    return DevFiles(references=given.dev_refs, systems=outputs, scores=scores)
+
+
+def _finite(where: str, text: str) -> float:
+    """A finite number."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise InputError(f"{where}: expected a finite number for each run, got {quoted(text)}")
+    return number
+
+
+def check_system(where: str, name: str, systems: Mapping[str, Sequence[str]]) -> None:
+    """Raise :class:`InputError` for a name that is not that of a system."""
+    if name not in systems:
+        raise InputError(f"{where}: {unknown_name('system', name, systems)}")
+
+
+def number_of(n: int, noun: str) -> str:
+    """A number and what there are so many of.
+
+    >>> number_of(1, "run"), number_of(3, "run")
+    ('1 run', '3 runs')
+    """
+    return f"{n} {noun}{'s' * (n != 1)}"

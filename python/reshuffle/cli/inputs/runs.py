@@ -1,0 +1,256 @@
+"""From the options of ``reshuffle runs`` to outputs of runs on a test set and a development set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from attrs import evolve
+
+from ...data.corpus import system_names
+from ...data.files import STDIN, check_stdin, display_name
+from ...data.manifest import Manifest
+from ...errors import InputError, listed, unknown_name
+from ...options.comparisons import Medians
+from ...options.declare import options_of, taken
+from ...options.files import DevFiles, GivenRuns, OfSystems, RunFiles, SetFiles
+from ...resampling.counting import labels_of, metrics_named
+from ...runs import Development, Runs, output_name
+from ...settings import Units
+from ..declared import flag_of
+from .run_options import check_system, files_from_options, number_of
+from .sets import command_line, completed, keys_with_flags, read_manifest
+from .test_set import Input
+
+# The keys of manifests that say what these options say.
+KEYS: Mapping[str, str] = {
+    "baseline": "systems",
+    "systems": "systems",
+    "baseline_name": "baseline",
+    "dev_refs": "dev",
+    "dev_baseline": "dev",
+    "dev_systems": "dev",
+    "dev_scores": "dev",
+}
+
+
+@dataclass(frozen=True)
+class RunInputs:
+    """The files of all runs, and what reads those of the test set and of the development set."""
+
+    files: RunFiles
+    test: Input
+    dev: Input | None
+    manifest: str | None
+
+    @classmethod
+    def from_options(
+        cls, given: GivenRuns, options: dict[str, Any], medians: Medians, threads: int | None
+    ) -> RunInputs:
+        """Check all that can be checked before files are read, and take the options used here out of ``options``."""
+        path = given.manifest
+        if path is None:
+            files = files_from_options(given, options)
+        else:
+            _check_only_manifest(given, options)
+            files = _from_manifest(read_manifest(path, "the files of systems' runs, in JSON or TOML"), options)
+        _check_systems(files.systems)
+        _check_development(files, medians.median_on)
+        if not files.references:
+            _check_without_texts(files)
+        test = _test_input(files, threads, by_name=path is not None)
+        _check_metric_names(test, files.dev, medians.median_metric)
+        checked = cls(files, test, _dev_input(files, test), path)
+        check_stdin(checked.paths.count(STDIN))
+        return checked
+
+    @property
+    def paths(self) -> list[str]:
+        """All files that will be read, and the manifest."""
+        own = [] if self.manifest is None else [self.manifest]
+        dev = [] if self.dev is None else self.dev.paths
+        return [*own, *self.test.paths, *dev]
+
+    def read(self) -> tuple[Runs, Development]:
+        """Read all files."""
+        found, systems = self.test.read(), self.files.systems
+        names = dict(zip(_by_output(systems), _shown(systems), strict=True))
+        shown = {name: [names[key] for key in _outputs(name, files)] for name, files in systems.items()}
+        units = Units(found.documents, found.strata)
+        metrics = found.metrics or ()
+        runs = Runs.from_arguments(found.references, _by_system(systems, found.systems), metrics, units, shown)
+        dev = None
+        if self.dev is not None:
+            try:
+                found, systems = self.dev.read(), self.files.dev.systems
+                dev = Runs.from_arguments(found.references, _by_system(systems, found.systems), found.metrics or ())
+            except InputError as error:
+                raise InputError(f"development set: {error}") from error
+        return runs, Development(dev, self.files.dev.scores)
+
+
+def _outputs(name: str, files: Sequence[str]) -> list[str]:
+    """The name of each output of a system."""
+    return [output_name(name, run) for run in range(len(files))]
+
+
+def _by_output(systems: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The files of all runs by the names of their outputs."""
+    return {key: file for name, own in systems.items() for key, file in zip(_outputs(name, own), own, strict=True)}
+
+
+def _shown(systems: Mapping[str, Sequence[str]]) -> list[str]:
+    """The shortest names that distinguish the outputs' files."""
+    return system_names([file for files in systems.values() for file in files])
+
+
+def _by_system(systems: Mapping[str, Sequence[str]], outputs: Any) -> dict[str, Any]:
+    """The outputs of each system's runs, or their number if there are no texts."""
+    if outputs is None:
+        return {name: len(files) for name, files in systems.items()}
+    return {name: [outputs[key] for key in _outputs(name, files)] for name, files in systems.items()}
+
+
+def _test_input(files: RunFiles, threads: int | None, by_name: bool) -> Input:
+    """The test set, whose systems are the outputs of all runs. ``by_name``: the files of scores are named by system."""
+    if files.parses and not files.references:
+        raise InputError("--parses needs texts: add --refs, or leave it out")
+    outputs = _by_output(files.systems)
+    every = {metric: _scores_in_order(metric, own, files.systems) for metric, own in files.scores.items()}
+    scores: dict[str, OfSystems] = {
+        metric: dict(zip(outputs, own, strict=True)) if by_name and len(own) == len(outputs) else tuple(own)
+        for metric, own in every.items()
+    }
+    # Missing scores are read, so that the error can say that runs need all of them.
+    own = taken(SetFiles, files, systems=outputs, scores=scores, missing="pairwise" if scores else "error")
+    return Input.checked(own, least=1, threads=threads, runs=dict(zip(_shown(files.systems), outputs, strict=True)))
+
+
+def _dev_input(files: RunFiles, test: Input) -> Input | None:
+    """The development set: with the metrics that read texts, for these alone need its outputs."""
+    metrics = [metric for metric in test.metrics if not metric.reads_parses or not files.parses]
+    if not files.dev.systems or not metrics:
+        return None
+    outputs = _by_output(files.dev.systems)
+    own = taken(
+        SetFiles, files.dev, systems=outputs, scores={}, input_format=files.input_format, max_input=files.max_input
+    )
+    return replace(test, files=own, systems=outputs, metrics=metrics)
+
+
+def _check_only_manifest(given: GivenRuns, options: Mapping[str, Any]) -> None:
+    """:class:`InputError` for options that a manifest replaces."""
+    declared = options_of(GivenRuns)
+    used = [(flag, key) for key, flag in keys_with_flags(RunFiles).items() if options[key]]
+    used += [
+        (flag_of(declared[name]), key) for name, key in KEYS.items() if getattr(given, name) != declared[name].default
+    ]
+    for flag, key in used:
+        raise InputError(f"{flag} and --manifest cannot be combined: use the key '{key}' of the manifest")
+
+
+def _from_manifest(manifest: Manifest, options: dict[str, Any]) -> RunFiles:
+    """The files that a manifest names."""
+    name, files = manifest.name, completed(command_line(RunFiles, options), manifest.values(RunFiles), manifest.folder)
+    if not files.references and files.systems:
+        raise InputError(f"{name} has systems without references: add the key 'references'")
+    if files.references and not files.systems:
+        raise InputError(f"{name} has references without systems: add the key 'systems'")
+    # Without texts, the first metric names the systems.
+    systems = files.systems or next(iter(files.scores.values()), {})
+    if not systems:
+        raise InputError(f"{name} names no systems: add the keys 'references' and 'systems', or 'scores'")
+    if "" in systems:
+        raise InputError(f"{name}: expected a name for each system, got an empty one")
+    baseline = files.baseline or next(iter(systems))
+    if baseline not in systems:
+        raise InputError(f"{name}: {unknown_name('baseline', baseline, systems)}")
+    return evolve(files, systems=systems, baseline=baseline)
+
+
+def _scores_in_order(
+    metric: str, by_system: Mapping[str, Sequence[str]], systems: Mapping[str, Sequence[str]]
+) -> Sequence[str]:
+    """The files of scores in the order of all runs; a single one if it has the scores of all runs."""
+    for name in by_system:
+        check_system(f"scores of {metric}", name, systems)
+    lacking = [name for name in systems if name not in by_system]
+    if lacking:
+        raise InputError(f"scores of {metric}: expected files for each system, got none for {listed(lacking)}")
+    every = [by_system[name] for name in systems]
+    if len(systems) > 1 and all(files == every[0] and len(files) == 1 for files in every):
+        return every[0]
+    for name, files in systems.items():
+        if len(by_system[name]) != len(files):
+            raise InputError(
+                f"scores of {metric}: {name} has {number_of(len(files), 'run')}, but "
+                f"{number_of(len(by_system[name]), 'file')} of scores: expected one for each run"
+            )
+    return [file for files in every for file in files]
+
+
+def _check_systems(systems: Mapping[str, Sequence[str]]) -> None:
+    """Raise :class:`InputError` for a system without runs."""
+    for name, files in systems.items():
+        if not files:
+            raise InputError(f"{name} has no runs: expected the output of at least one")
+
+
+def _check_development(files: RunFiles, median_on: str) -> None:
+    """Raise :class:`InputError` unless the runs on the development set are those on the test set."""
+    dev = files.dev
+    if dev.systems and not dev.references:
+        raise InputError("outputs on the development set without references: add --dev-refs (references of 'dev')")
+    if dev.references and not dev.systems:
+        raise InputError(
+            "references of the development set without outputs: add --dev-baseline FILE FILE ... and --dev-system NAME "
+            "FILE FILE ... (systems of 'dev')"
+        )
+    if dev.systems and not files.references:
+        raise InputError("outputs on the development set need metrics on texts: add --refs, or use --dev-scores")
+    given = [(name, len(own), "outputs") for name, own in dev.systems.items()]
+    given += [
+        (name, len(values), f"scores of {metric}")
+        for name, of_system in dev.scores.items()
+        for metric, values in of_system.items()
+    ]
+    for name, n, what in given:
+        check_system("development set", name, files.systems)
+        expected = len(files.systems[name])
+        if n != expected:
+            raise InputError(
+                f"{name} has {number_of(expected, 'run')} on the test set, but {n} {what} on the development set: they "
+                "must be of the same runs, in the same order"
+            )
+    if median_on == "dev":
+        lacking = [name for name in files.systems if name not in dev.systems and name not in dev.scores]
+        if lacking:
+            raise InputError(
+                f"--median-on dev needs the development set of each system, but there is none for {listed(lacking)}: "
+                "add --dev-refs with --dev-baseline and --dev-system, or --dev-scores"
+            )
+
+
+def _check_without_texts(files: RunFiles) -> None:
+    """Raise :class:`InputError` unless the files are scores from other tools."""
+    if files.metrics:
+        raise InputError(f"-m {files.metrics[0].name} needs texts: add --refs; external scores need no -m")
+    if not files.scores:
+        shown = display_name(next(iter(_by_output(files.systems).values())))
+        raise InputError(
+            f"no references for {shown}: add --refs FILE; if the files of --baseline and --system have segment scores, "
+            "add --scores NAME with the name of the metric"
+        )
+
+
+def _check_metric_names(test: Input, dev: DevFiles, median_metric: str | None) -> None:
+    """Raise :class:`InputError` for a metric of ``--dev-scores`` or ``--median-metric`` that is not computed."""
+    metrics = test.known_metrics
+    known = [*labels_of(metrics), *test.files.scores]
+    used = [(f"scores of {name} on the development set", each) for name in dev.scores for each in dev.scores[name]]
+    if median_metric is not None:
+        used.append(("--median-metric", median_metric))
+    for where, name in used:
+        if name not in test.files.scores and not metrics_named(name, metrics):
+            raise InputError(f"{where}: {unknown_name('metric', name, known)}")

@@ -1,0 +1,163 @@
+"""One test set or several: from options and a manifest to what is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from attrs import evolve
+
+from ...data.count_files import is_count_file
+from ...data.files import STDIN, check_stdin
+from ...data.manifest import Manifest
+from ...errors import InputError, listed
+from ...options.declare import NO_KEY, Options, options_of
+from ...options.files import MetaFiles, RunFiles, SetFiles, Sets
+from ...sets import SetData, on_test_set
+from ..declared import flag_of, given_values
+from ..metric_options import flags, parse_metric
+from .counts import names_in_counts
+from .metrics import metric_flags
+from .test_set import Input
+
+AnyFiles = TypeVar("AnyFiles", SetFiles, RunFiles, MetaFiles)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Test sets to read, by name. A test set without a name is the only one."""
+
+    sets: Mapping[str, Input]
+    manifest: str | None = None
+
+    @classmethod
+    def from_options(
+        cls, reference: str | None, systems: Sequence[str], options: dict[str, Any], threads: int | None
+    ) -> Inputs:
+        """Check all that can be checked before files are read, and take the options used here out of ``options``."""
+        sets = Sets(**given_values(Sets, options))
+        if not sets.sets and sets.manifest is None:
+            files = given_files(SetFiles, options, reference, systems)
+            return cls({"": Input.checked(files, least=2, threads=threads)})
+        _check_several(sets, reference, options)
+        given = command_line(SetFiles, options)
+        folder, found = Path(), _from_words(sets.sets)
+        if sets.manifest is not None:
+            manifest = read_manifest(sets.manifest, "test sets in JSON or TOML")
+            folder, found = manifest.folder, manifest.sets(SetFiles)
+        inputs = {}
+        for name, values in found.items():
+            with on_test_set(name):
+                inputs[name] = Input.checked(_completed(given, values, folder), least=2, threads=threads)
+        checked = cls(inputs, sets.manifest)
+        check_stdin(checked.paths.count(STDIN))
+        return checked
+
+    @property
+    def is_one(self) -> bool:
+        """Whether there is only one test set, which has no name."""
+        return list(self.sets) == [""]
+
+    @property
+    def paths(self) -> list[str]:
+        """All files that will be read, and the manifest."""
+        own = [] if self.manifest is None else [self.manifest]
+        return [*own, *(path for each in self.sets.values() for path in each.paths)]
+
+    def system(self, name: str | None) -> str | None:
+        """The name of a system, from its name or its file in one of the test sets."""
+        return next((known for each in self.sets.values() if (known := each.system(name)) != name), name)
+
+    def read(self) -> dict[str, SetData]:
+        """Read the files of all test sets."""
+        found = {}
+        for name, each in self.sets.items():
+            with on_test_set(name):
+                test_set = each.read()
+            found[name] = SetData.from_set(name, test_set, ())
+        return found
+
+
+def command_line(record: type[AnyFiles], options: dict[str, Any], **others: Any) -> AnyFiles:
+    """The files and metrics of a command line, taken out of ``options``, and ``others``."""
+    values: dict[str, Any] = given_values(record, options)
+    metrics, flags_of = tuple(options.pop("metrics")), metric_flags(options)
+    return record(**values | others, metrics=metrics or None, metric_options=flags_of)
+
+
+def given_files(
+    record: type[SetFiles], options: dict[str, Any], reference: str | None = None, systems: Sequence[str] = ()
+) -> SetFiles:
+    """The same with the arguments REF and SYS."""
+    files = command_line(record, options, systems=tuple(systems))
+    if reference is not None:
+        return evolve(files, references=(reference, *files.references))
+    if files.references:
+        raise InputError("no REF: --refs takes all files up to the next option, so put it last")
+    return files
+
+
+def read_manifest(path: str, expected: str) -> Manifest:
+    """A manifest, whose test sets may have the options of metrics."""
+    return Manifest.read(path, expected, {each.option.name: each.option.kind == "path" for each in flags()})
+
+
+def keys_with_flags(record: type[Options]) -> dict[str, str]:
+    """The keys of manifests that say what files a test set has, with the flags of the same meaning."""
+    return {
+        name: flag_of(each)
+        for name, each in options_of(record).items()
+        if each.flag.shown and NO_KEY not in each.rules and name != "input_format"
+    }
+
+
+def _check_several(sets: Sets, reference: str | None, options: Mapping[str, Any]) -> None:
+    """:class:`InputError` for options that belong to one test set."""
+    if sets.sets and sets.manifest is not None:
+        raise InputError("--set and --manifest cannot be combined: put all test sets into the manifest")
+    if reference is not None:
+        chosen = "--set" if sets.sets else "--manifest"
+        raise InputError(
+            f"REF and SYS cannot be combined with {chosen}: make them a test set of it, or leave {reference} out"
+        )
+    for key, flag in keys_with_flags(SetFiles).items():
+        if options[key]:
+            raise InputError(f"{flag} is for one test set: use --manifest FILE, with the key '{key}'")
+
+
+def _from_words(sets: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Any]]:
+    """The test sets of ``--set NAME REF SYS...``."""
+    for name, files in sets.items():
+        if len(files) < 3 and not (files and is_count_file(files[0])):
+            raise InputError(
+                f"--set {name}: expected the reference and at least two systems after the name, got "
+                f"{listed(files) or 'none'}"
+            )
+    return {name: {"references": files[:1], "systems": files[1:]} for name, files in sets.items()}
+
+
+def completed(given: AnyFiles, values: Mapping[str, Any], folder: Path) -> AnyFiles:
+    """The files of a test set from a manifest in ``folder``. Its values take precedence over the command line's."""
+    values = dict(values)
+    if "metrics" in values:
+        values["metrics"] = tuple(parse_metric(text, folder) for text in values["metrics"])
+    values["metric_options"] = {**given.metric_options, **values.get("metric_options", {})}
+    return evolve(given, **values)
+
+
+def _completed(given: SetFiles, values: Mapping[str, Any], folder: Path) -> SetFiles:
+    """The files of a test set, which has texts or scores."""
+    files = completed(given, values, folder)
+    if files.references and is_count_file(files.references[0]):
+        files = evolve(files, systems=names_in_counts(files.references[0], files.systems, folder))
+    if files.references and not files.systems:
+        raise InputError("references without systems: add the key 'systems'")
+    if files.systems and not files.references:
+        raise InputError("systems without references: add the key 'references'")
+    if not files.systems and not files.scores:
+        raise InputError("no references and no systems: add the keys 'references' and 'systems', or 'scores'")
+    if not files.references and "metrics" not in values:  # -m is for test sets with texts
+        return evolve(files, metrics=None)
+    return files

@@ -1,0 +1,297 @@
+"""A test set to read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from ...data.alignment import check_parses
+from ...data.corpus import Corpus, read_corpus, system_names
+from ...data.count_files import is_count_file, read_arrays
+from ...data.file_names import check_order
+from ...data.files import STDIN, check_stdin, display_name
+from ...data.formats.base import Column
+from ...data.reading import read_columns, read_groups, split_name
+from ...errors import InputError, listed
+from ...metrics.native import NativeMetric
+from ...metrics.precomputed import OwnTexts, SegmentScores
+from ...metrics.stored import CountsFile, StoredCounts, open_counts
+from ...options.files import SetFiles
+from ...sets import TestSet
+from ...settings import Units
+from ...validate import check_name
+from ..metric_options import MetricChoice
+from .counts import check_no_flags, chosen_counts
+from .metrics import metrics_of
+from .score_files import Groups, ReadScores, ScoreFiles, wrong_number_of_files
+
+OnTexts: TypeAlias = NativeMetric | OwnTexts
+
+
+@dataclass(frozen=True)
+class Input:
+    """The files of a test set, of which all was checked that does not need their contents.
+
+    Attributes
+    ----------
+    files : SetFiles
+    systems : mapping of str to str
+        The file of each system, or its name in a file of counts.
+    metrics : sequence of metric
+        The metrics on texts.
+    counts : CountsFile, optional
+        What takes the place of texts.
+    threads : int, optional
+        For metrics on parses.
+    made : sequence of str
+        Names of systems whose outputs are made by the command, and not read.
+    runs : mapping of str to str
+        If the systems are runs: what other names each of them may have in files of scores.
+    """
+
+    files: SetFiles
+    systems: Mapping[str, str]
+    metrics: Sequence[NativeMetric]
+    counts: CountsFile | None = None
+    threads: int | None = None
+    made: Sequence[str] = ()
+    runs: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def checked(cls, files: SetFiles, least: int, **others: Any) -> Input:
+        """Check the files of at least so many systems. ``others`` are fields that do not follow from the files."""
+        _check_options_of_scores(files)
+        reference = files.references[0] if files.references else None
+        in_file = reference is not None and is_count_file(reference)
+        chosen = files.metrics or (() if in_file or reference is None else (MetricChoice("bleu"),))
+        if reference is not None and in_file and not chosen:
+            check_no_flags(reference, files.metric_options)
+        metrics = metrics_of(chosen, files.metric_options)
+        if in_file:
+            counts = chosen_counts(files, chosen, metrics, least)
+            found = cls(files, {name: name for name in counts.systems}, [], counts, **others)
+        else:
+            if reference is None:
+                _check_without_texts(files, chosen)
+            found = cls(files, _systems(files), metrics, **others)
+            # A single file of scores may hold several systems, which shows only when it is read.
+            if reference is not None or len(found.systems) > 1:
+                _check_number(list(found.systems.values()), files, least)
+        found._check_scores()
+        if files.parses:
+            _check_parses(files, metrics)
+        return found
+
+    def _check_scores(self) -> None:
+        """:class:`InputError` unless each metric of other programs has a file for each system, or one for all."""
+        for metric, files in self.files.scores.items():
+            if isinstance(files, Mapping):
+                for name in files:
+                    check_name(f"system in scores of {metric}", name, self.names)
+                lacking = [name for name in self.names if name not in files]
+                if lacking:
+                    raise InputError(
+                        f"scores, {metric}: expected a file for each system, got none for {listed(lacking)}"
+                    )
+            elif len(files) not in (1, len(self.systems)):
+                raise wrong_number_of_files(metric, files, self.names)
+
+    @property
+    def paths(self) -> list[str]:
+        """All files that will be read."""
+        files, scores = self.files, [_in_order(each) for each in self.files.scores.values()]
+        texts = files.references[:1] if self.counts is not None else files.references
+        systems = self.systems.values() if files.references and self.counts is None else ()
+        ids = [path for path in (files.documents, files.strata) if path is not None]
+        return [*texts, *systems, *files.parses, *(file for each in scores for file in each), *ids]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the systems."""
+        return list(self.made or self.systems)
+
+    def system(self, name: str | None) -> str | None:
+        """The name of a system, from its name or its file."""
+        if name is None or name in self.names:
+            return name
+        return {file: own for own, file in self.systems.items()}.get(name, name)
+
+    @property
+    def known_metrics(self) -> list[NativeMetric | StoredCounts]:
+        """The metrics on texts, or those of the file of counts."""
+        return [*self.metrics, *(self.counts or ())]
+
+    def read(self, outputs: Mapping[str, Sequence[str]] | None = None, *, stored_ids: bool = True) -> TestSet:
+        """Read all files.
+
+        ``outputs`` are those of the systems that the command made. ``stored_ids`` says whether documents and strata of
+        a file of counts are used.
+        """
+        check_stdin(self.paths.count(STDIN))
+        if self.counts is not None:
+            return self._read_counts(self.counts, outputs, stored_ids)
+        return self._read_texts(outputs) if self.files.references else self._read_scores()
+
+    def _read_counts(
+        self, counts: CountsFile, outputs: Mapping[str, Sequence[str]] | None, stored_ids: bool
+    ) -> TestSet:
+        """Read counts, after a check of all their bytes, and scores."""
+        path = self.files.references[0]
+        if outputs is not None:
+            raise InputError(f"{path} has counts, but this command makes outputs: use texts")
+        read_arrays(path)
+        ids = self.ids(stored_ids)
+        scores = self._score_files.read().in_order(display_name(path), counts.n_segments)
+        return TestSet(None, None, [*counts, *self._given(scores)], ids.documents, ids.strata)
+
+    def _read_texts(self, outputs: Mapping[str, Sequence[str]] | None) -> TestSet:
+        """Read texts, and scores of their segments."""
+        files = self.files
+        corpus = read_corpus(
+            files.references,
+            list(self.systems.values()),
+            files.input_format,
+            documents=files.documents,
+            strata=files.strata,
+            max_input=files.max_input,
+            outputs=outputs,
+        ).renamed(self.names)
+        metrics: list[OnTexts] = list(self.metrics)
+        if files.parses:
+            metrics = [self._on_parses(m, corpus) if m.reads_parses else m for m in self.metrics]
+        _check_kinds(metrics, corpus.sources)
+        scores = self._score_files.read().in_order("the texts", corpus.n_segments)
+        metrics_and_scores = [*metrics, *self._given(scores)]
+        return TestSet(corpus.references, corpus.systems, metrics_and_scores, corpus.documents, corpus.strata)
+
+    def _read_scores(self) -> TestSet:
+        """Read scores without texts."""
+        scores, documents, strata = self._score_files.read().with_groups(*self._given_groups())
+        return TestSet(None, None, self._given(scores), documents, strata)
+
+    def _given(self, found: ReadScores) -> list[SegmentScores]:
+        """The metrics of other programs."""
+        lower, missing = self.files.lower_is_better, self.files.missing
+        return [SegmentScores(name, scores, name not in lower, missing) for name, scores in found.scores.items()]
+
+    @property
+    def _score_files(self) -> ScoreFiles:
+        files = self.files
+        first = files.systems or next(iter(files.scores.values()), ())
+        known = bool(files.references) or len(self.systems) > 1 or isinstance(first, Mapping)
+        return ScoreFiles(files, self.systems, known, self.runs)
+
+    def ids(self, stored: bool = True) -> Units:
+        """The ids of documents and strata without texts: of ``--docs`` and ``--strata``, else of the file of counts."""
+        given = Units(*(None if each is None else each.values for each in self._given_groups()))
+        if self.counts is None or not stored:
+            return given
+        documents = self.counts.documents if given.documents is None else given.documents
+        return Units(documents, self.counts.strata if given.strata is None else given.strata)
+
+    def _given_groups(self) -> tuple[Groups | None, Groups | None]:
+        return self._groups("document", self.files.documents), self._groups("stratum", self.files.strata)
+
+    def _groups(self, group: str, path: str | None) -> Groups | None:
+        """Ids without texts. ``--input-format`` applies to them only if they are in the same file as scores."""
+        if path is None:
+            return None
+        if is_count_file(path):
+            stored = open_counts(path)
+            name, found = ("documents", stored.documents) if group == "document" else ("strata", stored.strata)
+            if found is None:
+                raise InputError(f"{display_name(path)} was counted without ids of {name}")
+            return Groups(path, found.tolist(), None)
+        scores = {split_name(file)[0] for files in self.files.scores.values() for file in _in_order(files)}
+        input_format = self.files.input_format if split_name(path)[0] in scores else None
+        return Groups(path, *read_groups(group, path, input_format, max_input=self.files.max_input))
+
+    def _on_parses(self, m: NativeMetric, corpus: Corpus) -> OwnTexts:
+        """The metric on the parses, after checking that these are parses of the texts."""
+        n, parses_of = len(corpus.references), self.files.parses
+        if len(parses_of) != len(corpus.sources):  # one file may hold several references
+            outputs = f"{len(self.systems)} {'runs' if self.runs else 'systems'}"
+            raise InputError(
+                f"--parses: expected a file for each of {n} references and {outputs}, got {len(parses_of)}"
+            )
+        check_order("--parses", parses_of, [column.name for column in corpus.sources])
+        parses = read_columns(parses_of, "conllu", max_input=self.files.max_input)
+        for parsed, text in zip(parses, corpus.sources, strict=True):
+            if text.format != "conllu":
+                check_parses(parsed, text)
+        # Where a reference is missing, its parse is missing too.
+        references = [
+            [None if line is None else parse for line, parse in zip(column, parsed.lines, strict=True)]
+            for column, parsed in zip(corpus.references, parses[:n], strict=True)
+        ]
+        systems = dict(zip(corpus.systems, (parsed.lines for parsed in parses[n:]), strict=True))
+        return OwnTexts(m, references, systems, self.threads)
+
+
+def _in_order(files: Mapping[str, str] | Sequence[str]) -> Sequence[str]:
+    """Files by the names of systems, or in a list, as a list."""
+    return list(files.values()) if isinstance(files, Mapping) else files
+
+
+def _systems(files: SetFiles) -> dict[str, str]:
+    """The file of each system, by name. Without texts, the first scores name the systems."""
+    given = files.systems if files.references else files.systems or next(iter(files.scores.values()))
+    return dict(given) if isinstance(given, Mapping) else dict(zip(system_names(given), given, strict=True))
+
+
+def _check_options_of_scores(files: SetFiles) -> None:
+    """:class:`InputError` for options that need ``--scores``, or whose scores have no files."""
+    for metric, own in files.scores.items():
+        if not own:
+            raise InputError(f"--scores {metric}: expected a file for each system after the name, got none")
+    for name in files.lower_is_better:
+        if not files.scores:
+            raise InputError(f"--lower-is-better {name} needs --scores {name}")
+        check_name("--lower-is-better", name, list(files.scores))
+    if files.scores:
+        return
+    if files.missing != "error":
+        raise InputError(f"--missing {files.missing} needs --scores: other metrics have no missing scores")
+    if files.unmatched != "error":
+        raise InputError(f"--unmatched {files.unmatched} needs --scores: texts are matched by position")
+    if files.by_position:
+        raise InputError("--by-position needs --scores: texts are always matched by position")
+
+
+def _check_without_texts(files: SetFiles, chosen: Sequence[MetricChoice]) -> None:
+    """:class:`InputError` unless there are scores, and nothing that needs texts."""
+    if chosen:
+        raise InputError(f"-m {chosen[0].name} needs texts: add REF and SYS; external scores need no -m")
+    if not files.scores:
+        raise InputError("no reference and no systems: add REF and SYS, or external scores with --scores")
+
+
+def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
+    if len(systems) >= least:
+        return
+    wanted = "expected at least one system after REF" if least == 1 else "expected at least two systems after REF"
+    hint = "; --refs takes all files up to the next option, so put it last" if len(files.references) > 1 else ""
+    raise InputError(f"{wanted}, got {', '.join(map(display_name, systems)) or 'none'}{hint}")
+
+
+def _check_parses(files: SetFiles, metrics: Sequence[NativeMetric]) -> None:
+    if not files.references:
+        raise InputError("no REF: --parses takes all files up to the next option, so put it last")
+    if not any(m.reads_parses for m in metrics):
+        raise InputError(
+            f"--parses does not apply to {', '.join(m.key for m in metrics)}: add -m depf, or leave it out"
+        )
+
+
+def _check_kinds(metrics: Sequence[OnTexts], columns: Sequence[Column]) -> None:
+    """Check that every column is what the metrics read: texts or parses."""
+    for m in metrics:
+        for column in columns:
+            if m.reads_parses is not None and m.reads_parses != (column.format == "conllu"):
+                wanted, got = ("parses in CoNLL-U", "text") if m.reads_parses else ("text", "parses in CoNLL-U")
+                hint = ", and --parses adds parses to texts" if m.reads_parses else ""
+                raise InputError(
+                    f"{m.name} reads {wanted}, but {column.name} contains {got}; the extension or --input-format gives "
+                    f"the format{hint}"
+                )

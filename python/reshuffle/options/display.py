@@ -1,0 +1,48 @@
+"""The options of reports of scores and comparisons, which only commands have."""
+
+# Annotations are evaluated here, unlike elsewhere.
+
+from typing import Annotated, ClassVar
+
+from attrs import frozen
+from typing_extensions import Doc
+
+from .. import types
+from .declare import SIZE, Flag, Options
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Display(Options):
+    """How scores are displayed."""
+
+    TITLE: ClassVar[str] = "Output"
+
+    methods: Annotated[bool, Doc("Append a methods paragraph for a paper, with BibTeX entries.")] = False
+    digits: Annotated[
+        int | None, Flag(metavar="N"), Doc("Decimals of scores and differences. By default chosen for each metric.")
+    ] = None
+    names: Annotated[
+        str | None,
+        Flag(metavar="FILE"),
+        Doc("Display names: a system, a tab and its name per line; or a JSON object."),
+    ] = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class ComparisonDisplay(Display):
+    """How comparisons are displayed."""
+
+    pairs: Annotated[
+        bool | None,
+        Flag(("--pairs/--no-pairs",)),
+        Doc("Show tables of pairs, with the parts of each difference. By default if there are at most 12 tests."),
+    ] = None
+    triangle: Annotated[bool, Doc("With --all-pairs: differences as a triangular matrix (up to 20 systems).")] = False
+    table: Annotated[
+        types.Table | None,
+        Doc(
+            """The table to write as CSV: systems or pairs. By default with -o FILE.csv both, as FILE.systems.csv and
+            FILE.pairs.csv; pairs on standard output."""
+        ),
+    ] = None
+    max_texts: Annotated[int | None, SIZE, Doc("Largest size of the texts in HTML. By default 20MB.")] = None

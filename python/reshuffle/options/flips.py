@@ -1,0 +1,82 @@
+"""The options of :func:`reshuffle.flips`."""
+
+# Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from annotated_types import Ge
+from attrs import field, frozen
+from typing_extensions import Doc
+
+from ..errors import InputError, quoted
+from .comparisons import Watched
+from .declare import Check, Flag, Kind
+from .groups import PYTHON
+
+if TYPE_CHECKING:
+    from ..resampling.counting import AnyMetric, References, Systems
+    from ..settings import DocumentIds
+
+
+def finite(name: str, value: Any) -> float:
+    """The value as a float; :class:`InputError` if it is not a finite number."""
+    try:
+        number = math.nan if isinstance(value, bool | str) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise InputError(f"{name} must be a finite number, got {quoted(value)}")
+    return number
+
+
+@frozen(slots=False, eq=False, repr=False)
+class FlipOptions(Watched):
+    """:func:`reshuffle.flips`."""
+
+    TITLE: ClassVar[str] = "Flips"
+
+    references: Annotated[
+        "References", PYTHON, Kind("references, optional"), Doc("As for :func:`reshuffle.compare`.")
+    ] = field(default=None, kw_only=False)
+    systems: Annotated["Systems", PYTHON, Kind("systems, optional"), Doc("As for :func:`reshuffle.compare`.")] = field(
+        default=None, kw_only=False
+    )
+    metric: Annotated[
+        "str | AnyMetric", PYTHON, Kind("str or metric"), Doc("One of those for :func:`reshuffle.compare`.")
+    ] = field(default="bleu", kw_only=False)
+    threshold: Annotated[
+        float,
+        Flag(metavar="SCORE"),
+        Check(finite),
+        Doc(
+            """A segment passes if its score is at least this, or at most this if lower is better.
+
+            In the units of segment scores, as :func:`reshuffle.segment_scores` returns them."""
+        ),
+    ] = field(kw_only=True)
+    baseline: Annotated[str | None, Flag(metavar="NAME"), Doc("The system to compare with. By default the first.")] = (
+        field(default=None, kw_only=True)
+    )
+    system: Annotated[str | None, Flag(metavar="NAME"), Doc("The other system. By default the only other one.")] = (
+        field(default=None, kw_only=True)
+    )
+    top: Annotated[int, Ge(0), Doc("How many segments to list by their influence on the difference.")] = field(
+        default=10, kw_only=True
+    )
+    reference: Annotated[
+        "str | Sequence[str] | None",
+        PYTHON,
+        Kind("str or sequence of str, optional"),
+        Doc("As for :func:`reshuffle.compare`."),
+    ] = field(default=None, kw_only=True)
+    documents: Annotated[
+        "DocumentIds | None",
+        PYTHON,
+        Kind("sequence of S str or int, optional"),
+        Doc(
+            """The document id of each segment. Documents are then compared instead of segments; the score of a document
+            is the corpus score of its segments."""
+        ),
+    ] = field(default=None, kw_only=True)
