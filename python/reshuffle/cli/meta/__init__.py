@@ -1,8 +1,9 @@
 """``reshuffle meta``: do metrics agree with people?
 
 To add a command, write ``cli/meta/NAME.py`` with a function that is decorated with ``@click.command("NAME",
-cls=Command, …)``, and add a line to :data:`COMMANDS`. ``options.py`` has groups of options, and ``jobs.py`` reads the
-files of test sets. Import what computes in the body: ``--help`` must not wait for numpy.
+cls=Command, …)``, and add a line to :data:`COMMANDS`. The options of the function that it calls are declared in
+:mod:`reshuffle.options.meta`; ``options.py`` has those of files, and ``jobs.py`` reads the files of test sets. Import
+what computes in the body: ``--help`` must not wait for numpy.
 """
 
 from __future__ import annotations
