@@ -16,7 +16,7 @@ from ..options.files import FlipFiles, Reading, SetFiles, Sets
 from ..options.flips import FlipOptions
 from .command import option
 from .declared import declared_options, with_defaults
-from .params import ExecutorName, Metric, Name, Replicates
+from .params import ExecutorName, Metric, Name
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -67,19 +67,6 @@ METRICS = (
 )
 
 
-def adjustment(names: object, note: str = "") -> Decorator:
-    """``--adjust``, with the names of a Literal, and a note on them."""
-    return option(
-        "Test",
-        "--adjust",
-        type=Name("adjustment", get_args(names)),
-        default="auto",
-        show_default=True,
-        metavar="NAME",
-        help=f"Adjust p for multiple comparisons: {any_of(names)}; 'reshuffle explain' describes them.{note}",
-    )
-
-
 THREADS = option("Resampling", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]")
 
 
@@ -95,18 +82,6 @@ def executor_option(group: str) -> Decorator:
 
 
 EXECUTOR = executor_option("Resampling")
-
-
-def resampling_options(replicates: str, default: int = 10_000, automatic: bool = True) -> tuple[Decorator, ...]:
-    """``replicates`` says what there are n of, and ``automatic`` whether the number may be ``auto``."""
-    auto = "; auto: as many as are needed." if automatic else "."
-    return (
-        option("Resampling", "-n", "--n-resamples", type=Replicates() if automatic else int, default=default,
-               show_default=True, metavar="N", help=f"{replicates}{auto}"),
-        option("Resampling", "--seed", type=int, default=12345, show_default=True, metavar="N",
-               help="The same seed gives the same result."),
-        THREADS,
-    )  # fmt: skip
 
 
 def output_options(formats: Sequence[str], default: str) -> tuple[Decorator, ...]:

@@ -71,7 +71,7 @@ class Judged(Options):
         "JudgedSet | Sequence[JudgedSet] | Mapping[str, JudgedSet]",
         PYTHON,
         Kind("JudgedSet, sequence of these, or mapping of str to JudgedSet"),
-        Doc("All with the same metrics."),
+        Doc("All with the same metrics. At system level, each needs at least 3 judged systems."),
     ] = field(kw_only=False)
     average: Annotated[
         Averages,
