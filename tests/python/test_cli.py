@@ -642,7 +642,7 @@ def test_the_report_does_not_depend_on_standard_error(demo: Path, run: Any, clos
         f"{' '.join(COMPARE)} --format json -o /dev/stdout | true",
         f"{' '.join(COMPARE)} -o >(true)",
         "compare --help | true",
-        "metrics --format markdown | head -n 1",
+        "explain --format markdown | head -n 1",
     ],
 )
 def test_a_reader_that_closes_the_pipe_is_not_an_error(demo: Path, command: str) -> None:
