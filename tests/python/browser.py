@@ -36,11 +36,14 @@ class Browser:
     folder : Path
     expected : list of str
         Parts of console messages that a test provokes.
+    loads : int
+        The number of pages so far, a part of their addresses.
     """
 
     driver: Chrome
     folder: Path
     expected: list[str] = field(default_factory=list)
+    loads: int = 0
 
     def open(self, page: str, fragment: str = "", name: str = "report.html") -> None:
         """Write a page to a file and load it."""
@@ -50,8 +53,9 @@ class Browser:
 
     def load(self, address: str) -> None:
         """Load an address as a new page, also if only its fragment differs from the last one."""
-        self.driver.get("about:blank")
-        self.driver.get(address)
+        place, number_sign, fragment = address.partition("#")
+        self.loads += 1
+        self.driver.get(f"{place.partition('?')[0]}?{self.loads}{number_sign}{fragment}")
 
     def run(self, script: str, *arguments: Any) -> Any:
         """The value that a script returns."""
@@ -139,7 +143,6 @@ def browser(browser_of_process: Browser) -> Iterator[Browser]:
     started.expected.clear()
     started.resize(1400)
     started.prefer()
-    started.driver.get("about:blank")
     started.console()
     started.requests()
     yield started

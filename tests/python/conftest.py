@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import signal
 import sys
@@ -49,6 +50,16 @@ def leave_this_machine() -> None:
 
 
 leave_this_machine()
+
+# Modules and tests stay until the end. While they are imported there is no garbage, but a lot to search for it.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Leave what has been collected out of later searches for garbage."""
+    gc.freeze()
+    gc.enable()
+
 
 # A run in the background, or under nohup, ignores signals, and so would the commands that tests interrupt.
 for number, handler in ((signal.SIGINT, signal.default_int_handler), (getattr(signal, "SIGHUP", None), signal.SIG_DFL)):

@@ -8,8 +8,9 @@ import random
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -38,19 +39,7 @@ COMMANDS = [
             ["ref.txt", *OURS, "-tok", "zh", "-s", "add-k", "-f", "text", "-w", "9"],
             ["ref.txt", *OURS, "-tok", "none", "-s", "none", "-f", "text", "-w", "9"],
             ["ref.txt", *OURS, "-tok", "13b"],
-            [
-                "ref.txt",
-                *OURS,
-                "-m",
-                "chrf",
-                "--chrf-word-order",
-                "2",
-                "--chrf-beta",
-                "3",
-                "--chrf-lowercase",
-                "-w",
-                "9",
-            ],
+            ["ref.txt", *OURS, "-m", "chrf", *"--chrf-word-order 2 --chrf-beta 3 --chrf-lowercase -w 9".split()],
             ["ref.txt", *OURS, "-m", "chrf", "-cc", "3", "--chrf-whitespace", "--chrf-eps-smoothing", "-w", "9"],
             ["ref.txt", *OURS, "-m", "ter", "--ter-case-sensitive", "--ter-normalized", "--ter-no-punct", "-w", "9"],
             ["ref.txt", *OURS, "-m", "ter", "--ter-asian-support", "--ter-normalized", "-w", "9"],
@@ -126,6 +115,8 @@ def write_texts(folder: Path) -> None:
         "uneven.tsv": ["a\tb", "a"],
         "short.txt": reference[:-1],
         "empty.txt": [],
+        "line.txt": ["the cat sat on the mat"],
+        "other.txt": ["a cat sat"],
         "periods.txt": [f"the cat sat on the mat {number} ." for number in range(120)],
         **{f"{name}.txt": lines for name, lines in systems.items()},
     }
@@ -146,26 +137,23 @@ def environment(folder: Path) -> dict[str, str]:
     return {**kept, "SACREBLEU": str(folder / "downloads"), "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"}
 
 
-@pytest.fixture(scope="module")
-def both(texts: Path) -> list[tuple[list[Any], list[Any]]]:
-    """Exit code, output and errors of each command, by sacreBLEU and by reshuffle."""
+def results_of(who: str, commands: list[dict[str, Any]], texts: Path) -> list[list[Any]]:
+    """Exit code, output and errors of each command, by sacreBLEU (``host``) or by reshuffle (``ours``)."""
     if not hasattr(os, "fork"):
         pytest.skip("no fork on this platform")
-    commands = [{**c, "stdin": (texts / c["stdin"]).read_text("utf-8") if c["stdin"] else ""} for c in COMMANDS]
-    results = []
-    for who in ("host", "ours"):
-        done = subprocess.run(
-            [sys.executable, str(Path(__file__).with_name("commands.py")), who],
-            input=json.dumps(commands),
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=texts,
-            env=environment(texts),
-        )
-        assert done.returncode == 0, done.stderr
-        results.append(json.loads(done.stdout))
-    return list(zip(*results, strict=True))
+    read = [{**c, "stdin": (texts / c["stdin"]).read_text("utf-8") if c["stdin"] else ""} for c in commands]
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("commands.py")), who],
+        input=json.dumps(read),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=texts,
+        env=environment(texts),
+    )
+    assert done.returncode == 0, done.stderr
+    found: list[list[Any]] = json.loads(done.stdout)
+    return found
 
 
 def without_callers(errors: str) -> str:
@@ -173,7 +161,8 @@ def without_callers(errors: str) -> str:
     return re.sub(r"(?s)(?<=Traceback \(most recent call last\):\n).*?(?=  File [^\n]*sacrebleu\.py)", "", errors)
 
 
-def test_all_commands_print_the_same_bytes(both: list[tuple[list[Any], list[Any]]]) -> None:
+def test_all_commands_print_the_same_bytes(texts: Path) -> None:
+    both = list(zip(*(results_of(who, COMMANDS, texts) for who in ("host", "ours")), strict=True))
     for case, (host, ours) in zip(COMMANDS, both, strict=True):
         host[2], ours[2] = without_callers(host[2]), without_callers(ours[2])
         assert host == ours, case
@@ -182,24 +171,47 @@ def test_all_commands_print_the_same_bytes(both: list[tuple[list[Any], list[Any]
     assert any("Traceback" in host[2] for host, _ in both)
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *arguments],
+PAIRED = ["ref.txt", *MANY, *METRICS, "-par", "-parn", "60"]
+SAME_TEXTS = ["ref.txt", *MANY, "-par", "-parn", "60", "-f", "text"]
+ONE_SEGMENT = ["line.txt", "-i", "line.txt", "other.txt", "-par", "-parn", "60"]
+NUMBERS_OF_NUMPY = ["ref.txt", *MANY, "-m", "chrf", "-pbs", "-pbsn", "60"]
+# Commands with what sacreBLEU does not have.
+WITH_OPTIONS_OF_OURS = [
+    PAIRED,
+    *(options + arguments for arguments in (SAME_TEXTS, ONE_SEGMENT) for options in ([], ["--pvalues", "sound"])),
+    NUMBERS_OF_NUMPY,
+    ["--pvalues", "x"],
+    ["--pvalues"],
+    ["ref.txt", *OURS, "--pvalues", "sound"],
+]
+
+
+class Done(NamedTuple):
+    """What a command did."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture(scope="module")
+def ours(texts: Path) -> Callable[..., Done]:
+    """What the drop-in did with some arguments, one of WITH_OPTIONS_OF_OURS."""
+    results = results_of("ours", [command(arguments) for arguments in WITH_OPTIONS_OF_OURS], texts)
+    return lambda *arguments: Done(*results[WITH_OPTIONS_OF_OURS.index([*arguments])])
+
+
+def test_the_command_is_patched_and_lists_the_calls(texts: Path, ours: Callable[..., Done]) -> None:
+    plain = ours(*PAIRED)
+    listed = subprocess.run(
+        [sys.executable, "-m", "reshuffle.compat.sacrebleu", "-v", *PAIRED],
         capture_output=True,
         check=False,
-        cwd=folder,
+        cwd=texts,
         encoding="utf-8",
-        env=environment(folder),
+        env=environment(texts),
         stdin=subprocess.DEVNULL,
     )
-
-
-OUR_COMMAND = ["-m", "reshuffle.compat.sacrebleu"]
-
-
-def test_the_command_is_patched_and_lists_the_calls(texts: Path) -> None:
-    arguments = ["ref.txt", *MANY, *METRICS, "-par", "-parn", "60"]
-    plain, listed = run(texts, *OUR_COMMAND, *arguments), run(texts, *OUR_COMMAND, "-v", *arguments)
     assert plain.returncode == listed.returncode == 0
     assert plain.stdout == listed.stdout
     assert listed.stderr.startswith(plain.stderr)
@@ -211,33 +223,27 @@ def test_the_command_is_patched_and_lists_the_calls(texts: Path) -> None:
 @pytest.mark.skipif(
     np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="only under NumPy 2 are the means float32, which JSON refuses"
 )
-def test_json_of_the_paired_bootstrap_works_where_sacrebleu_fails(texts: Path) -> None:
+def test_json_of_the_paired_bootstrap_works_where_sacrebleu_fails(texts: Path, ours: Callable[..., Done]) -> None:
     """Under NumPy 2, means and intervals are numpy.float32, which sacreBLEU cannot write as JSON."""
-    arguments = ["ref.txt", *MANY, "-m", "chrf", "-pbs", "-pbsn", "60"]
-    host = run(texts, "-m", "sacrebleu", *arguments)
-    assert "TypeError: Object of type float32 is not JSON serializable" in host.stderr
-    ours = run(texts, *OUR_COMMAND, *arguments)
-    assert ours.returncode == 0, ours.stderr
-    rows = json.loads(ours.stdout)
-    text = run(texts, "-m", "sacrebleu", *arguments, "-f", "text", "-w", "4").stdout
-    for row in rows:
-        assert f"{row['chrF2']['score']:.4f} ({row['chrF2']['mean']:.4f} ± {row['chrF2']['ci']:.4f})" in text
+    in_text = [*NUMBERS_OF_NUMPY, "-f", "text", "-w", "4"]
+    json_of_host, text = results_of("host", [command(NUMBERS_OF_NUMPY), command(in_text)], texts)
+    assert "TypeError: Object of type float32 is not JSON serializable" in json_of_host[2]
+    done = ours(*NUMBERS_OF_NUMPY)
+    assert done.returncode == 0, done.stderr
+    for row in json.loads(done.stdout):
+        assert f"{row['chrF2']['score']:.4f} ({row['chrF2']['mean']:.4f} ± {row['chrF2']['ci']:.4f})" in text[1]
 
 
-def test_sound_p_values_are_one_argument_away(texts: Path) -> None:
-    arguments = ["ref.txt", *MANY, "-par", "-parn", "60", "-f", "text"]
-    replayed, sound = run(texts, *OUR_COMMAND, *arguments), run(texts, *OUR_COMMAND, "--pvalues", "sound", *arguments)
+def test_sound_p_values_are_one_argument_away(ours: Callable[..., Done]) -> None:
+    replayed, sound = ours(*SAME_TEXTS), ours("--pvalues", "sound", *SAME_TEXTS)
     assert replayed.returncode == sound.returncode == 0
     assert "pvalues:reshuffle" in sound.stdout
     assert "pvalues:reshuffle" not in replayed.stdout
 
 
-def test_input_that_our_tests_refuse_exits_with_2(texts: Path) -> None:
-    (texts / "line.txt").write_text("the cat sat on the mat\n", encoding="utf-8")
-    (texts / "other.txt").write_text("a cat sat\n", encoding="utf-8")
-    arguments = ["line.txt", "-i", "line.txt", "other.txt", "-par", "-parn", "60"]
-    assert run(texts, *OUR_COMMAND, *arguments).returncode == 0
-    done = run(texts, *OUR_COMMAND, "--pvalues", "sound", *arguments)
+def test_input_that_our_tests_refuse_exits_with_2(ours: Callable[..., Done]) -> None:
+    assert ours(*ONE_SEGMENT).returncode == 0
+    done = ours("--pvalues", "sound", *ONE_SEGMENT)
     assert done.returncode == 2
     assert done.stderr.endswith(
         "python -m reshuffle.compat.sacrebleu: error: there is only one segment: tests and intervals need at least 2\n"
@@ -248,14 +254,14 @@ def test_input_that_our_tests_refuse_exits_with_2(texts: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"), [(["--pvalues", "x"], "invalid choice: 'x'"), (["--pvalues"], "expected")]
 )
-def test_wrong_options_of_ours_exit_with_2(texts: Path, arguments: list[str], message: str) -> None:
-    done = run(texts, *OUR_COMMAND, *arguments)
+def test_wrong_options_of_ours_exit_with_2(ours: Callable[..., Done], arguments: list[str], message: str) -> None:
+    done = ours(*arguments)
     assert done.returncode == 2
     assert done.stderr.startswith("usage: python -m reshuffle.compat.sacrebleu [-v] [--pvalues MODE]")
     assert message in done.stderr
 
 
-def test_options_after_sacrebleus_own_are_sacrebleus(texts: Path) -> None:
-    done = run(texts, *OUR_COMMAND, "ref.txt", *OURS, "--pvalues", "sound")
+def test_options_after_sacrebleus_own_are_sacrebleus(ours: Callable[..., Done]) -> None:
+    done = ours("ref.txt", *OURS, "--pvalues", "sound")
     assert done.returncode == 2
     assert "sacrebleu: error: unrecognized arguments: --pvalues sound" in done.stderr

@@ -1,13 +1,15 @@
-"""Every study and ``reshuffle plan``: all formats, figures and pages, and reading the results back."""
+"""Every study, with plans, runs and agreement with people: all formats, figures and pages, and reading them back."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 from click.testing import CliRunner
@@ -24,9 +26,14 @@ from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES, draw_figure, render_study
 from reshuffle.report.studies.page import MAX_FIGURES
 from reshuffle.report.studies.plots import choices
-from reshuffle.results.studies import RECORDS
+from reshuffle.results.studies import record_types
+from test_meta_report import RESULTS as META
+from test_run_reports import RESULTS as RUNS
+from test_study_power_reports import RESULTS as POWER
 
 ALL = {**COMMANDS, "plan": plan_command}
+# Results that other files make, by what is special about them.
+OTHERS: dict[str, Callable[[], StudyResult]] = {**RUNS, **META, **POWER}
 SCHEMA = Path(__file__).resolve().parents[2] / "docs/schema/study-1.json"
 # Small numbers, for the commands that have these options.
 SMALL = {"--simulations": "20", "--n-resamples": "39", "--sizes": "40", "--seed": "7"}
@@ -55,72 +62,98 @@ def page_of(name: str, files: tuple[str, ...]) -> str:
     return outcome.stdout
 
 
-@pytest.fixture(params=ALL)
-def page(request: Any, files: list[str]) -> str:
-    """The page of each study in turn."""
-    return page_of(request.param, tuple(files))
-
-
-@pytest.fixture
-def result(page: str) -> StudyResult:
-    """The result of each study in turn."""
-    found = read_html(page)
+@cache
+def result_of(name: str, files: tuple[str, ...]) -> StudyResult:
+    """The result of a command, or of another file."""
+    found = OTHERS[name]() if name in OTHERS else read_html(page_of(name, files))
     assert isinstance(found, StudyResult)
     return found
 
 
+@pytest.fixture
+def result(name: str, files: list[str]) -> StudyResult:
+    return result_of(name, tuple(files))
+
+
+OF_COMMANDS = pytest.mark.parametrize("name", ALL)
+EVERY = pytest.mark.parametrize("name", [*ALL, *OTHERS])
+
+
+@EVERY
 def test_the_result_is_read_back_and_follows_the_schema(result: StudyResult) -> None:
     written = result.render("json")
-    assert read_json(written) == result
-    assert set(result.tables) <= set(RECORDS)
+    read = read_json(written)
+    assert read == result
+    assert isinstance(read, type(result))
+    for fmt in ("text", "latex", "csv"):  # in the same order, too
+        assert read.render(fmt) == result.render(fmt)
+    assert set(result.tables) <= set(record_types(result.study))
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema checks the documents")
     jsonschema.validate(json.loads(written), json.loads(SCHEMA.read_text("utf-8")))
-    assert result.signature.startswith(f"study:{result.study}|")
+    assert re.match(r"study:\w+\|", result.signature)
     assert result.plan
 
 
+@OF_COMMANDS
 def test_a_changed_value_is_refused_or_shown(result: StudyResult) -> None:
     assert not crashes(result.render("json"), 12)
 
 
-def test_every_format_is_written(page: str, result: StudyResult) -> None:
-    tables = [table for table, _ in STUDIES[result.study].tables(result)]
+@EVERY
+def test_every_format_is_written(result: StudyResult) -> None:
+    tables = STUDIES[result.study].paper or STUDIES[result.study].tables
     for fmt in get_args(types.Format):
-        report = page if fmt == "html" else result.render(fmt)
+        if fmt == "html":  # another test opens the pages
+            continue
+        report = result.render(fmt)
         assert report.endswith("\n")
         if fmt in ("latex", "typst"):
-            assert report.count("caption{" if fmt == "latex" else "#figure(") == len(tables)
+            assert report.count("caption{" if fmt == "latex" else "#figure(") == len([*tables(result)])
         if fmt == "latex":  # pdflatex knows no other characters without further packages
             code = (line for line in report.splitlines() if not line.startswith("%"))
             assert [line for line in code if not line.isascii()] == []
-    for width in (80, 120):
+    for width in (60, 80, 120):
         *lines, signature = render_study(result, "text", Layout(Terminal(width))).splitlines()
         assert [line for line in lines if len(line) > width] == []
         assert signature == f"Signature: {result.signature}"
 
 
+@EVERY
 def test_every_table_is_data(result: StudyResult) -> None:
     for name, records in result.tables.items():
         rows = [*csv.DictReader(io.StringIO(result.render("csv", table=name)))]
-        assert len(rows) == len(records) == len(result.to_dicts(name))
-        assert [*result.to_pandas(name).columns] == [*(result.to_dicts(name) or [dict(result.to_pandas(name))])[0]]
+        assert len(rows) == len(result.to_dicts(name)) >= len(records)  # scores of runs have a row for each metric
+        frame = result.to_pandas(name)
+        assert [*frame.columns] == [*(result.to_dicts(name) or [dict(frame)])[0]]
+        assert result.to_polars(name).to_dicts() == result.to_dicts(name)
 
 
+@pytest.mark.parametrize("name", [*ALL, *META, *POWER])
 def test_every_figure_is_drawn(result: StudyResult) -> None:
     for name, figure in STUDIES[result.study].figures.items():
         for chosen in choices(result, figure)[:1]:  # the page has them all
             assert file_of(draw_figure(result, name, **chosen), "pdf").startswith(b"%PDF")
 
 
-def test_every_page_is_whole(browser: Browser, page: str, result: StudyResult) -> None:
+@pytest.mark.parametrize("name", [*ALL, "example", "one system", "many metrics"])
+def test_every_page_is_whole(browser: Browser, name: str, files: list[str], result: StudyResult) -> None:
+    page = result.render("html") if name in OTHERS else page_of(name, tuple(files))
+    assert page.endswith("\n")
     browser.open(page)
     for width in (1400, 400):
         browser.resize(width)
         assert browser.run("return document.documentElement.scrollWidth") == width
-    assert browser.one("h1").text == STUDIES[result.study].title(result)
-    figures = sum(len(choices(result, figure)) for figure in STUDIES[result.study].figures.values())
+    report = STUDIES[result.study]
+    assert browser.one("h1").text == report.title(result)
+    captions = [text.strip() for text in browser.texts("table caption")]
+    assert captions == [table.title for table, _ in report.tables(result)]
+    assert browser.texts("#truths h2") == [report.truths] * bool(result.truths)
+    assert browser.texts("#truths dd") == [*result.truths.values()]
+    figures = sum(len(choices(result, figure)) for figure in report.figures.values())
     assert len(browser.all("#figures img")) == min(figures, MAX_FIGURES)
     assert browser.run("return [...document.images].every((image) => image.naturalWidth > 100)")
+    assert json.loads(browser.texts("#plan")[0]) == result.plan
     assert browser.texts("#signature") == [result.signature]
+    assert browser.run("return document.querySelectorAll('[style]').length") == 0
     ids = browser.run("return [...document.querySelectorAll('[id]')].map((each) => each.id)")
     assert len(ids) == len({*ids})

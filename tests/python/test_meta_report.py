@@ -21,18 +21,16 @@ from hypothesis import strategies as st
 
 from browser import Browser
 from meta_material import table
-from reshuffle import meta, read_html, read_json
+from reshuffle import meta, read_html
 from reshuffle.errors import InputError
 from reshuffle.meta import JudgedSet
 from reshuffle.meta.coefficients import COEFFICIENTS, GROUPINGS, TESTS, TIES
 from reshuffle.meta.human import HUMAN_SCORES
 from reshuffle.report import Layout, Terminal
-from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES, render_study
 from reshuffle.report.studies import meta_sentences as words
 from reshuffle.report.studies.figures.meta import places_of_names
 from reshuffle.report.studies.meta_values import NAMES, SYMBOLS, families
-from reshuffle.report.studies.plots import choices
 from reshuffle.results import ConfidenceInterval, UsedMetric
 from reshuffle.results.studies import (
     HumanScores,
@@ -103,7 +101,7 @@ def evaluation(
         metrics=tuple(UsedMetric(name, name, name != "TER", None, None) for name in names),
         tables=tables,
         truths={"perm-inputs": "Both metrics are exchangeable."},
-        signature="study:meta",
+        signature="study:meta|version:reshuffle-0",
         version="0.1.0",
     )
 
@@ -411,13 +409,6 @@ def test_many_metrics_have_a_matrix_of_pvalues() -> None:
     assert ["4", "m3", "<.001*", "<.001*", ".200"] in lines
 
 
-@pytest.mark.parametrize("width", [40, 80, 100])
-def test_text_fits_the_terminal(width: int) -> None:
-    for result in (ranked(), of_sets(), many(12)):
-        for line in text(result, width).splitlines():
-            assert len(line) <= width or line.startswith("Signature:"), line
-
-
 @pytest.mark.parametrize("fmt", FORMATS)
 def test_every_format_has_every_metric_and_strange_names(fmt: str) -> None:
     result = evaluation(
@@ -433,15 +424,6 @@ def test_every_format_has_every_metric_and_strange_names(fmt: str) -> None:
         assert "<i>" not in re.sub(r"<script.*?</script>", "", report, flags=re.DOTALL)
     if fmt == "json":
         assert json.loads(report)["results"][0]["metric"] == STRANGE
-
-
-def test_results_are_read_back_from_json_and_html(tmp_path: Path) -> None:
-    for result in (ranked(), of_sets(), many(3)):
-        (tmp_path / "x.json").write_text(result.render("json"), encoding="utf-8")
-        (tmp_path / "x.html").write_text(result.render("html"), encoding="utf-8")
-        for read in (read_json(tmp_path / "x.json"), read_html(tmp_path / "x.html")):
-            assert read == result
-            assert isinstance(read, meta.MetaEvaluation)
 
 
 def test_csv_has_the_ends_of_intervals() -> None:
@@ -476,15 +458,15 @@ def test_scores_of_systems_are_in_the_order_of_people() -> None:
     assert "Human scores of systems: wins, the share of a system's votes that it wins" in " ".join(shown.split())
 
 
-@pytest.mark.parametrize("kind", ["forest", "matrix", "scatter"])
-def test_figures_are_drawn_for_every_choice(kind: str) -> None:
-    drawn = 0
-    for result in (ranked(), of_sets(), many(3), many(24), of_systems()):
-        for number, options in enumerate(choices(result, STUDIES["meta"].figures[kind])):
-            axes = getattr(result.plot, kind)(**options)
-            assert number or file_of(axes, "svg")  # one file of each result: writing takes most of the time
-            drawn += 1
-    assert drawn >= 2
+# test_every_study.py writes, draws and reads them.
+RESULTS = {
+    "metrics": ranked,
+    "test sets": of_sets,
+    "tested test sets": lambda: of_sets("sets"),
+    "many metrics": lambda: many(12),
+    "too many metrics for letters": lambda: many(24),
+    "scores of systems": of_systems,
+}
 
 
 def texts_of(axes: Any) -> list[str]:
@@ -582,21 +564,13 @@ def test_latex_compiles(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[-1500:]
 
 
-def test_the_page_has_tables_figures_and_nulls(tmp_path: Path, browser: Browser) -> None:
-    result = many(4)
-    path = tmp_path / "meta.html"
-    path.write_text(result.render("html"), encoding="utf-8")
-    browser.load(path.as_uri())
-    assert (
-        browser.one("h1").text
-        == STUDIES["meta"].title(result)
-        == "Agreement of 4 metrics with people on the scores of segments"
-    )
-    page = path.read_text("utf-8")
-    assert "Null hypotheses" in page
+def test_the_page_has_a_title_and_every_figure() -> None:
+    page = many(4).render("html")
+    assert "<h1>Agreement of 4 metrics with people on the scores of segments</h1>" in page
     images = re.findall(r"data:image/svg\+xml;base64,([\w+/=]+)", page)
     assert len(images) == 2
     assert all(b"<svg" in base64.b64decode(image) for image in images)
+    assert read_html(page) == many(4)
 
 
 def test_wide_figures_of_the_page_have_text_of_the_same_size(browser: Browser) -> None:

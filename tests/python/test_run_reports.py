@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,8 +21,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser import Browser
-from reshuffle import InputError, SegmentScores, StudyResult, compare_runs, read_html, read_json, types
+from reshuffle import InputError, SegmentScores, compare_runs, read_html, read_json
 from reshuffle.inference.run_tests import runs_needed, smallest_of_splits
 from reshuffle.report import Layout, Terminal
 from reshuffle.report.cells import Table
@@ -205,7 +204,6 @@ RESULTS: Mapping[str, Callable[[], RunComparison]] = {
     "all pairs": lambda: computed(all_pairs=True, exchange="all"),
     "many runs": lambda: computed((50, 50), exchange=("run", "segment")),
 }
-EVERY = pytest.mark.parametrize("name", RESULTS)
 
 
 # --- Text
@@ -278,15 +276,6 @@ def test_limits_are_told_of_the_test_that_decides_first() -> None:
         assert "if the scores of runs are skewed" in " ".join(re.sub("[%/]{1,2} ", "", result.render(fmt)).split()), fmt
     assert json.loads(result.render("json"))["comparisons"][0]["caveats"] == ["skewed-runs"]
     assert "skewed-runs" in result.render("csv", table="comparisons")
-
-
-@pytest.mark.parametrize("width", [60, 80, 120])
-@EVERY
-def test_text_fits_the_terminal(name: str, width: int) -> None:
-    result = RESULTS[name]()
-    *lines, signature = render_study(result, "text", Layout(Terminal(width))).splitlines()
-    assert [line for line in lines if len(line) > width] == []
-    assert signature == f"Signature: {result.signature}"
 
 
 def test_only_the_unit_that_decides_has_stars() -> None:
@@ -543,18 +532,6 @@ def test_the_runs_that_are_enough_are_those_of_the_test(alternative: str) -> Non
 # --- Formats
 
 
-@pytest.mark.parametrize("fmt", [fmt for fmt in get_args(types.Format) if fmt != "html"])  # pages draw all figures
-@EVERY
-def test_every_format_has_the_systems_and_the_signature(fmt: Any, name: str) -> None:
-    result = RESULTS[name]()
-    report = result.render(fmt)
-    assert report.endswith("\n")
-    if fmt not in ("latex", "markdown", "text"):  # which escape or fold names
-        assert all(system.name in report for system in result.systems)
-    if fmt == "latex":
-        assert [line for line in report.splitlines() if not line.startswith("%") and not line.isascii()] == []
-
-
 def test_the_latex_table_has_scores_and_tests_and_the_nulls_in_the_caption() -> None:
     latex = made().render("latex")
     assert latex.startswith("% needs \\usepackage{booktabs} and \\usepackage{multirow}\n")
@@ -631,30 +608,13 @@ def test_csv_has_a_row_for_each_system_and_metric() -> None:
             assert len(result.to_dicts(table)) == len(records)
 
 
-def test_data_frames_have_the_same_rows() -> None:
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    result = RESULTS["one run"]()
-    frame = result.to_pandas("systems")
-    assert isinstance(frame, pandas.DataFrame)
+def test_missing_values_are_missing_in_data_frames() -> None:
+    pytest.importorskip("pandas")
+    frame = RESULTS["one run"]().to_pandas("systems")
     assert (len(frame), str(frame["median_run"].dtype), int(frame["s_test"].isna().sum())) == (2, "Int64", 2)
-    rows = result.to_polars("systems")
-    assert isinstance(rows, polars.DataFrame)
-    assert rows.to_dicts() == result.to_dicts("systems")
 
 
 # --- Saved results
-
-
-@EVERY
-def test_saved_results_are_read_back(name: str) -> None:
-    result = RESULTS[name]()
-    read = read_json(result.render("json"))
-    assert read == result
-    assert isinstance(read, RunComparison)
-    assert read.systems == result.systems
-    assert read.default_exchange == result.default_exchange
-    for fmt in ("text", "latex", "csv"):
-        assert read.render(fmt) == result.render(fmt)
 
 
 def test_pages_and_mappings_of_other_types_are_read_back() -> None:
@@ -705,12 +665,10 @@ def test_damaged_results_are_named() -> None:
             read_json(json.dumps(copy))
 
 
-def test_documents_follow_the_schema() -> None:
+def test_documents_with_scores_of_another_type_are_refused_by_the_schema() -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema checks the documents")
     validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
-    for make in RESULTS.values():
-        document = json.loads(make().render("json"))
-        validator.validate(document)
+    document = json.loads(computed().render("json"))
     document["systems"][0]["scores"]["rating"]["s_sel"] = None
     with pytest.raises(jsonschema.ValidationError):
         validator.validate(document)
@@ -784,25 +742,3 @@ def test_a_figure_is_of_one_metric() -> None:
     ax = several.plot.observed(system="other & long_name of a system")
     legend: Any = ax.get_legend()
     assert [text.get_text() for text in legend.get_texts()] == ["− old", "− new"]
-
-
-# --- The page
-
-
-@pytest.mark.parametrize("name", ["example", "one system"])
-def test_the_page_has_nulls_tables_and_figures(browser: Browser, name: str) -> None:
-    result = RESULTS[name]()
-    browser.open(result.render("html"))
-    for width in (1400, 400):
-        browser.resize(width)
-        assert browser.run("return document.documentElement.scrollWidth") == width
-    assert browser.one("h1").text == STUDIES["runs"].title(result)
-    captions = [text.strip() for text in browser.texts("table caption")]
-    assert captions == [table.title for table, _ in STUDIES["runs"].tables(result)]
-    if result.truths:
-        assert browser.texts("#truths h2") == ["Null hypotheses"]
-        assert browser.texts("#truths dd") == [*result.truths.values()]
-    figures = sum(len(choices(result, figure)) for figure in STUDIES["runs"].figures.values())
-    assert len(browser.all("#figures img")) == figures
-    assert browser.run("return [...document.images].every((image) => image.naturalWidth > 100)")
-    assert isinstance(result, StudyResult)

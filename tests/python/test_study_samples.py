@@ -186,7 +186,6 @@ def test_documents_are_the_units() -> None:
         ({"interval": "ar-studentized"}, "nothing is tested here"),
         ({"n_references": 4}, "n_references has 4, but segments have at most 3 references"),
         ({"n_references": 0}, "n_references must be a whole number of at least 1"),
-        ({"n_references": ()}, "no n_references"),
         ({"confidence_level": 1}, "confidence_level must lie strictly between"),
         ({"baseline": "three"}, "unknown baseline"),
     ],
