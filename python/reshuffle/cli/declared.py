@@ -14,8 +14,8 @@ from .params import Name, Named, NameList, NumberList, NumberOr, OfMetric, Repli
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-# The most names that the help of an option lists if 'reshuffle explain' has all of them.
-MOST_NAMES = 8
+# The most names that the help of an option lists if 'reshuffle explain' has all of them, and how many of more.
+MOST_NAMES, FIRST_NAMES = 10, 8
 
 
 def declared_options(record: type[Options], only: Collection[str] = ()) -> list[Decorator]:
@@ -52,7 +52,7 @@ def _option(each: Option, record: type[Options], default: Any = None) -> Decorat
         metavar += "..."
     repeated = each.several or each.is_mapping
     attributes |= {"type": kind, "metavar": metavar, "multiple": repeated, "greedy": flag.greedy, "noun": flag.noun}
-    if each.several and kind is str:
+    if each.several and kind is str and not flag.greedy:
         attributes |= {"metavar": f"{metavar}...", "greedy": True, "noun": "word"}
     return option(each.title, *names, each.name, **attributes)
 
@@ -112,7 +112,7 @@ def _listed(names: Sequence[str], registry: str) -> str:
         return either(names)
     if len(names) <= MOST_NAMES:
         return f"{either(names)} ('reshuffle explain' describes them)"
-    return f"{', '.join(names[:MOST_NAMES])} … ('reshuffle explain' describes all {len(names)})"
+    return f"{', '.join(names[:FIRST_NAMES])} … ('reshuffle explain' describes all {len(names)})"
 
 
 def _command(function: str) -> str:

@@ -206,6 +206,9 @@ class RunFiles(Reading, Files):
             scores, and --scores NAME names the metric."""
         ),
     ] = field(factory=dict)
+    by_position: Annotated[
+        bool, NO_KEY, Doc("The files of --scores, or the runs in one, are in the order of --baseline and --system.")
+    ] = False
     parses: Annotated[
         tuple[File, ...],
         Flag(metavar="FILE", greedy=("--parses",)),
