@@ -11,7 +11,7 @@ import click
 
 from ... import types
 from ...errors import either
-from ...options.files import ListFiles
+from ...options.list_files import ListFiles
 from ..command import Command, option
 from ..declared import declared_options
 from ..options import all_of, any_of, output_options

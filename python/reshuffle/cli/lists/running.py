@@ -13,7 +13,7 @@ from ... import types
 from ..._core import Progress
 from ...data.files import STDIN, check_stdin, display_name
 from ...errors import InputError, listed
-from ...options.files import ListFiles
+from ...options.list_files import ListFiles
 from ...results.studies import StudyResult
 from ...tune import LinearModel, NBest, mbr, oracle, read_samples, read_weights
 from ..declared import given_values
