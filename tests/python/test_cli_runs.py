@@ -17,7 +17,7 @@ import reshuffle
 from reshuffle import SegmentScores, compare_runs, types
 from reshuffle.data.manifest import Manifest
 from reshuffle.inference.exchange import EXCHANGES
-from reshuffle.options.files import RunFiles
+from reshuffle.options.run_files import RunFiles
 
 N = ("-n", "99", "--threads", "1")
 SEGMENTS = 30

@@ -15,7 +15,9 @@ from reshuffle.cli.inputs.sets import completed, given_files
 from reshuffle.cli.runs import runs_command
 from reshuffle.data.manifest import Manifest
 from reshuffle.options.declare import NO_KEY, options_of
-from reshuffle.options.files import GivenRuns, MetaFiles, RunFiles, SetFiles, Sets
+from reshuffle.options.files import SetFiles, Sets
+from reshuffle.options.meta_files import MetaFiles
+from reshuffle.options.run_files import GivenRuns, RunFiles
 
 KEYS = [
     (record, key)
@@ -73,6 +75,7 @@ def test_the_values_of_a_manifest_take_precedence() -> None:
     found = completed(given, {"input_format": "csv", "metric_options": {"lowercase": False}}, Path())
     assert (found.input_format, found.max_input, found.metric_options) == ("csv", 5, {"lowercase": False})
     assert found.metrics == given.metrics
+    assert completed(given, {"metric_options": {"lowercase": None}}, Path()).metric_options == {}
 
 
 @pytest.mark.parametrize(("record", "key"), KEYS, ids=[f"{record.__name__}-{key}" for record, key in KEYS])

@@ -12,7 +12,7 @@ from .. import types
 from ..errors import InputError, listed
 from ..options.comparisons import CompareRuns
 from ..options.declare import options_of, taken
-from ..options.files import DevOutputs, GivenRuns, RunFiles
+from ..options.run_files import DevOutputs, GivenRuns, RunFiles
 from .command import Command, option
 from .declared import declared_options, given_values, made
 from .options import (

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...errors import InputError, listed, quoted, unknown_name
-from ...options.files import DevFiles, GivenRuns, RunFiles
+from ...options.run_files import DevFiles, GivenRuns, RunFiles
 from ..declared import files_by_name
 from ..params import name_and_words
 from .sets import command_line

@@ -14,7 +14,8 @@ from ...data.manifest import Manifest
 from ...errors import InputError, listed, unknown_name
 from ...options.comparisons import Medians
 from ...options.declare import options_of, taken
-from ...options.files import DevFiles, GivenRuns, OfSystems, RunFiles, SetFiles
+from ...options.files import OfSystems, SetFiles
+from ...options.run_files import DevFiles, GivenRuns, RunFiles
 from ...resampling.counting import labels_of, metrics_named
 from ...runs import Development, Runs, output_name
 from ...settings import Units

@@ -14,7 +14,7 @@ from ...data.files import STDIN, check_stdin
 from ...data.manifest import Manifest
 from ...errors import InputError, listed
 from ...options.declare import NO_KEY, Options, options_of
-from ...options.files import MetaFiles, RunFiles, SetFiles, Sets
+from ...options.files import Measured, SetFiles, Sets
 from ...sets import SetData, on_test_set
 from ..declared import flag_of, given_values
 from ..metric_options import flags, parse_metric
@@ -22,7 +22,7 @@ from .counts import names_in_counts
 from .metrics import metric_flags
 from .test_set import Input
 
-AnyFiles = TypeVar("AnyFiles", SetFiles, RunFiles, MetaFiles)
+AnyFiles = TypeVar("AnyFiles", bound=Measured)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Inputs:
         inputs = {}
         for name, values in found.items():
             with on_test_set(name):
-                inputs[name] = Input.checked(_completed(given, values, folder), least=2, threads=threads)
+                inputs[name] = Input.checked(_files_of_set(given, values, folder), least=2, threads=threads)
         checked = cls(inputs, sets.manifest)
         check_stdin(checked.paths.count(STDIN))
         return checked
@@ -90,7 +90,7 @@ def command_line(record: type[AnyFiles], options: dict[str, Any], **others: Any)
 def given_files(
     record: type[SetFiles], options: dict[str, Any], reference: str | None = None, systems: Sequence[str] = ()
 ) -> SetFiles:
-    """The same with the arguments REF and SYS."""
+    """The files and metrics of a command line that has REF and SYS."""
     files = command_line(record, options, systems=tuple(systems))
     if reference is not None:
         return evolve(files, references=(reference, *files.references))
@@ -143,11 +143,12 @@ def completed(given: AnyFiles, values: Mapping[str, Any], folder: Path) -> AnyFi
     values = dict(values)
     if "metrics" in values:
         values["metrics"] = tuple(parse_metric(text, folder) for text in values["metrics"])
-    values["metric_options"] = {**given.metric_options, **values.get("metric_options", {})}
+    options = {**given.metric_options, **values.get("metric_options", {})}
+    values["metric_options"] = {name: value for name, value in options.items() if value is not None}
     return evolve(given, **values)
 
 
-def _completed(given: SetFiles, values: Mapping[str, Any], folder: Path) -> SetFiles:
+def _files_of_set(given: SetFiles, values: Mapping[str, Any], folder: Path) -> SetFiles:
     """The files of a test set, which has texts or scores."""
     files = completed(given, values, folder)
     if files.references and is_count_file(files.references[0]):

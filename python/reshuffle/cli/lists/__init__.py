@@ -11,7 +11,7 @@ import click
 
 from ... import types
 from ...errors import either
-from ...options.files import ListFiles
+from ...options.list_files import ListFiles
 from ...options.tuning import Mbr, Oracle
 from ..command import Command, option
 from ..declared import declared_options

@@ -14,7 +14,7 @@ from ..._core import Progress
 from ...data.files import STDIN, check_stdin, display_name
 from ...errors import InputError, listed
 from ...options.declare import call
-from ...options.files import ListFiles
+from ...options.list_files import ListFiles
 from ...options.tuning import Mbr, Oracle
 from ...results.studies import StudyResult
 from ...tune import LinearModel, NBest, mbr, oracle, read_samples, read_weights

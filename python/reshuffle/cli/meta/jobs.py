@@ -20,7 +20,8 @@ from ...data.system_names import SystemMap, read_sysmap
 from ...errors import InputError, quoted, unknown_name
 from ...meta.material import JudgedSet
 from ...options.declare import taken
-from ...options.files import MetaFiles, SetFiles
+from ...options.files import SetFiles
+from ...options.meta_files import MetaFiles
 from ...resampling.counting import Data, labels_of
 from ...sets import on_test_set
 from ...settings import Resampling

@@ -1,0 +1,119 @@
+"""The files of systems with several runs each, on a test set and perhaps on a development set."""
+
+# Annotations are evaluated here, unlike elsewhere.
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
+
+from attrs import field, frozen
+from typing_extensions import Doc
+
+from .declare import Flag, Options
+from .files import NO_KEY, File, Files, Reading, Words
+from .groups import PYTHON
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class DevFiles(Options):
+    """What is known of the runs on a development set: their outputs, or for each system and metric their scores."""
+
+    references: Annotated[tuple[File, ...], PYTHON, Doc("The references.")] = ()
+    systems: Annotated[Mapping[str, tuple[File, ...]], PYTHON, Doc("The outputs, in the order of the runs.")] = field(
+        factory=dict
+    )
+    scores: Annotated[Mapping[str, Mapping[str, tuple[float, ...]]], PYTHON, Doc("The score of each run.")] = field(
+        factory=dict
+    )
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class RunFiles(Reading, Files):
+    """The files of systems with several runs each. Without references, those of one of the ``scores``."""
+
+    references: Annotated[
+        tuple[File, ...],
+        Flag(("--ref", "--refs"), "FILE", greedy=("--refs",)),
+        Doc("References: several files are several references of each segment."),
+    ] = ()
+    systems: Annotated[Mapping[str, tuple[File, ...]], PYTHON, Doc("The outputs of each system's runs.")] = field(
+        factory=dict
+    )
+    baseline: Annotated[str, PYTHON, Doc("The name of a system.")] = ""
+    scores: Annotated[
+        Mapping[str, Mapping[str, tuple[File, ...]]],
+        Flag(("--scores",), "NAME FILE", greedy=("--scores",)),
+        Doc(
+            """Segment scores of another metric (COMET, human ratings): one FILE per run, named like its output, with a
+            number per segment, or one for all runs. Without --refs, the FILEs of --baseline and --system have the
+            scores, and --scores NAME names the metric."""
+        ),
+    ] = field(factory=dict)
+    by_position: Annotated[
+        bool, NO_KEY, Doc("The files of --scores, or the runs in one, are in the order of --baseline and --system.")
+    ] = False
+    parses: Annotated[
+        tuple[File, ...],
+        Flag(metavar="FILE", greedy=("--parses",)),
+        Doc("CoNLL-U parses of all references and then of the output of each run, for depf."),
+    ] = ()
+    dev: Annotated[DevFiles, PYTHON, Doc("The development set.")] = DevFiles()
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class RunOutputs(Options):
+    """The outputs of runs as a command line names them. A manifest says the same as :class:`RunFiles`."""
+
+    TITLE: ClassVar[str] = "Input"
+
+    baseline: Annotated[
+        tuple[File, ...],
+        Flag(metavar="FILE", greedy=("--baseline",)),
+        Doc("The outputs of the baseline's runs, one FILE per run."),
+    ] = ()
+    systems: Annotated[
+        tuple[Words, ...],
+        Flag(("--system",), "[NAME] FILE", greedy=("--system",), noun="word"),
+        Doc("A system's runs; repeatable. Without NAME, new.0 new.1 are called new."),
+    ] = ()
+    baseline_name: Annotated[str, Flag(metavar="NAME"), Doc("The name of the baseline in reports.")] = "baseline"
+    manifest: Annotated[
+        str | None,
+        Flag(metavar="FILE"),
+        Doc(
+            """A JSON or TOML file instead of these options: {'references': FILE, 'systems': {NAME: [FILE, ...], ...},
+            'baseline': NAME}, perhaps with dev (references, systems, scores), scores, metrics, documents, strata."""
+        ),
+    ] = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class DevOutputs(Options):
+    """The outputs of the same runs on a development set, or their scores there."""
+
+    TITLE: ClassVar[str] = "Development set"
+
+    dev_refs: Annotated[
+        tuple[File, ...],
+        Flag(metavar="FILE", greedy=("--dev-refs",)),
+        Doc("References of the development set, for the standard deviation of its scores (s_dev)."),
+    ] = ()
+    dev_baseline: Annotated[
+        tuple[File, ...],
+        Flag(metavar="FILE", greedy=("--dev-baseline",)),
+        Doc("The outputs of the baseline's runs on it, in the same order as --baseline."),
+    ] = ()
+    dev_systems: Annotated[
+        tuple[Words, ...],
+        Flag(("--dev-system",), "NAME FILE", greedy=("--dev-system",), noun="word"),
+        Doc("The same for a system."),
+    ] = ()
+    dev_scores: Annotated[
+        tuple[Words, ...],
+        Flag(metavar="SYSTEM METRIC VALUE", greedy=("--dev-scores",), noun="word"),
+        Doc("The score of each run on the development set, instead of --dev-refs and outputs."),
+    ] = ()
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class GivenRuns(DevOutputs, RunOutputs):
+    """The outputs of runs on a test set, and perhaps on a development set."""
