@@ -28,15 +28,15 @@ def of_metrics(**options: Any) -> list[Any]:
     votes = Judgments.from_votes(["a", "b"], 3, segment=[0, 1, 2], better=[0, 0, 0], worse=[1, 1, 1])
     references = ["the cat sat on the mat", "a dog barked at the moon", "all is well"]
     outputs = {"a": ["the cat sat on mat", "a dog at the moon", "all is"], "b": ["cat mat", "moon dog", "is all"]}
-    test_set = meta.TestSet.from_texts(references, outputs, ["sentbleu", "chrf", "ter"], judgments=votes)
+    test_set = meta.JudgedSet.from_texts(references, outputs, ["sentbleu", "chrf", "ter"], judgments=votes)
     return list(meta.segments(test_set, n_resamples=99, **options).comparisons)
 
 
 KINDS: dict[str, Any] = {
     "pairs": of_pairs,
     "parts": lambda: of_pairs(with_parts=True, all_pairs=True, metrics=["bleu", "chrf++", "meteor"]),
-    "exact": lambda: of_pairs(metrics="ter", test="ar", scheme="exact", adjust="none"),
-    "margin": lambda: of_pairs(test="equivalence", margins={"bleu": 5}),
+    "exact": lambda: of_pairs(metrics="ter", test="ar:scheme=exact", adjust="none"),
+    "margin": lambda: of_pairs(test="equivalence:bleu=5"),
     "documents": lambda: of_pairs(documents=[i // 10 for i in range(400)], interval=None),
     "sets": of_sets,
     "runs": lambda: list(compare_runs(CORPUS.references, RUNS, exchange="all", n_resamples=99).comparisons),

@@ -461,7 +461,7 @@ def test_margins_follow_the_test(run: Any, demo: Any) -> None:
         (("equivalence:blue=1",), "unknown metric of a margin 'blue': did you mean 'bleu'"),
         (("equivalence:bleu=1,bleu=2",), "equivalence:bleu=1,bleu=2: bleu is set twice"),
         (("equivalence:bleu=1", "--confidence", "0.95", "--alpha", "0.05"), "--confidence must be 1 - 2*alpha, 0.9"),
-        (("equivalence", "--margin", "bleu=1"), "there is no option --margin: write the margin after the test"),
+        (("equivalence", "--margin", "bleu=1"), "there is no option --margin: use --test equivalence:METRIC=VALUE"),
     ],
 )  # fmt: skip
 def test_bad_margins_give_one_sentence_and_exit_code_2(run: Any, demo: Any, arguments: Any, message: str) -> None:

@@ -110,7 +110,7 @@ def test_the_command_line_takes_any_name(run: Any) -> None:
 
 @pytest.mark.usefixtures("files")
 def test_options_that_name_a_metric_take_any_name(run: Any) -> None:
-    margin = run("compare", "ref.txt", "a.txt", "b.txt", "--test", "equivalence", "--margin", "BLEU=50", "-n", "19")
+    margin = run("compare", "ref.txt", "a.txt", "b.txt", "--test", "equivalence:BLEU=50", "-n", "19")
     assert "equivalent within ±50 BLEU" in margin.out
     runs = (
         "runs",

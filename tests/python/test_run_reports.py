@@ -594,7 +594,7 @@ def test_cells_span_the_rows_that_repeat_them(rows: list[tuple[str, str, str]], 
 def test_csv_has_a_row_for_each_system_and_metric() -> None:
     result = made()
     rows = result.to_dicts()
-    assert [(row["name"], row["metric"]) for row in rows] == [
+    assert [(row["system"], row["metric"]) for row in rows] == [
         (name, metric) for name in ("baseline", "sys1") for metric in ("BLEU", "TER")
     ]
     assert rows[2]["runs"] == "18.986909,18.474014,18.979487"
@@ -602,7 +602,7 @@ def test_csv_has_a_row_for_each_system_and_metric() -> None:
     assert rows[2]["s_test"] == result.systems[1].scores["BLEU"].s_test
     assert "scores" not in rows[0]
     written = [*csv.DictReader(io.StringIO(result.render("csv")))]
-    assert [row["name"] for row in written] == [row["name"] for row in rows]
+    assert [row["system"] for row in written] == [row["system"] for row in rows]
     for table, records in result.tables.items():
         if table != "systems":
             assert len(result.to_dicts(table)) == len(records)

@@ -303,7 +303,7 @@ def test_impossible_stopping_is_refused(options: dict[str, Any], message: str) -
     [
         (lambda: BesagClifford(0), "exceedances must be a whole number from 1 to 9007199254740992, got 0"),
         (lambda: BesagClifford(2.5), "exceedances must be a whole number"),  # type: ignore[arg-type]
-        (lambda: Gandy(5), "level must lie strictly between 0 and 1, got 5: for 5% write 0.05"),
+        (lambda: Gandy(5), "alpha must lie strictly between 0 and 1, got 5: for 5% write 0.05"),
         (lambda: Gandy(risk=0), "risk must lie strictly between 0 and 1, got 0"),
         (lambda: Gandy(risk=0.5), r"risk must be at most 0.25, got 0.5"),
     ],

@@ -241,7 +241,7 @@ COMPARISONS: list[dict[str, Any]] = [
     {"documents": DOCUMENTS, "strata": STRATA, "n_resamples": 199},
     {"strata": STRATA, "n_resamples": 199, "test": "ar"},
     {"interval": "studentized", "n_resamples": 99},
-    {"scheme": "subgroup", "test": "ar", "n_resamples": 199},
+    {"test": "ar:scheme=subgroup", "n_resamples": 199},
 ]
 
 

@@ -456,6 +456,6 @@ def test_strata_without_intervals_are_refused_before_files_are_read(run: Any) ->
 
 def test_strata_are_for_studentized_randomization_only() -> None:
     with pytest.raises(
-        InputError, match=r"strata: shuffles do not depend on them, .* leave them out, or pass studenti"
+        InputError, match=r"strata: shuffles do not depend on them, .* leave them out, or pass test='ar-studentized'"
     ):
         approximate_randomization([0.1, 0.2], [0.3, 0.4], strata=[1, 1])

@@ -366,7 +366,7 @@ def test_every_figure_is_drawn(result: TuningResult) -> None:
     ("change", "message"),
     [
         ({"optimizer": "mirt"}, "unknown optimizer 'mirt': did you mean 'mert'"),
-        ({"optimizer": 5}, "optimizer: expected a name or an optimizer with options, got 5"),
+        ({"optimizer": 5}, "optimizer must be str, Mert, Kbmira, Pro, Xbleu or L1, got 5"),
         ({"optimizer": tune.Kbmira(epochs=0)}, "epochs must be a whole number of at least 1, got 0"),
         ({"optimizer": tune.Kbmira(c=float("nan"))}, "c must be a number"),
         ({"optimizer": tune.Kbmira(c=0)}, "c must be a number above 0, got 0"),

@@ -167,7 +167,10 @@ def _facts_of_test(test: SignificanceTest) -> dict[str, str]:
         if test.margin is not None
         else computed.NULLS[test.name].format(unit="segment"),
         "p-value": computed.pvalue_sentence(used).removeprefix("Here "),
-        "Smallest p": "" if test.replicates is None else f"{smallest}/(R + 1) for R {test.replicates} (-n)",
+        "Smallest p": ""
+        if test.replicates is None
+        else f"{smallest}/(R + 1) for R {test.replicates} (-n)"
+        + " of the scheme iid; 'reshuffle explain schemes' has the others" * (test.name in SHUFFLED),
         "For": METRICS_OF.get(test.kind, ""),
         "Alternatives": "" if test.margin else f"{', '.join(test.alternatives)} (--alternative)",
         "Adjustments": f"{', '.join([*test.step_down, *others])} (--adjust)",
@@ -245,7 +248,7 @@ def _families() -> Iterable[Entry]:
 
 def _schemes() -> Iterable[Entry]:
     for name in dict.fromkeys((*SCHEMES, *STUDY_SCHEMES)):
-        of_study = f"In studies: {STUDY_SCHEMES[name]}." if name in STUDY_SCHEMES else "Not in studies."
+        of_study = STUDY_SCHEMES.get(name, "no")
         about = SCHEMES.get(name, f"in studies only: {STUDY_SCHEMES.get(name)}")
         yield Entry(name, about, facts={"Studies": of_study, "Tests": ", ".join(SHUFFLED)})
 
@@ -281,8 +284,12 @@ def _studies() -> Iterable[Entry]:
 def _nulls() -> Iterable[Entry]:
     for null in NULLS.values():
         metrics = "simulated for each metric on its own" if null.per_metric else "the same simulations for all metrics"
+        options = _with_options(null.name, NULLS_WITH_OPTIONS)
         facts = {"In reports": null.title, "Metrics": metrics}
-        yield Entry(null.name, null.about, null.source, facts, _with_options(null.name, NULLS_WITH_OPTIONS))
+        facts |= (
+            {"Options": f"after a colon: {null.name}:{options[0][0].removesuffix('=VALUE')}=VALUE"} if options else {}
+        )
+        yield Entry(null.name, null.about, null.source, facts, options)
 
 
 def _models() -> Iterable[Entry]:
@@ -335,7 +342,9 @@ def _taken(each: Option) -> str:
     """What an option takes."""
     if each.is_mapping:
         return "a number"
-    return ", ".join(each.choices) or each.documented_type.removesuffix(", optional")
+    numbers = {int: "a whole number", float: "a number"}
+    known = ", ".join(each.choices)
+    return known or numbers.get(each.element) or each.documented_type.removesuffix(", optional")
 
 
 KINDS: Sequence[Kind] = (
@@ -387,9 +396,13 @@ def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
         return every
     found: dict[str, tuple[Kind, list[Entry]]] = {}
     for name in names:
-        own = [(kind, [entry for entry in entries if kind.key == name or _has(entry, name)]) for kind, entries in every]
+        own = [
+            (kind, [entry for entry in entries if name in (kind.key, kind.key.removesuffix("s")) or _has(entry, name)])
+            for kind, entries in every
+        ]
         if not any(entries for _, entries in own):
-            raise _unknown(name, [entry.name for _, entries in every for entry in entries])
+            names_of_kinds = [kind.key for kind in KINDS]
+            raise _unknown(name, [*(entry.name for _, entries in every for entry in entries), *names_of_kinds])
         found |= {f"{kind.key} {entries[0].name} {len(entries)}": (kind, entries) for kind, entries in own if entries}
     return list(found.values())
 

@@ -89,6 +89,9 @@ SAME: Mapping[str, Sequence[str]] = {
     "--tokenize": ("--tokenizer", "--tok"),
     "--test equivalence:METRIC=VALUE": ("--margin", "--margins", "--equivalence-margin", "--delta"),
     "--all-pairs": ("--pairwise", "--all"),
+    "--null noise:rate=X": ("--noise",),
+    "--null documents:icc=X": ("--icc",),
+    "--null documents:size=N": ("--document-size",),
 }  # fmt: skip
 OPTIONS = {**OPTIONS, **{name: f"use {option}" for option, names in SAME.items() for name in names}}
 OPTIONS = {

@@ -143,10 +143,17 @@ def table_of(where: str, value: Any) -> dict[str, Any]:
     return value
 
 
+# Keys that are called like the flags of the same meaning.
+LIKE_FLAGS = {"ref": "references", "refs": "references", "reference": "references", "docs": "documents"}
+
+
 def check_keys(where: str, table: Mapping[str, Any], known: Collection[str]) -> None:
     """Raise :class:`InputError` for a key that is not known, with the nearest one that is."""
     for key in table:
         if key not in known:
+            meant = LIKE_FLAGS.get(key)
+            if meant in known:
+                raise InputError(f"{where}: unknown key {quoted(key)}: use {quoted(meant)}")
             raise InputError(f"{where}: {unknown_name('key', key, known)}")
 
 

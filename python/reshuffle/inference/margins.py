@@ -65,7 +65,7 @@ def check_margins(
     for name, own in sorted(named.items(), key=lambda item: -len(item[1])):
         if not own:
             known = dict.fromkeys(str(getattr(m, "key", m.name)) for m in metrics)
-            raise unknown_name("metric of a margin", str(name), [*known, *(x for x in labels if x not in known)])
+            raise unknown_name("metric of a margin", str(name), list(known))
         found |= dict.fromkeys(own, _checked(str(name), margins[name]))
     of_metrics = [found.get(m) for m in range(len(metrics))]
     lacking = [label for label, margin in zip(labels, of_metrics, strict=True) if margin is None]

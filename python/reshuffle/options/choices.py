@@ -16,7 +16,7 @@ from typing_extensions import Doc
 from .. import types
 from ..errors import InputError, quoted
 from ..validate import check_name
-from .declare import Except, Kind, Option, Options, check, options_of
+from .declare import Except, Kind, Option, Options, check, documented, options_of
 from .groups import by_metric
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def read(noun: str, text: Any, named: Named, known: Collection[str]) -> Any:
     options = {key: each for key, each in options_of(make.func).items() if key not in make.keywords}
     values: dict[str, Any] = {}
     for part in rest.split(","):
-        written, equals, value = part.partition("=")
+        written, equals, value = part.strip().partition("=")
         key, read_value = _value(f"{noun} {name}", options, written, value if equals else None)
         if isinstance(read_value, dict) and not read_value.keys() & values.get(key, {}).keys():
             values[key] = values.get(key, {}) | read_value
@@ -85,6 +85,8 @@ def _value(where: str, options: Mapping[str, Option], written: str, value: str |
     each = options.get(written.replace("-", "_"))
     if each is None or each.is_mapping:
         margins = next((key for key, other in options.items() if other.is_mapping), None)
+        if margins is not None and value is None and written:
+            raise InputError(f"{where}: {written} has no value: write {written}=VALUE")
         if margins is None or value is None:
             examples = [_written(other) for other in options.values()]
             check_name(f"option of {where}", written, examples)
@@ -116,6 +118,7 @@ def _scheme(name: str) -> dict[str, Any]:
     return {} if name == "auto" else {"scheme": name}
 
 
+@documented
 @frozen(slots=False)
 class AR(Choice):
     """Approximate randomization, the tests ``ar`` and ``ar-studentized``, with its options.
@@ -145,11 +148,11 @@ class AR(Choice):
 
             For each pair and metric, with the scheme ``iid``, and after ``n_resamples`` at the latest (sequential Monte
             Carlo): :class:`~reshuffle.BesagClifford` or :class:`~reshuffle.Gandy`. In studies, only besag-clifford: it
-            ends the shuffles as soon as they cannot reject at any level, so that rates stay the same. At the h-th
-            exceedance, where h is the smallest number with h/R > α for the largest α, but at least 20 (Besag & Clifford
-            1991, doi:10.1093/biomet/78.2.301). A larger p is h/n, so the table ``pvalues`` differs there. Without a
-            difference and with R = 9,999, ``ar`` is then about twice as fast for α up to .1 and three times for α up to
-            .05; with R = 999 little is saved."""
+            ends the shuffles as soon as they cannot reject at any level, so that rates stay the same. It does so at the
+            h-th exceedance, where h is the smallest number with h/R > α for the largest α, but at least 20 (Besag &
+            Clifford 1991, doi:10.1093/biomet/78.2.301). A larger p is h/n, so the table ``pvalues`` differs there.
+            Without a difference and with R = 9,999, ``ar`` is then about twice as fast for α up to .1 and three times
+            for α up to .05; with R = 999 little is saved."""
         ),
     ] = field(default=None, kw_only=True)
     studentized: Annotated[bool, Doc("Divide every difference by its standard error: the test ``ar-studentized``.")] = (
@@ -186,7 +189,10 @@ class WithMargin(Choice):
     scheme: Annotated[
         types.Scheme | str,
         Except(("subgroup",)),
-        Doc("For ``by='ar'``, as in equivalence-ar: shuffles by Monte Carlo (iid), all of them (exact), or auto."),
+        Doc(
+            "For equivalence-ar and non-inferiority-ar (``by='ar'`` in Python): shuffles by Monte Carlo (iid), all of "
+            "them (exact), or auto."
+        ),
     ] = field(default="auto", kw_only=True)
 
     def __attrs_post_init__(self) -> None:
@@ -208,12 +214,13 @@ class WithMargin(Choice):
         return {"test": name, "margins": self.margins} | _scheme(self.scheme)
 
 
+@documented
 @frozen(slots=False)
 class Equivalence(WithMargin):
     """A test that the scores of a system and the baseline differ by less than a margin.
 
     The tests ``equivalence``, ``equivalence-studentized`` and ``equivalence-ar``. Intervals of differences are then
-    those that show it (docs/statistics.md), and ``interval`` is that of the scores.
+    the inverse of the test (docs/statistics.md), and ``interval`` is that of the scores.
 
     >>> Equivalence({"bleu": 0.5}, by="studentized")
     Equivalence(margins={'bleu': 0.5}, by='studentized', scheme='auto')
@@ -225,6 +232,7 @@ class Equivalence(WithMargin):
         return "equivalence"
 
 
+@documented
 @frozen(slots=False)
 class NonInferiority(WithMargin):
     """A test that a system is not worse than the baseline by a margin or more.
@@ -239,6 +247,7 @@ class NonInferiority(WithMargin):
         return "non-inferiority"
 
 
+@documented
 @frozen(slots=False)
 class Simultaneous(Choice):
     """Intervals of the differences in a family that hold at once with the confidence level.
@@ -250,7 +259,10 @@ class Simultaneous(Choice):
     scores: Annotated[
         types.Interval | str,
         Kind(noun="interval"),
-        Doc("The intervals of the scores: percentile, or the interval that inverts the test."),
+        Doc(
+            "The intervals of the scores: percentile; with the test ar-studentized also ar-studentized, which is the "
+            "same."
+        ),
     ] = field(default="percentile", kw_only=True)
 
     @property

@@ -157,13 +157,13 @@ class Tested(Test):
         types.Adjustment | str | None,
         Kind("str or None", "adjustment"),
         Doc(
-            """Adjust p for multiple comparisons: a name in
-            :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`.
+            """Adjust p for multiple comparisons: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`.
 
             ``none`` or None for p-values that are not adjusted. The default, ``auto``, is step-down ``maxt``, or
             ``tukey`` for ``anova`` and ``permutation`` (with family ``metric``). It is ``holm`` for other tests without
             ``maxt``, with the schemes ``exact`` and ``subgroup``, with ``besag-clifford``, and if every family has only
-            one test. A single test, and tests stopped by ``gandy``, are not adjusted."""
+            one test. A single comparison (one pair under one metric) is not
+            adjusted, nor are tests stopped by ``gandy``."""
         ),
     ] = "auto"
     family: Annotated[

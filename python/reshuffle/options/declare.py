@@ -364,16 +364,13 @@ def called_with(record: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable
                 of_metric = metric_option_error(function.__name__, kwargs, list(options))
                 if of_metric is not None:
                     raise TypeError(of_metric) from None
-                raise TypeError(str(error).replace(f"{record.__name__}.__init__()", f"{function.__name__}()")) from None
+                text = str(error).replace(f"{record.__name__}.__init__()", f"{function.__name__}()")
+                raise TypeError(f"{text}{_meant(kwargs, options)}") from None
             check(cast("Options", given))
             return function(given)
 
         options = options_of(record)
-        kinds = {True: inspect.Parameter.POSITIONAL_OR_KEYWORD, False: inspect.Parameter.KEYWORD_ONLY}
-        parameters = [
-            inspect.Parameter(name, kinds[option.positional], default=option.shown_default)
-            for name, option in options.items()
-        ]
+        parameters = _parameters(options)
         returned = inspect.get_annotations(function).get("return", inspect.Signature.empty)
         public.__signature__ = inspect.Signature(parameters, return_annotation=returned)  # type: ignore[attr-defined]
         public.__annotations__ = {"return": returned}
@@ -383,10 +380,38 @@ def called_with(record: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable
     return decorate
 
 
+def _meant(given: Mapping[str, Any], options: Mapping[str, Option]) -> str:
+    """What an argument that does not exist may mean: an option of a choice such as a test, or a similar name."""
+    from difflib import get_close_matches
+
+    for name in given:
+        if name in options:
+            continue
+        for option in options.values():
+            for record in (each for each in get_args(option.element) if isinstance(each, type)):
+                if issubclass(record, Options) and name in options_of(record):
+                    (shown, *_) = record.__subclasses__() or [record]
+                    return f": write {option.name}={shown.__name__}({name}=…)"
+        for near in get_close_matches(name, options, n=1):
+            return f": did you mean {near!r}?"
+    return ""
+
+
 def documented(record: type[R]) -> type[R]:
     """Add the parameters to the docstring of a record that users make. To be applied after attrs' decorator."""
-    record.__doc__ = _with_parameters(f"{inspect.cleandoc(record.__doc__ or '')}\n", options_of(record)).rstrip()
+    options = options_of(record)
+    record.__doc__ = _with_parameters(f"{inspect.cleandoc(record.__doc__ or '')}\n", options).rstrip()
+    record.__signature__ = inspect.Signature(_parameters(options))  # type: ignore[attr-defined]
     return record
+
+
+def _parameters(options: Mapping[str, Option]) -> list[inspect.Parameter]:
+    """The options as parameters."""
+    kinds = {True: inspect.Parameter.POSITIONAL_OR_KEYWORD, False: inspect.Parameter.KEYWORD_ONLY}
+    return [
+        inspect.Parameter(name, kinds[option.positional], default=option.shown_default)
+        for name, option in options.items()
+    ]
 
 
 def call(function: Callable[..., T], options: Options) -> T:

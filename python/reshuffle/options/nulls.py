@@ -12,13 +12,14 @@ from typing_extensions import Doc
 
 from .. import types
 from .choices import Choice, Named
-from .declare import Kind
+from .declare import Kind, documented
 from .groups import by_metric
 
 if TYPE_CHECKING:
     from ..study.null_data import TrainedSystems
 
 
+@documented
 @frozen(slots=False)
 class EqualScore(Choice):
     """The null ``equal-score``: the scores of two systems on all the data are made equal.
@@ -38,6 +39,7 @@ class EqualScore(Choice):
         return {"null": "equal-score", "equalize": self.equalize}
 
 
+@documented
 @frozen(slots=False)
 class Margin(Choice):
     """The null ``margin``: as ``equal-score``, but the system is worse by the margin."""
@@ -58,6 +60,7 @@ class Margin(Choice):
         return {"null": "margin", "margins": self.margins, "equalize": self.equalize}
 
 
+@documented
 @frozen(slots=False)
 class Documents(Choice):
     """The nulls ``documents`` and ``documents-as-units``: whole documents are drawn and swapped.
@@ -94,6 +97,7 @@ class Documents(Choice):
         return {"null": name, "document_size": self.size, "icc": self.icc}
 
 
+@documented
 @frozen(slots=False)
 class Noise(Choice):
     """The null ``noise``: two copies of one system, each with its own random edits of words."""
@@ -106,6 +110,7 @@ class Noise(Choice):
         return {"null": "noise", "noise": self.rate}
 
 
+@documented
 @frozen(slots=False)
 class Replicate(Choice):
     """The null ``replicate``: two disjoint sets of runs of one configuration, which all systems are runs of."""
@@ -118,6 +123,7 @@ class Replicate(Choice):
         return {"null": "replicate", "runs": self.runs}
 
 
+@documented
 @frozen(slots=False)
 class Variants(Choice):
     """The null ``variants``: pairs of systems that are assumed to be equivalent.

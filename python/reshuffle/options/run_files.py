@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar
 from attrs import field, frozen
 from typing_extensions import Doc
 
-from .declare import Flag, Options
-from .files import NO_KEY, File, Files, Reading, Words
+from .declare import NO_KEY, Flag, Options
+from .files import File, Files, Reading, Words
 from .groups import PYTHON
 
 

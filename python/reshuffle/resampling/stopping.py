@@ -23,7 +23,9 @@ from ..validate import MAX_RESAMPLES, check_integer, check_level, check_name
 
 @dataclass(frozen=True)
 class BesagClifford:
-    """Stop at the h-th exceedance. Tests with a large p stop early; small p-values are as precise as R allows.
+    """Stop at the h-th shuffle that reaches the observed difference (an exceedance).
+
+    Tests with a large p stop early; small p-values are as precise as R allows.
 
     p = h/n if the n-th shuffle is the h-th exceedance, otherwise (c + 1)/(R + 1). Under the null hypothesis
     P(p ≤ α) ≤ α for every α, as without a stopping rule. The standard error of p after an early stop is about p/√h.

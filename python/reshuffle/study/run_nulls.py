@@ -38,9 +38,9 @@ def of_noise(request: Request) -> NullData:
         counts = count_all(native, copies, corpus.references, threads, None)
         populations.append(material.population_of(f"{name}, with noise", counts))
     truth = (
-        f"Two copies of one system ({_and_others(material.names)}), each with its own random edits of {rate:.2%} of "
-        f"the words. In each {material.unit}, a fair coin decided which copy went to which side, as if the edits were "
-        "drawn anew. So the copies are exchangeable and neither is better."
+        f"Two copies of one system (in turn {_and_others(material.names)}), each with its own random edits of "
+        f"{100 * rate:g}% of the words. In each {material.unit}, a fair coin decided which copy went to which side, so "
+        "that each simulation has other edits. So the copies are exchangeable and neither is better."
     )
     return NullData.of_all_metrics(populations, swap_probability(0), truth, material.unit)
 

@@ -33,7 +33,7 @@ from .populations import Population
 
 # How ``ar`` makes its shuffles in a study.
 SCHEMES: Mapping[str, str] = {
-    "auto": "as in a comparison: exact where that costs no more than iid shuffles",
+    "auto": "iid",
     "iid": "independent shuffles for each simulation",
     "subgroup": "for each simulation a group of 2^m >= R shuffles from random codes: the fastest",
     "orbit": "one set of shuffles for all simulations of a fixed test set with swaps of probability 1/2",

@@ -32,6 +32,8 @@ __all__ = [
 
 # How the names of tests with a margin begin: they have no other alternative.
 WITH_MARGIN = ("equivalence", "non-inferiority")
+# The tests whose shuffles may be a group.
+SHUFFLED = ("ar", "ar-studentized")
 # The marks of rates whose interval lies above or below the level.
 LIBERAL, CONSERVATIVE = "*", "†"
 # What bold type marks in tables of rates.
@@ -179,11 +181,13 @@ def tests_note(study: StudyResult) -> str | None:
         alternative = f", {joined([name for name in names if not name.startswith(WITH_MARGIN)])} {alternative}"
     else:
         alternative = f", {alternative}"
-    tests = joined(names)
+    group = ""
+    if study.plan.get("scheme") == "subgroup" and any(name in SHUFFLED for name in names):
+        group = f" (shuffles: a random group of {1 << (n - 1).bit_length():,})"
+    tests = f"Tests: {joined(names)}{alternative}, with {counted(n, 'replicate')} each{group}."
     if study.plan.get("stopping") is None:
-        return f"Tests: {tests}{alternative}, with {counted(n, 'replicate')} each."
+        return tests
     return (
-        f"Tests: {tests}{alternative}, with {counted(n, 'replicate')} each. Shuffles end early, at "
-        f"{study.plan['exceedances']:,} exceedances, where the test cannot reject at these levels (Besag & Clifford "
-        "1991)."
+        f"{tests} Shuffles end early, at {study.plan['exceedances']:,} exceedances, where the test cannot reject at "
+        "these levels (Besag & Clifford 1991)."
     )
