@@ -148,7 +148,7 @@ def test_the_help_lists_every_metric(run: Any) -> None:
     assert f"describes all {len(get_args(types.TestChoice))})" in " ".join(text.split())
 
 
-@pytest.mark.parametrize("option", sorted(OPTIONS))
+@pytest.mark.parametrize("option", [name for name in sorted(OPTIONS) if "--null" not in OPTIONS[name]])
 def test_options_of_other_tools_get_a_hint(run: Any, option: str) -> None:
     outcome = run("compare", *TEXTS, option, "1")
     assert (outcome.code, outcome.out) == (2, "")
@@ -166,6 +166,7 @@ def test_options_of_other_tools_get_a_hint(run: Any, option: str) -> None:
         (("compare", *TEXTS, "--n_resamples", "9"), "--n_resamples: use --n-resamples"),
         (("compare", *TEXTS, "--random-state=1"), "--random-state: use --seed"),
         (("study", "type1", *TEXTS, "--confidence-level", "0.9"), None),
+        (("study", "type1", *TEXTS, "--noise", "0.1"), "--noise: use --null noise:rate=X"),
         (("runs", "--refs", "ref.txt", "--paired-bs"), None),
         (("runs", "--refs", "ref.txt", "-i", "x"), None),
         (("score", *TEXTS, "--permutation"), None),

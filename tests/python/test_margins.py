@@ -456,7 +456,7 @@ def test_margins_follow_the_test(run: Any, demo: Any) -> None:
     ("arguments", "message"),
     [
         (("equivalence",), "write equivalence:BLEU=VALUE, in points of the metric"),
-        (("equivalence:bleu",), "unknown option of test equivalence 'bleu'; known: METRIC=VALUE, scheme"),
+        (("equivalence:bleu",), "test equivalence: bleu has no value: write bleu=VALUE"),
         (("equivalence:bleu=x",), "test equivalence: bleu must be a number, got 'x'"),
         (("equivalence:blue=1",), "unknown metric of a margin 'blue': did you mean 'bleu'"),
         (("equivalence:bleu=1,bleu=2",), "equivalence:bleu=1,bleu=2: bleu is set twice"),

@@ -87,7 +87,9 @@ def test_an_option_of_a_metric_as_a_keyword_names_the_metric_to_pass(
 
 def test_other_unknown_keywords_are_named_alone() -> None:
     assert with_option("tset") is None
-    with pytest.raises(TypeError, match=r"^compare\(\) got an unexpected keyword argument 'tset'$"):
+    with pytest.raises(
+        TypeError, match=r"^compare\(\) got an unexpected keyword argument 'tset': did you mean 'test'\?$"
+    ):
         compare(REFERENCE, SYSTEMS, tset="ar")  # type: ignore[call-arg]
 
 

@@ -326,7 +326,7 @@ def test_noisy_copies_of_each_system_take_turns() -> None:
     for population in part.populations:
         assert not np.array_equal(population.counts[0][0], population.counts[0][1])
     one = material("bleu", {"a": SYSTEMS["system 0.9"]})
-    assert "10.00% of the words" in built("noise", one, noise=0.1).truth
+    assert "10% of the words" in built("noise", one, noise=0.1).truth
     scores = SegmentScores("score", {"a": [1.0, 2.0], "b": [1.0, 1.0]})
     of = Material.from_data(Data.from_arguments(None, None, scores), Units(), Resampling())
     with pytest.raises(InputError, match="null 'noise' edits texts, which score does not read"):

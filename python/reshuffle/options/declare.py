@@ -370,7 +370,11 @@ def called_with(record: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable
             return function(given)
 
         options = options_of(record)
-        parameters = _parameters(options)
+        kinds = {True: inspect.Parameter.POSITIONAL_OR_KEYWORD, False: inspect.Parameter.KEYWORD_ONLY}
+        parameters = [
+            inspect.Parameter(name, kinds[option.positional], default=option.shown_default)
+            for name, option in options.items()
+        ]
         returned = inspect.get_annotations(function).get("return", inspect.Signature.empty)
         public.__signature__ = inspect.Signature(parameters, return_annotation=returned)  # type: ignore[attr-defined]
         public.__annotations__ = {"return": returned}
@@ -401,17 +405,9 @@ def documented(record: type[R]) -> type[R]:
     """Add the parameters to the docstring of a record that users make. To be applied after attrs' decorator."""
     options = options_of(record)
     record.__doc__ = _with_parameters(f"{inspect.cleandoc(record.__doc__ or '')}\n", options).rstrip()
-    record.__signature__ = inspect.Signature(_parameters(options))  # type: ignore[attr-defined]
+    # Declarations would fill the signature. (A signature of its own would be that of subclasses, too.)
+    record.__init__.__annotations__ = {"return": None}  # type: ignore[misc]
     return record
-
-
-def _parameters(options: Mapping[str, Option]) -> list[inspect.Parameter]:
-    """The options as parameters."""
-    kinds = {True: inspect.Parameter.POSITIONAL_OR_KEYWORD, False: inspect.Parameter.KEYWORD_ONLY}
-    return [
-        inspect.Parameter(name, kinds[option.positional], default=option.shown_default)
-        for name, option in options.items()
-    ]
 
 
 def call(function: Callable[..., T], options: Options) -> T:

@@ -186,7 +186,7 @@ class _System:
         ]
         name = material.names[self.system]
         if not third:
-            advice = "add a worse system" + ", or the option equalize=drop-words of the null" * self.reads_texts
+            advice = "add a worse system" + ", or use equalize=drop-words" * self.reads_texts
             raise CannotBeMadeError(
                 f"{self.label}: no third system scores worse than {self.target:.4g}, so segments of it cannot bring "
                 f"down {quoted(name)}, whose score differs by {abs(scores[self.system] - self.target):.3g}: "
