@@ -300,7 +300,10 @@ def test_no_seed_is_the_default_seed(record: type[Options]) -> None:
     ("command", "texts"),
     [
         (("compare", "--help"), ["are compared with (its name or file).  [default: the first]"]),
-        (("study", "type1", "--help"), ["by name (separated by commas or spaces)."]),
+        (
+            ("study", "type1", "--help"),
+            ["by name (separated by commas or spaces; options follow a colon: ar:scheme=subgroup)."],
+        ),
         (("study", "exchange", "--help"), ["[OPTIONS] REF RUN RUN..."]),
         (("runs", "--help-all"), ["or the runs in one, are in the order of --baseline and --system."]),
     ],

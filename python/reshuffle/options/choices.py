@@ -174,8 +174,9 @@ class WithMargin(Choice):
         Mapping[str, float],
         Kind("mapping of str to float"),
         Doc(
-            """The margin of each metric, a positive number in points of the metric: ``{'bleu': 0.5}``. In a study, by
-            default that of another test."""
+            """The margin of each metric, a positive number in points of the metric.
+
+            For example ``{'bleu': 0.5}``. In a study, a test without a margin takes that of another test."""
         ),
     ] = field(default=None, converter=by_metric)
     by: Annotated[

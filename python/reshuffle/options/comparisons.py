@@ -137,10 +137,11 @@ class Tested(Test):
 
     test: Annotated[
         TestChoice,
+        Flag(note="options follow a colon: ar:scheme=subgroup"),
         Kind("str, AR, Equivalence or NonInferiority", "test"),
         Doc(
             """A name in :data:`reshuffle.inference.tests.TESTS`; ``auto`` is ``bootstrap-both``, or ``ar`` for systems
-            that differ in fewer than 30 segments. Options follow a colon: ar:scheme=subgroup, equivalence:bleu=0.5.
+            that differ in fewer than 30 segments.
 
             ``bootstrap-both`` tests whether the expected scores on test sets of this size are equal, and ``ar`` is for
             pairs that differ in fewer than 30 segments or documents, where the bootstrap is unreliable. A note says for

@@ -42,6 +42,7 @@ AdjustmentName = types.Adjustment | str
 WITH_OPTIONS = Kind("str, AR, Equivalence or NonInferiority, or sequence of these, optional", "test")
 # The types of options that several records declare, each with a text or a default of its own.
 TESTS = Flag(("--tests", "--test"), note="separated by commas or spaces")
+TESTS_WITH_OPTIONS_FLAG = TESTS._replace(note=f"{TESTS.note}; options follow a colon: ar:scheme=subgroup")
 TestNames = Annotated[tuple[TestName, ...], TESTS]
 Sizes = Annotated[tuple[int, ...] | None, Ge(2), Flag(("--sizes", "--size"))]
 LevelList = Annotated[
@@ -127,10 +128,10 @@ class Tested(Study):
 
     tests: Annotated[
         tuple[StudyTest, ...] | None,
-        TESTS,
+        TESTS_WITH_OPTIONS_FLAG,
         WITH_OPTIONS,
         Doc(
-            """Tests of :func:`reshuffle.compare`, by name. Options follow a colon: ar:scheme=subgroup. By default
+            """Tests of :func:`reshuffle.compare`, by name. By default
             ``ar``, ``bootstrap-both``, ``bootstrap`` and, if two-sided, ``bootstrap-shift``."""
         ),
     ] = field(default=None, converter=optional(tests_with_options))
@@ -207,11 +208,13 @@ class Nulls(Study):
 
     null: Annotated[
         tuple[NullName, ...],
-        Flag(("--null", "--nulls")),
+        Flag(("--null", "--nulls"), note="options follow a colon: noise:rate=0.1"),
         Kind("str, EqualScore, Margin, Documents, Noise, Replicate or Variants, or sequence of these", "null"),
         Doc(
-            """Null hypotheses: names in :data:`reshuffle.study.nulls.NULLS`. Options follow a colon: noise:rate=0.1,
-            documents:icc=0.2, replicate:runs=3, equal-score:equalize=drop-words, margin:bleu=0.5."""
+            """Null hypotheses: names in :data:`reshuffle.study.nulls.NULLS`.
+
+            Others with options are documents:icc=0.2, replicate:runs=3, equal-score:equalize=drop-words and
+            margin:bleu=0.5."""
         ),
     ] = field(default=("swap",), converter=nulls)
 
@@ -316,7 +319,7 @@ class Sensitivity(StudyInputs, Replicates, Simulated, Sized, Pairs, Tested, Effe
         Flag(("--tests", "--test")),
         WITH_OPTIONS,
         Doc(
-            """Tests of :func:`reshuffle.compare`, by name. Options follow a colon: ar:scheme=subgroup.
+            """Tests of :func:`reshuffle.compare`, by name.
 
             The p-values of the real pairs use 10,000 replicates."""
         ),

@@ -35,8 +35,8 @@ def type1(options: Type1) -> StudyResult:
     Returns
     -------
     StudyResult
-        With the tables ``rates`` (:class:`~reshuffle.results.studies.Rate`, whose ``verdict`` compares the interval
-        with the level) and ``pvalues`` (:class:`~reshuffle.results.studies.PvalueShare`, the distribution of p).
+        With ``rates`` (:class:`~reshuffle.results.studies.Rate`, whose ``verdict`` compares the interval with the
+        level) and ``tables["pvalues"]`` (:class:`~reshuffle.results.studies.PvalueShare`, the distribution of p).
 
     Raises
     ------
