@@ -463,7 +463,7 @@ def with_key(key: str, value: object) -> dict[str, Any]:
         ([], "runs.json: expected an object (a table in TOML), got []"),
         ("{", "runs.json is not valid JSON"),
         (with_key("sytems", {}), "runs.json: unknown key 'sytems': did you mean 'systems'?"),
-        (with_key("dev.refs", "x"), "runs.json, dev: unknown key 'refs': did you mean 'scores'? Known: references"),
+        (with_key("dev.refs", "x"), "runs.json, dev: unknown key 'refs': use 'references'"),
         (with_key("systems", []), "runs.json, systems: expected an object (a table in TOML), got []"),
         (with_key("systems.new", 3), "runs.json, systems, new: expected a string or a list of strings, got 3"),
         (with_key("systems.new", []), "runs.json, systems, new: expected a string or a list of strings, got []"),
