@@ -80,19 +80,12 @@ class RunSettings(Medians, ComparedPairs, RunTests):
 
 @dataclass(frozen=True)
 class Runs:
-    """The outputs of some systems on a test set.
-
-    Attributes
-    ----------
-    data : Data
-        Its systems are the outputs, each called :func:`output_name`, system by system.
-    outputs : mapping of str to sequence of str
-        The names of each system's outputs in reports, such as their files.
-    units : Units
-    """
+    """The outputs of some systems on a test set."""
 
     data: Data
+    """Its systems are the outputs, each called :func:`output_name`, system by system."""
     outputs: Mapping[str, Sequence[str]]
+    """The names of each system's outputs in reports, such as their files."""
     units: Units = field(default_factory=Units)
 
     @classmethod

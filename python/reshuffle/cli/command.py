@@ -22,22 +22,16 @@ NEGATIVE = re.compile(r"-\.?\d")
 
 
 class Words(NamedTuple):
-    """What an option takes: the words up to the next option, or up to the first one that it does not accept.
-
-    Attributes
-    ----------
-    accepts : callable
-        Whether a word after the first still belongs to the option.
-    joined : bool
-        Whether the words are one value of the option, a tuple, instead of a value each.
-    noun : str or None
-        What a word is, such as ``file``. If it is None, the option may also be written as ``--option=WORD`` before
-        other arguments.
-    """
+    """What an option takes: the words up to the next option, or up to the first one that it does not accept."""
 
     accepts: Callable[[str], bool]
+    """Whether a word after the first still belongs to the option."""
     joined: bool = False
+    """Whether the words are one value of the option, a tuple, instead of a value each."""
     noun: str | None = None
+    """What a word is, such as ``file``. If it is None, the option may also be written as ``--option=WORD`` before other
+    arguments.
+    """
 
 
 class Grouped(Option):

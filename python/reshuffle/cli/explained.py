@@ -53,58 +53,38 @@ WHEN: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A name and what it stands for.
-
-    Attributes
-    ----------
-    name : str
-    about : str
-        One line, for lists.
-    source : str
-        The paper, or empty.
-    facts : mapping of str to str
-        What else there is to say, by heading.
-    options : sequence of rows
-        Options: how each is written, what it takes, its default, its description.
-    data : mapping
-        Other values, for JSON.
-    """
+    """A name and what it stands for."""
 
     name: str
     about: str
+    """One line, for lists."""
     source: str = ""
+    """The paper, or empty."""
     facts: Mapping[str, str] = field(default_factory=dict)
+    """What else there is to say, by heading."""
     options: Sequence[Sequence[str]] = ()
+    """Options: how each is written, what it takes, its default, its description."""
     data: Mapping[str, Any] = field(default_factory=dict)
+    """Other values, for JSON."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of things that are chosen by name.
-
-    Attributes
-    ----------
-    key : str
-        Its name in JSON, which ``reshuffle explain`` also takes.
-    noun, title : str
-        What one is, and the heading of all.
-    chosen_by : str
-        The option or command with which one is chosen.
-    entries : callable
-        All of them.
-    about : str
-        The heading of what each does.
-    columns : mapping of str to str
-        Further columns of the list: the heading, and the key in ``data``.
-    """
+    """A kind of things that are chosen by name."""
 
     key: str
+    """Its name in JSON, which ``reshuffle explain`` also takes."""
     noun: str
+    """What one is, and the heading of all."""
     title: str
     chosen_by: str
+    """The option or command with which one is chosen."""
     entries: Callable[[], Iterable[Entry]]
+    """All of them."""
     about: str = "About"
+    """The heading of what each does."""
     columns: Mapping[str, str] = field(default_factory=dict)
+    """Further columns of the list: the heading, and the key in ``data``."""
 
 
 def _metrics() -> Iterable[Entry]:

@@ -43,15 +43,10 @@ ENDINGS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Reports:
-    """Where to write a report, and as what.
-
-    Attributes
-    ----------
-    files : tuple of (str or None, str)
-        Each file and its format. None is standard output.
-    """
+    """Where to write a report, and as what."""
 
     files: tuple[tuple[str | None, str], ...] = ((None, "text"),)
+    """Each file and its format. None is standard output."""
 
     @classmethod
     def chosen(cls, fmt: str | None, outputs: Sequence[str], known: Sequence[str], default: str) -> Reports:

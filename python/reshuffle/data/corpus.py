@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
+from ..documented import documented
 from ..errors import InputError, warn
 from ..types import InputFormat
 from .alignment import aligned
@@ -22,25 +23,10 @@ Lines: TypeAlias = Sequence[str]
 T = TypeVar("T")
 
 
+@documented
 @dataclass(frozen=True)
 class Corpus:
     """References and systems' outputs for the same segments.
-
-    Attributes
-    ----------
-    references : columns of S references
-        At least one column. None marks a missing reference.
-    systems : mapping of str to S hypotheses
-        The output of each system, at least one.
-    reference_names : tuple of str
-        Names of the columns of references in messages.
-    sources : tuple of Column
-        The files of the references and then of the systems, with the line on which each segment begins. Empty for texts
-        in memory.
-    documents : sequence of S str, or None
-        The id of each segment's document, if they were read.
-    strata : sequence of S str, or None
-        The id of each segment's stratum, if they were read.
 
     Raises
     ------
@@ -49,11 +35,19 @@ class Corpus:
     """
 
     references: Sequence[Sequence[str | None]]
+    """At least one column. None marks a missing reference."""
     systems: Mapping[str, Lines]
+    """The output of each system, at least one."""
     reference_names: Sequence[str] = ()
+    """Names of the columns of references in messages."""
     sources: Sequence[Column] = field(default=(), repr=False, compare=False)
+    """The files of the references and then of the systems, with the line on which each segment begins. Empty for texts
+    in memory.
+    """
     documents: Sequence[str] | None = field(default=None, repr=False)
+    """The id of each segment's document, if they were read."""
     strata: Sequence[str] | None = field(default=None, repr=False)
+    """The id of each segment's stratum, if they were read."""
 
     def __post_init__(self) -> None:
         if self.references and (self.references[0] is None or isinstance(self.references[0], str)):

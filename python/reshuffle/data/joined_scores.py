@@ -10,6 +10,7 @@ from typing import Any, TypeVar, get_args
 
 import numpy as np
 
+from ..documented import documented
 from ..errors import InputError, listed, quoted, unknown_name, warn
 from ..types import Unmatched
 from ..validate import check_name
@@ -28,20 +29,15 @@ LOGS = ("inspect", "lm-eval", "pearmut")
 NUMBER = re.compile(r"(\d{1,18})(?: [0-9a-f]{12})?", re.ASCII)
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class JoinedScores:
-    """Scores of several systems on the segments that all of them have, and what did not match.
-
-    Attributes
-    ----------
-    table : ScoreTable
-        The systems' scores. Its segments are in the order of the first file.
-    unmatched : mapping of str to tuple of str
-        For each system that lacks some, the ids of the segments that other systems have and it lacks.
-    """
+    """Scores of several systems on the segments that all of them have, and what did not match."""
 
     table: ScoreTable
+    """The systems' scores. Its segments are in the order of the first file."""
     unmatched: Mapping[str, tuple[str, ...]]
+    """For each system that lacks some, the ids of the segments that other systems have and it lacks."""
 
     @property
     def report(self) -> str:

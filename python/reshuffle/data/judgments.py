@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..documented import documented
 from ..errors import LINE_MESSAGE, InputError, quoted, unknown_name
 from ..types import JudgmentFormat, Repeats, UnknownSystems
 from ..validate import check_integer, check_name
@@ -24,47 +25,37 @@ Integers = NDArray[np.int64]
 REPEATS = ("net", "all")
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Judgments:
-    """People's votes between pairs of outputs of the same segment.
-
-    Attributes
-    ----------
-    systems : tuple of N str
-        The systems that were judged.
-    n_segments : int
-    segment : (J,) int64 array
-        The segment of each vote, from 0.
-    better, worse : (J,) int64 arrays
-        Indices into ``systems``: which output won and which lost.
-    votes : (J,) int64 array
-        How many votes the row stands for; 1 for net votes.
-    tied : (T, 3) int64 array
-        Segment and two systems. With net votes a row for each pair of outputs without a majority, else a row for each
-        tie.
-    repeats : {'net', 'all'}
-        ``net``: each pair of outputs of a segment has one vote, that of the majority of the votes that are not ties.
-        Pairs with as many votes for as against have none. ``all``: every vote counts.
-    n_raw, n_raw_ties : int
-        Votes and ties in the file, of the systems in ``systems``.
-    source : str
-        The file.
-    raw : Judgments or None
-        The same judgments with ``repeats="all"``; None if these are the same.
-    """
+    """People's votes between pairs of outputs of the same segment."""
 
     systems: tuple[str, ...]
+    """The systems that were judged."""
     n_segments: int
     segment: Integers
+    """Shape (J,). The segment of each vote, from 0."""
     better: Integers
+    """Shape (J,). Indices into ``systems``: which output won and which lost."""
     worse: Integers
+    """Shape (J,)."""
     votes: Integers
+    """Shape (J,). How many votes the row stands for; 1 for net votes."""
     tied: Integers
+    """Shape (T, 3). Segment and two systems. With net votes a row for each pair of outputs without a majority, else a
+    row for each tie.
+    """
     repeats: str
+    """``net``: each pair of outputs of a segment has one vote, that of the majority of the votes that are not ties.
+    Pairs with as many votes for as against have none. ``all``: every vote counts.
+    """
     n_raw: int
+    """Votes and ties in the file, of the systems in ``systems``."""
     n_raw_ties: int
     source: str
+    """The file."""
     raw: Judgments | None = field(default=None, repr=False)
+    """The same judgments with ``repeats="all"``; None if these are the same."""
 
     @property
     def n_votes(self) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..documented import documented
 from ..errors import LINE_MESSAGE, InputError, listed, quoted, unknown_name
 from ..types import RepeatedScores, ScoreFormat, UnknownSystems
 from ..validate import LARGEST_SCORE, check_integer, check_name, expected_score
@@ -26,27 +27,10 @@ ANY_SYSTEM = Naming.from_arguments(None, None, "error")
 REPEATED = ("mean", "error")
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
     """Scores of systems, for each segment or as a whole.
-
-    Attributes
-    ----------
-    name : str
-        Of the metric, or of the column.
-    systems : tuple of N str
-    segments : (N, S) float64 array, or None
-        The score of each output, NaN where there is none; the mean if the file has several.
-    system_scores : (N,) float64 array, or None
-        The score of each system, if the file has scores of systems.
-    higher_is_better : bool
-    n_ratings : int
-        The number of scores in the file, of these systems.
-    source : str
-        The file.
-    segment_ids : tuple of S str, or None
-        The ids of the segments, in files in which they are not numbers: logs of harnesses, and Pearmut's annotations.
-        :func:`join_scores` joins tables by them.
 
     Raises
     ------
@@ -61,13 +45,21 @@ class ScoreTable:
     """
 
     name: str
+    """Of the metric, or of the column."""
     systems: tuple[str, ...]
     segments: NDArray[np.float64] | None = None
+    """Shape (N, S). The score of each output, NaN where there is none; the mean if the file has several."""
     system_scores: NDArray[np.float64] | None = None
+    """Shape (N,). The score of each system, if the file has scores of systems."""
     higher_is_better: bool = True
     n_ratings: int = -1
+    """The number of scores in the file, of these systems."""
     source: str = "scores"
+    """The file."""
     segment_ids: tuple[str, ...] | None = None
+    """The ids of the segments, in files in which they are not numbers: logs of harnesses, and Pearmut's annotations.
+    :func:`join_scores` joins tables by them.
+    """
 
     def __post_init__(self) -> None:
         n = len(self.systems)

@@ -7,24 +7,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import _core
+from ..documented import documented
 from ..errors import InputError
 
 
+@documented
 class ScoredTexts(NamedTuple):
-    """The segment scores of N systems, and the texts that were scored.
-
-    Attributes
-    ----------
-    systems : list of N str
-    scores : list of N lists of S float
-    texts : dict of str to list of N lists of S str
-        Under the keys ``src``, ``mt`` and ``ref``, as far as the file has them. A list that is equal to that of the
-        system before is the same object.
-    """
+    """The segment scores of N systems, and the texts that were scored."""
 
     systems: list[str]
     scores: list[list[float]]
     texts: dict[str, list[list[str]]]
+    """Under the keys ``src``, ``mt`` and ``ref``, as far as the file has them. A list that is equal to that of the
+    system before is the same object.
+    """
 
 
 def read_scored_texts(path: str | os.PathLike[str]) -> ScoredTexts:

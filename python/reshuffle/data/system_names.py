@@ -83,21 +83,14 @@ def read_sysmap(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> 
 
 @dataclass(frozen=True)
 class Naming:
-    """How ids in a file are mapped to systems.
-
-    Attributes
-    ----------
-    sysmap : SystemMap
-        May be empty: then ids are names.
-    systems : tuple of str, or None
-        The names of the outputs, without or with ``.txt``. None if they are not known: then all names are accepted.
-    unknown : {'error', 'drop'}
-        What happens to ids for which there is no output.
-    """
+    """How ids in a file are mapped to systems."""
 
     sysmap: SystemMap
+    """May be empty: then ids are names."""
     systems: tuple[str, ...] | None
+    """The names of the outputs, without or with ``.txt``. None if they are not known: then all names are accepted."""
     unknown: str
+    """What happens to ids for which there is no output."""
 
     @classmethod
     def from_arguments(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, TypeVar
 
+from ..documented import documented
+
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
@@ -24,22 +26,15 @@ class HasExecutor(Protocol):
 AnyExecutor: TypeAlias = "Executor | HasExecutor | None"
 
 
+@documented
 @dataclass(frozen=True)
 class Execution:
-    """Where a job is computed, who watches it, and where its finished parts are kept.
-
-    Attributes
-    ----------
-    executor : concurrent.futures.Executor, object with ``get_executor()``, or None
-        What runs the pieces of the job; None for this process.
-    threads : int or None
-        The threads of this process. Workers of an executor run one thread each.
-    progress : Progress or None
-    checkpoint : Checkpoint or None
-    """
+    """Where a job is computed, who watches it, and where its finished parts are kept."""
 
     executor: AnyExecutor = None
+    """What runs the pieces of the job; None for this process."""
     threads: int | None = None
+    """The threads of this process. Workers of an executor run one thread each."""
     progress: Progress | None = None
     checkpoint: Checkpoint | None = None
 

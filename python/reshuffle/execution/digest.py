@@ -37,18 +37,12 @@ MODULE = "reshuffle."
 
 @dataclass(frozen=True)
 class Described:
-    """A job.
-
-    Attributes
-    ----------
-    digest : str
-        64 hexadecimal digits. Equal jobs have equal digests.
-    facts : mapping of str to str
-        Its settings, for messages that say how two jobs differ: numbers, names and short lists of them.
-    """
+    """A job."""
 
     digest: str
+    """64 hexadecimal digits. Equal jobs have equal digests."""
     facts: Mapping[str, str]
+    """Its settings, for messages that say how two jobs differ: numbers, names and short lists of them."""
 
 
 def described(job: object) -> Described:

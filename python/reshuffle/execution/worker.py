@@ -28,22 +28,16 @@ Buffer: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Parcel:
-    """Where a worker finds a pickled job.
-
-    Attributes
-    ----------
-    digests : tuple of str
-        Those of its pieces: the pickle, then the large arrays, which are kept apart.
-    folder : str or None
-        Where each piece is a file, named by its digest, on the machine of the submitting process. None if the pieces
-        come with each task.
-    version : str
-        That of the package: other versions may compute something else.
-    """
+    """Where a worker finds a pickled job."""
 
     digests: tuple[str, ...]
+    """Those of its pieces: the pickle, then the large arrays, which are kept apart."""
     folder: str | None
+    """Where each piece is a file, named by its digest, on the machine of the submitting process. None if the pieces
+    come with each task.
+    """
     version: str = _core.VERSION
+    """That of the package: other versions may compute something else."""
 
 
 class Finished(NamedTuple):

@@ -46,20 +46,13 @@ NIST_PENALTY = math.log(2) / math.log(1.5) ** 2
 
 @dataclass(frozen=True)
 class Decomposition:
-    """The parts of a formula.
-
-    Attributes
-    ----------
-    names : tuple of str
-    parts : callable
-        From summed counts, (…, K), to the value of each part. NaN where it is undefined.
-    split : callable
-        From the parts of two systems to their contributions to the difference of the scores: (parts, …).
-    """
+    """The parts of a formula."""
 
     names: tuple[str, ...]
     parts: Callable[[Counts], Parts]
+    """From summed counts, (…, K), to the value of each part. NaN where it is undefined."""
     split: Callable[[Parts, Parts], Scores]
+    """From the parts of two systems to their contributions to the difference of the scores: (parts, …)."""
 
 
 def of_product(x: Parts, y: Parts) -> Scores:

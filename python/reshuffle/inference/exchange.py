@@ -25,45 +25,30 @@ from ..resampling.samples import Pairs
 
 @dataclass(frozen=True)
 class ExchangeUnit:
-    """An entry of the registry.
-
-    Attributes
-    ----------
-    name : str
-        The name that users type.
-    about : str
-        What is exchanged, in words.
-    null : str
-        The null hypothesis, in words.
-    question : str
-        What the test answers, in words: which of runs and segments would be new.
-    caveat : str
-        What the test does not take into account, as a sentence, or empty.
-    source : str
-        The ACL id or DOI of the paper.
-    run : callable
-        From the data, the pairs and the statistic to the statistics of all replicates.
-    needs_runs : int
-        The smallest number of runs of each system.
-    equal_runs : bool
-        Whether both systems must have the same number of runs.
-    ties : {'>=', '>'}
-        ``>`` if replicates exactly as extreme as the difference do not count, as in MultEval.
-    statistics : tuple of str
-        The statistics that it supports.
-    """
+    """An entry of the registry."""
 
     name: str
+    """The name that users type."""
     about: str
+    """What is exchanged, in words."""
     null: str
+    """The null hypothesis, in words."""
     question: str
+    """What the test answers, in words: which of runs and segments would be new."""
     caveat: str
+    """What the test does not take into account, as a sentence, or empty."""
     source: str
+    """The ACL id or DOI of the paper."""
     run: Callable[[RunData, Pairs, str], Exchanged]
+    """From the data, the pairs and the statistic to the statistics of all replicates."""
     needs_runs: int = 1
+    """The smallest number of runs of each system."""
     equal_runs: bool = False
+    """Whether both systems must have the same number of runs."""
     ties: str = ">="
+    """``>`` if replicates exactly as extreme as the difference do not count, as in MultEval."""
     statistics: tuple[str, ...] = ("pooled", "mean")
+    """The statistics that it supports."""
 
     def worded(self, text: str, unit: str) -> str:
         """``about``, ``null``, ``question`` or ``caveat`` for a resampling unit: documents instead of segments.

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..documented import documented
 from ..lazy import lazy
 from ..metrics.base import Scores, tolerance
 from ..resampling import Pairs, Reduction, Replicates, Sample, directed
@@ -63,27 +64,23 @@ Integers = NDArray[np.int64]
 T = TypeVar("T", bound=np.generic)
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Hypotheses:
-    """Null hypotheses: two systems do not differ under a metric on a test set. H is the number of hypotheses.
-
-    Attributes
-    ----------
-    pairs : sequence of (int, int)
-        The pairs of systems that are compared under every metric on every test set.
-    test_set, metric : (H,) ndarray of int
-        Indices. Hypotheses are ordered by test set, then metric, then pair.
-    systems : (2, H) ndarray of int
-        The systems a and b; or, from :meth:`in_rows_of`, the rows of the metric's sample that stand for them.
-    family : (H,) ndarray of int
-        Hypotheses of the same family are corrected together for multiple tests.
-    """
+    """Null hypotheses: two systems do not differ under a metric on a test set. H is the number of hypotheses."""
 
     pairs: Pairs
+    """The pairs of systems that are compared under every metric on every test set."""
     test_set: Index
+    """Shape (H,). Indices. Hypotheses are ordered by test set, then metric, then pair."""
     metric: Index
+    """Shape (H,)."""
     systems: Index
+    """Shape (2, H). The systems a and b; or, from :meth:`in_rows_of`, the rows of the metric's sample that stand for
+    them.
+    """
     family: Index
+    """Shape (H,). Hypotheses of the same family are corrected together for multiple tests."""
 
     @classmethod
     def from_pairs(cls, pairs: Pairs, n_metrics: int = 1, n_sets: int = 1, family: str = "metric") -> Hypotheses:
@@ -253,58 +250,53 @@ class ObservedPairs(Observed):
         return np.asarray(a - b)
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The outcome of a test for each hypothesis.
-
-    Attributes
-    ----------
-    statistic, pvalue : (H,) ndarray of float
-        score(a) − score(b), and its p-value.
-    exceedances, n_resamples : (H,) ndarray of int
-        The number of replicates at least as extreme as the observed difference, and of all replicates; MISSING if p is
-        not a proportion of replicates. For a test that doubles the smaller tail, the number in that tail.
-    adjusted : (H,) ndarray of float, or None
-        p adjusted for all hypotheses of the family.
-    test : (H,) ndarray of str, or None
-        The name of the test, if another one than the plan's was used; else empty.
-    scheme : (H,) ndarray of str, or None
-        The scheme of the shuffles; empty for tests without any.
-    bits : (H,) ndarray of int, or None
-        The logarithm to base 2 of the number of shuffles of ``subgroup`` and ``exact``; MISSING for other schemes.
-    stopped : (H,) ndarray of bool, or None
-        Whether a stopping rule ended the test.
-    wins, ties : (H,) ndarray of int, or None
-        The number of draws in which a scored higher than b, and in which the scores were equal.
-    tails : (H,) ndarray of int, or None
-        2 where p is twice the share of the smaller tail, else 1; None if it is :attr:`Observed.tails` everywhere.
-    standard_error : (H,) ndarray of float, or None
-        The standard error that the difference was divided by, NaN if it was not.
-    low, high : (H,) ndarray of float, or None
-        The ends of confidence intervals of the differences: simultaneous ones, or those of tests with a margin.
-    null : (H,) ndarray of NullHistogram or None, or None
-        The null distributions, if they were requested and the test has replicates.
-    extra : sequence
-        The results of :attr:`Observed.extra`, each with one row per metric.
-    """
+    """The outcome of a test for each hypothesis."""
 
     statistic: Scores
+    """Shape (H,). score(a) − score(b), and its p-value."""
     pvalue: Scores
+    """Shape (H,)."""
     exceedances: Integers
+    """Shape (H,). The number of replicates at least as extreme as the observed difference, and of all replicates;
+    MISSING if p is not a proportion of replicates. For a test that doubles the smaller tail, the number in that tail.
+    """
     n_resamples: Integers
+    """Shape (H,)."""
     adjusted: Scores | None = None
+    """Shape (H,). p adjusted for all hypotheses of the family."""
     test: NDArray[np.str_] | None = None
+    """Shape (H,). The name of the test, if another one than the plan's was used; else empty."""
     scheme: NDArray[np.str_] | None = None
+    """Shape (H,). The scheme of the shuffles; empty for tests without any."""
     bits: Integers | None = None
+    """Shape (H,). The logarithm to base 2 of the number of shuffles of ``subgroup`` and ``exact``; MISSING for other
+    schemes.
+    """
     stopped: NDArray[np.bool_] | None = None
+    """Shape (H,). Whether a stopping rule ended the test."""
     wins: Integers | None = None
+    """Shape (H,). The number of draws in which a scored higher than b, and in which the scores were equal."""
     ties: Integers | None = None
+    """Shape (H,)."""
     tails: Integers | None = None
+    """Shape (H,). 2 where p is twice the share of the smaller tail, else 1; None if it is :attr:`Observed.tails`
+    everywhere.
+    """
     standard_error: Scores | None = None
+    """Shape (H,). The standard error that the difference was divided by, NaN if it was not."""
     low: Scores | None = None
+    """Shape (H,). The ends of confidence intervals of the differences: simultaneous ones, or those of tests with a
+    margin.
+    """
     high: Scores | None = None
+    """Shape (H,)."""
     null: HistogramArray | None = None
+    """Shape (H,). The null distributions, if they were requested and the test has replicates."""
     extra: Sequence[Any] = ()
+    """The results of :attr:`Observed.extra`, each with one row per metric."""
 
     @classmethod
     def concatenate(cls, outcomes: Sequence[Outcome]) -> Outcome:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import types
 from ..data.arrays import as_array
+from ..documented import documented
 from ..errors import Argument, InputError
 from ..metrics.base import Metric, MetricLike, Scores
 from ..metrics.black_box import CorpusFunction
@@ -223,45 +224,34 @@ def _normal(error: str) -> Callable[[Estimate, float], tuple[float, float]]:
     return ends
 
 
+@documented
 @dataclass(frozen=True)
 class Interval:
-    """An entry of the registry.
-
-    Attributes
-    ----------
-    name, title, about, source : str
-        The name that users type, the name in reports, a description, and the paper.
-    ends : callable
-        A function from an estimate and the confidence level to both ends of the interval.
-    kind : str
-        The kind of metric that it needs: ``ANY``, ``SUMS`` or ``MEANS`` (:mod:`reshuffle.inference.estimates`).
-    draws : bool
-        Whether it needs bootstrap draws.
-    uses_tails : bool
-        Whether its ends are among the smallest and largest draws, so that it needs more draws than a standard
-        deviation does.
-    inverts : str or None
-        The name of the test that it inverts, and with which alone it can be used. It is then for differences only.
-    of_scores : str or None
-        The name of the interval that the scores of single systems have instead.
-    shuffles : bool
-        Whether the intervals of differences need shuffles, each its own.
-    averages : bool
-        Whether it is defined for averages over test sets.
-    """
+    """An entry of the registry."""
 
     name: str
+    """The name that users type, the name in reports, a description, and the paper."""
     title: str
     about: str
     source: str
     ends: Callable[[Estimate, float], tuple[float, float]]
+    """A function from an estimate and the confidence level to both ends of the interval."""
     kind: str = ANY
+    """The kind of metric that it needs: ``ANY``, ``SUMS`` or ``MEANS`` (:mod:`reshuffle.inference.estimates`)."""
     draws: bool = True
+    """Whether it needs bootstrap draws."""
     uses_tails: bool = True
+    """Whether its ends are among the smallest and largest draws, so that it needs more draws than a standard deviation
+    does.
+    """
     inverts: str | None = None
+    """The name of the test that it inverts, and with which alone it can be used. It is then for differences only."""
     of_scores: str | None = None
+    """The name of the interval that the scores of single systems have instead."""
     averages: bool = True
+    """Whether it is defined for averages over test sets."""
     shuffles: bool = False
+    """Whether the intervals of differences need shuffles, each its own."""
 
     def confidence_interval(self, estimate: Estimate, level: float) -> ConfidenceInterval:
         """The interval of an estimate at this confidence level."""

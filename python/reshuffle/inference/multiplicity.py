@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..documented import documented
 from ..metrics.base import Scores
 from ..results import SignificanceResult, may_lie_across
 from ..validate import check_integer, check_number
@@ -229,35 +230,30 @@ def _undecided_by_min_p(tests: Sequence[SignificanceResult], alpha: float) -> li
     return [index for index, test in enumerate(tests) if across(test)]
 
 
+@documented
 @dataclass(frozen=True)
 class Adjustment:
-    """An entry of the registry.
-
-    Attributes
-    ----------
-    name, title, about, source : str
-        The name that users type, the name in reports, a description, and the paper.
-    undecided : callable
-        From the tests of one family and α to the indices of those for which Monte Carlo error leaves open whether the
-        adjusted p is at most α.
-    of_pvalues : callable or None
-        From the p-values of a family to adjusted p-values, (m,) in and out. None if it is computed from replicates, by
-        the :class:`StepDown` of the test.
-    rate : str
-        The error rate that it controls: ``FAMILY_WISE`` or ``FALSE_DISCOVERY``.
-    multiplies : bool
-        Whether the smallest of m p-values becomes up to m times as large, so that m tests need m times as many
-        replicates.
-    """
+    """An entry of the registry."""
 
     name: str
+    """The name that users type, the name in reports, a description, and the paper."""
     title: str
     about: str
     source: str
     undecided: Callable[[Sequence[SignificanceResult], float], list[int]]
+    """From the tests of one family and α to the indices of those for which Monte Carlo error leaves open whether the
+    adjusted p is at most α.
+    """
     of_pvalues: Callable[[Scores], Scores] | None = None
+    """From the p-values of a family to adjusted p-values, (m,) in and out. None if it is computed from replicates, by
+    the :class:`StepDown` of the test.
+    """
     rate: str = FAMILY_WISE
+    """The error rate that it controls: ``FAMILY_WISE`` or ``FALSE_DISCOVERY``."""
     multiplies: bool = True
+    """Whether the smallest of m p-values becomes up to m times as large, so that m tests need m times as many
+    replicates.
+    """
 
     @property
     def from_replicates(self) -> bool:

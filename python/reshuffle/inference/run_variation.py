@@ -25,27 +25,23 @@ LOW, HIGH = 0.025, 0.975
 
 @dataclass(frozen=True)
 class Variation:
-    """How much the score of one run of a system varies.
-
-    Attributes
-    ----------
-    s_sel : float
-        The mean over runs of the bootstrap standard deviation of the run's score, in points of the metric. Each of R
-        draws takes S segments with replacement; the standard deviation has R − 1 in the denominator, and is NaN for one
-        draw. Clark et al. 2011 (P11-2031), 3.1.
-    between_runs, between_segments, interaction : float or None
-        Variance components of the score of one run on a test set of this size, in squared points; None for one run.
-        They add up to its variance. See :func:`variations`.
-    effective_test_sets : float or None
-        How many independent test sets the runs are worth together: the variance of one run's score divided by that of
-        the mean of all runs. None for one run, or if nothing varies.
-    """
+    """How much the score of one run of a system varies."""
 
     s_sel: float
+    """The mean over runs of the bootstrap standard deviation of the run's score, in points of the metric. Each of R
+    draws takes S segments with replacement; the standard deviation has R − 1 in the denominator, and is NaN for one
+    draw. Clark et al. 2011 (P11-2031), 3.1.
+    """
     between_runs: float | None = None
+    """Variance components of the score of one run on a test set of this size, in squared points; None for one run. They
+    add up to its variance. See :func:`variations`.
+    """
     between_segments: float | None = None
     interaction: float | None = None
     effective_test_sets: float | None = None
+    """How many independent test sets the runs are worth together: the variance of one run's score divided by that of
+    the mean of all runs. None for one run, or if nothing varies.
+    """
 
 
 def variations(data: RunData) -> list[list[Variation]]:

@@ -41,22 +41,18 @@ class Unadjusted:
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """What simultaneous intervals need from an adjustment that compares |d| divided by its scale with a critical value.
-
-    Attributes
-    ----------
-    critical : callable
-        From α to the critical value of each family: (families,).
-    to_reach : (H,) ndarray of float
-        |d| divided by its scale. The single-step adjusted p is at most α exactly if the critical value is smaller.
-    below, above : (H,) ndarray of float
-        The scales of the deviations below and above each difference.
-    """
+    """What simultaneous intervals need from an adjustment that compares |d|/scale with a critical value."""
 
     critical: Callable[[float], Scores]
+    """From α to the critical value of each family: (families,)."""
     to_reach: Scores
+    """Shape (H,). |d| divided by its scale. The single-step adjusted p is at most α exactly if the critical value is
+    smaller.
+    """
     below: Scores
+    """Shape (H,). The scales of the deviations below and above each difference."""
     above: Scores
+    """Shape (H,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,35 +68,27 @@ class Adjusted:
 
 @dataclass(frozen=True)
 class StepDown:
-    """An adjustment from the replicates of a test.
-
-    Attributes
-    ----------
-    adjust : callable
-        From the unadjusted tests to the adjusted p-values.
-    extra : sequence of Reduction
-        Reductions of the test's own shuffles that it needs.
-    reads_series : bool
-        Whether a :class:`Series` of the test's own shuffles, as the last reduction, saves it passes over the shuffles.
-    run : callable or None
-        The test itself, if it makes the adjustment in the same pass over the replicates. Otherwise
-        :attr:`reshuffle.inference.tests.SignificanceTest.run` is used.
-    has_bands : bool
-        Whether there are simultaneous intervals (:attr:`Adjusted.bands`).
-    dual : str or None
-        The name of the interval of a single difference that excludes 0 if, and only if, the test's own p is at most α;
-        None if the bands alone ensure that this p is at most α where they exclude 0.
-    per_metric : bool
-        Whether it compares scores under the same metric only, so that a family cannot have several metrics.
-    """
+    """An adjustment from the replicates of a test."""
 
     adjust: Callable[[Unadjusted], Adjusted]
+    """From the unadjusted tests to the adjusted p-values."""
     extra: Sequence[Reduction[Any, Any]] = ()
+    """Reductions of the test's own shuffles that it needs."""
     reads_series: bool = False
+    """Whether a :class:`Series` of the test's own shuffles, as the last reduction, saves it passes over the shuffles.
+    """
     run: Callable[[Observed], Outcome] | None = None
+    """The test itself, if it makes the adjustment in the same pass over the replicates. Otherwise
+    :attr:`reshuffle.inference.tests.SignificanceTest.run` is used.
+    """
     has_bands: bool = False
+    """Whether there are simultaneous intervals (:attr:`Adjusted.bands`)."""
     dual: str | None = None
+    """The name of the interval of a single difference that excludes 0 if, and only if, the test's own p is at most α;
+    None if the bands alone ensure that this p is at most α where they exclude 0.
+    """
     per_metric: bool = False
+    """Whether it compares scores under the same metric only, so that a family cannot have several metrics."""
 
     def reductions(self, n_hypotheses: int, n_resamples: int) -> Sequence[Reduction[Any, Any]]:
         """The reductions of the test's own shuffles, with the statistics of all shuffles if they need little memory."""

@@ -46,72 +46,57 @@ ADJUSTMENT_CHOICES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class SignificanceTest:
-    """An entry of the registry.
-
-    Attributes
-    ----------
-    name, title, about, source : str
-        The name that users type, the name in reports, a description, and the paper.
-    run : callable
-        A function from the observed data for the hypotheses about one test set to their outcomes.
-    alternatives : tuple of str
-        The alternatives that the test supports.
-    replicates : {'shuffles', 'draws', 'permutations'} or None
-        The kind of its replicates; None for tests in closed form.
-    kind : str
-        The kind of metric that it needs: ``ANY``, ``SUMS`` or ``MEANS`` (:mod:`reshuffle.inference.estimates`).
-    tails : int
-        2 if its two-sided p is, or may be, twice the share of the smaller tail. Its smallest two-sided p is
-        ``tails``/(R + 1).
-    step_down : mapping of str to StepDown
-        The adjustments that only some tests support, by name, its default first. All tests support adjustments of
-        p-values.
-    for_texts : str or None
-        The test that functions of texts get instead, if it needs counts.
-    in_batches : bool
-        Whether the core makes the replicates of a batch of problems in one call.
-    needs_exchangeable : bool
-        Whether it rejects at the wrong rate if the outputs of a unit are not exchangeable.
-    liberal : float or None
-        The share of true null hypotheses that it rejects at .05, if that is far more than .05.
-    liberal_family : float or None
-        For a test that needs all systems of a family to be exchangeable, a family-wise error rate at .05 measured where
-        their variances differ.
-    needs_all_systems : bool
-        Whether it needs the scores of all systems on each segment, even to compare two.
-    approximate_unless_mean : bool
-        Whether it uses jackknife pseudo-values for scores that are not means of segment scores, so that it is
-        approximate for them.
-    margin : {'equivalence', 'non-inferiority'} or None
-        What it shows, if its null hypothesis is a difference of at least a margin
-        (:mod:`reshuffle.inference.margins`). It has no other alternative.
-    averages : bool
-        Whether it can compare averages over test sets, because it only counts replicates of differences.
-    best : callable or None
-        Hsu's multiple comparisons with the best: from the replicates and the index of a metric to the p-value of each
-        system (:mod:`reshuffle.inference.best`).
-    """
+    """An entry of the registry."""
 
     name: str
+    """The name that users type, the name in reports, a description, and the paper."""
     title: str
     about: str
     source: str
     run: Callable[[Observed], Outcome]
+    """A function from the observed data for the hypotheses about one test set to their outcomes."""
     alternatives: tuple[str, ...] = ALTERNATIVES
+    """The alternatives that the test supports."""
     replicates: str | None = "shuffles"
+    """The kind of its replicates; None for tests in closed form."""
     kind: str = ANY
+    """The kind of metric that it needs: ``ANY``, ``SUMS`` or ``MEANS`` (:mod:`reshuffle.inference.estimates`)."""
     tails: int = 1
+    """2 if its two-sided p is, or may be, twice the share of the smaller tail. Its smallest two-sided p is ``tails``/(R
+    + 1).
+    """
     step_down: Mapping[str, StepDown] = field(default_factory=dict)
+    """The adjustments that only some tests support, by name, its default first. All tests support adjustments of
+    p-values.
+    """
     for_texts: str | None = None
+    """The test that functions of texts get instead, if it needs counts."""
     in_batches: bool = False
+    """Whether the core makes the replicates of a batch of problems in one call."""
     needs_exchangeable: bool = False
+    """Whether it rejects at the wrong rate if the outputs of a unit are not exchangeable."""
     liberal: float | None = None
+    """The share of true null hypotheses that it rejects at .05, if that is far more than .05."""
     liberal_family: float | None = None
+    """For a test that needs all systems of a family to be exchangeable, a family-wise error rate at .05 measured where
+    their variances differ.
+    """
     needs_all_systems: bool = False
+    """Whether it needs the scores of all systems on each segment, even to compare two."""
     approximate_unless_mean: bool = False
+    """Whether it uses jackknife pseudo-values for scores that are not means of segment scores, so that it is
+    approximate for them.
+    """
     margin: str | None = None
+    """What it shows, if its null hypothesis is a difference of at least a margin (:mod:`reshuffle.inference.margins`).
+    It has no other alternative.
+    """
     averages: bool = True
+    """Whether it can compare averages over test sets, because it only counts replicates of differences."""
     best: Callable[[Replicates, int], Scores] | None = None
+    """Hsu's multiple comparisons with the best: from the replicates and the index of a metric to the p-value of each
+    system (:mod:`reshuffle.inference.best`).
+    """
 
     @property
     def adjustments_with_bands(self) -> list[str]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..documented import documented
+
 SEGMENT, SYSTEM = "segment", "system"
 
 # How the cells of a matrix are grouped. The value is the mean of the values of the groups.
@@ -30,34 +32,25 @@ TIES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Coefficient:
-    """An entry of :data:`COEFFICIENTS`.
-
-    Attributes
-    ----------
-    name, title, about, source : str
-        The name that users type, the name in reports, a description, and the ACL id or DOI of the paper.
-    levels : tuple of str
-        ``segment``, ``system`` or both.
-    human : str
-        What it needs from people at segment level: ``votes`` or ``scores``.
-    ties : str or None
-        How tied scores of the metric count if that is not a choice; None where it is (``votes``) or where the
-        coefficient has no ties.
-    pairs : bool
-        Whether it counts pairs of scores, so that a group needs pairs and not a spread.
-    calibrated : bool
-        Whether differences up to a calibrated ε count as ties.
-    """
+    """An entry of :data:`COEFFICIENTS`."""
 
     name: str
+    """The name that users type, the name in reports, a description, and the ACL id or DOI of the paper."""
     title: str
     about: str
     source: str
     levels: tuple[str, ...]
+    """``segment``, ``system`` or both."""
     human: str = "scores"
+    """What it needs from people at segment level: ``votes`` or ``scores``."""
     ties: str | None = None
+    """How tied scores of the metric count if that is not a choice; None where it is (``votes``) or where the
+    coefficient has no ties.
+    """
     pairs: bool = False
+    """Whether it counts pairs of scores, so that a group needs pairs and not a spread."""
     calibrated: bool = False
+    """Whether differences up to a calibrated ε count as ties."""
 
 
 COEFFICIENTS: Mapping[str, Coefficient] = {
@@ -150,29 +143,22 @@ COEFFICIENTS: Mapping[str, Coefficient] = {
 }
 
 
+@documented
 @dataclass(frozen=True)
 class MetaTest:
-    """An entry of :data:`TESTS`.
-
-    Attributes
-    ----------
-    name, title, about, source : str
-        As in :class:`Coefficient`.
-    null : str
-        The null hypothesis.
-    replicates : {'shuffles', 'draws'} or None
-        None for a test in closed form.
-    unit : {'both', 'inputs', 'systems'} or None
-        What is swapped between two metrics, or drawn: cells (system and segment), segments, or systems.
-    """
+    """An entry of :data:`TESTS`."""
 
     name: str
+    """As in :class:`Coefficient`."""
     title: str
     about: str
     source: str
     null: str
+    """The null hypothesis."""
     replicates: str | None
+    """None for a test in closed form."""
     unit: str | None
+    """What is swapped between two metrics, or drawn: cells (system and segment), segments, or systems."""
 
 
 _PERMUTED = "p from swapping, with probability ½, the standardised scores of two metrics in each"

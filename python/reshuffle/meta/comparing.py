@@ -104,63 +104,41 @@ class Testing:
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """One coefficient on one test set: the values of M metrics, and the samples from which replicates are made.
-
-    Attributes
-    ----------
-    test_set, level : str
-    grouping : str or None
-    coefficient : str
-    ties : str or None
-        As in :class:`~reshuffle.results.studies.MetricAgreement`.
-    labels : tuple of M str
-    values : Values
-        On all scores of each metric.
-    rows : sequence of int
-        The metrics that have a value; those in the samples.
-    own : Sample or None
-        These metrics on all their own scores, for intervals of values.
-    common : Sample or None
-        These metrics on the scores that people and all of them have, for intervals of differences.
-    tested : Sample or None
-        The same, with the replicates of the test.
-    compared : (rows,) ndarray of float
-        The values of these metrics whose differences are tested.
-    n_common : int
-        What these values are computed from.
-    test : str or None
-        A name in :data:`TESTS`; None for no test.
-    errors : Errors or None
-        For the test ``t-both``: standard errors of the differences.
-    vectors : sequence of arrays, or None
-        For Williams' test: the human scores and the metrics' scores of the same systems.
-    note : str or None
-        Why there is no interval or no test.
-    segments : sequence of M int or None
-        At system level, on how many segments each metric scored the systems; None where its scores are given.
-    judged_segments : int or None
-        At system level, how many segments people judged; None where they scored systems as a whole.
-    """
+    """One coefficient on one test set: the values of M metrics, and the samples from which replicates are made."""
 
     test_set: str
     level: str
     grouping: str | None
     coefficient: str
     ties: str | None
+    """As in :class:`~reshuffle.results.studies.MetricAgreement`."""
     labels: tuple[str, ...]
     values: Values
+    """On all scores of each metric."""
     rows: Sequence[int] = ()
+    """The metrics that have a value; those in the samples."""
     own: Sample | None = None
+    """These metrics on all their own scores, for intervals of values."""
     common: Sample | None = None
+    """These metrics on the scores that people and all of them have, for intervals of differences."""
     tested: Sample | None = None
+    """The same, with the replicates of the test."""
     compared: Scores = field(default_factory=lambda: np.empty(0))
+    """Shape (rows,). The values of these metrics whose differences are tested."""
     n_common: int = 0
+    """What these values are computed from."""
     test: str | None = None
+    """A name in :data:`TESTS`; None for no test."""
     errors: Errors | None = None
+    """For the test ``t-both``: standard errors of the differences."""
     vectors: Sequence[Scores] | None = None
+    """For Williams' test: the human scores and the metrics' scores of the same systems."""
     note: str | None = None
+    """Why there is no interval or no test."""
     segments: Sequence[int | None] | None = None
+    """At system level, on how many segments each metric scored the systems; None where its scores are given."""
     judged_segments: int | None = None
+    """At system level, how many segments people judged; None where they scored systems as a whole."""
 
     @property
     def key(self) -> tuple[str | None, str]:

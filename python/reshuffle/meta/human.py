@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..documented import documented
 from ..types import HumanScore as HumanScoreName
 from ..validate import check_name
 
@@ -19,25 +20,18 @@ Counts = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class HumanScore:
-    """A way to score systems by votes.
-
-    Attributes
-    ----------
-    about : str
-    source : str
-        ACL id of the paper that has it.
-    year : str
-        When it was WMT's official score.
-    score : function
-        From wins (…, N, N), where ``wins[i, j]`` are the votes for i against j, and ties (…, N, N) to scores (…, N).
-    """
+    """A way to score systems by votes."""
 
     about: str
     source: str
+    """ACL id of the paper that has it."""
     year: str
+    """When it was WMT's official score."""
     score: Callable[[Counts, Counts], Scores]
+    """From wins (…, N, N), where ``wins[i, j]`` are the votes for i against j, and ties (…, N, N) to scores (…, N)."""
 
 
 def _share(part: NDArray[np.int64] | Scores, whole: NDArray[np.int64] | Scores) -> Scores:

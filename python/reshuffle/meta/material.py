@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.columns import Texts
+from ..documented import documented
 from ..errors import InputError, listed, quoted, unknown_name
 from ..inference.steps import counting_steps
 from ..metrics.base import Scores
@@ -33,38 +34,29 @@ __all__ = ["JudgedSet", "MetricScores"]
 OtherScores: TypeAlias = "ScoreTable | SegmentScores | Sequence[ScoreTable | SegmentScores]"
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class JudgedSet:
     """A test set of a meta-evaluation: systems, scores of metrics, and human judgments.
 
     Make it by :meth:`from_texts` or :meth:`from_scores`.
-
-    Attributes
-    ----------
-    name : str
-        Such as a language pair.
-    systems : tuple of N str
-        The judged systems.
-    n_segments : int
-        S.
-    metrics : tuple of MetricScores
-    judgments : Judgments or None
-        Votes between pairs of ``systems``.
-    human : ScoreTable or None
-        Scores by people, of ``systems`` in this order.
-    left_out : tuple of str
-        The systems with outputs or scores that no one judged.
     """
 
     __test__: ClassVar[bool] = False  # pytest would take it for a class of tests
 
     name: str
+    """Such as a language pair."""
     systems: tuple[str, ...]
+    """The judged systems."""
     n_segments: int
+    """S."""
     metrics: tuple[MetricScores, ...]
     judgments: Judgments | None = None
+    """Votes between pairs of ``systems``."""
     human: ScoreTable | None = None
+    """Scores by people, of ``systems`` in this order."""
     left_out: tuple[str, ...] = field(default=(), repr=False)
+    """The systems with outputs or scores that no one judged."""
 
     @property
     def cells(self) -> Scores:

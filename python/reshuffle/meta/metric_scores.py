@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..documented import documented
 from ..errors import InputError, unknown_name
 from ..metrics.base import Scores
 from ..metrics.precomputed import SegmentScores
@@ -20,35 +21,29 @@ if TYPE_CHECKING:
     from ..data.score_tables import ScoreTable
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class MetricScores:
-    """The scores of N systems on S segments under one metric.
-
-    Attributes
-    ----------
-    label : str
-        The name in results.
-    higher_is_better : bool
-    segments : (N, S) ndarray of float, or None
-        The score of every segment, NaN where there is none. None for a metric that only has scores of systems.
-    system_scores : (N,) ndarray of float
-        The score of each system: the corpus score if it is computed here, else given or the mean of segment scores. NaN
-        where there is none.
-    sample : CountSample or None
-        The counts of a metric computed here, or of means of segment scores, which give the scores on drawn segments.
-        None for a metric whose scores of systems are given.
-    signature : str
-    source : str or None
-        The ACL id or DOI of the metric.
-    """
+    """The scores of N systems on S segments under one metric."""
 
     label: str
+    """The name in results."""
     higher_is_better: bool
     segments: Scores | None
+    """Shape (N, S). The score of every segment, NaN where there is none. None for a metric that only has scores of
+    systems.
+    """
     system_scores: Scores
+    """Shape (N,). The score of each system: the corpus score if it is computed here, else given or the mean of segment
+    scores. NaN where there is none.
+    """
     sample: CountSample | None = None
+    """The counts of a metric computed here, or of means of segment scores, which give the scores on drawn segments.
+    None for a metric whose scores of systems are given.
+    """
     signature: str = ""
     source: str | None = None
+    """The ACL id or DOI of the metric."""
 
     @classmethod
     def from_sample(cls, label: str, sample: Sample, names: Sequence[str], n_references: str | None) -> MetricScores:

@@ -151,30 +151,21 @@ class Replicated(Uncounted):
 
 @dataclass(frozen=True, eq=False)
 class MatrixSample(Replicated):
-    """M metrics by their agreement with human scores of the same cells.
-
-    Attributes
-    ----------
-    metric : Agreement
-    cells : (M, N, S) ndarray of float
-        The scores, higher for better, NaN where people or any metric lack a score. For shuffles every metric is
-        standardised (:func:`standardised`).
-    human : (N, S) ndarray of float
-        The human scores of the same cells.
-    grouping : str
-        A name in :data:`reshuffle.meta.coefficients.GROUPINGS`, or ``system`` for means of rows.
-    scores : (M,) ndarray of float
-        The observed values.
-    shuffled, drawn : str
-        What is swapped and what is drawn: ``both``, ``inputs`` or ``systems``.
-    """
+    """M metrics by their agreement with human scores of the same cells."""
 
     metric: Agreement
     cells: Scores = field(repr=False)
+    """Shape (M, N, S). The scores, higher for better, NaN where people or any metric lack a score. For shuffles every
+    metric is standardised (:func:`standardised`).
+    """
     human: Scores = field(repr=False)
+    """Shape (N, S). The human scores of the same cells."""
     grouping: str
+    """A name in :data:`reshuffle.meta.coefficients.GROUPINGS`, or ``system`` for means of rows."""
     scores: Scores
+    """Shape (M,). The observed values."""
     shuffled: str = "both"
+    """What is swapped and what is drawn: ``both``, ``inputs`` or ``systems``."""
     drawn: str = "inputs"
 
     @property
@@ -215,29 +206,19 @@ class MatrixSample(Replicated):
 
 @dataclass(frozen=True, eq=False)
 class VotesSample(Replicated):
-    """M metrics by τ from votes, whose standardised scores of outputs are swapped.
-
-    Attributes
-    ----------
-    metric : Agreement
-    cells : (M, N, S) ndarray of float
-        As in :class:`MatrixSample`.
-    votes : tuple of four (J,) ndarray of int
-        Segment, better system, worse system and number of votes.
-    ties : str
-        A name in :data:`reshuffle.meta.coefficients.TIES`.
-    shuffled : str
-        What is swapped: ``both``, ``inputs`` or ``systems``.
-    scores : (M,) ndarray of float
-        The observed values.
-    """
+    """M metrics by τ from votes, whose standardised scores of outputs are swapped."""
 
     metric: Agreement
     cells: Scores = field(repr=False)
+    """Shape (M, N, S). As in :class:`MatrixSample`."""
     votes: tuple[Counts, Counts, Counts, Counts] = field(repr=False)
+    """Shape (J,). Segment, better system, worse system and number of votes."""
     ties: str
+    """A name in :data:`reshuffle.meta.coefficients.TIES`."""
     shuffled: str
+    """What is swapped: ``both``, ``inputs`` or ``systems``."""
     scores: Scores
+    """Shape (M,). The observed values."""
 
     @property
     def n_units(self) -> int:
@@ -372,25 +353,16 @@ class SystemDraws:
 
 @dataclass(frozen=True, eq=False)
 class DrawnSystems(Replicated):
-    """M metrics by their agreement with human scores of systems, on draws of segments.
-
-    Attributes
-    ----------
-    metric : Agreement
-    draws : SystemDraws
-    rows : sequence of int
-        The metrics among those of ``draws``.
-    systems : (N',) ndarray of int
-        The systems among those of ``draws``.
-    scores : (M,) ndarray of float
-        The observed values.
-    """
+    """M metrics by their agreement with human scores of systems, on draws of segments."""
 
     metric: Agreement
     draws: SystemDraws = field(repr=False)
     rows: Sequence[int]
+    """The metrics among those of ``draws``."""
     systems: NDArray[np.intp]
+    """Shape (N',). The systems among those of ``draws``."""
     scores: Scores
+    """Shape (M,). The observed values."""
 
     @property
     def n_units(self) -> int:

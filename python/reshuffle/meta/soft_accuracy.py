@@ -279,26 +279,18 @@ class SoftDraws(Replicated):
     """M metrics by soft pairwise accuracy on systems and segments that are drawn with replacement.
 
     Every draw computes all p-values again. Pairs of copies of a system are left out.
-
-    Attributes
-    ----------
-    metric : Agreement
-    people, metrics : Counted, sequence of M Counted
-        Formulas and counts on S segments.
-    scores : (M,) ndarray of float
-        The observed values.
-    inner_seed : int
-        Of the permutations.
-    unit_drawn : str
-        ``inputs``, ``systems`` or ``both``.
     """
 
     metric: Agreement
     people: Counted = field(repr=False)
+    """Formulas and counts on S segments."""
     metrics: Sequence[Counted] = field(repr=False)
     scores: Scores
+    """Shape (M,). The observed values."""
     inner_seed: int
+    """Of the permutations."""
     unit_drawn: str = "inputs"
+    """``inputs``, ``systems`` or ``both``."""
 
     @property
     def n_units(self) -> int:
@@ -323,32 +315,21 @@ class SoftDraws(Replicated):
 
 @dataclass(frozen=True, eq=False)
 class SoftSwaps(Replicated):
-    """M metrics by soft pairwise accuracy of means of segment scores, whose cells are swapped.
-
-    Attributes
-    ----------
-    metric : Agreement
-    cells : (M, N, S) ndarray of float
-        Standardised scores, higher for better.
-    people : (N·(N − 1)/2,) ndarray of float
-        People's p-values of all pairs of systems.
-    segments : ndarray of int
-        The numbers of the segments that are used.
-    scores : (M,) ndarray of float
-        The observed values.
-    unit_swapped : str
-        ``inputs``, ``systems`` or ``both``.
-    inner_seed : int
-        Of the permutations.
-    """
+    """M metrics by soft pairwise accuracy of means of segment scores, whose cells are swapped."""
 
     metric: Agreement
     cells: Scores = field(repr=False)
+    """Shape (M, N, S). Standardised scores, higher for better."""
     people: Scores = field(repr=False)
+    """People's p-values of all pairs of systems."""
     segments: NDArray[np.uint32] = field(repr=False)
+    """The numbers of the segments that are used."""
     scores: Scores
+    """Shape (M,). The observed values."""
     unit_swapped: str
+    """``inputs``, ``systems`` or ``both``."""
     inner_seed: int
+    """Of the permutations."""
 
     @property
     def n_units(self) -> int:

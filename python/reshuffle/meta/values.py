@@ -24,27 +24,18 @@ NO_SEGMENTS = "the metric has scores of systems, but none of segments"
 
 
 class Values(NamedTuple):
-    """The agreement of M metrics with people.
-
-    Attributes
-    ----------
-    value : (M,) ndarray of float
-        NaN where it is not defined.
-    n : (M,) ndarray of int
-        Votes, systems, pairs of systems, or cells with both scores in groups with a value.
-    groups : (M,) ndarray of int, or None
-        The number of groups with a value.
-    epsilon : (M,) ndarray of float, or None
-        Calibrated thresholds of ties.
-    reason : tuple of M str or None
-        Why a value is not defined.
-    """
+    """The agreement of M metrics with people."""
 
     value: Scores
+    """Shape (M,). NaN where it is not defined."""
     n: Integers
+    """Shape (M,). Votes, systems, pairs of systems, or cells with both scores in groups with a value."""
     groups: Integers | None
+    """Shape (M,). The number of groups with a value."""
     epsilon: Scores | None
+    """Shape (M,). Calibrated thresholds of ties."""
     reason: tuple[str | None, ...]
+    """Why a value is not defined."""
 
 
 def vote_values(rows: Counts, ties: str, no_votes: str = NO_VOTES) -> Values:

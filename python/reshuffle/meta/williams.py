@@ -20,21 +20,14 @@ ROUNDING = 1e-9
 
 
 class WilliamsResult(NamedTuple):
-    """The result of :func:`williams`.
-
-    Attributes
-    ----------
-    statistic : float
-        t; positive if r12 > r13. NaN where it is not defined.
-    pvalue : float
-        NaN where it is not defined.
-    df : int
-        Degrees of freedom.
-    """
+    """The result of :func:`williams`."""
 
     statistic: float
+    """t; positive if r12 > r13. NaN where it is not defined."""
     pvalue: float
+    """NaN where it is not defined."""
     df: int
+    """Degrees of freedom."""
 
 
 @overload

@@ -29,15 +29,10 @@ LARGEST_SUM_TEXT = f"2^{LARGEST_SUM.bit_length() - 1}"
 
 @dataclass(frozen=True)
 class Kink:
-    """A factor exp(min(0, x)) of a score, whose derivative jumps at x = 0: a brevity penalty, x = 1 − r/c.
-
-    Attributes
-    ----------
-    hypothesis, reference : int
-        The columns of counts whose sums are c and r.
-    """
+    """A factor exp(min(0, x)) of a score, whose derivative jumps at x = 0: a brevity penalty, x = 1 − r/c."""
 
     hypothesis: int
+    """The columns of counts whose sums are c and r."""
     reference: int
 
 

@@ -9,34 +9,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..documented import documented
 from ..errors import InputError
 
 # As of the other metrics of n-grams.
 MOST_ORDERS = 100
 
 
+@documented
 class CommonNgrams(NamedTuple):
-    """The result of :func:`common_ngrams`, for P references and M n-grams.
-
-    Attributes
-    ----------
-    numbers : (order, P) ndarray of int64
-        For each order and each reference, the number of different n-grams that the hypothesis has in common with it.
-    matches : (M,) ndarray of int64
-        For each of these n-grams, how often it matches: the smaller of its numbers in hypothesis and reference. First
-        come those of order 1 of the first reference, in the order in which the hypothesis has them, then those of order
-        1 of the second reference, and so on.
-    rows : (M,) ndarray of int64
-        For each of these n-grams, the row of its frequencies.
-    frequencies : (F, 2) ndarray of int64
-        How often an n-gram occurs in all references of all segments, and how often it occurs there without its last
-        token. For single tokens, the latter is the number of all tokens. The rows are different.
-    """
+    """The result of :func:`common_ngrams`, for P references and M n-grams."""
 
     numbers: NDArray[np.int64]
+    """Shape (order, P). For each order and each reference, the number of different n-grams that the hypothesis has in
+    common with it.
+    """
     matches: NDArray[np.int64]
+    """Shape (M,). For each of these n-grams, how often it matches: the smaller of its numbers in hypothesis and
+    reference. First come those of order 1 of the first reference, in the order in which the hypothesis has them, then
+    those of order 1 of the second reference, and so on.
+    """
     rows: NDArray[np.int64]
+    """Shape (M,). For each of these n-grams, the row of its frequencies."""
     frequencies: NDArray[np.int64]
+    """Shape (F, 2). How often an n-gram occurs in all references of all segments, and how often it occurs there without
+    its last token. For single tokens, the latter is the number of all tokens. The rows are different.
+    """
 
 
 def common_ngrams(

@@ -19,6 +19,7 @@ from .. import _core
 from ..data.count_files import Arrays, codes_of, read_arrays
 from ..data.decoding import Mismatch, flag, list_of, mapping_of, object_of, optional, text, whole
 from ..data.files import display_name
+from ..documented import documented
 from ..errors import InputError, listed, quoted, unknown_name
 from .base import Counts, Metric, Scores
 from .native import NativeMetric, metric
@@ -176,32 +177,24 @@ def _reopened(
     return stored.chosen([stored.systems[place] for place in places], systems)
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class CountsFile(Sequence[StoredCounts]):
-    """The counts of a file: a sequence of metrics, to be passed as ``metrics`` wherever texts are not.
-
-    Attributes
-    ----------
-    path : str
-    version : str
-        The version of reshuffle that wrote the file.
-    systems : tuple of k str
-    n_segments : int
-        S.
-    n_references : str or None
-        References per segment: a number, or ``var``.
-    documents, strata : (S,) ndarray of str, or None
-        The id of each segment's document and stratum, to be passed as ``documents`` and ``strata``.
-    """
+    """The counts of a file: a sequence of metrics, to be passed as ``metrics`` wherever texts are not."""
 
     path: str
     version: str
+    """The version of reshuffle that wrote the file."""
     systems: tuple[str, ...]
     n_segments: int
+    """S."""
     n_references: str | None
+    """References per segment: a number, or ``var``."""
     metrics: tuple[StoredCounts, ...]
     documents: NDArray[np.object_] | None = field(default=None, repr=False)
+    """Shape (S,). The id of each segment's document and stratum, to be passed as ``documents`` and ``strata``."""
     strata: NDArray[np.object_] | None = field(default=None, repr=False)
+    """Shape (S,)."""
 
     @overload
     def __getitem__(self, index: int) -> StoredCounts: ...

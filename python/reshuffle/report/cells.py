@@ -6,46 +6,35 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from ..documented import documented
 from ..results import ConfidenceInterval, SignificanceResult, SystemScore
 
 
+@documented
 @dataclass(slots=True)
 class Table:
-    """A title, a header and rows of cells.
-
-    Attributes
-    ----------
-    title : str
-    header : list of str
-        A cell for each column.
-    n_names : int
-        The first columns are names, which are aligned left and may be folded. The others are numbers.
-    rows : list of list of str
-    bold : list of tuple of bool
-        A flag for each cell, row by row.
-    bold_means : str
-        What bold type marks, as a phrase.
-    rules : list of int
-        The indices of the rows that have a line above them, without the line below the header.
-    breaks : tuple of int
-        The columns at which the table may be split where it is too wide: each part begins with the names.
-    gap : int
-        Characters between two columns of numbers in a text.
-    grouped : int
-        In the first so many columns, text leaves out a cell that repeats the one above it, and in papers such a cell
-        spans the rows. Other formats repeat it, because their tables can be sorted.
-    """
+    """A title, a header and rows of cells."""
 
     title: str
     header: list[str]
+    """A cell for each column."""
     n_names: int = 1
+    """The first columns are names, which are aligned left and may be folded. The others are numbers."""
     rows: list[list[str]] = field(default_factory=list)
     bold: list[tuple[bool, ...]] = field(default_factory=list)
+    """A flag for each cell, row by row."""
     rules: list[int] = field(default_factory=list)
+    """The indices of the rows that have a line above them, without the line below the header."""
     breaks: tuple[int, ...] = ()
+    """The columns at which the table may be split where it is too wide: each part begins with the names."""
     gap: int = 2
+    """Characters between two columns of numbers in a text."""
     grouped: int = 0
+    """In the first so many columns, text leaves out a cell that repeats the one above it, and in papers such a cell
+    spans the rows. Other formats repeat it, because their tables can be sorted.
+    """
     bold_means: str = ""
+    """What bold type marks, as a phrase."""
 
     def add(self, cells: Sequence[str], bold: bool | Sequence[bool] = False) -> None:
         """Append a row. ``bold`` has a flag for each cell, or is one flag for all cells."""

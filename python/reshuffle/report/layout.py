@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ..documented import documented
 from ..errors import InputError, quoted, unknown_name
 from ..results import Caveat, ComparedTexts, Comparison, Ranking, SetComparison
 from ..validate import check_integer
@@ -19,47 +20,37 @@ MAX_DIGITS = 15
 MAX_TEXTS = 20_000_000
 
 
+@documented
 @dataclass(frozen=True)
 class Layout:
-    """The options of a report.
-
-    Attributes
-    ----------
-    terminal : Terminal
-        Used only by the format text.
-    pairs : bool or None
-        Whether to show tables of all comparisons, with differences, intervals and p-values. None to show them if there
-        are at most 12.
-    parts : bool or None
-        Whether to show what the parts of formulas contribute to the differences, if the result has it. None to show it
-        if ``pairs`` is True.
-    triangle : bool
-        Show the pairs as a triangular matrix of differences and stars.
-    digits : int or None
-        The decimals of scores and differences, from 0 to 15; None to choose them for each metric.
-    names : mapping of str to str
-        Display names, by system.
-    table : str or None
-        For formats that hold one table per file: ``systems`` or ``pairs``. None for the pairs, or the systems if there
-        are only scores.
-    methods : bool
-        In text, add the paragraph for a paper and the BibTeX entries of what it cites.
-    command : str or None
-        In HTML, the command line that computed the result.
-    max_texts : int
-        In HTML, the largest size of the texts, in bytes of UTF-8.
-    """
+    """The options of a report."""
 
     terminal: Terminal = field(default_factory=Terminal)
+    """Used only by the format text."""
     pairs: bool | None = None
+    """Whether to show tables of all comparisons, with differences, intervals and p-values. None to show them if there
+    are at most 12.
+    """
     parts: bool | None = None
+    """Whether to show what the parts of formulas contribute to the differences, if the result has it. None to show it
+    if ``pairs`` is True.
+    """
     triangle: bool = False
+    """Show the pairs as a triangular matrix of differences and stars."""
     digits: int | None = None
+    """The decimals of scores and differences, from 0 to 15; None to choose them for each metric."""
     names: Mapping[str, str] = field(default_factory=dict)
+    """Display names, by system."""
     table: str | None = None
+    """For formats that hold one table per file: ``systems`` or ``pairs``. None for the pairs, or the systems if there
+    are only scores.
+    """
     methods: bool = False
+    """In text, add the paragraph for a paper and the BibTeX entries of what it cites."""
     command: str | None = None
+    """In HTML, the command line that computed the result."""
     max_texts: int = MAX_TEXTS
+    """In HTML, the largest size of the texts, in bytes of UTF-8."""
 
     def __post_init__(self) -> None:
         check_integer("max_texts", self.max_texts, 0)

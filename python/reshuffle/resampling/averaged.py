@@ -143,32 +143,24 @@ class AveragedSample(Uncounted):
     """k systems on G test sets under one metric: the mean of the scores on the test sets.
 
     The resampling units are those of all test sets, and each test set is a stratum, or several if it has strata itself.
-
-    Attributes
-    ----------
-    metric : AveragedMetric
-    samples : sequence of G Sample
-        The same systems on each test set.
-    sources : sequence of G Replicates
-        The replicates of each test set, in which ``samples`` have the index ``index``. Empty for a sample that is not
-        resampled (:meth:`alone`).
-    rows : (n, G) ndarray of int
-        The row of each test set's sample for each row of this one.
-    places : mapping of (int, int) to (int, int)
-        The rows with which each pair of systems is compared, if scores are missing in a test set.
-    n_pairs : int
-        The number of pairs that are compared.
     """
 
     of: ClassVar[str] = "an average over test sets"
 
     metric: AveragedMetric
     samples: Sequence[Sample]
+    """The same systems on each test set."""
     sources: Sequence[Replicates]
+    """The replicates of each test set, in which ``samples`` have the index ``index``. Empty for a sample that is not
+    resampled (:meth:`alone`).
+    """
     index: int
     rows: Index
+    """Shape (n, G). The row of each test set's sample for each row of this one."""
     places: Mapping[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    """The rows with which each pair of systems is compared, if scores are missing in a test set."""
     n_pairs: int = 1
+    """The number of pairs that are compared."""
 
     @property
     def n_sets(self) -> int:

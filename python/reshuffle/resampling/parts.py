@@ -207,21 +207,14 @@ def sent(samples: Sequence[Sample], kind: str) -> tuple[SentSample, ...] | None:
 
 
 class Part(NamedTuple):
-    """What a worker has computed of a range of replicates.
-
-    Attributes
-    ----------
-    native : tuple
-        For each group of samples that the core computes in one pass, the state of each reduction.
-    scored : tuple
-        For each sample that Python scores, the part of each reduction's accumulator.
-    evaluations : tuple of int
-        How many times the function of each sample of texts was called, 0 for other samples.
-    """
+    """What a worker has computed of a range of replicates."""
 
     native: tuple[tuple[Any, ...], ...]
+    """For each group of samples that the core computes in one pass, the state of each reduction."""
     scored: tuple[tuple[Any, ...], ...]
+    """For each sample that Python scores, the part of each reduction's accumulator."""
     evaluations: tuple[int, ...]
+    """How many times the function of each sample of texts was called, 0 for other samples."""
 
 
 @dataclass(frozen=True, eq=False)

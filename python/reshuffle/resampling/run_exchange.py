@@ -43,38 +43,29 @@ RunSums: TypeAlias = Counts
 
 @dataclass(frozen=True, eq=False)
 class Exchanged:
-    """The statistics of all replicates.
-
-    Attributes
-    ----------
-    statistics : list of list of (R,) ndarray
-        For each metric and pair: score(a) − score(b) in every replicate. R may depend on the pair if ``exact``.
-    exact : sequence of bool
-        For each pair, whether these are all possible replicates, the observed arrangement among them.
-    together : bool
-        Whether replicate r of all pairs is the same exchange, so that the maximum over pairs has a meaning.
-    centred : bool
-        Whether the statistics are deviations of bootstrap draws from the observed difference, not shuffles.
-    degrees_of_freedom : list of list of float, or None
-        For each metric and pair: those of the t distribution that corrects ``hierarchical`` for few runs.
-    observed : list of list of float, or None
-        For each metric and pair: the statistic of the observed arrangement, which replicates have to be compared with.
-        None if that is the difference of the systems' scores. It can be another number where sums are weighted for
-        unequal numbers of runs and the metric is not a function of ratios of sums, such as BLEU with some smoothings.
-    studentized : bool
-        Whether the statistics are differences divided by their standard errors.
-    closed : list of list of ClosedForm, or None
-        For each metric and pair: a test without replicates, of which ``statistics`` then has none.
-    """
+    """The statistics of all replicates."""
 
     statistics: Sequence[Sequence[Scores]]
+    """Shape (R,). For each metric and pair: score(a) − score(b) in every replicate. R may depend on the pair if
+    ``exact``.
+    """
     exact: Sequence[bool]
+    """For each pair, whether these are all possible replicates, the observed arrangement among them."""
     together: bool = True
+    """Whether replicate r of all pairs is the same exchange, so that the maximum over pairs has a meaning."""
     centred: bool = False
+    """Whether the statistics are deviations of bootstrap draws from the observed difference, not shuffles."""
     degrees_of_freedom: Sequence[Sequence[float]] | None = None
+    """For each metric and pair: those of the t distribution that corrects ``hierarchical`` for few runs."""
     observed: Sequence[Sequence[float]] | None = None
+    """For each metric and pair: the statistic of the observed arrangement, which replicates have to be compared with.
+    None if that is the difference of the systems' scores. It can be another number where sums are weighted for unequal
+    numbers of runs and the metric is not a function of ratios of sums, such as BLEU with some smoothings.
+    """
     studentized: bool = False
+    """Whether the statistics are differences divided by their standard errors."""
     closed: Sequence[Sequence[ClosedForm]] | None = None
+    """For each metric and pair: a test without replicates, of which ``statistics`` then has none."""
 
 
 @dataclass(frozen=True)

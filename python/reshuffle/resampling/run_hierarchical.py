@@ -29,20 +29,14 @@ class Hierarchical:
       (:class:`~reshuffle.resampling.run_reference.Levels`). Hesterberg 2015
       (doi:10.1080/00031305.2015.1089789) expands percentile intervals in the same way, but moves their levels. Then
       10,000 draws are too few for two runs; here the observed value is moved, and they are enough.
-
-    Attributes
-    ----------
-    difference : float
-        The observed difference.
-    deviations : (R,) ndarray
-        The deviations of draws, corrected for the interaction.
-    levels : Levels
-        Those of T: :attr:`~reshuffle.resampling.run_linear.Spread.levels`.
     """
 
     difference: float
+    """The observed difference."""
     deviations: Scores
+    """Shape (R,). The deviations of draws, corrected for the interaction."""
     levels: Levels
+    """Those of T: :attr:`~reshuffle.resampling.run_linear.Spread.levels`."""
 
     @classmethod
     def from_data(cls, data: RunData, m: int, pair: tuple[int, int], statistic: str) -> Hierarchical:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..documented import documented
 from ..metrics.base import Scores
 from .linear import CELLS, gradient
 from .run_reference import Levels
@@ -28,41 +29,28 @@ ADVICE = "leave out this metric, or the exchange unit 'hierarchical'"
 
 
 class Parts(NamedTuple):
-    """Estimated variances of a system's scores, in squared points of the metric.
-
-    Attributes
-    ----------
-    observed : float
-        The variance of the runs' scores, with n − 1.
-    between_runs, between_segments, interaction : float
-        Estimated variance components of the score of one run. Estimates below 0 are kept.
-    """
+    """Estimated variances of a system's scores, in squared points of the metric."""
 
     observed: float
+    """The variance of the runs' scores, with n − 1."""
     between_runs: float
+    """Estimated variance components of the score of one run. Estimates below 0 are kept."""
     between_segments: float
     interaction: float
 
 
+@documented
 class Spread(NamedTuple):
-    """The variance of a difference of two systems, from :meth:`RunCovariances.of_difference`.
-
-    Attributes
-    ----------
-    variance : float
-        For new runs and new segments.
-    of_draws : float
-        What the draws of runs and segments have by construction: they count the interaction more than once.
-    of_runs : (float, float)
-        What the runs of each system contribute to ``variance``, with the interaction: s²/n.
-    levels : Levels
-        The runs, and the segments without the interaction.
-    """
+    """The variance of a difference of two systems, from :meth:`RunCovariances.of_difference`."""
 
     variance: float
+    """For new runs and new segments."""
     of_draws: float
+    """What the draws of runs and segments have by construction: they count the interaction more than once."""
     of_runs: tuple[float, float]
+    """What the runs of each system contribute to ``variance``, with the interaction: s²/n."""
     levels: Levels
+    """The runs, and the segments without the interaction."""
 
     @property
     def factor(self) -> float:
@@ -114,25 +102,19 @@ def satterthwaite(parts: Sequence[float], degrees: Sequence[float]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class RunCovariances:
-    """The scores of all outputs under a metric, and their covariances over random test sets.
-
-    Attributes
-    ----------
-    scores : (outputs,) ndarray
-    covariances : (outputs, outputs) ndarray
-        Of the scores of two outputs on the same random test set of this size.
-    shrunk : (outputs, outputs) ndarray
-        The same for bootstrap draws, which have S_h instead of S_h − 1 in the denominator of each stratum.
-    n_units : int
-    rows : list of slice
-        The outputs of each system.
-    """
+    """The scores of all outputs under a metric, and their covariances over random test sets."""
 
     scores: Scores
+    """Shape (outputs,)."""
     covariances: Scores
+    """Shape (outputs, outputs). Of the scores of two outputs on the same random test set of this size."""
     shrunk: Scores
+    """Shape (outputs, outputs). The same for bootstrap draws, which have S_h instead of S_h − 1 in the denominator of
+    each stratum.
+    """
     n_units: int
     rows: list[slice]
+    """The outputs of each system."""
 
     @classmethod
     def from_data(cls, data: RunData, m: int) -> RunCovariances:

@@ -49,18 +49,12 @@ def tails(t: ArrayLike, shares: Scores, degrees: Scores) -> Scores:
 
 @dataclass(frozen=True)
 class Levels:
-    """The levels of a variance.
-
-    Attributes
-    ----------
-    shares : sequence of float
-        The share of each in the variance. They add up to 1.
-    degrees_of_freedom : sequence of float
-        Those of the estimate of each.
-    """
+    """The levels of a variance."""
 
     shares: Sequence[float]
+    """The share of each in the variance. They add up to 1."""
     degrees_of_freedom: Sequence[float]
+    """Those of the estimate of each."""
 
     def quantile(self, tail: float) -> float:
         """The value that is exceeded with the probability ``tail``.

@@ -54,36 +54,27 @@ class Shuffling:
 
 
 class Shuffled(NamedTuple):
-    """Counts of shuffles. All arrays have shape (metrics, pairs).
-
-    Attributes
-    ----------
-    scheme : ndarray of str
-        The scheme of each test, never ``auto``.
-    exceedances, n_resamples : ndarray of int
-        The number of shuffles at least as extreme as the observed arrangement, and the number of all shuffles. MISSING
-        for tests by convolution, whose p is in ``probability``.
-    includes_observed : bool or ndarray of bool
-        Whether the observed arrangement is one of the shuffles.
-    bits : ndarray of int, or None
-        The logarithm to base 2 of the number of shuffles of ``subgroup`` and ``exact``, MISSING for ``iid``. None if
-        all tests are ``iid``.
-    stopped : ndarray of bool, or None
-        Whether the stopping rule ended the test. None if there is no rule.
-    probability : ndarray of float, or None
-        p of tests by convolution, NaN for other tests. None if no test is exact.
-    null : ndarray of Histogram or None, or None
-        The null distributions, if they were requested.
-    """
+    """Counts of shuffles. All arrays have shape (metrics, pairs)."""
 
     scheme: NDArray[np.str_]
+    """The scheme of each test, never ``auto``."""
     exceedances: NDArray[np.int64]
+    """The number of shuffles at least as extreme as the observed arrangement, and the number of all shuffles. MISSING
+    for tests by convolution, whose p is in ``probability``.
+    """
     n_resamples: NDArray[np.int64]
     includes_observed: bool | NDArray[np.bool_] = False
+    """Whether the observed arrangement is one of the shuffles."""
     bits: NDArray[np.int64] | None = None
+    """The logarithm to base 2 of the number of shuffles of ``subgroup`` and ``exact``, MISSING for ``iid``. None if all
+    tests are ``iid``.
+    """
     stopped: NDArray[np.bool_] | None = None
+    """Whether the stopping rule ended the test. None if there is no rule."""
     probability: Scores | None = None
+    """p of tests by convolution, NaN for other tests. None if no test is exact."""
     null: HistogramArray | None = None
+    """The null distributions, if they were requested."""
 
     @classmethod
     def from_counts(

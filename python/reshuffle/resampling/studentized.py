@@ -45,34 +45,24 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Constants:
-    """What no swap changes. There are m directions, p terms (columns of w) and n strata.
-
-    Attributes
-    ----------
-    scale : float
-        The power of 2 by which differences are multiplied, about 1 divided by their standard error, so that squares
-        neither overflow nor underflow. Variances are multiplied by its square.
-    projection : (m, K) ndarray
-        From ḡ to the factors α of the contributions.
-    basis : (p, K) ndarray
-        From q to the factors of the terms.
-    contribution_squares : (m, m) ndarray
-        Σ e·e'.
-    term_squares : (p, p) ndarray
-        Σ w·w'.
-    stratum_terms : (n, p) ndarray
-        Σ w over each stratum, divided by the square root of its number of units.
-    stratum_factors : (n,) ndarray
-        1 divided by the square root of the number of units of each stratum.
-    """
+    """What no swap changes. There are m directions, p terms (columns of w) and n strata."""
 
     scale: float
+    """The power of 2 by which differences are multiplied, about 1 divided by their standard error, so that squares
+    neither overflow nor underflow. Variances are multiplied by its square.
+    """
     projection: Matrix
+    """Shape (m, K). From ḡ to the factors α of the contributions."""
     basis: Matrix
+    """Shape (p, K). From q to the factors of the terms."""
     contribution_squares: Matrix
+    """Shape (m, m). Σ e·e'."""
     term_squares: Matrix
+    """Shape (p, p). Σ w·w'."""
     stratum_terms: Matrix
+    """Shape (n, p). Σ w over each stratum, divided by the square root of its number of units."""
     stratum_factors: Matrix
+    """Shape (n,). 1 divided by the square root of the number of units of each stratum."""
 
     def formula(self, core: _core.Metric) -> _core.Studentized:
         """The studentized formula of a native metric."""

@@ -36,21 +36,14 @@ ONE_PAIR = [(0, 1)]
 
 @dataclass(frozen=True, eq=False)
 class Supplied:
-    """User-supplied masks or indices, which are checked block by block.
-
-    Attributes
-    ----------
-    kind : {'shuffles', 'draws'}
-        Masks define shuffles, indices draws.
-    blocks : array_like or iterable of array_like
-        See :data:`Blocks`.
-    n_units : int
-        S, the number of segments.
-    """
+    """User-supplied masks or indices, which are checked block by block."""
 
     kind: str
+    """Masks define shuffles, indices draws."""
     blocks: Any
+    """See :data:`Blocks`."""
     n_units: int
+    """S, the number of segments."""
 
     @classmethod
     def from_arguments(cls, masks: Blocks | None, indices: Blocks | None, n_units: int) -> Supplied:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .documented import documented
+from ..documented import documented
 
 
 @documented

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..documented import documented
 from ..errors import InputError, listed, quoted
 from ..validate import check_name
 from .caveats import Caveat
-from .documented import documented
 from .histograms import Histogram, NullHistogram
 from .intervals import ConfidenceInterval
 from .lookup import first_names, metric_name

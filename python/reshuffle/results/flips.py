@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..documented import documented
 from ..types import FlipFormat
 from . import UsedMetric
-from .documented import documented
 from .reported import Framed
 
 

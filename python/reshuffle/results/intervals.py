@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .documented import documented
+from ..documented import documented
 from .scalars import Real
 
 

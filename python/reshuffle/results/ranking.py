@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..documented import documented
 from ..errors import unknown_name
-from .documented import documented
 
 
 @documented

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..documented import documented
 from ..types import SegmentFormat
 from ..validate import check_name
 from .comparison import UsedMetric
-from .documented import documented
 from .lookup import first_names, metric_name
 from .reported import Framed
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..documented import documented
 from ..errors import unknown_name
 from .comparison import Comparison
-from .documented import documented
 from .lookup import first_names
 from .reported import Reported
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..documented import documented
 from ..errors import InputError
 from ..validate import check_integer
 from .caveats import Caveat
-from .documented import documented
 from .intervals import ConfidenceInterval, clopper_pearson, may_lie_across, robbins
 from .scalars import Real, Whole
 from .verdicts import Tested

@@ -49,25 +49,16 @@ class _Point(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Calibrator:
-    """The pairs of a pilot under one metric.
-
-    Attributes
-    ----------
-    label : str
-        The metric.
-    populations : sequence of Population
-        Each with this metric alone.
-    names : sequence of tuple of str
-        The system and the baseline of each.
-    level : float
-        That of a single test.
-    settings : StudySettings
-    """
+    """The pairs of a pilot under one metric."""
 
     label: str
+    """The metric."""
     populations: Sequence[Population]
+    """Each with this metric alone."""
     names: Sequence[tuple[str, str]]
+    """The system and the baseline of each."""
     level: float
+    """That of a single test."""
     settings: StudySettings
 
     def efficiency(self, test: str, power: float, size: int, difference: float | None = None) -> Efficiency | None:

@@ -104,24 +104,17 @@ class Conclusions:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """The samples of one split of a pool.
-
-    Attributes
-    ----------
-    split : Split
-    scores, deviations : (metrics, m, k) ndarray of float
-        The score of each system on each sample, and the standard deviation of its draws.
-    deviations_of_pairs : (metrics, m, P) ndarray of float
-        The standard deviation of the draws of each pair's difference.
-    conclusions : sequence of Conclusions
-        One for each test and metric.
-    """
+    """The samples of one split of a pool."""
 
     split: Split
     scores: Scores
+    """Shape (metrics, m, k). The score of each system on each sample, and the standard deviation of its draws."""
     deviations: Scores
+    """Shape (metrics, m, k)."""
     deviations_of_pairs: Scores
+    """Shape (metrics, m, P). The standard deviation of the draws of each pair's difference."""
     conclusions: Sequence[Conclusions]
+    """One for each test and metric."""
 
     @classmethod
     def from_pool(

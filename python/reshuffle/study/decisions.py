@@ -20,20 +20,16 @@ class Decisions:
     """What one test says about P pairs of systems under one metric.
 
     The p-values may come from anywhere, such as judgments of humans, in which case ``metric`` names what was judged.
-
-    Attributes
-    ----------
-    metric, test : str
-    pvalue : (P,) ndarray of float
-    favoured : (P,) ndarray of int
-        1 if the first system of the pair is better, −1 if the second is, else 0: not the sign of the score's difference
-        if lower scores are better.
     """
 
     metric: str
     test: str
     pvalue: Scores
+    """Shape (P,)."""
     favoured: NDArray[np.int8]
+    """Shape (P,). 1 if the first system of the pair is better, −1 if the second is, else 0: not the sign of the score's
+    difference if lower scores are better.
+    """
 
 
 def kappa(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> float | None:

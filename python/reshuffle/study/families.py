@@ -19,21 +19,14 @@ from .null_data import EQUALIZE, Request
 
 @dataclass(frozen=True, eq=False)
 class FamilyPopulation:
-    """k systems with equal scores under one or more metrics.
-
-    Attributes
-    ----------
-    metrics : sequence of int
-        Their indices.
-    counts : sequence of (k, U, K) ndarray of int
-        For each metric.
-    permuted : bool
-        Whether the outputs of each unit are permuted in every simulation, which makes the systems exchangeable.
-    """
+    """k systems with equal scores under one or more metrics."""
 
     metrics: Sequence[int]
+    """Their indices."""
     counts: Sequence[Counts]
+    """Shape (k, U, K). For each metric."""
     permuted: bool
+    """Whether the outputs of each unit are permuted in every simulation, which makes the systems exchangeable."""
 
     def data_set(self, seed: DerivedSeed, sampling: str, size: int, k: int) -> list[Counts]:
         """A simulated test set of the first k systems, (k, n, K) for each metric: a pure function of the seed.

@@ -137,31 +137,22 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class NullData:
-    """The populations of a null.
-
-    Attributes
-    ----------
-    parts : sequence of Part
-        Each metric is in one of them.
-    swapped : float
-        The probability with which the two systems of a unit are swapped.
-    truth : str
-        What is true in the simulated test sets, in words.
-    draws : str
-        What is drawn and swapped: ``segment`` or ``document``.
-    segments_per_draw : int
-        More than 1 where sizes are in segments, and documents of so many segments are drawn.
-    sampled : bool
-        Whether the populations are themselves a sample, such as pairs of runs, so that simulations from the same one
-        depend on one another, and each is tested only once if it is not drawn from.
-    """
+    """The populations of a null."""
 
     parts: Sequence[Part]
+    """Each metric is in one of them."""
     swapped: float
+    """The probability with which the two systems of a unit are swapped."""
     truth: str
+    """What is true in the simulated test sets, in words."""
     draws: str
+    """What is drawn and swapped: ``segment`` or ``document``."""
     segments_per_draw: int = 1
+    """More than 1 where sizes are in segments, and documents of so many segments are drawn."""
     sampled: bool = False
+    """Whether the populations are themselves a sample, such as pairs of runs, so that simulations from the same one
+    depend on one another, and each is tested only once if it is not drawn from.
+    """
 
     def sizes(self, settings: StudySettings) -> tuple[int, ...]:
         """The sizes of test sets; :class:`InputError` if one is too large, or too small for two documents."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ..documented import documented
 from ..inference.margins import check_margins
 from .document_nulls import of_documents, of_documents_as_units
 from .equal_scores import of_equal_scores, of_margins
@@ -16,27 +17,22 @@ from .null_data import NullData, Request, swap_probability
 from .run_nulls import of_noise, of_runs, of_variants
 
 
+@documented
 @dataclass(frozen=True)
 class Null:
-    """An entry of the registry.
-
-    Attributes
-    ----------
-    name, title, about, source : str
-        The name that users type, the name in reports, what is true, and the paper.
-    build : callable
-        From a request (the material of a study, its pairs of systems, options and a seed) to populations.
-        :class:`InputError` if the data cannot serve this null.
-    per_metric : bool
-        Whether each metric has populations of its own.
-    """
+    """An entry of the registry."""
 
     name: str
+    """The name that users type, the name in reports, what is true, and the paper."""
     title: str
     about: str
     source: str
     build: Callable[[Request], NullData]
+    """From a request (the material of a study, its pairs of systems, options and a seed) to populations.
+    :class:`InputError` if the data cannot serve this null.
+    """
     per_metric: bool = False
+    """Whether each metric has populations of its own."""
 
 
 def _of_swaps(request: Request) -> NullData:

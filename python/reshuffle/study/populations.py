@@ -16,24 +16,17 @@ SAMPLING = ("replace", "subset", "fixed")
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Two systems under one or more metrics.
-
-    Attributes
-    ----------
-    name : str
-        Such as ``A, B``.
-    metrics : sequence of Metric
-    counts : sequence of (2, U, K) ndarray of int
-        The counts of both systems, for each metric.
-    groups : (U,) ndarray of int, or None
-        The document of each unit, counted from 0 in order of first appearance, if whole documents are drawn and
-        swapped although the tests resample units.
-    """
+    """Two systems under one or more metrics."""
 
     name: str
+    """Such as ``A, B``."""
     metrics: Sequence[Metric]
     counts: Sequence[Counts]
+    """Shape (2, U, K). The counts of both systems, for each metric."""
     groups: NDArray[np.uint32] | None = None
+    """Shape (U,). The document of each unit, counted from 0 in order of first appearance, if whole documents are drawn
+    and swapped although the tests resample units.
+    """
 
     @property
     def n_units(self) -> int:
@@ -48,19 +41,13 @@ class Population:
 
 @dataclass(frozen=True)
 class Selection:
-    """How a simulated test set is chosen from a population.
-
-    Attributes
-    ----------
-    sampling : {'replace', 'subset', 'fixed'}
-        Draw units with replacement or without it, or take all of them. With groups, whole groups are drawn.
-    size : int or None
-        How many units (or groups) to draw; None for all of them.
-    swapped : float
-        The probability with which the two systems of a unit (or group) are swapped: ½ makes them exchangeable, 0 leaves
-        their difference as it is, and (1 − 2η)/2 shrinks it by about the factor 2η.
-    """
+    """How a simulated test set is chosen from a population."""
 
     sampling: str = "replace"
+    """Draw units with replacement or without it, or take all of them. With groups, whole groups are drawn."""
     size: int | None = None
+    """How many units (or groups) to draw; None for all of them."""
     swapped: float = 0.5
+    """The probability with which the two systems of a unit (or group) are swapped: ½ makes them exchangeable, 0 leaves
+    their difference as it is, and (1 − 2η)/2 shrinks it by about the factor 2η.
+    """

@@ -21,18 +21,12 @@ CONFIDENCE_LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Dependence:
-    """How the simulations of a cell depend on one another.
-
-    Attributes
-    ----------
-    clusters : (N,) ndarray of int, or None
-        Simulations of one cluster share bootstrap weights or runs; clusters are independent.
-    shared_replicates : int or None
-        The number of shuffles that all simulations compare with, if these are the same (scheme ``orbit``).
-    """
+    """How the simulations of a cell depend on one another."""
 
     clusters: NDArray[np.intp] | None = None
+    """Shape (N,). Simulations of one cluster share bootstrap weights or runs; clusters are independent."""
     shared_replicates: int | None = None
+    """The number of shuffles that all simulations compare with, if these are the same (scheme ``orbit``)."""
 
 
 INDEPENDENT = Dependence()

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Progress
+from ..documented import documented
 from ..errors import InputError
 from ..execution import Execution
 from ..execution.tables import NUMBER, PROBABILITY, Column, Columns, Table, run_table, stacked
@@ -66,19 +67,15 @@ BOOTSTRAPS = (
 )
 
 
+@documented
 @dataclass(frozen=True)
 class Tested:
-    """The outcomes of N simulations.
-
-    Attributes
-    ----------
-    pvalue : (tests, metrics, N) ndarray of float
-    statistic : (metrics, N) ndarray of float
-        The observed differences.
-    """
+    """The outcomes of N simulations."""
 
     pvalue: Scores
+    """Shape (tests, metrics, N)."""
     statistic: Scores
+    """Shape (metrics, N). The observed differences."""
 
 
 @dataclass(frozen=True)
@@ -89,43 +86,34 @@ class Testing:
     in Rust, if it can score all metrics. The others are public tests of one simulated test set after another. Either
     way p is that of the public test of the simulated test set with the seed of the simulation, bit for bit, with two
     exceptions, both optional: the scheme ``orbit``, and shared bootstrap weights.
-
-    Attributes
-    ----------
-    tests : sequence of str
-        Names in the registry of tests.
-    n_resamples : int
-        R. ``subgroup`` makes the next power of two.
-    alternative : str
-    scheme : str
-        A name in :data:`SCHEMES`: how ``ar`` makes its shuffles. Other tests with shuffles have independent ones with
-        ``iid`` and ``orbit``.
-
-        In ``orbit`` the shuffles of a simulation are not its own. Given the pairs of outputs of a fixed test set, the
-        swaps of any simulation are one arrangement of them, and all its shuffles are others: the reference distribution
-        of all simulations is the same. So one set of R shuffles, with the seed ``derive_seed(seed, "simulation",
-        2**63)``, serves all. Each p has the same distribution as without it, but all p depend on the same shuffles: see
-        :func:`effective_simulations`.
-    stopping : BesagClifford or None
-        The rule that ends the shuffles of each test in :data:`CAN_STOP`, with the scheme ``iid``.
-    weight_sets : int or None
-        The number W of independent sets of bootstrap weights: simulation i draws with the seed of simulation i mod W.
-        None for a set for each simulation. Each p has the same distribution as without it, but those with the same
-        weights are dependent: use at least 20 to 50.
-    margins : mapping of str to float
-        Margins of equivalence and non-inferiority by metric.
-    execution : Execution
-        Where simulations are tested. For its progress, :meth:`run` is one stage, :data:`STAGE`.
     """
 
     tests: Sequence[str]
+    """Names in the registry of tests."""
     n_resamples: int = 999
+    """R. ``subgroup`` makes the next power of two."""
     alternative: str = "two-sided"
     scheme: str = "iid"
+    """A name in :data:`SCHEMES`: how ``ar`` makes its shuffles. Other tests with shuffles have independent ones with
+    ``iid`` and ``orbit``.
+
+    In ``orbit`` the shuffles of a simulation are not its own. Given the pairs of outputs of a fixed test set, the swaps
+    of any simulation are one arrangement of them, and all its shuffles are others: the reference distribution of all
+    simulations is the same. So one set of R shuffles, with the seed ``derive_seed(seed, "simulation", 2**63)``, serves
+    all. Each p has the same distribution as without it, but all p depend on the same shuffles: see
+    :func:`effective_simulations`.
+    """
     stopping: BesagClifford | None = None
+    """The rule that ends the shuffles of each test in :data:`CAN_STOP`, with the scheme ``iid``."""
     weight_sets: int | None = None
+    """The number W of independent sets of bootstrap weights: simulation i draws with the seed of simulation i mod W.
+    None for a set for each simulation. Each p has the same distribution as without it, but those with the same weights
+    are dependent: use at least 20 to 50.
+    """
     margins: Mapping[str, float] = field(default_factory=dict)
+    """Margins of equivalence and non-inferiority by metric."""
     execution: Execution = field(default_factory=Execution)
+    """Where simulations are tested. For its progress, :meth:`run` is one stage, :data:`STAGE`."""
 
     def run(self, experiment: Experiment, n: int, first: int = 0) -> Tested:
         """Test the simulations first, …, first + n − 1.

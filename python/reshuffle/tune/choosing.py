@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..documented import documented
 from ..errors import InputError, quoted
 from ..lazy import lazy
 from ..metrics.base import Counts, Scores
@@ -117,20 +118,16 @@ class Model(Protocol):
         ...
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class LinearModel:
     """A weight for each feature of lists.
-
-    Attributes
-    ----------
-    weights : mapping of str to float
-        Names as ``ngram:2=a b`` are features that :func:`reshuffle.tune.template_features` makes.
 
     Examples
     --------
     >>> from pathlib import Path
     >>> from reshuffle import tune
-    >>> _ = Path("dev.nbest").write_text("0 ||| a b ||| lm= -1\\n0 ||| a c ||| lm= -2\\n")
+    >>> _ = Path("dev.nbest").write_text("0 ||| a b ||| lm= -1\n0 ||| a c ||| lm= -2\n")
     >>> lists = tune.read_nbest("dev.nbest")
     >>> model = tune.LinearModel({"lm": 1.0, "ngram:1=c": 1.5})
     >>> model.scores(lists).tolist(), lists.hypotheses(model.choose(lists))
@@ -139,6 +136,7 @@ class LinearModel:
     """
 
     weights: Mapping[str, float]
+    """Names as ``ngram:2=a b`` are features that :func:`reshuffle.tune.template_features` makes."""
 
     def scores(self, lists: NBest, sources: Sequence[str] | None = None) -> NDArray[np.float64]:
         """The weighted sum of the features of each entry: (K,). Features that the lists lack are 0."""
@@ -154,24 +152,17 @@ class LinearModel:
         return first_best(lists.offsets, self.scores(lists, sources))
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """The entries that each of R runs chooses: one for each of N sentences.
-
-    Attributes
-    ----------
-    lists : tuple of NBest
-        The lists of each run: the same ones, unless each run has decoded.
-    rows : (R, N) int64 array
-        Rows of the lists.
-    counts : (R, N, T) int64 array
-        The counts of the chosen entries under ``metric``: a replicate is a system.
-    metric : NativeMetric
-    """
+    """The entries that each of R runs chooses: one for each of N sentences."""
 
     lists: tuple[NBest, ...] = field(repr=False)
+    """The lists of each run: the same ones, unless each run has decoded."""
     rows: NDArray[np.int64] = field(repr=False)
+    """Shape (R, N). Rows of the lists."""
     counts: Counts = field(repr=False)
+    """Shape (R, N, T). The counts of the chosen entries under ``metric``: a replicate is a system."""
     metric: NativeMetric
 
     @lazy

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..data.corpus import reference_columns
+from ..documented import documented
 from ..errors import InputError, quoted
 from ..leftovers import leftover
 from ..options.declare import called_with
@@ -31,28 +32,22 @@ from .weights import Weights, weights_by_name
 References: TypeAlias = "Sequence[str] | Sequence[Sequence[str | None]]"
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Tuned:
     """What an optimizer found: :func:`tune` makes it.
 
     ``print(tuned)`` shows the report.
-
-    Attributes
-    ----------
-    result : TuningResult
-        Weights and scores of all runs, and s_dev and s_test: what reports and JSON show.
-    models : tuple of Model
-        What chooses the entries of each run: ``model.weights`` and ``model.choose(lists)``.
-    dev : Chosen
-        The entries that the runs choose of the development lists; ``tuned.dev.outputs()`` are their texts.
-    test : Chosen or None
-        The same for the test lists.
     """
 
     result: TuningResult
+    """Weights and scores of all runs, and s_dev and s_test: what reports and JSON show."""
     models: tuple[Model, ...] = field(repr=False)
+    """What chooses the entries of each run: ``model.weights`` and ``model.choose(lists)``."""
     dev: Chosen = field(repr=False)
+    """The entries that the runs choose of the development lists; ``tuned.dev.outputs()`` are their texts."""
     test: Chosen | None = field(repr=False)
+    """The same for the test lists."""
 
     def __str__(self) -> str:
         return str(self.result)

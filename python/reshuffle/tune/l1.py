@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from ..documented import documented
 from ..errors import InputError, quoted
 from ..metrics.base import thread_count
 from ..options.declare import called_with
@@ -20,76 +21,53 @@ from .choosing import first_best, weighted_scores
 from .lists import NBest, Sparse, gathered, joined
 
 
+@documented
 @dataclass(frozen=True)
 class SelectionStep:
-    """A step of the selection: features were added, and all weights optimised.
-
-    Attributes
-    ----------
-    selected : int
-        How many features have been selected so far.
-    nonzero : int
-        How many weights are not 0.
-    steepest : float
-        The largest absolute derivative of the loss among the features that were added.
-    loss, objective : float
-        The loss without and with the penalty, in nats.
-    iterations : int
-        How many Newton steps it took.
-    """
+    """A step of the selection: features were added, and all weights optimised."""
 
     selected: int
+    """How many features have been selected so far."""
     nonzero: int
+    """How many weights are not 0."""
     steepest: float
+    """The largest absolute derivative of the loss among the features that were added."""
     loss: float
+    """The loss without and with the penalty, in nats."""
     objective: float
     iterations: int
+    """How many Newton steps it took."""
 
 
+@documented
 @dataclass(frozen=True)
 class Variant:
-    """Options of :func:`fit_l1` for one of several rerankers that should be equally good.
-
-    Attributes
-    ----------
-    templates : tuple of str
-    per_step : int
-    """
+    """Options of :func:`fit_l1` for one of several rerankers that should be equally good."""
 
     templates: tuple[str, ...]
     per_step: int
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Reranker:
-    """Weights of a log-linear model. :func:`fit_l1` makes it.
-
-    Attributes
-    ----------
-    weights : dict of float
-        The weights that are not 0, in the order in which the features were selected.
-    templates : tuple of str
-    edges : bool
-    gamma : float
-    steps : tuple of SelectionStep
-    loss, objective : float
-        The loss without and with the penalty, in nats.
-    violation : float
-        By how much the weights of selected features violate the conditions of an optimum.
-    violation_outside : float
-        By how much the largest derivative of the other features exceeds γ, or 0: the weights are the optimum over all
-        features unless a limit ended the selection.
-    """
+    """Weights of a log-linear model. :func:`fit_l1` makes it."""
 
     weights: dict[str, float]
+    """The weights that are not 0, in the order in which the features were selected."""
     templates: tuple[str, ...]
     edges: bool
     gamma: float
     steps: tuple[SelectionStep, ...] = field(repr=False)
     loss: float
+    """The loss without and with the penalty, in nats."""
     objective: float
     violation: float
+    """By how much the weights of selected features violate the conditions of an optimum."""
     violation_outside: float
+    """By how much the largest derivative of the other features exceeds γ, or 0: the weights are the optimum over all
+    features unless a limit ended the selection.
+    """
 
     def scores(self, lists: NBest, sources: Sequence[str] | None = None) -> NDArray[np.float64]:
         """The weighted sum of the features of each entry: (K,). Features that the lists lack are 0."""

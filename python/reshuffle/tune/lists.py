@@ -14,6 +14,7 @@ from .. import _core
 from ..data.columns import segment_list
 from ..data.corpus import reference_columns
 from ..data.files import MAX_INPUT, display_name, first_bytes, has_lone_surrogate, read_bytes
+from ..documented import documented
 from ..errors import InputError, listed, quoted
 from ..metrics.base import Counts, MetricLike, Scores
 from ..metrics.native import NativeMetric, resolve
@@ -24,24 +25,17 @@ FORMAT = "id ||| hypothesis ||| features"
 MAX_ID = 2**63 - 1
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Sparse:
-    """Sparse features of K entries, in compressed rows.
-
-    Attributes
-    ----------
-    indptr : (K + 1,) int64 array
-        The first value of each entry, and the number of values.
-    indices : int32 array
-        The feature of each value, in increasing order within an entry.
-    values : float64 array
-        The values. None is 0.
-    names : list of str
-    """
+    """Sparse features of K entries, in compressed rows."""
 
     indptr: NDArray[np.int64]
+    """Shape (K + 1,). The first value of each entry, and the number of values."""
     indices: NDArray[np.int32]
+    """The feature of each value, in increasing order within an entry."""
     values: NDArray[np.float64]
+    """The values. None is 0."""
     names: list[str] = field(repr=False)
 
 
@@ -67,28 +61,17 @@ def joined(first: Sparse, second: Sparse) -> Sparse:
     return Sparse(starts, indices, values, [*first.names, *second.names])
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class NBest:
     """K-best lists of N sentences, with K entries in all. :func:`read_nbest` reads them.
 
     All arrays are read-only, and are those of the core: they take no further memory.
 
-    Attributes
-    ----------
-    core : _core.NBest
-    source : str
-        The file, for messages.
-    first_id : int
-        The id that belongs to the first reference.
-    all_sparse : Sparse or None
-        The sparse features of the file and those that :meth:`with_features` added, if it did.
-    line_by_line : bool
-        Whether entry k is line k + 1 of the file, for messages.
-
     Examples
     --------
     >>> from pathlib import Path
-    >>> _ = Path("dev.nbest").write_text("0 ||| a b ||| lm= -1 tm= -2 -3\\n0 ||| a c ||| lm= -2 tm= 0 -1\\n")
+    >>> _ = Path("dev.nbest").write_text("0 ||| a b ||| lm= -1 tm= -2 -3\n0 ||| a c ||| lm= -2 tm= 0 -1\n")
     >>> lists = read_nbest("dev.nbest")
     >>> lists.names, lists.dense.tolist()
     (['lm', 'tm_0', 'tm_1'], [[-1.0, -2.0, -3.0], [-2.0, 0.0, -1.0]])
@@ -100,9 +83,13 @@ class NBest:
 
     core: _core.NBest = field(repr=False)
     source: str = "lists"
+    """The file, for messages."""
     first_id: int = 0
+    """The id that belongs to the first reference."""
     all_sparse: Sparse | None = field(default=None, repr=False)
+    """The sparse features of the file and those that :meth:`with_features` added, if it did."""
     line_by_line: bool = field(default=False, repr=False)
+    """Whether entry k is line k + 1 of the file, for messages."""
 
     @classmethod
     def from_texts(cls, texts: Iterable[Iterable[str]], source: str = "lists") -> NBest:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
 from ..data.corpus import number_of_references, reference_columns
+from ..documented import documented
 from ..errors import InputError, Option, warn
 from ..metrics.base import Scores
 from ..metrics.native import NativeMetric
@@ -26,31 +27,22 @@ from .oracle import first_entries, model_scores, places
 NEARLY_UNIFORM = 0.9
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class MinimumRisk:
-    """The entries with the best expected utility.
-
-    Attributes
-    ----------
-    lists : NBest
-    rows : (N,) int64 array
-        The chosen entry of each sentence.
-    topbest : (N,) int64 array
-        The entries that the decoder or the weights prefer.
-    utilities : (K,) float64 array
-        The expected utility of each entry.
-    probabilities : (K,) float64 array
-        The probability of each entry in its list.
-    result : StudyResult
-        The study ``mbr``, for reports: the tables ``choices`` and ``scores``, which is empty without references.
-    """
+    """The entries with the best expected utility."""
 
     lists: NBest = field(repr=False)
     rows: NDArray[np.int64] = field(repr=False)
+    """Shape (N,). The chosen entry of each sentence."""
     topbest: NDArray[np.int64] = field(repr=False)
+    """Shape (N,). The entries that the decoder or the weights prefer."""
     utilities: NDArray[np.float64] = field(repr=False)
+    """Shape (K,). The expected utility of each entry."""
     probabilities: NDArray[np.float64] = field(repr=False)
+    """Shape (K,). The probability of each entry in its list."""
     result: StudyResult
+    """The study ``mbr``, for reports: the tables ``choices`` and ``scores``, which is empty without references."""
 
     def outputs(self) -> list[str]:
         """The chosen hypotheses: an output that can be compared with others."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from ..documented import documented
 from ..errors import InputError, quoted
 from ..metrics.base import thread_count
 from ..options.declare import called_with, chosen, options_of
@@ -19,20 +20,15 @@ from .lists import NBest, additive
 Floats = NDArray[np.float64]
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """Weights from some runs, which differ in their seeds. :func:`kbmira`, :func:`pro` and :func:`xbleu` make it.
-
-    Attributes
-    ----------
-    weights : (runs, F) ndarray of float64
-        The weights of the dense features, then those of the sparse ones.
-    trace : (runs, T) ndarray of float64
-        What is known of each run: see the function that made it.
-    """
+    """Weights from some runs, which differ in their seeds. :func:`kbmira`, :func:`pro` and :func:`xbleu` make it."""
 
     weights: Floats
+    """Shape (runs, F). The weights of the dense features, then those of the sparse ones."""
     trace: Floats
+    """Shape (runs, T). What is known of each run: see the function that made it."""
 
 
 def _features(lists: NBest) -> tuple[NDArray[np.int64], Floats, Any]:

@@ -22,18 +22,12 @@ from .problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What an optimizer found.
-
-    Attributes
-    ----------
-    models : list of Model
-        One for each seed.
-    trace : mapping of str to list of numbers for each model
-        What is known of the course of the optimization, by its name. Lists are in the order of steps.
-    """
+    """What an optimizer found."""
 
     models: Sequence[Model]
+    """One for each seed."""
     trace: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
+    """What is known of the course of the optimization, by its name. Lists are in the order of steps."""
 
 
 def _linear(problem: Problem, weights: NDArray[np.float64]) -> list[LinearModel]:

@@ -11,34 +11,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..documented import documented
 from ..options.tuning import L1, AnyOptimizer, Kbmira, Mert, Optimization, Pro, Xbleu
 from ..validate import check_name
 
 
+@documented
 @dataclass(frozen=True)
 class Optimizer:
-    """A way to tune weights.
-
-    Attributes
-    ----------
-    name, about : str
-    source : str
-        ACL id or DOI.
-    seeded : str or None
-        What a seed decides; None if nothing is random, so that replications are variants.
-    optimises : str
-        What is optimised: ``corpus`` (the score of the corpus metric), ``sentence`` (a loss from scores of sentences),
-        or ``background`` (scores of sentences, of BLEU together with earlier ones).
-    options : type
-        The record of its options, such as :class:`reshuffle.tune.Mert`.
-    """
+    """A way to tune weights."""
 
     name: str
     about: str
     source: str
+    """ACL id or DOI."""
     seeded: str | None
+    """What a seed decides; None if nothing is random, so that replications are variants."""
     optimises: str
+    """What is optimised: ``corpus`` (the score of the corpus metric), ``sentence`` (a loss from scores of sentences),
+    or ``background`` (scores of sentences, of BLEU together with earlier ones).
+    """
     options: type[Optimization]
+    """The record of its options, such as :class:`reshuffle.tune.Mert`."""
 
 
 OPTIMIZERS: Mapping[str, Optimizer] = {

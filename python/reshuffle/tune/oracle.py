@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
 from ..data.corpus import number_of_references, reference_columns
+from ..documented import documented
 from ..errors import InputError, quoted
 from ..metrics.base import Scores, thread_count
 from ..metrics.native import NativeMetric
@@ -31,25 +32,20 @@ CHOICES: Mapping[str, str] = {
 }
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Oracle:
-    """The best and the worst entries of k-best lists.
-
-    Attributes
-    ----------
-    lists : NBest
-    rows : mapping of str to (N,) int64 arrays
-        The entries of each choice: ``topbest``, ``sentence-oracle``, ``oracle``, ``sentence-worst`` and ``worst``.
-    scores : mapping of str to float
-        Their corpus scores.
-    result : StudyResult
-        The study ``oracle``, for reports: the tables ``scores``, ``searches`` and ``entries``.
-    """
+    """The best and the worst entries of k-best lists."""
 
     lists: NBest = field(repr=False)
     rows: Mapping[str, NDArray[np.int64]] = field(repr=False)
+    """Shape (N,). The entries of each choice: ``topbest``, ``sentence-oracle``, ``oracle``, ``sentence-worst`` and
+    ``worst``.
+    """
     scores: Mapping[str, float]
+    """Their corpus scores."""
     result: StudyResult = field(repr=False)
+    """The study ``oracle``, for reports: the tables ``scores``, ``searches`` and ``entries``."""
 
     def outputs(self, choice: str = "oracle") -> list[str]:
         """The hypotheses of a choice: an output that can be compared with others."""

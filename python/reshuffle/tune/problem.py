@@ -63,42 +63,28 @@ def shared_options(options: Mapping[str, Any], other: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Lists to be tuned on, with K entries in all.
-
-    Attributes
-    ----------
-    lists : NBest
-    references : sequence of columns
-        Of N references each.
-    metric : NativeMetric
-        The corpus metric.
-    sentence : NativeMetric
-        The metric of sentences.
-    asked : bool
-        Whether the user has chosen the metric of sentences.
-    initial : mapping of str to float, or None
-        The weights with which a search begins.
-    low, high : (F,) arrays, or None
-        Between which weights random starts are drawn.
-    previous : mapping of str to float, or None
-        The weights of the round before.
-    sources : sequence of str, or None
-    threads : int
-        0 means all cores.
-    progress : Progress or None
-    """
+    """Lists to be tuned on, with K entries in all."""
 
     lists: NBest
     references: list[list[str | None]] = field(repr=False)
+    """Of N references each."""
     metric: NativeMetric
+    """The corpus metric."""
     sentence: NativeMetric
+    """The metric of sentences."""
     asked: bool = False
+    """Whether the user has chosen the metric of sentences."""
     initial: Mapping[str, float] | None = field(default=None, repr=False)
+    """The weights with which a search begins."""
     low: Floats | None = None
+    """Shape (F,). Between which weights random starts are drawn."""
     high: Floats | None = None
+    """Shape (F,)."""
     previous: Mapping[str, float] | None = field(default=None, repr=False)
+    """The weights of the round before."""
     sources: Sequence[str] | None = field(default=None, repr=False)
     threads: int = 0
+    """0 means all cores."""
     progress: _core.Progress | None = None
 
     @lazy

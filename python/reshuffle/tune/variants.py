@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..documented import documented
 from ..errors import InputError, listed
 from ..metrics.native import NativeMetric
 from ..options.declare import call, called_with, chosen, taken
@@ -14,28 +15,20 @@ from .l1 import Reranker, Variant, closest, fit_l1, l1_variants
 from .lists import additive
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class TrainedVariants:
-    """Rerankers that should be equally good, and what they choose. :func:`train_variants` makes it.
-
-    Attributes
-    ----------
-    outputs : dict of list of str
-        What each variant chooses from the lists to which it was applied: N hypotheses by name.
-    rerankers : tuple of Reranker
-    variants : tuple of Variant
-        The options by which the rerankers differ.
-    plan : dict
-        The options of :func:`train_variants`, and the number of lists, for the plan of a study.
-    about : str
-        How the systems were made, in words.
-    """
+    """Rerankers that should be equally good, and what they choose. :func:`train_variants` makes it."""
 
     outputs: dict[str, list[str]] = field(repr=False)
+    """What each variant chooses from the lists to which it was applied: N hypotheses by name."""
     rerankers: tuple[Reranker, ...] = field(repr=False)
     variants: tuple[Variant, ...]
+    """The options by which the rerankers differ."""
     plan: Mapping[str, Any]
+    """The options of :func:`train_variants`, and the number of lists, for the plan of a study."""
     about: str
+    """How the systems were made, in words."""
 
 
 def names_of_variants(n: int) -> list[str]:

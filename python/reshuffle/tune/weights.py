@@ -14,26 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.files import MAX_INPUT, display_name, read_lines
+from ..documented import documented
 from ..errors import LINE_MESSAGE, InputError, listed, quoted
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """A weight for each feature.
-
-    Attributes
-    ----------
-    dense : (F,) float64 array
-    sparse : float64 array
-        The weight of each sparse feature; 0 where the file has none.
-    low, high : (F,) float64 arrays, or None
-        Between which values random weights are drawn, if the file says so.
-    """
+    """A weight for each feature."""
 
     dense: NDArray[np.float64]
+    """Shape (F,)."""
     sparse: NDArray[np.float64]
+    """The weight of each sparse feature; 0 where the file has none."""
     low: NDArray[np.float64] | None = None
+    """Shape (F,). Between which values random weights are drawn, if the file says so."""
     high: NDArray[np.float64] | None = None
+    """Shape (F,)."""
 
 
 def read_weights(

@@ -110,23 +110,15 @@ class _InFile:
 
 @dataclass(frozen=True)
 class ScoreFiles:
-    """The files of each metric, and the systems whose scores they have.
-
-    Attributes
-    ----------
-    files : SetFiles
-    systems : mapping of str to str
-        The file of each system, by name. Without texts, those of the first metric.
-    known : bool
-        Whether the systems are known before files of scores are read: not if a single file may hold several.
-    aliases : mapping of str to str
-        The systems, which are runs, by other names of theirs.
-    """
+    """The files of each metric, and the systems whose scores they have."""
 
     files: SetFiles
     systems: Mapping[str, str]
+    """The file of each system, by name. Without texts, those of the first metric."""
     known: bool
+    """Whether the systems are known before files of scores are read: not if a single file may hold several."""
     aliases: Mapping[str, str]
+    """The systems, which are runs, by other names of theirs."""
 
     @property
     def names(self) -> list[str]:

@@ -31,32 +31,21 @@ OnTexts: TypeAlias = NativeMetric | OwnTexts
 
 @dataclass(frozen=True)
 class Input:
-    """The files of a test set, of which all was checked that does not need their contents.
-
-    Attributes
-    ----------
-    files : SetFiles
-    systems : mapping of str to str
-        The file of each system, or its name in a file of counts.
-    metrics : sequence of metric
-        The metrics on texts.
-    counts : CountsFile, optional
-        What takes the place of texts.
-    threads : int, optional
-        For metrics on parses.
-    made : sequence of str
-        Names of systems whose outputs are made by the command, and not read.
-    runs : mapping of str to str
-        If the systems are runs: what other names each of them may have in files of scores.
-    """
+    """The files of a test set, of which all was checked that does not need their contents."""
 
     files: SetFiles
     systems: Mapping[str, str]
+    """The file of each system, or its name in a file of counts."""
     metrics: Sequence[NativeMetric]
+    """The metrics on texts."""
     counts: CountsFile | None = None
+    """What takes the place of texts."""
     threads: int | None = None
+    """For metrics on parses."""
     made: Sequence[str] = ()
+    """Names of systems whose outputs are made by the command, and not read."""
     runs: Mapping[str, str] = field(default_factory=dict)
+    """If the systems are runs: what other names each of them may have in files of scores."""
 
     @classmethod
     def checked(cls, files: SetFiles, least: int, **others: Any) -> Input:

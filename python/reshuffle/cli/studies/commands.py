@@ -34,39 +34,27 @@ COMMON = (
 
 
 class Study(NamedTuple):
-    """A study on the command line.
-
-    Attributes
-    ----------
-    record : type
-        Its options.
-    about : str
-        The help.
-    examples : sequence of str
-    common : sequence of str
-        Options that ``--help`` shows beside :data:`COMMON`.
-    arguments : sequence of (str, str)
-        The arguments and what they are.
-    systems : str
-        What stands for the outputs in the usage.
-    others : sequence of decorator
-        Options beside those of the record.
-    prepare : callable, optional
-        Checks the given values of the record, and the other options. Returns keyword arguments of
-        :func:`~reshuffle.cli.studies.running.run_study`.
-    without_data : callable, optional
-        Computes the study if the options have no files, and returns whether it did.
-    """
+    """A study on the command line."""
 
     record: Any
+    """Its options."""
     about: str
+    """The help."""
     examples: Sequence[str]
     common: Sequence[str]
+    """Options that ``--help`` shows beside :data:`COMMON`."""
     arguments: Sequence[tuple[str, str]] = ARGUMENTS
+    """The arguments and what they are."""
     systems: str = "SYS SYS..."
+    """What stands for the outputs in the usage."""
     others: Sequence[Decorator] = ()
+    """Options beside those of the record."""
     prepare: Callable[[dict[str, Any], dict[str, Any]], Mapping[str, Any]] | None = None
+    """Checks the given values of the record, and the other options. Returns keyword arguments of
+    :func:`~reshuffle.cli.studies.running.run_study`.
+    """
     without_data: Callable[[dict[str, Any]], bool] | None = None
+    """Computes the study if the options have no files, and returns whether it did."""
 
 
 def command_of(name: str, study: Study) -> click.Command:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from ...documented import documented
 from ...errors import LINE_MESSAGE, InputError, listed, quoted, unknown_name
 from ...validate import LARGEST_SCORE, expected_score
 from ..files import split_lines
@@ -76,24 +77,19 @@ class Votes(NamedTuple):
     base: int
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class JudgmentFormat:
-    """A format of judgments.
-
-    Attributes
-    ----------
-    about : str
-        Short description of a line.
-    recognises : function
-        Whether a file that begins with this line has the format.
-    read : function
-        Takes the file, the language pair or task (None for the only one) and the number of the first segment (None for
-        the format's own), and returns the votes.
-    """
+    """A format of judgments."""
 
     about: str
+    """Short description of a line."""
     recognises: Callable[[str], bool]
+    """Whether a file that begins with this line has the format."""
     read: Callable[[Source, str | None, int | None], Votes]
+    """Takes the file, the language pair or task (None for the only one) and the number of the first segment (None for
+    the format's own), and returns the votes.
+    """
 
 
 class ScoreOptions(NamedTuple):
@@ -126,29 +122,21 @@ class Cells(NamedTuple):
     keys: Sequence[str] | None = None
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class ScoreFormat:
-    """A format of scores.
-
-    Attributes
-    ----------
-    about : str
-        Short description of a line.
-    recognises : function
-        Whether a file of this name that begins with this line has the format.
-    names : function
-        The names of the metrics in a file, and whether one of them is the obvious choice (the first).
-    read : function
-        The scores of a metric, by name.
-    parse : function
-        What ``names`` and ``read`` get instead of the file, so that a file is parsed once.
-    """
+    """A format of scores."""
 
     about: str
+    """Short description of a line."""
     recognises: Callable[[str, str], bool]
+    """Whether a file of this name that begins with this line has the format."""
     names: Callable[[Any, ScoreOptions], tuple[list[str], bool]]
+    """The names of the metrics in a file, and whether one of them is the obvious choice (the first)."""
     read: Callable[[Any, str, ScoreOptions], Cells]
+    """The scores of a metric, by name."""
     parse: Callable[[Source], Any] = lambda source: source
+    """What ``names`` and ``read`` get instead of the file, so that a file is parsed once."""
 
 
 def beginning(source: Source) -> str:

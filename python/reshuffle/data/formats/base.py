@@ -7,33 +7,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
+from ...documented import documented
 from ...errors import LINE_MESSAGE, InputError, listed, shortened, unknown_name, warn
 from ..files import MAX_INPUT, decoded, display_name, read_bytes
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The segments of a file, or of one column, key or system in it.
-
-    Attributes
-    ----------
-    name : str
-        ``FILE`` or ``FILE#NAME``, as the user typed it.
-    lines : sequence of S str
-        The text of each segment; None for a missing segment, such as null in JSON.
-    first_lines : sequence of S int
-        The line of the file on which each segment begins, from 1.
-    ids : sequence of S (str, str), or None
-        The document and number of each segment, in formats that have them.
-    format : str
-        ``conllu`` for parses, ``text`` for all other formats.
-    """
+    """The segments of a file, or of one column, key or system in it."""
 
     name: str
+    """``FILE`` or ``FILE#NAME``, as the user typed it."""
     lines: Sequence[Any]
+    """The text of each segment; None for a missing segment, such as null in JSON."""
     first_lines: Sequence[int]
+    """The line of the file on which each segment begins, from 1."""
     ids: Sequence[tuple[str, str]] | None = None
+    """The document and number of each segment, in formats that have them."""
     format: str = "text"
+    """``conllu`` for parses, ``text`` for all other formats."""
 
     def place(self, segment: int, line: int = 1) -> str:
         """File and line of a segment, for error messages. ``line`` is a line within the segment. All count from 1.
@@ -133,29 +126,21 @@ def choose(source: Source, kind: str, name: str | None, known: Sequence[str]) ->
     return name
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """An input format.
-
-    Attributes
-    ----------
-    about : str
-        Short description of the content of a file.
-    endings : tuple of str
-        File extensions, in lower case.
-    read : function
-        Takes the file and the names of columns, and returns the columns. Values that are not strings are not converted.
-    numbers : type or None
-        How the format represents numbers: str if as text, float if as numbers, None if it has no numbers.
-    names : function or None
-        Returns the names of all columns, for formats with several.
-    references : function or None
-        Returns the names of all references, for formats in which one file can contain several.
-    """
+    """An input format."""
 
     about: str
+    """Short description of the content of a file."""
     endings: tuple[str, ...]
+    """File extensions, in lower case."""
     read: Callable[[Source, Names], list[Column]]
+    """Takes the file and the names of columns, and returns the columns. Values that are not strings are not converted.
+    """
     numbers: type | None = None
+    """How the format represents numbers: str if as text, float if as numbers, None if it has no numbers."""
     names: Callable[[Source], list[str]] | None = None
+    """Returns the names of all columns, for formats with several."""
     references: Callable[[Source], Names] | None = None
+    """Returns the names of all references, for formats in which one file can contain several."""

@@ -23,30 +23,17 @@ from ..tables import pair_tables, system_tables
 
 @dataclass(frozen=True)
 class Content:
-    """What the template renders.
-
-    Attributes
-    ----------
-    title : str
-    facts : sequence of (str, str)
-        The most important settings, as terms and values.
-    conclusions, notes : sequence of str
-        Sentences.
-    tables : sequence of Table
-        The systems.
-    pairs : sequence of Table
-        The tables of pairs that the layout asks for, shown if scripts are disabled; the scripts show every pair.
-    command : str or None
-    methods, bibtex, signature, version : str
-    versions : sequence of (str, str)
-        The versions of software and of the JSON schema, as terms and values.
-    """
+    """What the template renders."""
 
     title: str
     facts: Sequence[tuple[str, str]]
+    """The most important settings, as terms and values."""
     conclusions: Sequence[str]
+    """Sentences."""
     tables: Sequence[Table]
+    """The systems."""
     pairs: Sequence[Table]
+    """The tables of pairs that the layout asks for, shown if scripts are disabled; the scripts show every pair."""
     notes: Sequence[str]
     command: str | None
     methods: str
@@ -54,6 +41,7 @@ class Content:
     signature: str
     version: str
     versions: Sequence[tuple[str, str]]
+    """The versions of software and of the JSON schema, as terms and values."""
 
 
 def content(comparison: Comparison, layout: Layout) -> Content:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ...documented import documented
 from ...errors import InputError, quoted
 from ...results import Comparison, PairedDifference
 
@@ -41,6 +42,7 @@ def plots_of(comparison: Comparison) -> Plots:
     return Plots(comparison)
 
 
+@documented
 @dataclass(frozen=True)
 class Plots:
     """The figures of a comparison on one test set, or of the average over test sets: ``comparison.plot``.
@@ -49,10 +51,6 @@ class Plots:
     as a column of an ACL paper (7.7 cm; 16 cm if that is too narrow) and as high as its rows need. Its font resembles
     Times, in 7.5 pt. No meaning depends on colour alone. ``ax.figure.savefig("figure.pdf")`` embeds TrueType fonts,
     and the same figure gives the same file. New figures do not use pyplot, and do not change matplotlib's settings.
-
-    Attributes
-    ----------
-    comparison : Comparison
 
     Notes
     -----

@@ -28,27 +28,18 @@ ROW, LINE, SMALLEST = 0.155, 0.11, 0.075
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a figure.
-
-    Attributes
-    ----------
-    labels : tuple of str
-        Names, wrapped.
-    heights : tuple of float
-        Relative to a row of one line.
-    row : float
-        The height of a row of one line, in inches.
-    width : float
-        The default width of the figure, in inches.
-    furniture : float
-        The height of what is above and below the rows, in inches.
-    """
+    """The rows of a figure."""
 
     labels: tuple[str, ...]
+    """Names, wrapped."""
     heights: tuple[float, ...]
+    """Relative to a row of one line."""
     row: float
+    """The height of a row of one line, in inches."""
     width: float
+    """The default width of the figure, in inches."""
     furniture: float
+    """The height of what is above and below the rows, in inches."""
 
     @classmethod
     def from_names(cls, names: Sequence[str], furniture: float, row: float = ROW, width: float = COLUMN) -> Rows:

@@ -29,20 +29,13 @@ from .style import BETTER, INK, MUTED, WORSE
 
 @dataclass(frozen=True)
 class View:
-    """A comparison under one metric, with the names to display.
-
-    Attributes
-    ----------
-    comparison : Comparison
-        The systems have the names of the input.
-    metric : UsedMetric
-    layout : Layout
-        Display names and decimals.
-    """
+    """A comparison under one metric, with the names to display."""
 
     comparison: Comparison
+    """The systems have the names of the input."""
     metric: UsedMetric
     layout: Layout
+    """Display names and decimals."""
 
     @classmethod
     def from_options(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ...documented import documented
 from ...results.studies import StudyResult
 from ..cells import Table
 
@@ -22,40 +23,29 @@ def _none(study: StudyResult) -> Iterator[str]:
     yield from ()
 
 
+@documented
 @dataclass(frozen=True)
 class Figure:
-    """A figure of some records of a study.
-
-    Attributes
-    ----------
-    about : str
-        What it shows, as a caption.
-    table : str
-        The table of the records.
-    by : sequence of str
-        The fields in which all records of one figure agree. They are the options of the figure: ``metric`` is a
-        keyword of ``result.plot.NAME`` and ``--metric`` of ``reshuffle plot``, and may be left out where the result has
-        only one.
-    draw : callable
-        From the result and the records to a drawing. It imports the drawing, and matplotlib with it, in its body.
-    over : str, optional
-        The field on the x axis. HTML pages have the figure only if the records differ in it.
-    flat : callable, optional
-        From the records of the table to those of the figure, where these are fewer or have other fields.
-    needs : str, optional
-        What a result without records for the figure lacks; by default the table.
-    among : sequence of str
-        Fields in which records of one figure may differ. They are options, too, which choose some of the records.
-    """
+    """A figure of some records of a study."""
 
     about: str
+    """What it shows, as a caption."""
     table: str
+    """The table of the records."""
     by: Sequence[str]
+    """The fields in which all records of one figure agree. They are the options of the figure: ``metric`` is a keyword
+    of ``result.plot.NAME`` and ``--metric`` of ``reshuffle plot``, and may be left out where the result has only one.
+    """
     draw: Callable[[StudyResult, Sequence[Any]], Drawing]
+    """From the result and the records to a drawing. It imports the drawing, and matplotlib with it, in its body."""
     over: str | None = None
+    """The field on the x axis. HTML pages have the figure only if the records differ in it."""
     flat: Callable[[Sequence[Any]], Sequence[Any]] | None = None
+    """From the records of the table to those of the figure, where these are fewer or have other fields."""
     needs: str | None = None
+    """What a result without records for the figure lacks; by default the table."""
     among: Sequence[str] = ()
+    """Fields in which records of one figure may differ. They are options, too, which choose some of the records."""
 
     def records(self, study: StudyResult) -> Sequence[Any]:
         """All records of figures of this kind."""
@@ -63,38 +53,30 @@ class Figure:
         return records if self.flat is None else self.flat(records)
 
 
+@documented
 @dataclass(frozen=True)
 class StudyReport:
-    """How the results of a study are shown.
-
-    Attributes
-    ----------
-    title : function
-        From a result to the title of its page.
-    tables : function
-        From a result to its tables, the most important one first, each with the sentences that explain its symbols
-        (or an empty string).
-    conclusions, notes : function
-        From a result to sentences: what was found, which text shows below the first table, and how it was computed,
-        which it shows at the end. The truths of the result are notes already.
-    figures : mapping of str to Figure
-        By name: ``result.plot.NAME`` and ``reshuffle plot RESULT NAME``.
-    paper : function, optional
-        Like ``tables``, for the formats for papers, if these should have other tables.
-    truths : str
-        The heading of the truths in a page.
-    truth : str
-        What stands before the name of a truth in a note.
-    """
+    """How the results of a study are shown."""
 
     title: Callable[[StudyResult], str]
+    """From a result to the title of its page."""
     tables: Callable[[StudyResult], Iterator[Explained]]
+    """From a result to its tables, the most important one first, each with the sentences that explain its symbols (or
+    an empty string).
+    """
     conclusions: Sentences = _none
+    """From a result to sentences: what was found, which text shows below the first table, and how it was computed,
+    which it shows at the end. The truths of the result are notes already.
+    """
     notes: Sentences = _none
     figures: Mapping[str, Figure] = field(default_factory=dict)
+    """By name: ``result.plot.NAME`` and ``reshuffle plot RESULT NAME``."""
     paper: Callable[[StudyResult], Iterator[Explained]] | None = None
+    """Like ``tables``, for the formats for papers, if these should have other tables."""
     truths: str = "What was true"
+    """The heading of the truths in a page."""
     truth: str = ""
+    """What stands before the name of a truth in a note."""
 
     def truths_of(self, study: StudyResult) -> list[str]:
         """The truths of a result as notes."""

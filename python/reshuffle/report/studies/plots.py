@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ...documented import documented
 from ...errors import InputError, listed, unknown_name
 from ...results.lookup import metric_name
 from ...results.studies import StudyResult
@@ -33,16 +34,13 @@ def plots_of_study(study: StudyResult) -> StudyPlots:
     return StudyPlots(study)
 
 
+@documented
 @dataclass(frozen=True)
 class StudyPlots:
     """The figures of a study: ``result.plot.rates()``. ``dir(result.plot)`` lists them, with ``_`` for ``-``.
 
     Each method draws into the axes ``ax``, or into those of a new figure, and returns the axes; the style and the size
     are those of the figures of comparisons (:class:`reshuffle.report.Plots`).
-
-    Attributes
-    ----------
-    study : StudyResult
 
     Notes
     -----

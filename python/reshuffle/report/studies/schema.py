@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from ...documented import fields_of
 from ...results import ConfidenceInterval
-from ...results.documented import fields_of
 from ...results.schemas import STUDY
 from ...results.studies import RECORDS, TABLES_OF
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ...documented import documented
 from ...types import Format
 from .. import UsedMetric
-from ..documented import documented
 from ..intervals import ConfidenceInterval
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..documented import documented
+from ...documented import documented
 from ..intervals import ConfidenceInterval
 from ..verdicts import Tested
 from .base import StudyResult

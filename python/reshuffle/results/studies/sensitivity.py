@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..documented import documented
+from ...documented import documented
 from ..intervals import ConfidenceInterval
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..documented import documented
+from ...documented import documented
 from .base import StudyResult
 
 # The tables of tuning.
