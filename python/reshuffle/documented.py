@@ -55,6 +55,15 @@ def fields_of(record: type[Any]) -> dict[str, Field]:
     >>> fields_of(ConfidenceInterval)["confidence_level"]
     Field(kind='float', about='For example 0.95.')
     """
+    found: dict[str, Field] = {}
+    for each in reversed(inspect.getmro(record)):
+        if "__annotations__" in vars(each):
+            found |= _own_fields(each)
+    return found
+
+
+def _own_fields(record: type[Any]) -> dict[str, Field]:
+    """The fields that a class declares, without those of its bases."""
     try:
         source = textwrap.dedent(inspect.getsource(record))
     except OSError:

@@ -1,0 +1,72 @@
+"""Records show the docstrings of their fields."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import pytest
+
+import reshuffle
+from reshuffle.documented import Field, documented, fields_of
+from reshuffle.results.studies import RECORDS, TABLES_OF
+
+RECORDS_OF_STUDIES = {record for of_study in (RECORDS, *TABLES_OF.values()) for record in of_study.values()}
+PUBLIC = {each for name in reshuffle.__all__ if is_dataclass(each := getattr(reshuffle, name))}
+
+
+@documented
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point.
+
+    Notes
+    -----
+    In the plane.
+    """
+
+    x: float
+    """To the right."""
+    y: float
+    z: float | None = None
+    names: tuple[str, ...] = ()
+    """Its names,
+
+    if it has some."""
+
+
+def test_the_fields_stand_before_other_sections() -> None:
+    assert Point.__doc__ == (
+        "A point.\n\nAttributes\n----------\nx : float\n    To the right.\ny : float\nz : float or None\n"
+        "names : tuple of str\n    Its names,\n\n    if it has some.\n\nNotes\n-----\nIn the plane."
+    )
+    assert fields_of(Point)["x"] == Field("float", "To the right.")
+    assert pickle.loads(pickle.dumps(Point(1, 2))) == Point(1, 2)
+    assert Point(1, 2).__doc__ == Point.__doc__
+
+
+def test_without_the_source_the_text_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_source(record: Any) -> str:
+        raise OSError
+
+    monkeypatch.setattr(inspect, "getsource", no_source)
+    assert Point.__doc__ is not None
+    assert Point.__doc__.startswith("A point.")
+    assert "Attributes" not in Point.__doc__
+
+
+@pytest.mark.parametrize("record", sorted({*RECORDS_OF_STUDIES, *PUBLIC}, key=lambda record: record.__name__))
+def test_every_record_lists_all_its_fields(record: Any) -> None:
+    text = record.__doc__ or ""
+    own = [field.name for field in fields(record) if field.init and not field.name.startswith("_")]
+    head = "Parameters" if "\nParameters\n" in text else "Attributes"
+    if not own or f"\n{head}\n" not in text:
+        pytest.skip("has no list")
+    _, _, listed = text.partition(f"\n{head}\n")
+    names = [
+        name.strip() for line in listed.splitlines() if " : " in line and line[:1] != " "
+        for name in line.split(" : ")[0].split(",")
+    ]  # fmt: skip
+    assert set(own) <= set(names)
