@@ -13,8 +13,8 @@ import reshuffle
 from reshuffle.documented import Field, documented, fields_of
 from reshuffle.results.studies import RECORDS, TABLES_OF
 
-RECORDS_OF_STUDIES = {record for of_study in (RECORDS, *TABLES_OF.values()) for record in of_study.values()}
-PUBLIC = {each for name in reshuffle.__all__ if is_dataclass(each := getattr(reshuffle, name))}
+RECORDS_OF_STUDIES: set[Any] = {record for of_study in (RECORDS, *TABLES_OF.values()) for record in of_study.values()}
+PUBLIC: set[Any] = {each for name in reshuffle.__all__ if is_dataclass(each := getattr(reshuffle, name))}
 
 
 @documented
@@ -57,7 +57,7 @@ def test_without_the_source_the_text_stays(monkeypatch: pytest.MonkeyPatch) -> N
     assert "Attributes" not in Point.__doc__
 
 
-@pytest.mark.parametrize("record", sorted({*RECORDS_OF_STUDIES, *PUBLIC}, key=lambda record: record.__name__))
+@pytest.mark.parametrize("record", sorted(RECORDS_OF_STUDIES | PUBLIC, key=str))
 def test_every_record_lists_all_its_fields(record: Any) -> None:
     text = record.__doc__ or ""
     own = [field.name for field in fields(record) if field.init and not field.name.startswith("_")]

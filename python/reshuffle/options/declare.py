@@ -406,7 +406,7 @@ def documented(record: type[R]) -> type[R]:
     options = options_of(record)
     record.__doc__ = _with_parameters(f"{inspect.cleandoc(record.__doc__ or '')}\n", options).rstrip()
     # Declarations would fill the signature. (A signature of its own would be that of subclasses, too.)
-    record.__init__.__annotations__ = {"return": None}  # type: ignore[misc]
+    record.__init__.__annotations__ = {"return": None}
     return record
 
 

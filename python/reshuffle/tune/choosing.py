@@ -127,7 +127,7 @@ class LinearModel:
     --------
     >>> from pathlib import Path
     >>> from reshuffle import tune
-    >>> _ = Path("dev.nbest").write_text("0 ||| a b ||| lm= -1\n0 ||| a c ||| lm= -2\n")
+    >>> _ = Path("dev.nbest").write_text("0 ||| a b ||| lm= -1\\n0 ||| a c ||| lm= -2\\n")
     >>> lists = tune.read_nbest("dev.nbest")
     >>> model = tune.LinearModel({"lm": 1.0, "ngram:1=c": 1.5})
     >>> model.scores(lists).tolist(), lists.hypotheses(model.choose(lists))

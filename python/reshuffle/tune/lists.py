@@ -71,7 +71,7 @@ class NBest:
     Examples
     --------
     >>> from pathlib import Path
-    >>> _ = Path("dev.nbest").write_text("0 ||| a b ||| lm= -1 tm= -2 -3\n0 ||| a c ||| lm= -2 tm= 0 -1\n")
+    >>> _ = Path("dev.nbest").write_text("0 ||| a b ||| lm= -1 tm= -2 -3\\n0 ||| a c ||| lm= -2 tm= 0 -1\\n")
     >>> lists = read_nbest("dev.nbest")
     >>> lists.names, lists.dense.tolist()
     (['lm', 'tm_0', 'tm_1'], [[-1.0, -2.0, -3.0], [-2.0, 0.0, -1.0]])
