@@ -62,7 +62,7 @@ def check_average(shown: str, value: object) -> None:
             raise InputError(f"{shown}: expected names of test sets for {quoted(name)}, got {quoted(own)}")
 
 
-@frozen(kw_only=True, slots=False, eq=False, repr=False)
+@frozen(slots=False, eq=False, repr=False)
 class Judged(Options):
     """The test sets."""
 
@@ -84,7 +84,7 @@ class Judged(Options):
             A mapping names groups of test sets, such as years: the result has the mean of each group, and ``average``
             is the mean of these means and of test sets in no group."""
         ),
-    ] = True
+    ] = field(default=True, kw_only=True)
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

@@ -285,7 +285,7 @@ class Started(Options):
     initial: Initial = None
 
 
-@frozen(kw_only=True, slots=False, eq=False, repr=False)
+@frozen(slots=False, eq=False, repr=False)
 class Counted(Options):
     """Lists whose entries have been counted."""
 
@@ -298,7 +298,7 @@ class Counted(Options):
     ] = field(kw_only=False)
 
 
-@frozen(kw_only=True, slots=False, eq=False, repr=False)
+@frozen(slots=False, eq=False, repr=False)
 class Scored(Options):
     """Lists whose entries have been scored."""
 
