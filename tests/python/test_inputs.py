@@ -25,7 +25,7 @@ from reshuffle.data.blocks import TextBlocks
 from reshuffle.data.corpus import system_names
 from reshuffle.data.files import parse_size
 from reshuffle.data.formats import INPUT_FORMATS, format_of
-from reshuffle.data.reading import read_columns, read_conllu, read_documents, split_name
+from reshuffle.data.reading import read_columns, read_groups, split_name
 from reshuffle.data.scores import read_numbers
 from reshuffle.validate import LARGEST_SCORE
 
@@ -67,7 +67,7 @@ def test_any_json_lines_are_read_back(rows: list[tuple[str, str | None]], ascii_
 def test_any_sentences_are_read_back(sentences: list[tuple[str, list[str]]]) -> None:
     blocks = [[f"#{comment}", *(token(i, form) for i, form in enumerate(forms, 1))] for comment, forms in sentences]
     path = put("any.conllu", "".join("\n".join(lines) + "\n\n" for lines in blocks))
-    assert ["\n".join(lines) for lines in blocks] == read_conllu(path)
+    assert ["\n".join(lines) for lines in blocks] == segments(path)
 
 
 # Tables, JSON lines, CoNLL-U.
@@ -82,7 +82,7 @@ def test_a_byte_order_mark_is_skipped_except_in_plain_text() -> None:
     put("bom.tsv", "\ufeffa\tb\n\ufeffx\ty\n")
     assert segments("bom.tsv#a") == ["\ufeffx"]
     assert segments(put("bom.jsonl", '\ufeff"x"\n')) == ["x"]
-    assert read_conllu(put("bom.conllu", "\ufeff# x\n\n")) == ["# x"]
+    assert segments(put("bom.conllu", "\ufeff# x\n\n")) == ["# x"]
     assert segments(put("bom.txt", "\ufeffx\n")) == ["\ufeffx"]
 
 
@@ -103,17 +103,17 @@ def test_parses_keep_the_line_numbers_of_their_sentences() -> None:
     a, b, c = token(1, "A"), token(1, "B"), token(2, "C")
     path = put("a.conllu", f"# newdoc\n{a}\n\n# text =\n\n{b}\r\n{c}\r\n\r\n")
     (column,) = read_columns([path])
-    assert [f"# newdoc\n{a}", "# text =", f"{b}\n{c}"] == column.lines == read_conllu(path)
+    assert [f"# newdoc\n{a}", "# text =", f"{b}\n{c}"] == column.lines == segments(path)
     assert column.first_lines == [1, 4, 6]
     assert column.place(3, 2) == "a.conllu, line 7"
-    assert read_conllu(put("end.conllu", f"{a}\n\n{b}")) == [a, b]
+    assert segments(put("end.conllu", f"{a}\n\n{b}")) == [a, b]
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\n\n", "\n\n\n", "\r\n\r\n\r\n", "\n" * 9])
 def test_sentences_may_have_any_number_of_empty_lines_at_the_end(end: str) -> None:
     first = token(1, "A")
     path = put("end.conllu", f"{first}\n\n# b{end}")
-    assert read_conllu(path) == [first, "# b"]
+    assert segments(path) == [first, "# b"]
     assert read_columns([path])[0].first_lines == [1, 3]
 
 
@@ -414,8 +414,8 @@ def test_the_decompressed_size_is_limited(tmp_path: Path, ending: str) -> None:
         lambda: read_columns([path], max_input=size - 1),
         lambda: read_corpus([str(path)], [str(path)], max_input=size - 1),
         lambda: read_numbers(path, max_input=size - 1),
-        lambda: read_documents(path, max_input=size - 1),
-        lambda: read_conllu(path, max_input=size - 1),
+        lambda: read_groups("document", str(path), max_input=size - 1),
+        lambda: read_columns([path], "conllu", max_input=size - 1),
     ):
         with pytest.raises(InputError, match=r"is larger than 8,005 bytes when decompressed: .*--max-input"):
             read()

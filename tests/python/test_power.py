@@ -28,7 +28,6 @@ from reshuffle.study.parametric import (
     CARD_BLEU,
     SwapEffects,
     effects_of_swaps,
-    normal_approximation,
     simulate_swap_effects,
 )
 
@@ -161,7 +160,8 @@ def test_the_notebook_of_card_et_al() -> None:
     assert rejected.mean() == pytest.approx(0.756, abs=4 * 0.43 * math.sqrt(1 / 300 + 1 / 500))
     assert np.abs(significant).mean() == pytest.approx(1.200, abs=0.08)
     assert (significant > 0).all()
-    assert normal_approximation(CARD_BLEU, 1.0, 2000, 0.05) == pytest.approx(0.75, abs=0.005)
+    approximated = normal_power(1.0 / CARD_BLEU.standard_error(1.0, 2000), 0.05)
+    assert approximated == pytest.approx(0.75, abs=0.005)
 
 
 def test_drawn_effects_have_the_distribution_of_the_model() -> None:

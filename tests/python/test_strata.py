@@ -35,7 +35,7 @@ from reshuffle import (
     standard_error,
 )
 from reshuffle.data.demo import demo_corpus
-from reshuffle.data.reading import read_strata
+from reshuffle.data.reading import read_groups
 from reshuffle.inference.estimates import Estimate
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.metrics.base import Counts
@@ -409,7 +409,7 @@ def test_every_file_format_of_ids_gives_the_comparison_of_the_api(demo: Path, ru
     expected = render(compare(corpus.references, corpus.systems, **both), "json")
     for path in ("strata.txt", "ids.tsv#stratum", "strata.jsonl#stratum", "strata.sgm"):
         assert expected == run(*COMPARE, "--strata", path, "--format", "json")[1]
-        assert ids == read_strata(path)
+        assert ids == read_groups("stratum", path)[0]
         assert ids == read_corpus(["reference.txt"], ["tuned.txt"], strata=path).strata
     documents = Path("docs.txt").read_text().split()
     expected = render(compare(corpus.references, corpus.systems, documents=documents, **both), "json")

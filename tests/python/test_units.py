@@ -36,7 +36,7 @@ from reshuffle import (
     score,
 )
 from reshuffle.data.demo import demo_corpus
-from reshuffle.data.reading import read_documents
+from reshuffle.data.reading import read_groups
 from reshuffle.inference.significance import BOOTSTRAP_TESTS
 from reshuffle.metrics.base import Counts
 from reshuffle.report import FORMATS, render
@@ -358,7 +358,7 @@ def test_every_file_format_of_ids_gives_the_comparison_of_the_api(demo: Path, ru
     )
     for path in FILES:
         assert expected == run(*COMPARE, "--docs", path, "--format", "json").out
-        assert [str(id_) for id_ in ids] == read_documents(path)
+        assert [str(id_) for id_ in ids] == read_groups("document", path)[0]
         assert [str(id_) for id_ in ids] == read_corpus(["reference.txt"], ["tuned.txt"], documents=path).documents
     interval = score(corpus.references, corpus.systems, documents=ids, confidence_level=0.9, n_resamples=200)
     command = ("score", *COMPARE[1:], "--confidence", "0.9", "--format", "json")

@@ -263,7 +263,7 @@ def read_corpus(
         determines its format.
     documents : str, optional
         ``FILE`` or ``FILE#NAME`` with the id of each segment's document, as for
-        :func:`reshuffle.data.reading.read_documents`. It may be an mteval file, or one of the files above. In all other
+        :func:`reshuffle.data.reading.read_groups`. It may be an mteval file, or one of the files above. In all other
         cases its extension determines its format.
     strata : str, optional
         The same for the ids of strata.
@@ -279,7 +279,7 @@ def read_corpus(
     Raises
     ------
     InputError
-        As :func:`reshuffle.data.reading.read_columns` and :func:`reshuffle.data.reading.read_documents`; if numbers of
+        As :func:`reshuffle.data.reading.read_columns` and :func:`reshuffle.data.reading.read_groups`; if numbers of
         segments differ; if a segment of one mteval file is missing in another; if a segment of a system is null; if
         standard input is named twice.
 

@@ -167,25 +167,13 @@ def _check_strings(column: Column) -> None:
             raise InputError(f"{column.place(segment)}: expected a string, got {shown_json(value)}")
 
 
-def read_documents(
-    path: str | os.PathLike[str], input_format: InputFormat | str | None = None, *, max_input: int = MAX_INPUT
-) -> list[str]:
-    """Read the id of each segment's document.
+def read_groups(
+    group: str, path: str, input_format: str | None = None, *, max_input: int = MAX_INPUT
+) -> tuple[list[str], list[str] | None]:
+    """The ids of the segments' documents or strata, and those of the segments if a column such as ``id`` has them.
 
-    The ids are lines of text, a column of a TSV file, a key of JSON lines, or the document ids of an mteval file.
-
-    Parameters
-    ----------
-    path : str
-        ``FILE`` or ``FILE#NAME``, as for :func:`read_columns`.
-    input_format : str, optional
-        ``text``, ``tsv``, ``jsonl`` or ``mteval``. By default the file's extension determines the format.
-    max_input : int, optional
-        As for :func:`read_columns`.
-
-    Returns
-    -------
-    list of S str
+    ``group`` is ``document`` or ``stratum``. The path is ``FILE`` or ``FILE#NAME``: lines of text, a column of a TSV
+    file, a key of JSON lines, or an mteval file, whose documents are also its strata.
 
     Raises
     ------
@@ -195,50 +183,10 @@ def read_documents(
     Examples
     --------
     >>> from pathlib import Path
-    >>> _ = Path("talks.tsv").write_text("talk\\ttext\\n7\\tHello.\\n7\\tBye.\\n8\\tHello.\\n")
-    >>> read_documents("talks.tsv#talk")
-    ['7', '7', '8']
+    >>> _ = Path("talks.tsv").write_text("talk\\tid\\n7\\ta\\n7\\tb\\n8\\tc\\n")
+    >>> read_groups("document", "talks.tsv#talk")
+    (['7', '7', '8'], ['a', 'b', 'c'])
     >>> Path("talks.tsv").unlink()
-    """
-    return list(_ids("document", *_only_column(_read_paths([path], input_format, max_input=max_input)[0])).lines)
-
-
-def read_strata(
-    path: str | os.PathLike[str], input_format: InputFormat | str | None = None, *, max_input: int = MAX_INPUT
-) -> list[str]:
-    """Read the id of each segment's stratum, from the same kinds of files as :func:`read_documents`.
-
-    Parameters
-    ----------
-    path, input_format, max_input
-        As for :func:`read_documents`. In an mteval file, each document is a stratum.
-
-    Returns
-    -------
-    list of S str
-
-    Raises
-    ------
-    InputError
-        As :func:`read_documents`.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> _ = Path("parts.txt").write_text("news\\nnews\\ntalks\\n")
-    >>> read_strata("parts.txt")
-    ['news', 'news', 'talks']
-    >>> Path("parts.txt").unlink()
-    """
-    return list(_ids("stratum", *_only_column(_read_paths([path], input_format, max_input=max_input)[0])).lines)
-
-
-def read_groups(
-    group: str, path: str, input_format: str | None = None, *, max_input: int = MAX_INPUT
-) -> tuple[list[str], list[str] | None]:
-    """The ids of the segments' documents or strata, and those of the segments if a column such as ``id`` has them.
-
-    ``group`` is ``document`` or ``stratum``. Other arguments and errors are those of :func:`read_documents`.
     """
     file, name = split_name(path)
     if input_format is not None:
@@ -264,25 +212,3 @@ def _ids(group: str, file_format: FileFormat, column: Column) -> Column:
             shown = quoted(value) if file_format.numbers is not float else shown_json(value)
             raise InputError(f"{column.place(segment)}: expected the id of a {group}, got {shown}")
     return replace(column, lines=[str(value) for value in ids])
-
-
-def read_conllu(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> list[str]:
-    """Read the sentences of a CoNLL-U file, one segment each: the lines of a sentence, with comments, joined by LF.
-
-    :func:`read_columns` also returns the line of the file on which each sentence begins.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is not valid CoNLL-U, with the line.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> word = "\\t".join("1 Yes yes INTJ _ _ 0 root _ _".split())
-    >>> _ = Path("a.conllu").write_text(f"# text =\\n\\n# text = Yes\\n{word}\\n\\n")
-    >>> [sentence.count("\\n") for sentence in read_conllu("a.conllu")]
-    [0, 1]
-    >>> Path("a.conllu").unlink()
-    """
-    return list(read_columns([path], "conllu", max_input=max_input)[0].lines)

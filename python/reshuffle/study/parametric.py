@@ -19,7 +19,6 @@ from .. import _core
 from .._core import Progress
 from ..errors import InputError
 from ..execution.tables import NUMBER, PROBABILITY, Column, Columns, Table, run_table
-from ..inference.power import normal_power
 from ..inference.significance import approximate_randomization
 from ..metrics.base import Counts, Metric, Scores
 from ..seeds import derive_seed
@@ -177,14 +176,3 @@ def _blocks(n: int, size: int) -> Iterator[slice]:
     [slice(0, 3, None), slice(3, 5, None)]
     """
     return (slice(first, min(n, first + size)) for first in range(0, n, size))
-
-
-def normal_approximation(
-    effects: SwapEffects, difference: float, n: int, level: float, alternative: str = "two-sided"
-) -> float:
-    """The power of a test of a normal estimate with the standard error of the model.
-
-    >>> round(normal_approximation(CARD_BLEU, 1.0, 2000, 0.05), 3)  # the paper: approximately 75%
-    0.748
-    """
-    return normal_power(difference / effects.standard_error(difference, n), level, alternative)
