@@ -12,15 +12,28 @@ from .. import types
 from ..validate import check_n_resamples
 from .choices import AR, INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Simultaneous, WithMargin, read
 from .declare import Check, Flag, Kind, Options, several
-from .groups import PYTHON, SYSTEM_OR_FILE, Alpha, Alternative, Computed, ConfidenceLevel, Progress, Threads
+from .groups import (
+    PYTHON,
+    SYSTEM_OR_FILE,
+    Alpha,
+    Alternative,
+    Computed,
+    ConfidenceLevel,
+    IdsOfDocuments,
+    Progress,
+    ReferenceColumns,
+    Threads,
+)
 
 if TYPE_CHECKING:
     from ..data.corpus import Lines
     from ..resampling.counting import Metrics, References, Systems
     from ..sets import AnySet
-    from ..settings import DocumentIds, StratumIds
+    from ..settings import StratumIds
 
-AnyNumber = int | Literal["auto"]
+AnyNumber = Annotated[
+    int | Literal["auto"], Check(check_n_resamples), Kind("int or 'auto'"), Flag(("-n", "--n-resamples"), "N")
+]
 TestChoice = types.TestChoice | str | AR | WithMargin
 IntervalChoice = types.IntervalChoice | str | Simultaneous | None
 ExchangeName = Literal["auto", "all"] | types.Exchange | str
@@ -73,9 +86,7 @@ class Texts(Options):
         ),
     ] = "bleu"
     reference: Annotated[
-        "str | Sequence[str] | None",
-        PYTHON,
-        Kind("str or sequence of str, optional"),
+        ReferenceColumns,
         Doc(
             """The column of the references, or several such columns, if ``references`` is a data frame with S rows.
             Null stands for a missing reference. ``systems`` are then names of columns, or a mapping from names of
@@ -84,9 +95,7 @@ class Texts(Options):
         ),
     ] = field(default=None, kw_only=True)
     documents: Annotated[
-        "DocumentIds | None",
-        PYTHON,
-        Kind("sequence of S str or int, optional"),
+        IdsOfDocuments,
         Doc(
             """The document id of each segment; the segments of a document need not be adjacent. Whole documents are
             then resampled, and the intraclass correlation and design effect are reported."""
@@ -215,9 +224,6 @@ class Replicated(Options):
     TITLE: ClassVar[str] = "Resampling"
     n_resamples: Annotated[
         AnyNumber,
-        Check(check_n_resamples),
-        Kind("int or 'auto'"),
-        Flag(("-n", "--n-resamples"), "N"),
         Doc(
             """Shuffles and draws; auto: as many as are needed.
 
@@ -241,9 +247,6 @@ class Draws(Replicated):
 
     n_resamples: Annotated[
         AnyNumber,
-        Check(check_n_resamples),
-        Kind("int or 'auto'"),
-        Flag(("-n", "--n-resamples"), "N"),
         Doc(
             """Bootstrap draws, for intervals that need them; auto: as many as are needed.
 
@@ -353,9 +356,7 @@ class SegmentScoring(Watched, Texts):
     """:func:`reshuffle.segment_scores`."""
 
     documents: Annotated[
-        "DocumentIds | None",
-        PYTHON,
-        Kind("sequence of S str or int, optional"),
+        IdsOfDocuments,
         Doc("The document id of each segment. Then documents are scored, instead of segments."),
     ] = field(default=None, kw_only=True)
 
@@ -452,9 +453,7 @@ class CompareRuns(Resampled, Medians, RunTests, Pairs, Stratified):
         ),
     ] = field(default="bleu", kw_only=False)
     documents: Annotated[
-        "DocumentIds | None",
-        PYTHON,
-        Kind("sequence of S str or int, optional"),
+        IdsOfDocuments,
         Doc("As for :func:`reshuffle.compare`."),
     ] = field(default=None, kw_only=True)
     dev_references: Annotated[

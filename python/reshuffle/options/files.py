@@ -16,6 +16,7 @@ from .declare import FILE, NO_KEY, SIZE, Flag, Kind, Options
 from .groups import PYTHON
 
 File = Annotated[str, FILE]
+DocumentFile = Annotated[File | None, Flag(("--docs",), "FILE")]
 # A file for each system: by the systems' names, or in a list.
 OfSystems = Mapping[str, File] | tuple[File, ...]
 # A name and files, or other words.
@@ -94,8 +95,7 @@ class Files(Measured):
         Doc("For depf beside other metrics: CoNLL-U of references, then every SYS."),
     ] = ()
     documents: Annotated[
-        File | None,
-        Flag(("--docs",), "FILE"),
+        DocumentFile,
         Doc("Document ids, one per segment (text, FILE#NAME or mteval): resample whole documents."),
     ] = None
     strata: Annotated[
@@ -135,8 +135,7 @@ class Unstratified(SetFiles):
     """The files of a test set that has no strata: of studies."""
 
     documents: Annotated[
-        File | None,
-        Flag(("--docs",), "FILE"),
+        DocumentFile,
         Doc("Document ids, one per segment (text, FILE#NAME or mteval): sample and resample whole documents."),
     ] = None
     strata: Annotated[File | None, Flag(hidden=True), Doc("Without a use here.")] = None
@@ -147,8 +146,7 @@ class FlipFiles(Unstratified):
     """The files of :func:`reshuffle.flips`."""
 
     documents: Annotated[
-        File | None,
-        Flag(("--docs",), "FILE"),
+        DocumentFile,
         Doc("Document ids, one per segment (text, FILE#NAME or mteval): compare documents instead of segments."),
     ] = None
 

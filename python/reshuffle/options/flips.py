@@ -3,7 +3,6 @@
 # Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from annotated_types import Ge
@@ -13,11 +12,10 @@ from typing_extensions import Doc
 from ..errors import InputError, quoted
 from .comparisons import Watched
 from .declare import Check, Flag, Kind
-from .groups import PYTHON
+from .groups import PYTHON, IdsOfDocuments, ReferenceColumns
 
 if TYPE_CHECKING:
     from ..resampling.counting import AnyMetric, References, Systems
-    from ..settings import DocumentIds
 
 
 def finite(name: str, value: Any) -> float:
@@ -66,15 +64,11 @@ class FlipOptions(Watched):
         default=10, kw_only=True
     )
     reference: Annotated[
-        "str | Sequence[str] | None",
-        PYTHON,
-        Kind("str or sequence of str, optional"),
+        ReferenceColumns,
         Doc("As for :func:`reshuffle.compare`."),
     ] = field(default=None, kw_only=True)
     documents: Annotated[
-        "DocumentIds | None",
-        PYTHON,
-        Kind("sequence of S str or int, optional"),
+        IdsOfDocuments,
         Doc(
             """The document id of each segment. Documents are then compared instead of segments; the score of a document
             is the corpus score of its segments."""

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 # The value is a Python object, or a command reads it from files.
 PYTHON = Flag(shown=False)
-DOCUMENTS = Flag(("--docs",), shown=False)
 # Notes on how values are written on the command line.
 SYSTEM_OR_FILE = "its name or file"
 
@@ -57,6 +56,13 @@ def by_metric(value: Mapping[str, float] | None) -> Mapping[str, float]:
     return {name: float(each) if _is(each, Real) else each for name, each in value.items()}
 
 
+ReferenceColumns = Annotated["str | Sequence[str] | None", PYTHON, Kind("str or sequence of str, optional")]
+IdsOfDocuments = Annotated[
+    "DocumentIds | None", Flag(("--docs",), shown=False), Kind("sequence of S str or int, optional")
+]
+Resamples = Annotated[int, Ge(1), Flag(("-n", "--n-resamples"))]
+
+
 @frozen(slots=False, eq=False, repr=False)
 class Inputs(Options):
     """What is compared. Commands read it from files."""
@@ -78,15 +84,12 @@ class Inputs(Options):
         "Metrics", PYTHON, Kind("str, metric, or sequence of these"), Doc("As for :func:`reshuffle.compare`.")
     ] = "bleu"
     reference: Annotated[
-        "str | Sequence[str] | None",
-        PYTHON,
-        Kind("str or sequence of str, optional"),
+        ReferenceColumns,
         Doc("The column of the references, or several such columns, if ``references`` is a data frame."),
     ] = field(default=None, kw_only=True)
-    documents: Annotated["DocumentIds | None", DOCUMENTS, Kind("sequence of S str or int, optional"),
-                 Doc("The document id of each segment. Sizes are then in documents, which are drawn whole.")] = (
-        field(default=None, kw_only=True)
-    )  # fmt: skip
+    documents: Annotated[
+        IdsOfDocuments, Doc("The document id of each segment. Sizes are then in documents, which are drawn whole.")
+    ] = field(default=None, kw_only=True)
 
 
 Seed = Annotated[

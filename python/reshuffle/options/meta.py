@@ -13,11 +13,16 @@ from typing_extensions import Doc
 from .. import types
 from ..errors import InputError, quoted
 from .declare import Check, Except, Flag, Kind, Options, several
-from .groups import PYTHON, Alpha, Computed, ConfidenceLevel, real
+from .groups import PYTHON, Alpha, Computed, ConfidenceLevel, Resamples, real
 
 if TYPE_CHECKING:
     from ..meta.material import JudgedSet
 
+TestSets = Annotated[
+    "JudgedSet | Sequence[JudgedSet] | Mapping[str, JudgedSet]",
+    PYTHON,
+    Kind("JudgedSet, sequence of these, or mapping of str to JudgedSet"),
+]
 CoefficientName = types.MetaCoefficient | str
 GroupingName = types.Grouping | str
 TestName = Literal["auto"] | types.MetaTest | Literal["none"] | str
@@ -68,9 +73,7 @@ class Judged(Options):
 
     TITLE: ClassVar[str] = "Input"
     test_sets: Annotated[
-        "JudgedSet | Sequence[JudgedSet] | Mapping[str, JudgedSet]",
-        PYTHON,
-        Kind("JudgedSet, sequence of these, or mapping of str to JudgedSet"),
+        TestSets,
         Doc("All with the same metrics. At system level, each needs at least 3 judged systems."),
     ] = field(kw_only=False)
     average: Annotated[
@@ -207,9 +210,7 @@ class Replicated(Options):
 
     TITLE: ClassVar[str] = "Resampling"
     n_resamples: Annotated[
-        int,
-        Ge(1),
-        Flag(("-n", "--n-resamples")),
+        Resamples,
         Doc(
             """Shuffles or draws.
 
@@ -397,8 +398,6 @@ class TuneSmoothing(Evaluation, DrawnVotes, TestOfValues, DecidingVotes):
     TITLE: ClassVar[str] = "Input"
 
     test_sets: Annotated[
-        "JudgedSet | Sequence[JudgedSet] | Mapping[str, JudgedSet]",
-        PYTHON,
-        Kind("JudgedSet, sequence of these, or mapping of str to JudgedSet"),
+        TestSets,
         Doc("With votes, and with the metrics of :func:`smoothing_grid`."),
     ] = field(kw_only=False)

@@ -14,13 +14,14 @@ from .. import types
 from .choices import AR, TESTS_WITH_OPTIONS, WithMargin, read
 from .declare import Except, Flag, Kind, Options, several
 from .groups import (
-    DOCUMENTS,
     PYTHON,
     SYSTEM_OR_FILE,
     Alternative,
     Checkpointed,
     Computed,
+    IdsOfDocuments,
     Inputs,
+    Resamples,
     numbers,
     whole_numbers,
 )
@@ -28,7 +29,7 @@ from .nulls import NULLS_WITH_OPTIONS, Documents, EqualScore, Margin, Noise, Rep
 
 if TYPE_CHECKING:
     from ..resampling.counting import Metrics
-    from ..settings import DocumentIds, StratumIds
+    from ..settings import StratumIds
 
 # How a test is named, and how many of them; the type of what a converter takes is the type of the keyword argument.
 TestName = types.Test | str
@@ -177,9 +178,7 @@ class Replicates(Options):
 
     TITLE: ClassVar[str] = "Resampling"
     n_resamples: Annotated[
-        int,
-        Ge(1),
-        Flag(("-n", "--n-resamples")),
+        Resamples,
         Doc(
             """Shuffles or draws of each test.
 
@@ -473,9 +472,7 @@ class PoolReplicates(Options):
     TITLE: ClassVar[str] = "Resampling"
     # As in the paper, where 95% means 950 of the draws.
     n_resamples: Annotated[
-        int,
-        Ge(1),
-        Flag(("-n", "--n-resamples")),
+        Resamples,
         Doc(
             """Shuffles or draws on each sample.
 
@@ -597,9 +594,7 @@ class Agreement(StudyInputs, Replicates, Binned, Inputs):
     TITLE: ClassVar[str] = "Study"
 
     documents: Annotated[
-        "DocumentIds | None",
-        DOCUMENTS,
-        Kind("sequence of S str or int, optional"),
+        IdsOfDocuments,
         Doc("The document id of each segment. Whole documents are then resampled."),
     ] = field(default=None, kw_only=True)
     # The default test of comparisons, and those of Graham et al. 2014 and of Riezler & Maxwell 2005.
