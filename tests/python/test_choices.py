@@ -146,7 +146,7 @@ def test_names_stand_for_objects_with_the_own_options_of_the_name() -> None:
         ("test", "equivalence:bleu=", "test equivalence: bleu must be a number, got ''"),
         ("test", "equivalence:bleu", "test equivalence: bleu has no value: write bleu=VALUE"),
         ("test", "equivalence:margins", "test equivalence: margins has no value: write margins=VALUE"),
-        ("test", "equivalence:scheme=exact", "scheme 'exact' is for shuffles: leave it out, or use by='ar', as "),
+        ("test", "equivalence:scheme=exact", "scheme 'exact' is for shuffles: leave it out, or use equivalence-ar "),
         ("test", "equivalence-ar:bleu=1,scheme=subgroup", "unknown scheme 'subgroup'"),
         ("null", "swop:rate=0.1", "unknown null 'swop': did you mean 'swap'"),
         ("null", "variants:runs=2", "the null 'variants' has no options: leave out ':runs=2'"),

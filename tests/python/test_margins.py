@@ -406,7 +406,7 @@ def test_the_confidence_level_is_one_less_twice_alpha(options: dict[str, Any], e
         ({"alternative": "greater"}, "test 'equivalence' has no other alternative than equivalence, got 'greater'"),
         ({"adjust": "maxt"}, "adjustment 'maxt' does not support the test 'equivalence'"),
         ({"interval": "simultaneous"}, "there are no simultaneous intervals for the test 'equivalence'"),
-        ({"scheme": "iid"}, "scheme 'iid' is for shuffles: leave it out, or use by='ar', as equivalence-ar"),
+        ({"scheme": "iid"}, "scheme 'iid' is for shuffles: leave it out, or use equivalence-ar (by='ar' in Python)"),
         ({"by": "ar", "scheme": "subgroup"}, "unknown scheme 'subgroup'"),
         ({"by": "shuffles"}, "unknown way to test 'shuffles'"),
         ({"test": "equivalence-ar:stopping=gandy"}, "stopping"),

@@ -42,12 +42,13 @@ METRICS_OF: Mapping[str, str] = {
     SUMS: "metrics that are computed from summed counts, so no functions of texts",
     MEANS: "means of segment scores: --scores, and metrics whose score is such a mean",
 }
-# The tests with shuffles of pairs, which schemes and stopping rules are for.
+# The tests that all schemes and stopping rules are for.
 SHUFFLED = ("ar", "ar-studentized")
 # When --test auto takes a test.
 WHEN: Mapping[str, str] = {
-    DEFAULT: f"by default (auto), for systems that differ in {FEW_DIFFERING} segments or more",
-    FOR_FEW: f"by default (auto), for systems that differ in fewer than {FEW_DIFFERING} segments",
+    DEFAULT: f"by default (auto), for systems that differ in {FEW_DIFFERING} segments or documents or more",
+    FOR_FEW: f"by default (auto), for systems that differ in fewer than {FEW_DIFFERING} segments or documents; near "
+    "the kink of a brevity penalty only together with bootstrap-kink",
 }
 
 
@@ -198,7 +199,7 @@ def _facts_of_interval(interval: Interval) -> dict[str, str]:
         "Ends": f"{ends}; α is 1 − confidence" if "α" in ends else ends,
         "For": METRICS_OF.get(interval.kind, ""),
         "Replicates": "bootstrap draws (-n)" if interval.draws else "none",
-        "Options": f"only with --test {interval.inverts}, which it inverts" if interval.inverts else "",
+        "Needs": f"--test {interval.inverts}, which it inverts" if interval.inverts else "",
         "Scores": f"those of single systems have the interval {interval.of_scores}" if interval.of_scores else "",
         "Caveats": "" if interval.averages else "Not for averages over test sets.",
     }
@@ -322,9 +323,9 @@ def _taken(each: Option) -> str:
     """What an option takes."""
     if each.is_mapping:
         return "a number"
-    numbers = {int: "a whole number", float: "a number"}
+    kinds = {int: "a whole number", float: "a number", bool: "yes or no"}
     known = ", ".join(each.choices)
-    return known or numbers.get(each.element) or each.documented_type.removesuffix(", optional")
+    return known or kinds.get(each.element) or each.documented_type.removesuffix(", optional")
 
 
 KINDS: Sequence[Kind] = (

@@ -194,7 +194,7 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "bootstrap-both",
             "centred and percentile bootstrap",
-            "the default: the larger p of bootstrap and bootstrap-percentile, which mostly fail in different cases; "
+            "the larger p of bootstrap and bootstrap-percentile, which mostly reject too often in different cases; "
             "tests whether expected scores are equal",
             "doi:10.2307/2532163; doi:10.1017/CBO9780511802843, 5.3",
             bootstrap.both,

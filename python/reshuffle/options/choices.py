@@ -114,7 +114,7 @@ def _number(where: str, written: str, kind: type[int] | type[float], value: str 
 
 
 def _scheme(name: str) -> dict[str, Any]:
-    """The setting of a scheme; none for ``auto``, so that it is that of the other tests of a study."""
+    """The setting of a scheme. ``auto`` sets nothing, so that a scheme of another test in the same study applies."""
     return {} if name == "auto" else {"scheme": name}
 
 
@@ -150,9 +150,9 @@ class AR(Choice):
             Carlo): :class:`~reshuffle.BesagClifford` or :class:`~reshuffle.Gandy`. In studies, only besag-clifford: it
             ends the shuffles as soon as they cannot reject at any level, so that rates stay the same. It does so at the
             h-th exceedance, where h is the smallest number with h/R > α for the largest α, but at least 20 (Besag &
-            Clifford 1991, doi:10.1093/biomet/78.2.301). A larger p is h/n, so the table ``pvalues`` differs there.
-            Without a difference and with R = 9,999, ``ar`` is then about twice as fast for α up to .1 and three times
-            for α up to .05; with R = 999 little is saved."""
+            Clifford 1991, doi:10.1093/biomet/78.2.301). Shuffles that stop early, at the n-th,
+            make p = h/n, so the table ``pvalues`` differs there. Without a difference and with R = 9,999, ``ar`` is
+            then about twice as fast for α up to .1 and three times for α up to .05; with R = 999 little is saved."""
         ),
     ] = field(default=None, kw_only=True)
     studentized: Annotated[bool, Doc("Divide every difference by its standard error: the test ``ar-studentized``.")] = (
@@ -200,7 +200,7 @@ class WithMargin(Choice):
         check(self)
         if self.scheme != "auto" and self.by != "ar":
             raise InputError(
-                f"scheme {self.scheme!r} is for shuffles: leave it out, or use by='ar', as {self.shows}-ar"
+                f"scheme {self.scheme!r} is for shuffles: leave it out, or use {self.shows}-ar (by='ar' in Python)"
             )
 
     @property

@@ -213,7 +213,11 @@ class Intervals(Options):
         ),
     ] = field(default="percentile", converter=interval_choice)
     confidence_level: Annotated[
-        ConfidenceLevel, Doc("Confidence level of the intervals. By default 0.95, or 1 minus 2*alpha with margins.")
+        ConfidenceLevel,
+        Doc(
+            "Confidence level of the intervals. By default 0.95, or 1 minus 2*alpha with tests that have margins "
+            "(equivalence, non-inferiority)."
+        ),
     ] = None
 
 

@@ -83,9 +83,7 @@ class Files(Measured):
 
     TITLE: ClassVar[str] = "Input"
 
-    by_position: Annotated[
-        bool, NO_KEY, Doc("The files of --scores, or the systems in one, are in the order of SYS.")
-    ] = False
+    by_position: Annotated[bool, NO_KEY, Doc("Match --scores with SYS by order instead of by name.")] = False
     lower_is_better: Annotated[
         tuple[str, ...], Flag(metavar="NAME"), Doc("For the --scores called NAME, lower is better.")
     ] = ()
@@ -138,7 +136,7 @@ class Unstratified(SetFiles):
         DocumentFile,
         Doc("Document ids, one per segment (text, FILE#NAME or mteval): sample and resample whole documents."),
     ] = None
-    strata: Annotated[File | None, Flag(hidden=True), Doc("Without a use here.")] = None
+    strata: Annotated[File | None, Flag(hidden=True), Doc("Not used by studies.")] = None
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

@@ -52,7 +52,10 @@ class Margin(Choice):
             of the tests of equivalence or non-inferiority in the study."""
         ),
     ] = field(default=None, converter=by_metric)
-    equalize: Annotated[types.Equalize | str, Doc("As for :class:`EqualScore`.")] = field(default="mix", kw_only=True)
+    equalize: Annotated[
+        types.Equalize | str,
+        Doc("How the better system is degraded: mix (with segments of a third system) or drop-words."),
+    ] = field(default="mix", kw_only=True)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -135,8 +135,8 @@ class Kbmira(Optimization):
     safe_hope: Annotated[
         bool,
         Doc(
-            """Scale model scores down in the choice of the hope, if its own is more than five times its BLEU times the
-            reference's length."""
+            "When the hope is chosen, scale model scores down if that of the hope is more than five times its BLEU "
+            "times the reference's length."
         ),
     ] = False
 
@@ -432,7 +432,7 @@ class Rounds(Options):
         Doc(
             """Rounds of tuning. The decoder runs between them, and its lists are joined with the earlier ones.
 
-            A run whose decoder writes nothing new for its weights stops."""
+            A run stops early if its decoder writes no new entries."""
         ),
     ] = 1
     decoder: Annotated[

@@ -33,8 +33,8 @@ def pivot(
     ``rows`` has what the first cells of a row show, by their headings, and ``heading`` the headings of a value's group.
     ``cells`` shows a record there, or None where there is none. A line separates rows whose records differ in
     ``group``. The first ``n_names`` cells are names, by default all in ``rows``, and ``columns`` has the values of the
-    field ``column``, by default in the order of their first appearance. With ``key``, records are in one row if that is
-    the same: for first cells that are rounded.
+    field ``column``, by default in the order of their first appearance. Records with the same first
+    cells share a row; with ``key``, those with the same key, because cells may be rounded.
 
     >>> from types import SimpleNamespace as Record
     >>> records = [Record(test=test, alpha=alpha, rate=alpha / 2) for test in ("ar", "t") for alpha in (0.05, 0.1)]

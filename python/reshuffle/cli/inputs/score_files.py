@@ -118,7 +118,7 @@ class ScoreFiles:
     known: bool
     """Whether the systems are known before files of scores are read: not if a single file may hold several."""
     aliases: Mapping[str, str]
-    """The systems, which are runs, by other names of theirs."""
+    """The systems by other names that files may have for them, if they are runs."""
 
     @property
     def names(self) -> list[str]:

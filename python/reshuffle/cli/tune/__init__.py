@@ -126,7 +126,7 @@ Examples:
 def tune_group() -> None:
     """Tune weights of features on k-best lists.
 
-    Weights give each entry a model score, and the best entry of each list is the output. Replications differ in the
-    seed only (those of l1 in redundant features), so their spread shows how large a difference the optimizer alone can
-    make.
+    Weights give each entry a model score, and the best entry of each list is the output. Replications differ only in
+    the seed (those of l1, which has none, in redundant features), so their spread shows how large a difference the
+    optimizer alone can make.
     """
