@@ -192,17 +192,17 @@ StandardError: TypeAlias = Literal["delta", "jackknife", "bootstrap"]
 SeedKind: TypeAlias = Literal["test-set", "simulation", "run", "restart"]
 """Kinds of :func:`reshuffle.derive_seed`, which the core defines."""
 
-Format: TypeAlias = Literal["text", "json", "csv", "markdown", "latex", "typst", "html"]
+Format: TypeAlias = Literal["text", "markdown", "latex", "typst", "html", "json", "csv"]
 """:data:`reshuffle.report.FORMATS`."""
 
 Table: TypeAlias = Literal["systems", "pairs"]
 """:data:`reshuffle.report.TABLES`."""
 
 SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
-""":data:`reshuffle.report.SEGMENT_FORMATS`."""
+""":data:`reshuffle.report.OF_SEGMENTS`."""
 
-FlipFormat: TypeAlias = Literal["text", "json", "csv"]
-""":data:`reshuffle.report.FLIP_FORMATS`."""
+FlipFormat: TypeAlias = Literal["text", "markdown", "latex", "typst", "json", "csv"]
+"""As :data:`Format`, without pages."""
 
 CatalogueFormat: TypeAlias = Literal["text", "json", "markdown"]
 """:data:`reshuffle.cli.listing.CATALOGUE_FORMATS`."""

@@ -54,7 +54,7 @@ from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.significance import BOOTSTRAP_TESTS
 from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.registry import metric_specs
-from reshuffle.report import FORMATS, render, render_segments
+from reshuffle.report import FORMATS, render
 from reshuffle.validate import LARGEST_SCORE, SMALLEST_SCORE
 from texts import LINES
 
@@ -897,7 +897,7 @@ def test_segment_scores_are_written_unchanged(
     table = segment_scores(metrics=rating)
     assert {name: row.tolist() for name, row in zip("ab", table.scores["rating"], strict=True)} == columns
     path = tmp_path_factory.mktemp("digits") / f"scores.{fmt}"
-    path.write_text("".join(render_segments(table, fmt)))
+    path.write_text(render(table, fmt))
     assert read_scores(f"{path}#rating") == columns
 
 

@@ -21,9 +21,9 @@ from reshuffle.cli.root import cli
 from reshuffle.cli.studies import COMMANDS
 from reshuffle.cli.studies.commands import plan_command
 from reshuffle.data.demo import write_demo
-from reshuffle.report import Layout, Terminal
+from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.plots import file_of
-from reshuffle.report.studies import STUDIES, draw_figure, render_study
+from reshuffle.report.studies import STUDIES, draw_figure
 from reshuffle.report.studies.page import MAX_FIGURES
 from reshuffle.report.studies.plots import choices
 from reshuffle.results.studies import record_types
@@ -113,7 +113,7 @@ def test_every_format_is_written(result: StudyResult) -> None:
             code = (line for line in report.splitlines() if not line.startswith("%"))
             assert [line for line in code if not line.isascii()] == []
     for width in (60, 80, 120):
-        *lines, signature = render_study(result, "text", Layout(Terminal(width))).splitlines()
+        *lines, signature = render(result, "text", Layout(Terminal(width))).splitlines()
         assert [line for line in lines if len(line) > width] == []
         assert signature == f"Signature: {result.signature}"
 
@@ -146,7 +146,7 @@ def test_every_page_is_whole(browser: Browser, name: str, files: list[str], resu
     report = STUDIES[result.study]
     assert browser.one("h1").text == report.title(result)
     captions = [text.strip() for text in browser.texts("table caption")]
-    assert captions == [table.title for table, _ in report.tables(result)]
+    assert captions == [table.title for table in report.tables(result)]
     assert browser.texts("#truths h2") == [report.truths] * bool(result.truths)
     assert browser.texts("#truths dd") == [*result.truths.values()]
     figures = sum(len(choices(result, figure)) for figure in report.figures.values())

@@ -26,8 +26,8 @@ from reshuffle.errors import InputError
 from reshuffle.meta import JudgedSet
 from reshuffle.meta.coefficients import COEFFICIENTS, GROUPINGS, TESTS, TIES
 from reshuffle.meta.human import HUMAN_SCORES
-from reshuffle.report import Layout, Terminal
-from reshuffle.report.studies import STUDIES, render_study
+from reshuffle.report import Layout, Terminal, render
+from reshuffle.report.studies import STUDIES
 from reshuffle.report.studies import meta_sentences as words
 from reshuffle.report.studies.figures.meta import places_of_names
 from reshuffle.report.studies.meta_values import NAMES, SYMBOLS, families
@@ -119,7 +119,7 @@ def ranked() -> MetaEvaluation:
 
 
 def text(result: MetaEvaluation, width: int = 80) -> str:
-    return render_study(result, "text", Layout(Terminal(width)))
+    return render(result, "text", Layout(Terminal(width)))
 
 
 def prose(result: MetaEvaluation) -> str:
@@ -148,11 +148,11 @@ def test_differences_are_those_of_the_better_metric_minus_the_other() -> None:
 def test_bold_type_marks_metrics_that_agree_better_than_the_baseline() -> None:
     compared = [difference("X", "Y", 0.05, 0.01), difference("Z", "Y", -0.05, 0.01)]
     result = evaluation([agreement("X", 0.3), agreement("Y", 0.25), agreement("Z", 0.2)], compared, baseline="Y")
-    values, differences = (table for table, _ in STUDIES["meta"].tables(result))
+    values, differences = STUDIES["meta"].tables(result)
     assert [row[0] for row, flags in zip(differences.rows, differences.bold, strict=True) if any(flags)] == ["X"]
     assert differences.key == "Bold: significantly better agreement than Y."
     assert values.key == ""
-    markdown = render_study(ranked(), "markdown")
+    markdown = render(ranked(), "markdown")
     assert "- Bold: the best agreement, and those that do not differ significantly from it." in markdown
 
 
@@ -214,7 +214,7 @@ def test_a_value_is_never_in_the_report_where_it_is_not_defined() -> None:
     assert "nan" not in text(result).lower()
     lines = [line.split() for line in text(result).splitlines()]
     assert ["X", "–", "–", "0"] in lines
-    assert render_study(result, "html")
+    assert render(result, "html")
 
 
 def test_notes_define_coefficients_ties_votes_tests_and_adjustment() -> None:
@@ -415,7 +415,7 @@ def test_every_format_has_every_metric_and_strange_names(fmt: str) -> None:
         [agreement(STRANGE, 0.25), agreement("Y", 0.3)], [difference(STRANGE, "Y", -0.05, 0.03)],
         [group("Y", 1, "a", 1), group(STRANGE, 2, "b", 2)],
     )  # fmt: skip
-    report = render_study(result, fmt)
+    report = render(result, fmt)
     assert report.endswith("\n")
     if fmt in ("latex", "typst"):
         assert "0.300" in report
@@ -427,7 +427,7 @@ def test_every_format_has_every_metric_and_strange_names(fmt: str) -> None:
 
 
 def test_csv_has_the_ends_of_intervals() -> None:
-    rows = list(csv.DictReader(io.StringIO(render_study(ranked(), "csv", Layout(table="comparisons")))))
+    rows = list(csv.DictReader(io.StringIO(render(ranked(), "csv", Layout(table="comparisons")))))
     assert len(rows) == 6
     assert (rows[0]["metric_a"], rows[0]["metric_b"], rows[0]["low"]) == ("Z", "X", "-0.07")
     assert list(csv.DictReader(io.StringIO(ranked().render("csv"))))[1]["high"] == "0.27"
@@ -548,7 +548,7 @@ def test_latex_compiles(tmp_path: Path) -> None:
     )
     parts = []
     for number, result in enumerate(every):
-        (tmp_path / f"t{number}.tex").write_text(render_study(result, "latex"), encoding="utf-8")
+        (tmp_path / f"t{number}.tex").write_text(render(result, "latex"), encoding="utf-8")
         parts.append(f"\\input{{t{number}.tex}}\n")
     (tmp_path / "all.tex").write_text(
         "\\documentclass{article}\\usepackage{booktabs}\\usepackage{multirow}\\usepackage[T1]{fontenc}\n"

@@ -11,8 +11,7 @@ from browser import Browser
 from lazy import Lazy
 from reshuffle import Comparison, SetComparison, compare, compare_sets, score
 from reshuffle.data.demo import demo_corpus
-from reshuffle.report import notebook
-from reshuffle.report.notebook import tables_as_html
+from reshuffle.report import Layout, as_fragment, document, notebook
 
 CORPUS = demo_corpus()
 PARTS = {name: slice(200 * part, 200 * (part + 1)) for part, name in enumerate(("first", "second"))}
@@ -41,7 +40,7 @@ def test_the_frame_holds_the_page_and_may_only_run_its_scripts(name: str) -> Non
 @pytest.mark.parametrize("name", RESULTS)
 def test_where_frames_are_removed_the_tables_remain(name: str) -> None:
     remaining = FRAME.sub("", RESULTS[name]._repr_html_())
-    assert tables_as_html(RESULTS[name]) in remaining
+    assert as_fragment(document(RESULTS[name], Layout())) in remaining
     assert "<iframe" not in remaining
     assert "<script" not in remaining
 
@@ -50,7 +49,7 @@ def test_where_frames_are_removed_the_tables_remain(name: str) -> None:
 def test_a_page_too_large_for_a_notebook_is_left_out_in_words(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notebook, "MAX_PAGE", 1000)
     shown = RESULTS[name]._repr_html_()
-    assert tables_as_html(RESULTS[name]) in shown
+    assert as_fragment(document(RESULTS[name], Layout())) in shown
     assert "<iframe" not in shown
     assert 'write(result.render("html"))' in unescape(shown)
 

@@ -21,9 +21,9 @@ from pages import markup
 from reshuffle import Comparison, SegmentScores, SetComparison, compare, compare_sets, read_json, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.errors import printable
-from reshuffle.report import Layout, latex, render
+from reshuffle.report import Layout, document, latex, render
 from reshuffle.report.cells import Table
-from reshuffle.report.paper import LONG, paper_of
+from reshuffle.report.latex import LONG
 
 # Everything that is markup in one of the formats.
 STRANGE = (
@@ -80,7 +80,7 @@ def test_the_pairs_are_tables_of_their_own_on_request(fmt: str) -> None:
     comparison = of_systems(3)
     one, several = (render(comparison, fmt, layout) for layout in (Layout(), Layout(pairs=True)))
     start = "\\begin{table}" if fmt == "latex" else "#figure("
-    assert (one.count(start), several.count(start)) == (1, len(paper_of(comparison, Layout(pairs=True)).tables))
+    assert (one.count(start), several.count(start)) == (1, len(document(comparison, Layout(pairs=True)).tables))
     assert several.count(start) >= 4
     labels = re.findall(r"tab.reshuffle(?:-\d+)?(?=[}>])", several)
     assert len(set(labels)) == len(labels) == several.count(start)

@@ -33,10 +33,9 @@ from reshuffle import (
     segment_scores,
 )
 from reshuffle.data.demo import demo_corpus
-from reshuffle.report import TABLES, Layout, Terminal, render
+from reshuffle.report import TABLES, Layout, Terminal, as_fragment, document, render
 from reshuffle.report.cells import keys
 from reshuffle.report.conclusions import conclusions
-from reshuffle.report.notebook import tables_as_html
 from reshuffle.report.notes import CAVEATS, notes
 from reshuffle.report.tables import tables
 
@@ -183,7 +182,7 @@ class Page(HTMLParser):
 @pytest.mark.parametrize("name", RESULTS)
 def test_beneath_the_page_a_notebook_has_the_tables_and_the_notes(name: str) -> None:
     result = RESULTS[name]
-    html = tables_as_html(result)
+    html = as_fragment(document(result, Layout()))
     page = Page(html)
     shown = list(tables(result, Layout()))
     assert [table.title for table in shown] == page.texts["caption"]
@@ -258,7 +257,7 @@ def test_a_failed_lookup_names_what_can_be_looked_up() -> None:
         (lambda: TABLE.system_scores("tuned"), "there are 2 metrics"),
         (lambda: TABLE.system_scores("x", "BLEU"), "unknown system 'x'"),
         (lambda: two.render("jsno"), "unknown format 'jsno': did you mean 'json'"),  # type: ignore[arg-type]
-        (lambda: TABLE.render("csv"), "unknown format 'csv'"),  # type: ignore[arg-type]
+        (lambda: TABLE.render("csv"), "unknown format 'csv'"),
     ):
         with pytest.raises(InputError, match=message):
             call()
@@ -278,7 +277,7 @@ def test_dicts_equal_the_rows_of_the_csv(name: str) -> None:
     result = RESULTS[name]
     for table in TABLES:
         rows = list(csv.DictReader(io.StringIO(render(result, "csv", Layout(table=table)))))
-        dicts = result.to_dicts(table)  # type: ignore[arg-type]
+        dicts = result.to_dicts(table)
         assert [{key: "" if value is None else str(value) for key, value in row.items()} for row in dicts] == rows
         json.dumps(dicts, allow_nan=False)
 

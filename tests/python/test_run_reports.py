@@ -23,10 +23,10 @@ from hypothesis import strategies as st
 
 from reshuffle import InputError, SegmentScores, compare_runs, read_html, read_json
 from reshuffle.inference.run_tests import runs_needed, smallest_of_splits
-from reshuffle.report import Layout, Terminal
+from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.cells import Table
 from reshuffle.report.plots import file_of
-from reshuffle.report.studies import STUDIES, render_study
+from reshuffle.report.studies import STUDIES
 from reshuffle.report.studies.plots import choices
 from reshuffle.report.studies.run_sentences import MAX_NAMED, conclusions, notes, smallest_of_runs, variance_test
 from reshuffle.results import ConfidenceInterval, UsedMetric
@@ -210,7 +210,7 @@ RESULTS: Mapping[str, Callable[[], RunComparison]] = {
 
 
 def test_text_shows_scores_then_what_was_found_then_tests() -> None:
-    lines = render_study(made(), "text", Layout(Terminal(80))).splitlines()
+    lines = render(made(), "text", Layout(Terminal(80))).splitlines()
     assert lines[:37] == [
         "Scores of 3 runs of each system: 2,489 segments",
         "",
@@ -316,7 +316,7 @@ def test_adjusted_p_is_shown_where_there_is_one() -> None:
     adjusted = tuple(replace(each, adjusted_pvalue=0.4567) for each in result.comparisons)
     tables = {**result.tables, "comparisons": adjusted}
     shown = replace(result, tables=tables, plan={**result.plan, "adjustments": {"hierarchical": "maxt"}})
-    text = render_study(shown, "text", Layout(Terminal(200)))
+    text = render(shown, "text", Layout(Terminal(200)))
     assert "would new runs on new segments differ? (adjusted p by hierarchical)" in text
     assert "The same differences: adjusted p by other tests" in text
     assert text.count("0.4567") == 6
@@ -461,7 +461,7 @@ def test_the_answer_follows_the_direction_of_the_metric() -> None:
         assert next(conclusions(result)) == f"By the hierarchical bootstrap, {expected}"
         for shown in (STUDIES["runs"].tables, STUDIES["runs"].paper):
             assert shown is not None
-            (table,) = (table for table, _ in shown(result) if "Δ" in table.header)
+            (table,) = (table for table in shown(result) if "Δ" in table.header)
             bold = {row[0][:-2] for row, flags in zip(table.rows, table.bold, strict=True) if any(flags)}
             assert bold == ({"BLEU", "TER"} if differences["BLEU"] > 0 else {"TER"})
             assert table.key == "Bold: significantly better than baseline, by the hierarchical bootstrap."

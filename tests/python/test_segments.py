@@ -25,7 +25,7 @@ from reshuffle import (
     score,
     segment_scores,
 )
-from reshuffle.report import render_segments
+from reshuffle.report import pieces, render
 
 LINES = st.lists(st.sampled_from(["a", "b", "A", "a-b", "1,5", "c.", "&amp;", "Σ"]), max_size=8).map(" ".join)
 SMOOTHING: st.SearchStrategy[dict[str, Any]] = st.one_of(
@@ -78,7 +78,7 @@ def test_the_score_of_a_document_is_the_corpus_score_of_its_segments() -> None:
         np.testing.assert_array_equal(expected, table.scores["BLEU"][:, number])
     np.testing.assert_array_equal([[2.5, 2], [3, 3]], table.scores["rating"])
     np.testing.assert_array_equal([[7, 0], [6, 2]], table.scores["words"])
-    (first, *_), (header, *_) = ("".join(render_segments(table, fmt)).splitlines() for fmt in ("jsonl", "tsv"))
+    (first, *_), (header, *_) = (render(table, fmt).splitlines() for fmt in ("jsonl", "tsv"))
     assert (list(json.loads(first))[:2], json.loads(first)["document"]) == (["document", "system"], "x")
     assert header.split("\t") == ["document", "system", "BLEU", "rating", "words"]
     assert segment_scores(REFERENCES, SYSTEMS, documents=["x"] * 3).scores["BLEU"].shape == (2, 1)
@@ -86,8 +86,8 @@ def test_the_score_of_a_document_is_the_corpus_score_of_its_segments() -> None:
         segment_scores(REFERENCES, SYSTEMS, documents=["x", "y"])
     odd = segment_scores(REFERENCES, SYSTEMS, documents=["x\t", "y", "y"])
     with pytest.raises(InputError, match="tsv cannot hold a tab"):
-        "".join(render_segments(odd))
-    assert json.loads("".join(render_segments(odd, "jsonl")).splitlines()[0])["document"] == "x\t"
+        render(odd)
+    assert json.loads(render(odd, "jsonl").splitlines()[0])["document"] == "x\t"
 
 
 def test_a_formula_can_define_its_own_segment_scores() -> None:
@@ -107,30 +107,30 @@ def test_formats_have_numbers_in_full_precision() -> None:
         for s in range(3)
         for k, name in enumerate(table.systems)
     ]
-    rows = csv.DictReader("".join(render_segments(table)).splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    rows = csv.DictReader(render(table).splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
     assert expected == [
         {"segment": int(row.pop("segment")), "system": row.pop("system")} | {m: float(x) for m, x in row.items()}
         for row in rows
     ]
-    assert expected == [json.loads(line) for line in "".join(render_segments(table, "jsonl")).splitlines()]
+    assert expected == [json.loads(line) for line in render(table, "jsonl").splitlines()]
     with pytest.raises(InputError, match="unknown format 'jsno': did you mean 'jsonl'"):
-        render_segments(table, "jsno")
+        render(table, "jsno")
 
 
 def test_names_with_tabs_or_line_feeds_are_written_to_json_only() -> None:
     table = segment_scores(["x"], {'a\t"b"\n': ["x"]})
-    assert json.loads("".join(render_segments(table, "jsonl")))["system"] == 'a\t"b"\n'
+    assert json.loads(render(table, "jsonl"))["system"] == 'a\t"b"\n'
     with pytest.raises(InputError, match="tsv cannot hold a tab or an end of line"):
-        "".join(render_segments(table))
+        render(table)
 
 
 @pytest.mark.parametrize("fmt", ["tsv", "jsonl"])
 def test_large_tables_are_rendered_completely_in_small_pieces(fmt: str) -> None:
     scores = np.arange(2 * 20_000, dtype=np.float64).reshape(2, -1)
     table = SegmentTable(("a", "b"), (UsedMetric("M", "M", True),), {"M": scores}, "M", "0")
-    pieces = list(render_segments(table, fmt))
-    assert max(map(len, pieces)) < 10**6
-    lines = "".join(pieces).splitlines()[-40_000:]
+    parts = [*pieces(table, fmt)]
+    assert max(map(len, parts)) < 10**6
+    lines = "".join(parts).splitlines()[-40_000:]
     assert [int(line.split("\t")[0]) if fmt == "tsv" else json.loads(line)["segment"] for line in lines] == [
         s for s in range(1, 20_001) for _ in "ab"
     ]
@@ -160,9 +160,9 @@ def run(capfd: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]:
 def test_the_command_writes_what_the_api_returns(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     signature = f"Signature: {segment_scores(REFERENCES, SYSTEMS).signature}\n"
     for fmt in ("tsv", "jsonl"):
-        expected = "".join(render_segments(segment_scores(REFERENCES, SYSTEMS), fmt))
+        expected = render(segment_scores(REFERENCES, SYSTEMS), fmt)
         assert run(capfd, "score", *FILES, "--segments", "--format", fmt) == (0, expected, signature)
-    expected = "".join(render_segments(segment_scores(REFERENCES, SYSTEMS)))
+    expected = render(segment_scores(REFERENCES, SYSTEMS))
     assert run(capfd, "score", *FILES, "--segments", "-o", "out") == (0, "", signature)
     assert Path("out").read_text() == expected
     assert run(capfd, "score", *FILES, "--segments", "-o", "-") == (0, expected, signature)
@@ -215,7 +215,7 @@ def test_scores_of_systems_with_different_segments_are_refused(
 def test_a_metric_cannot_hide_the_columns_of_the_table() -> None:
     for fmt in ("tsv", "jsonl"):
         with pytest.raises(InputError, match="a metric called 'system' would hide the column of that name"):
-            "".join(render_segments(segment_scores(metrics=SegmentScores("system", {"a": [1]})), fmt))
+            render(segment_scores(metrics=SegmentScores("system", {"a": [1]})), fmt)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ import pytest
 
 from counts import bleu_counts
 from reshuffle import FromCounts, SegmentScores, StudyResult, read_json, study
-from reshuffle.report import Layout, Terminal
-from reshuffle.report.studies import render_study
+from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.studies.agreement import pooled
 from reshuffle.report.studies.plots import draw_figure
 from reshuffle.report.studies.validation import band_name, gap_name
@@ -50,7 +49,7 @@ def hand() -> StudyResult:
 
 
 def test_text_of_a_validation() -> None:
-    lines = render_study(hand(), "text", Layout(Terminal(100))).splitlines()
+    lines = render(hand(), "text", Layout(Terminal(100))).splitlines()
     assert lines[0] == "Right conclusions by confidence: x, paired-bootstrap, blocks"
     assert lines[2].split() == ["Confidence", "%", "n=10†", "right", "%", "95%", "CI"]
     assert lines[4].split()[:3] == ["100", "3", "66.7"]
@@ -85,7 +84,7 @@ def test_bands_and_bins_have_names() -> None:
 
 def test_the_tables_of_all_tests_fit_a_page() -> None:
     found = study.agreement(metrics=RATINGS, n_resamples=19)
-    lines = render_study(found, "text", Layout()).splitlines()[:-1]
+    lines = render(found, "text", Layout()).splitlines()[:-1]
     assert max(map(len, lines)) <= 100
     headers = [line for line in lines if line.startswith("Confidence %")]
     assert sum(line.count("signif. %") for line in headers) == len(found.plan["tests"])

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from reshuffle import SegmentScores, StudyResult, compare, metric, read_json, study
-from reshuffle.report import Layout, Terminal
-from reshuffle.report.studies import STUDIES, render_study
+from reshuffle.report import Layout, Terminal, render
+from reshuffle.report.studies import STUDIES
 from reshuffle.report.studies.plots import choices
 
 SMALL: dict[str, Any] = {"simulations": 40, "n_resamples": 39}
@@ -73,7 +73,7 @@ def test_rates_are_in_the_form_of_all_studies() -> None:
 
 
 def test_power_in_text() -> None:
-    text = render_study(made("power"), "text", Layout(Terminal(100)))
+    text = render(made("power"), "text", Layout(Terminal(100)))
     lines = text.splitlines()
     assert lines[0] == "Power in %: model eta, new − old, clear, 40 simulations"
     assert lines[2].split() == ["Test", "n", "η", "Δ", "α=0.01", "α=0.05", "α=0.1"]
@@ -82,14 +82,14 @@ def test_power_in_text() -> None:
     assert "Significant differences: model eta, new − old, clear, 40 simulations" in lines
     assert "significant differences are up to" in text
     assert "Power: the share of simulated test sets with p ≤ α; 95% CI by Clopper–Pearson." in text
-    adjusted = " ".join(render_study(made("models"), "text", Layout(Terminal(100))).split())
+    adjusted = " ".join(render(made("models"), "text", Layout(Terminal(100))).split())
     assert "at which the test rejects α of the test sets without a difference (size-adjusted)" in adjusted
     assert "new − old, clear: P₀ = 0.000, b₀ = " in adjusted
     assert "P₀ = 0.13, b₀ = 25.8 (Card et al. 2020)." in str(made("without data"))
 
 
 def test_plans_in_text() -> None:
-    text = render_study(made("plan"), "text", Layout(Terminal(100)))
+    text = render(made("plan"), "text", Layout(Terminal(100)))
     planned = made("plan").tables
     (needed, _) = planned["needed"]
     assert f"To detect a difference of 0.25 clear with 80% power, a test set needs {needed.size} segments." in text
@@ -97,7 +97,7 @@ def test_plans_in_text() -> None:
     assert f"With 80% power, 120 segments detect a difference of at least {at_hand.difference:.4f} clear." in text
     assert "each test at 0.05; SE" in text
     assert "t-test: from the noncentral t distribution" in text
-    several = " ".join(render_study(made("simulated plan"), "text", Layout(Terminal(100))).split())
+    several = " ".join(render(made("simulated plan"), "text", Layout(Terminal(100))).split())
     assert "each test at 0.025 (α = 0.05 over 2 tests)" in several
     assert "Tables show the pair of systems with the median standard error" in several
     assert (
@@ -111,7 +111,7 @@ def test_plans_in_text() -> None:
 
 
 def test_tables_of_the_paper_in_text() -> None:
-    text = render_study(made("sensitivity"), "text", Layout(Terminal(120)))
+    text = render(made("sensitivity"), "text", Layout(Terminal(120)))
     lines = text.splitlines()
     header = ["Metric", "old", "(SE)", "new", "(SE)", "Δ", "(SE)", "p,", "ar", "p,", "bootstrap", "Δ/SE"]
     assert lines[2].split() == header
@@ -121,7 +121,7 @@ def test_tables_of_the_paper_in_text() -> None:
     assert "p of the real pairs: 10,000 replicates." in text
     contrast = next(c for c in made("sensitivity").tables["contrasts"] if c.effect == 0.5)
     assert f"{100 * contrast.difference:+.1f}" in text.split("Difference in power")[1]
-    variants = render_study(made("variants"), "text", Layout(Terminal(120)))
+    variants = render(made("variants"), "text", Layout(Terminal(120)))
     assert variants.startswith("Differences\n")
     assert "new − old" in variants
 

@@ -27,9 +27,9 @@ from reshuffle.cli.studies import COMMANDS
 from reshuffle.inference.tests import DEFAULT
 from reshuffle.options.declare import options_of
 from reshuffle.options.studies import Agreement, Multiplicity
-from reshuffle.report import FORMATS, Layout, Terminal
+from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.plots import file_of
-from reshuffle.report.studies import STUDIES, STUDY_FORMATS, render_study
+from reshuffle.report.studies import STUDIES
 from reshuffle.report.studies.schema import study_schema
 from reshuffle.results import UsedMetric, clopper_pearson
 from reshuffle.results.studies import RECORDS, BandAccuracy, PvalueShare, Rate
@@ -87,7 +87,7 @@ def results() -> list[StudyResult]:
 
 
 def test_text_shows_rates_intervals_verdicts_and_what_was_true() -> None:
-    lines = render_study(made(), "text", Layout(Terminal(100))).splitlines()
+    lines = render(made(), "text", Layout(Terminal(100))).splitlines()
     assert lines == [
         "Type-I error in %: BLEU, null hypothesis swap, n = 500, 2,000 simulations",
         "",
@@ -130,15 +130,11 @@ def test_rates_of_several_cells_are_in_one_row_each() -> None:
     assert "one in forty rates" in text
 
 
-def test_formats_are_those_of_comparisons() -> None:
-    assert list(get_args(types.Format)) == list(STUDY_FORMATS) == list(FORMATS)
-
-
 def test_captions_explain_the_symbols() -> None:
     (caption,) = re.findall(r"\\caption\{(.*)\}\\label", made().render("latex"))
-    assert caption.startswith(r"Type-I error in \%: BLEU, null hypothesis swap, n = 500, 2,000 simulations. *: the")
+    assert caption.startswith(r"Type-I error in \%: BLEU, null hypothesis swap, n = 500, 2,000 simulations. Bold: rates")
     (caption,) = re.findall(r'caption\(position: top, "(.*)"\)', made().render("typst"))
-    assert caption.endswith("†: the interval lies below α (conservative). Bold: rates whose interval lies above α.")
+    assert caption.endswith("*: the interval lies above α (liberal). †: the interval lies below α (conservative).")
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
@@ -163,7 +159,7 @@ def test_typst_compiles(tmp_path: Path) -> None:
 def test_a_result_displays_itself() -> None:
     result = made()
     assert repr(result) == "<StudyResult: type1; 9 rates, 9 pvalues>"
-    assert str(result) == render_study(result, "text", Layout(Terminal.from_stdout())).rstrip("\n")
+    assert str(result) == render(result, "text", Layout(Terminal.from_stdout())).rstrip("\n")
     assert result._repr_html_().count("<table") == 1
     with pytest.raises(InputError, match="unknown format 'jsn': did you mean 'json'"):
         result.render("jsn")  # type: ignore[arg-type]

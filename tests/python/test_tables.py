@@ -11,7 +11,8 @@ from reshuffle import Comparison, SegmentScores, compare, metric, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.cells import Table
-from reshuffle.report.markdown import markdown_document
+from reshuffle.report.document import Document
+from reshuffle.report.markdown import as_markdown
 
 REFERENCES = demo_corpus().references
 SHORT = dict(demo_corpus().systems)
@@ -88,5 +89,5 @@ def test_an_empty_cell_of_a_bold_row_has_no_asterisks_in_markdown() -> None:
     table = Table("t", ["System", "x", "p"])
     table.add(["a", "", "1"], bold=True)
     table.add(["b", "", "1"], bold=(False, True, False))
-    rows = markdown_document([table], [], "s").splitlines()
+    rows = as_markdown(Document([table], [], "s"), Layout()).splitlines()
     assert rows[3:6] == ["| --- | ---: | ---: |", "| **a** |  | **1** |", "| b |  | 1 |"]

@@ -32,10 +32,9 @@ from reshuffle import (
     compare_sets,
     score,
 )
-from reshuffle.report import Layout, Terminal, render
+from reshuffle.report import Layout, Terminal, as_fragment, document, render
 from reshuffle.report.cells import Table
 from reshuffle.report.conclusions import conclusions
-from reshuffle.report.notebook import tables_as_html
 from reshuffle.report.notes import notes
 from reshuffle.report.sets import set_tables
 from reshuffle.report.tables import tables
@@ -157,7 +156,7 @@ BOLD = {
 
 def shown_as(result: Comparison | SetComparison, fmt: str) -> str:
     if fmt == "notebook":
-        return tables_as_html(result)
+        return as_fragment(document(result, Layout()))
     return render(result, fmt, Layout(Terminal(200, color=True)))
 
 
@@ -797,7 +796,7 @@ def test_names_are_printable_in_reports(fmt: str) -> None:
     result = compared(metric)
     sets = compare_sets({name: TestSet(metrics=metric) for name in (HOSTILE, "x")}, n_resamples=99)
     for each in (result, sets, compared(metric, baseline="other", all_pairs=False)):
-        report = tables_as_html(each) if fmt == "notebook" else render(each, fmt, Layout(pairs=True))
+        report = as_fragment(document(each, Layout())) if fmt == "notebook" else render(each, fmt, Layout(pairs=True))
         assert unsafe(report) == set()
         name = ESCAPED.replace("\\", {"latex": r"\textbackslash{}", "typst": r"\\", "markdown": r"\\"}.get(fmt, "\\"))
         name = name.replace("[", r"\[") if fmt == "markdown" else name

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from reshuffle import FromCounts, InputError, compare_runs, derive_seed, metric, read_html, read_json, tune, types
 from reshuffle.options.declare import options_of
-from reshuffle.report import Layout, Terminal
+from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.plots import file_of
-from reshuffle.report.studies import STUDIES, draw_figure, render_study
+from reshuffle.report.studies import STUDIES, draw_figure
 from reshuffle.report.studies.plots import choices
 from reshuffle.results.studies import TuningResult
 from reshuffle.tune.choosing import first_best, weighted_scores
@@ -333,7 +333,7 @@ def test_every_format_is_written_and_fits_a_terminal(result: TuningResult) -> No
     for fmt in get_args(types.Format):
         assert result.render(fmt).endswith("\n")
     for width in (80, 120):
-        *lines, signature = render_study(result, "text", Layout(Terminal(width))).splitlines()
+        *lines, signature = render(result, "text", Layout(Terminal(width))).splitlines()
         assert [line for line in lines if len(line) > width] == []
         assert signature == f"Signature: {result.signature}"
     for name, records in result.tables.items():

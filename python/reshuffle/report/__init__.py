@@ -1,189 +1,118 @@
-"""Results as something to read: pure functions from a result to a string.
+"""Results as something to read or to read in.
 
-A new format is a function in a file here and an entry in :data:`FORMATS`, for several test sets in
-:data:`SET_FORMATS`, for scores of segments in :data:`SEGMENT_FORMATS`, or for flips in :data:`FLIP_FORMATS`. Its name
-is also in :mod:`reshuffle.types`, for type checkers and the command line. Studies have a package of their own,
-:mod:`reshuffle.report.studies`.
+A result of any kind becomes a :class:`~reshuffle.report.document.Document` of tables and sentences
+(:mod:`reshuffle.report.documents`), which each format in :data:`WRITERS` writes, or the numbers in full, in the formats
+in :data:`DATA`. A new format is a function here and its name in :mod:`reshuffle.types`, for type checkers and the
+command line. Studies have a package of their own, :mod:`reshuffle.report.studies`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import singledispatch
-from typing import Any
+from typing import Any, get_args
 
+from .. import types
 from ..errors import InputError
-from ..results import Comparison, Flips, SegmentTable, SetComparison
-from ..results.studies import StudyResult
+from ..results import Flips, SegmentTable
 from ..validate import check_name
 from .csv import as_csv
-from .differences import metric_difference_as_text, pair_as_text, run_difference_as_text
-from .flips import flip_columns, flips_as_csv, flips_as_json, flips_as_text
+from .differences import in_words
+from .document import Document
+from .documents import document
+from .fragment import as_fragment
 from .frames import as_pandas, as_polars, rows_of
-from .json import as_json, sets_as_json
-from .latex import as_latex, sets_as_latex
+from .json import as_json
+from .latex import as_latex
 from .layout import MAX_TEXTS, Layout
-from .markdown import as_markdown, sets_as_markdown
-from .methods import bibtex, methods_as_text, methods_sentence
+from .markdown import as_markdown
+from .methods import bibtex, methods_sentence
 from .notebook import notebook_html
-from .page import as_html, sets_as_html
+from .page import as_html
 from .plots import PLOTS, Plots, plots_of
-from .rows import TABLES, as_dicts, default_table, frame_columns
-from .segments import (
-    preview_as_html,
-    preview_as_text,
-    segment_columns,
-    segments_as_dicts,
-    segments_as_jsonl,
-    segments_as_tsv,
-)
-from .sets import sets_as_text
-from .significance import significance_as_text
+from .rows import TABLES, columns_of
+from .segments import segments_as_jsonl, segments_as_tsv
 from .terminal import Terminal
 from .text import as_text
-from .typst import as_typst, sets_as_typst
+from .typst import as_typst
 
 __all__ = [
-    "FLIP_FORMATS",
+    "DATA",
     "FORMATS",
     "MAX_TEXTS",
+    "OF_SEGMENTS",
     "PLOTS",
-    "SEGMENT_FORMATS",
-    "SET_FORMATS",
     "TABLES",
+    "WRITERS",
+    "Document",
     "Layout",
     "Plots",
     "Terminal",
-    "as_dicts",
+    "as_fragment",
     "as_pandas",
     "as_polars",
+    "as_text",
     "bibtex",
-    "default_table",
-    "flip_columns",
-    "flips_as_text",
-    "frame_columns",
+    "columns_of",
+    "document",
+    "formats_of",
+    "in_words",
     "methods_sentence",
-    "metric_difference_as_text",
     "notebook_html",
-    "pair_as_text",
     "pieces",
     "plots_of",
-    "preview_as_html",
-    "preview_as_text",
     "render",
-    "render_flips",
-    "render_segments",
     "rows_of",
-    "run_difference_as_text",
-    "segment_columns",
-    "segments_as_dicts",
-    "significance_as_text",
 ]
 
-FORMATS: Mapping[str, Callable[[Comparison, Layout], str]] = {
+# For people. In papers, captions explain the tables.
+WRITERS: Mapping[str, Callable[[Document, Layout], str]] = {
     "text": as_text,
-    "json": as_json,
-    "csv": as_csv,
     "markdown": as_markdown,
     "latex": as_latex,
     "typst": as_typst,
     "html": as_html,
 }
-
-SET_FORMATS: Mapping[str, Callable[[SetComparison, Layout], str]] = {
-    "text": sets_as_text,
-    "json": sets_as_json,
-    "csv": as_csv,
-    "markdown": sets_as_markdown,
-    "latex": sets_as_latex,
-    "typst": sets_as_typst,
-    "html": sets_as_html,
-}
-
-SEGMENT_FORMATS: Mapping[str, Callable[[SegmentTable], Iterator[str]]] = {
+PAPERS = ("latex", "typst")
+# For programs: with every number in full, and the names of the input.
+DATA: Mapping[str, Callable[[Any, Layout], str]] = {"json": as_json, "csv": as_csv}
+# For programs, piece by piece, because the scores of all segments may be large.
+OF_SEGMENTS: Mapping[str, Callable[[SegmentTable], Iterator[str]]] = {
     "tsv": segments_as_tsv,
     "jsonl": segments_as_jsonl,
 }
-
-FLIP_FORMATS: Mapping[str, Callable[[Flips, Terminal], str]] = {
-    "text": flips_as_text,
-    "json": flips_as_json,
-    "csv": flips_as_csv,
-}
+FORMATS = (*WRITERS, *DATA)
 
 
-@singledispatch
+def formats_of(result: Any) -> tuple[str, ...]:
+    """The formats of a kind of result."""
+    if isinstance(result, SegmentTable):
+        return tuple(OF_SEGMENTS)
+    return get_args(types.FlipFormat) if isinstance(result, Flips) else FORMATS
+
+
+def render(result: Any, fmt: str | None = None, layout: Layout | None = None) -> str:
+    """A result of any kind in a format of its kind, by default the first, ending in a newline."""
+    return "".join(pieces(result, fmt or formats_of(result)[0], layout))
+
+
 def pieces(result: Any, fmt: str, layout: Layout | None = None) -> Iterable[str]:
-    """A result of any kind in a format of its kind, piece by piece."""
-    raise TypeError(f"no report of {type(result).__name__}")
-
-
-@pieces.register
-def _(result: Comparison, fmt: str, layout: Layout | None = None) -> Iterable[str]:
-    return [render(result, fmt, layout)]
-
-
-@pieces.register
-def _(result: SetComparison, fmt: str, layout: Layout | None = None) -> Iterable[str]:
-    return [render(result, fmt, layout)]
-
-
-@pieces.register
-def _(result: SegmentTable, fmt: str, layout: Layout | None = None) -> Iterable[str]:
-    return render_segments(result, fmt)
-
-
-@pieces.register
-def _(result: Flips, fmt: str, layout: Layout | None = None) -> Iterable[str]:
-    return [render_flips(result, fmt, None if layout is None else layout.terminal)]
-
-
-@pieces.register
-def _(result: StudyResult, fmt: str, layout: Layout | None = None) -> Iterable[str]:
-    from .studies import render_study  # most runs have no study
-
-    return [render_study(result, fmt, layout)]
-
-
-# Formats in which systems keep the names of the input: programs read them, and HTML embeds the JSON.
-DATA_FORMATS = ("json", "csv", "html")
-
-
-def render(result: Comparison | SetComparison, fmt: str = "text", layout: Layout | None = None) -> str:
-    """The result in one of :data:`FORMATS`, ending in a newline."""
-    check_name("format", fmt, list(FORMATS))
-    layout = layout or Layout()
-    if layout.methods and fmt != "text":
-        raise InputError(f"the paragraph about methods is part of the format text, not of {fmt}: leave out --methods")
-    if fmt == "html":
-        layout.check_texts(comparison.texts for comparison in _comparisons(result))
-    if isinstance(result, SetComparison):
-        shown = result if fmt in DATA_FORMATS else layout.apply_to_sets(result)
-        report = SET_FORMATS[fmt](shown, layout)
-        return f"{report}\n{methods_as_text(shown, layout.terminal)}" if layout.methods else report
-    named = result if fmt in DATA_FORMATS else layout.apply(result)
-    report = FORMATS[fmt](named, layout)
-    return f"{report}\n{methods_as_text(named, layout.terminal)}" if layout.methods else report
-
-
-def _comparisons(result: Comparison | SetComparison) -> Iterable[Comparison]:
-    return result.sets.values() if isinstance(result, SetComparison) else [result]
-
-
-def render_segments(table: SegmentTable, fmt: str = "tsv") -> Iterator[str]:
-    """The scores of segments in one of :data:`SEGMENT_FORMATS`, piece by piece because the whole may be large.
+    """The same piece by piece.
 
     >>> from reshuffle import segment_scores
     >>> table = segment_scores(["the cat sat on the mat"], {"a": ["the cat sat on the mat"]})
-    >>> print(*render_segments(table), sep="", end="")  # doctest: +NORMALIZE_WHITESPACE
+    >>> print(*pieces(table, "tsv"), sep="", end="")  # doctest: +NORMALIZE_WHITESPACE
     segment system BLEU
     1       a      100.0
     """
-    check_name("format", fmt, list(SEGMENT_FORMATS))
-    return SEGMENT_FORMATS[fmt](table)
-
-
-def render_flips(flips: Flips, fmt: str = "text", terminal: Terminal | None = None) -> str:
-    """The flips in one of :data:`FLIP_FORMATS`, ending in a newline. ``terminal`` matters to ``text`` only."""
-    check_name("format", fmt, list(FLIP_FORMATS))
-    return FLIP_FORMATS[fmt](flips, terminal or Terminal())
+    check_name("format", fmt, formats_of(result))
+    layout = layout or Layout()
+    if layout.methods and fmt != "text":
+        raise InputError(f"the paragraph about methods is part of the format text, not of {fmt}: leave out --methods")
+    if layout.table is not None and fmt != "csv":
+        raise InputError(f"a table (--table) is chosen for the format csv, not for {fmt}: leave it out")
+    if fmt in OF_SEGMENTS:
+        return OF_SEGMENTS[fmt](result)
+    if fmt in DATA:
+        return [DATA[fmt](result, layout)]
+    layout = layout.for_paper() if fmt in PAPERS else layout
+    return [WRITERS[fmt](document(result, layout), layout)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..documented import documented
 from ..results import ConfidenceInterval, SignificanceResult, SystemScore
@@ -35,6 +35,8 @@ class Table:
     """
     bold_means: str = ""
     """What bold type marks, as a phrase."""
+    symbols: str = ""
+    """Sentences that explain the symbols in the cells and the header."""
 
     def add(self, cells: Sequence[str], bold: bool | Sequence[bool] = False) -> None:
         """Append a row. ``bold`` has a flag for each cell, or is one flag for all cells."""
@@ -44,6 +46,15 @@ class Table:
     def rule(self) -> None:
         """Add a line between the rows so far and the next row."""
         self.rules.append(len(self.rows))
+
+    def explained(self, symbols: str) -> Table:
+        """The same table with sentences that explain its symbols."""
+        return replace(self, symbols=symbols)
+
+    @property
+    def caption(self) -> str:
+        """The title, and the meaning of all symbols: what stands above the table in a paper."""
+        return " ".join(filter(None, (f"{self.title}.", self.key, self.symbols)))
 
     @property
     def key(self) -> str:

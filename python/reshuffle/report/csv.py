@@ -1,23 +1,18 @@
-"""CSV: the rows of a comparison with every number in full."""
+"""CSV: the rows of a table with every number in full."""
 
 from __future__ import annotations
 
 import csv
 import io
+from typing import Any
 
-from ..results import Comparison, SetComparison
-from .frames import Columns
 from .layout import Layout
-from .rows import frame_columns
+from .rows import columns_of
 
 
-def as_csv(result: Comparison | SetComparison, layout: Layout) -> str:
-    """The table that the layout names; by default the pairs, or the systems if there are only scores."""
-    return csv_of(frame_columns(result, layout.table))
-
-
-def csv_of(columns: Columns) -> str:
-    """A header and a row for each record."""
+def as_csv(result: Any, layout: Layout) -> str:
+    """A header and a row for each record of the table that the layout names, by default the main one."""
+    columns = columns_of(result, layout.table)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)

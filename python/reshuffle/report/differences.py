@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import math
+from functools import singledispatch
 from typing import Any
 
 from ..errors import printable
-from ..results import ConfidenceInterval, PairedDifference
+from ..results import ConfidenceInterval, PairedDifference, SignificanceResult
 from ..results.studies import MetricDifference, RunDifference
 from .cells import decimals_for
 from .notes import counted, number
 from .parts import part_name
-from .significance import equation, replicates_in_words
+from .significance import equation, replicates_in_words, significance_as_text
 
 # The most parts of a formula that fit into one line or two.
 MOST_PARTS = 12
 
 
-def pair_as_text(pair: PairedDifference) -> str:
+@singledispatch
+def in_words(record: Any) -> str:
+    """What ``print`` shows of a record."""
+    raise TypeError(f"no words for {type(record).__name__}")
+
+
+@in_words.register
+def _(result: SignificanceResult) -> str:
+    return significance_as_text(result)
+
+
+@in_words.register
+def _(pair: PairedDifference) -> str:
     """The difference of two systems, p, what it rests on, its parts and caveats, and the signature."""
     test = pair.test
     decimals = _decimals(pair.difference)
@@ -32,7 +45,8 @@ def pair_as_text(pair: PairedDifference) -> str:
     )
 
 
-def run_difference_as_text(each: RunDifference) -> str:
+@in_words.register
+def _(each: RunDifference) -> str:
     """The difference of two systems with several runs, and p."""
     score = "of all outputs of a system taken as one" if each.statistic == "pooled" else "the mean of the runs' scores"
     replicates = f"{'all ' if each.exact else ''}{each.n_resamples:,} replicates" if each.n_resamples else "t test"
@@ -48,7 +62,8 @@ def run_difference_as_text(each: RunDifference) -> str:
     )
 
 
-def metric_difference_as_text(each: MetricDifference) -> str:
+@in_words.register
+def _(each: MetricDifference) -> str:
     """The difference of the agreement of two metrics with people, and p."""
     grouping = "" if each.grouping is None else f", grouping {each.grouping}"
     ties = "" if each.ties is None else f", ties {each.ties}"

@@ -7,22 +7,18 @@ from collections.abc import Iterator, Sequence
 
 from ..results import Flips
 from .cells import Table, decimals_for
-from .csv import csv_of
+from .document import Document
 from .frames import Columns
 from .notes import counted, number
-from .terminal import Terminal
-from .text import prose, table_as_text
 
 # The most gained or lost segments that a text lists.
 MAX_LISTED = 20
 
 
-def flips_as_text(flips: Flips, terminal: Terminal) -> str:
+def flips_document(flips: Flips) -> Document:
     """The scores, the segments with the largest influence, and the segments gained and lost."""
-    parts = [table_as_text(_scores(flips), terminal)]
-    if flips.influential:
-        parts.append(table_as_text(_influential(flips), terminal))
-    return "\n".join([*parts, prose(_sentences(flips), flips.signature, terminal)])
+    tables = [_scores(flips), *([_influential(flips)] if flips.influential else [])]
+    return Document(tables, [*_sentences(flips)], flips.signature)
 
 
 def _scores(flips: Flips) -> Table:
@@ -75,7 +71,7 @@ def _listed(segments: Sequence[int | str]) -> str:
     return shown if len(segments) <= MAX_LISTED else f"{shown} … ({len(segments):,} in all; json and csv have them)"
 
 
-def flips_as_json(flips: Flips, terminal: Terminal) -> str:
+def flips_as_json(flips: Flips) -> str:
     """One object; docs/guide.md describes its keys."""
     document = {
         "signature": flips.signature,
@@ -108,11 +104,6 @@ def flips_as_json(flips: Flips, terminal: Terminal) -> str:
         ],
     }
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def flips_as_csv(flips: Flips, terminal: Terminal) -> str:
-    """A row for each segment that is compared, with its scores, its flip and its influence."""
-    return csv_of(flip_columns(flips))
 
 
 def flip_columns(flips: Flips) -> Columns:

@@ -7,11 +7,12 @@ so that a file with nothing but the fragment is displayed correctly without decl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from html import escape
 
 from ..errors import printable
 from .cells import Table, keys
+from .document import Document
 
 _TABLE = "border-collapse: collapse; margin: 0 0 1em 0"
 _CAPTION = "caption-side: top; text-align: left; font-weight: bold; padding: 0.3em 0"
@@ -26,10 +27,13 @@ def _escaped(text: str) -> str:
     return escape(printable(text))
 
 
-def html_fragment(shown: Iterable[Table], sentences: Iterable[str], signature: str) -> str:
+def as_fragment(document: Document) -> str:
     """A ``div`` of tables, sentences and a signature, with all text escaped."""
-    shown = [*shown]
-    items = [*map(_escaped, [*sentences, *keys(shown)]), f"Signature: <code>{_escaped(signature)}</code>"]
+    shown = document.tables
+    items = [
+        *map(_escaped, [*document.sentences, *keys(shown)]),
+        f"Signature: <code>{_escaped(document.signature)}</code>",
+    ]
     lines = ["<div>", *(line for table in shown for line in _table(table))]
     lines += ["<ul>", *(f"<li>{item}</li>" for item in items), "</ul>", "</div>"]
     return "".join(f"{line}\n" for line in lines).encode("ascii", "xmlcharrefreplace").decode("ascii")

@@ -23,9 +23,16 @@ POLARS_TYPES: Mapping[str | None, str] = {
 
 
 def rows_of(columns: Columns) -> list[dict[str, Any]]:
-    """A dict for each row."""
-    rows = zip(*(values for values, _ in columns.values()), strict=True)
+    """A dict for each row, with None for missing values."""
+    rows = zip(*(_listed(values) for values, _ in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _listed(values: Sequence[Any]) -> Sequence[Any]:
+    """The values of a column. NaN in an array is a missing value, as in arrays of segment scores."""
+    if not isinstance(values, np.ndarray):
+        return values
+    return [None if value != value else value for value in values.tolist()]
 
 
 def as_pandas(columns: Columns) -> Any:
@@ -35,7 +42,7 @@ def as_pandas(columns: Columns) -> Any:
 
 
 def as_polars(columns: Columns) -> Any:
-    """A ``polars.DataFrame``. NaN in an array is a missing value, as in arrays of segment scores."""
+    """A ``polars.DataFrame``. NaN in an array is a missing value, as in :func:`rows_of`."""
     polars = _imported("polars")
     return polars.DataFrame(
         [

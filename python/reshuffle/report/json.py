@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
+from functools import singledispatch
 from typing import Any
 
 from ..results import (
@@ -16,6 +17,7 @@ from ..results import (
     ComparedTexts,
     Comparison,
     Contribution,
+    Flips,
     PairedDifference,
     SetComparison,
     SystemScore,
@@ -23,18 +25,35 @@ from ..results import (
 )
 from ..results.schemas import COMPARISON, SETS, STUDY
 from ..results.studies import StudyResult
+from .flips import flips_as_json
 from .layout import Layout
 from .packed import packed_columns
 
 
-def as_json(comparison: Comparison, layout: Layout) -> str:
+@singledispatch
+def as_json(result: Any, layout: Layout) -> str:
     """One object; docs/json.md describes its keys."""
-    return f"{_comparison(comparison)}\n"
+    raise TypeError(f"no JSON of {type(result).__name__}")
 
 
-def sets_as_json(sets: SetComparison, layout: Layout) -> str:
-    """One object with a comparison for each test set, and one of the averages."""
-    return f"{_sets(sets)}\n"
+@as_json.register
+def _(result: Comparison, layout: Layout) -> str:
+    return f"{_comparison(result)}\n"
+
+
+@as_json.register
+def _(result: SetComparison, layout: Layout) -> str:
+    return f"{_sets(result)}\n"
+
+
+@as_json.register
+def _(result: StudyResult, layout: Layout) -> str:
+    return study_as_json(result)
+
+
+@as_json.register
+def _(result: Flips, layout: Layout) -> str:
+    return flips_as_json(result)
 
 
 def embedded_json(result: Comparison | SetComparison) -> str:

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..errors import printable
-from ..results import Comparison, SetComparison
 from .cells import Table
+from .document import Document
 from .layout import Layout
 from .notes import joined
-from .paper import LONG, Paper, paper_of, paper_of_sets
+
+# A table of more rows does not fit a page.
+LONG = 45
 
 # In points: the average width of a character, in part bold, and the width of an article's text.
 POINTS, TEXT_WIDTH = 5.5, 345
@@ -23,36 +25,28 @@ SIZES = (
 )
 
 
-def as_latex(comparison: Comparison, layout: Layout) -> str:
-    """A ``table`` environment, or a ``longtable`` if it is longer than a page."""
-    return latex_document(paper_of(comparison, layout))
-
-
-def sets_as_latex(result: SetComparison, layout: Layout) -> str:
-    """A table of systems and test sets for each metric."""
-    return latex_document(paper_of_sets(result, layout))
-
-
-def latex_document(paper: Paper) -> str:
-    """The tables, each with a label, and the remarks as comments."""
-    long = any(len(table.rows) > LONG for table, _ in paper.tables)
-    grouped = any(table.grouped and len(table.rows) <= LONG for table, _ in paper.tables)
+def as_latex(document: Document, layout: Layout) -> str:
+    """``table`` environments with labels, or ``longtable`` where one is longer than a page; sentences as comments."""
+    tables = document.tables
+    long = any(len(table.rows) > LONG for table in tables)
+    grouped = any(table.grouped and len(table.rows) <= LONG for table in tables)
     packages = ["booktabs", *(["multirow"] if grouped else []), *(["longtable"] if long else [])]
     lines = ["% needs " + joined(f"\\usepackage{{{name}}}" for name in packages)]
-    for number, (table, caption) in enumerate(paper.tables, 1):
-        lines += _table(table, caption, "tab:reshuffle" + (f"-{number}" if number > 1 else ""))
-    lines += [f"% {printable(' '.join(remark.split()))}" for remark in paper.remarks]
+    for number, table in enumerate(tables, 1):
+        lines += _table(table, "tab:reshuffle" + (f"-{number}" if number > 1 else ""))
+    remarks = [*document.sentences, f"Signature: {document.signature}"]
+    lines += [f"% {printable(' '.join(remark.split()))}" for remark in remarks]
     return "\n".join(lines) + "\n"
 
 
-def _table(table: Table, caption: str, label: str) -> Iterator[str]:
+def _table(table: Table, label: str) -> Iterator[str]:
     head = [r"\toprule", _with_indices(_row(table.header, n_names=len(table.header))), r"\midrule"]
     body = []
     for number, (row, bold, spans) in enumerate(zip(table.rows, table.bold, table.spans(), strict=True)):
         body += [r"\midrule"] * (number in table.rules) + [
             _row(row, bold, spans, len(table.rows) <= LONG, table.n_names)
         ]
-    captioned = f"\\caption{{{_with_indices(_escaped(caption))}}}\\label{{{label}}}"
+    captioned = f"\\caption{{{_with_indices(_escaped(table.caption))}}}\\label{{{label}}}"
     columns = _columns(table)
     if len(table.rows) > LONG:
         yield from [f"\\begin{{longtable}}{{{columns}}}", f"{captioned} \\\\", *head, r"\endfirsthead", *head]

@@ -45,6 +45,8 @@ class Layout:
     """For formats that hold one table per file: ``systems`` or ``pairs``. None for the pairs, or the systems if there
     are only scores.
     """
+    paper: bool = False
+    """Whether the report is for a paper: captions explain the symbols, and pairs are shown only on request."""
     methods: bool = False
     """In text, add the paragraph for a paper and the BibTeX entries of what it cites."""
     command: str | None = None
@@ -58,6 +60,15 @@ class Layout:
             check_integer("digits", self.digits, 0, MAX_DIGITS)
         if not isinstance(self.names, Mapping):
             raise InputError(f"names must be a dict of names by system, got {quoted(self.names)}")
+
+    def for_paper(self) -> Layout:
+        """The same options for a paper."""
+        return replace(self, paper=True, pairs=bool(self.pairs))
+
+    @property
+    def wants_pairs(self) -> bool:
+        """Whether tables or triangles of pairs were asked for."""
+        return self.triangle or bool(self.pairs)
 
     def check_texts(self, texts: Iterable[ComparedTexts | None]) -> None:
         """Raise :class:`InputError` if the texts of all test sets together are too large for an HTML report."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from ..errors import printable
 from ..results import Comparison, SetComparison, UsedInterval, UsedTest
 from .computed import (
     adjusted_sentence,
@@ -22,7 +20,6 @@ from .margins import claim, has_margin, within_all
 from .notes import counted, joined, number, strata
 from .sources import bibtex_entry, cited, entries_of
 from .systems import has_ranks
-from .terminal import PROSE_WIDTH, Terminal
 
 PHIPSON_SMYTH = "doi:10.2202/1544-6115.1585"
 HEMERIK_GOEMAN = "doi:10.1007/s11749-017-0571-1"
@@ -70,13 +67,6 @@ def bibtex(result: Comparison | SetComparison) -> str:
     for _ in _sentences(result, citations):
         pass
     return "\n".join(map(bibtex_entry, citations.names))
-
-
-def methods_as_text(result: Comparison | SetComparison, terminal: Terminal) -> str:
-    """The paragraph in lines that fit the terminal, except for the signature, and the entries."""
-    width = terminal.width or PROSE_WIDTH
-    lines = textwrap.fill(printable(methods_sentence(result)), width, break_long_words=False, break_on_hyphens=False)
-    return f"Methods\n\n{lines}\n\n{bibtex(result)}"
 
 
 def _sentences(result: Comparison | SetComparison, cite: Cite) -> Iterator[str]:

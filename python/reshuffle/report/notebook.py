@@ -9,13 +9,11 @@ from __future__ import annotations
 from html import escape
 
 from ..results import Comparison, SetComparison
-from .conclusions import conclusions
-from .fragment import html_fragment
+from .document import Document
+from .documents import document
+from .fragment import as_fragment
 from .layout import Layout
-from .notes import notes
-from .page import as_html, sets_as_html
-from .sets import content_of_sets
-from .tables import tables
+from .page import as_html
 
 # In characters. A notebook stores its output in its file, so larger pages are left out.
 MAX_PAGE = 2_000_000
@@ -26,7 +24,9 @@ _ABOVE = "grid-area: 1 / 1; z-index: 1; width: 100%; height: 100%; border: 0; ba
 
 def notebook_html(result: Comparison | SetComparison) -> str:
     """The page in a frame that is allowed to run scripts and nothing else; only the tables if the page is too large."""
-    beneath, page = tables_as_html(result), _page(result)
+    layout = Layout()
+    shown = document(result, layout)
+    beneath, page = as_fragment(shown), _page(result, shown, layout)
     if page is None:
         code = escape('open("report.html", "w", encoding="utf-8").write(result.render("html"))')
         advice = (
@@ -38,20 +38,11 @@ def notebook_html(result: Comparison | SetComparison) -> str:
     return f'<div style="{_LAYERS}">\n<div style="{_BENEATH}">\n{beneath}</div>\n{frame}\n</div>\n'
 
 
-def _page(result: Comparison | SetComparison) -> str | None:
+def _page(result: Comparison | SetComparison, shown: Document, layout: Layout) -> str | None:
     """The page, or None if it is too large."""
-    layout, comparisons = Layout(), [result] if isinstance(result, Comparison) else result.sets.values()
+    comparisons = [result] if isinstance(result, Comparison) else result.sets.values()
     # The page is larger than the texts in it: if they are too large, it need not be rendered.
     if sum(each.texts.n_bytes for each in comparisons if each.texts is not None) > MAX_PAGE:
         return None
-    page = as_html(result, layout) if isinstance(result, Comparison) else sets_as_html(result, layout)
+    page = as_html(shown, layout)
     return page if len(page) <= MAX_PAGE else None
-
-
-def tables_as_html(result: Comparison | SetComparison) -> str:
-    """A ``div`` with the tables, a list of conclusions and notes, and the signature."""
-    layout = Layout()
-    if isinstance(result, SetComparison):
-        return html_fragment(*content_of_sets(result, layout), result.signature)
-    sentences = [*conclusions(result, layout), *notes(result, layout)]
-    return html_fragment(tables(result, layout), sentences, result.signature)

@@ -1,4 +1,4 @@
-"""The numbers of a comparison as two flat tables, for CSV and data frames: its systems, and its pairs of systems."""
+"""The numbers of a result as flat tables, for CSV and data frames. A comparison has two: its systems, and its pairs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,21 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import singledispatch
 from typing import Any
 
-from ..results import Comparison, ConfidenceInterval, PairedDifference, RankedSystem, SetComparison, SystemScore
+from ..results import (
+    Comparison,
+    ConfidenceInterval,
+    Flips,
+    PairedDifference,
+    RankedSystem,
+    SegmentTable,
+    SetComparison,
+    SystemScore,
+)
+from ..results.studies import StudyResult
 from ..validate import check_name
-from .frames import Columns, rows_of
+from .flips import flip_columns
+from .frames import Columns
+from .segments import segment_columns
 
 Row = dict[str, Any]
 
@@ -64,26 +76,20 @@ PAIR_COLUMNS: Mapping[str, str | None] = {
 }
 
 
-def default_table(result: Comparison | SetComparison) -> str:
-    """``pairs`` if there are tests, otherwise ``systems``."""
-    comparisons = result.sets.values() if isinstance(result, SetComparison) else [result]
-    return "pairs" if any(comparison.comparisons for comparison in comparisons) else "systems"
-
-
 @singledispatch
-def frame_columns(result: Any, table: str | None = None) -> Columns:
-    """The columns of a table in :data:`TABLES`; of :func:`default_table` for None."""
+def columns_of(result: Any, table: str | None = None) -> Columns:
+    """The columns of a table of a result: for None its main table, or the only one."""
     raise TypeError(f"no tables of {type(result).__name__}")
 
 
-@frame_columns.register
+@columns_of.register
 def _(result: Comparison, table: str | None = None) -> Columns:
     types, rows_in = _table(result, table)
     rows = list(rows_in(result))
     return {name: ([row[name] for row in rows], dtype) for name, dtype in types.items()}
 
 
-@frame_columns.register
+@columns_of.register
 def _(result: SetComparison, table: str | None = None) -> Columns:
     # None instead of a name like "average", which a test set could have.
     comparisons: list[tuple[str | None, Comparison]] = [*result.sets.items()]
@@ -94,15 +100,29 @@ def _(result: SetComparison, table: str | None = None) -> Columns:
     return {name: ([row[name] for row in rows], dtype) for name, dtype in {"test_set": None, **types}.items()}
 
 
+@columns_of.register
+def _(result: StudyResult, table: str | None = None) -> Columns:
+    from .studies.rows import study_columns  # most runs have no study
+
+    return study_columns(result, table)
+
+
+@columns_of.register
+def _(result: Flips, table: str | None = None) -> Columns:
+    return flip_columns(result)
+
+
+@columns_of.register
+def _(result: SegmentTable, table: str | None = None) -> Columns:
+    return segment_columns(result)
+
+
 def _table(result: Comparison | SetComparison, table: str | None) -> Table:
-    name = default_table(result) if table is None else table
+    comparisons = result.sets.values() if isinstance(result, SetComparison) else [result]
+    main = "pairs" if any(comparison.comparisons for comparison in comparisons) else "systems"
+    name = main if table is None else table
     check_name("table", name, list(TABLES))
     return TABLES[name]
-
-
-def as_dicts(result: Comparison | SetComparison, table: str | None = None) -> list[Row]:
-    """The rows of a table in :data:`TABLES`. All have the same keys; None is for what does not apply."""
-    return rows_of(frame_columns(result, table))
 
 
 def _ends(prefix: str, interval: ConfidenceInterval | None) -> dict[str, float | None]:

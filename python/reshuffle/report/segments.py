@@ -14,11 +14,9 @@ import numpy as np
 from ..errors import InputError
 from ..results import SegmentTable
 from .cells import Table, decimals_for
-from .fragment import html_fragment
+from .document import Document
 from .frames import Columns
 from .notes import counted
-from .terminal import Terminal
-from .text import prose, table_as_text
 
 # Segments that are formatted at a time: their Python numbers take some hundred bytes per row.
 BLOCK = 4096
@@ -101,13 +99,6 @@ def _ids(table: SegmentTable) -> Sequence[int | str]:
     return range(1, table.n_segments + 1) if table.documents is None else table.documents
 
 
-def segments_as_dicts(table: SegmentTable) -> list[dict[str, Any]]:
-    """The objects of the JSON lines."""
-    _check_names(table)
-    names = [_unit(table), "system", *table.scores]
-    return [dict(zip(names, row, strict=True)) for row in _rows(table, table.n_segments)]
-
-
 def _rows(table: SegmentTable, n_segments: int) -> Iterator[list[Any]]:
     """Id, system and scores, for every system of the first ``n_segments`` segments or documents."""
     by_metric = [scores[:, :n_segments].tolist() for scores in table.scores.values()]
@@ -139,14 +130,9 @@ def segment_columns(table: SegmentTable) -> Columns:
 PREVIEW_ROWS = 10
 
 
-def preview_as_text(table: SegmentTable, terminal: Terminal) -> str:
-    """The first rows, how many there are, and the signature."""
-    return f"{table_as_text(_preview(table), terminal)}\n{prose(_preview_notes(table), table.signature, terminal)}"
-
-
-def preview_as_html(table: SegmentTable) -> str:
-    """The same as HTML."""
-    return html_fragment([_preview(table)], _preview_notes(table), table.signature)
+def preview(table: SegmentTable) -> Document:
+    """The first rows, and how many there are."""
+    return Document([_preview(table)], _preview_notes(table), table.signature)
 
 
 def _preview(table: SegmentTable) -> Table:

@@ -1,4 +1,4 @@
-"""Text about several test sets: the averages first, then the scores on each test set."""
+"""Tables and notes about several test sets."""
 
 from __future__ import annotations
 
@@ -7,55 +7,13 @@ from dataclasses import replace
 
 from ..results import Comparison, SetComparison, UsedMetric
 from .cells import Table, decimals_of
-from .conclusions import conclusions, conclusions_of_sets
 from .layout import FEW, Layout
 from .notes import RANK, counted, joined, notes
 from .systems import bold_means, has_ranks, is_significant, margin_in_title, sorted_systems
-from .tables import tables
-from .text import paragraph, prose, table_as_text
 
 AVERAGE = "Average"
 # More test sets are counted instead of named.
 MAX_NAMED = 4
-
-
-def sets_as_text(result: SetComparison, layout: Layout) -> str:
-    """The averages, the scores on each test set, sentences about the results, the pairs on request, and the notes."""
-    terminal, parts = layout.terminal, []
-    shown = with_choice(result, layout)
-    if result.average is not None:
-        first, *others = (table_as_text(table, terminal) for table in tables(result.average, shown))
-        parts += [first, paragraph(conclusions(result.average, layout), terminal), *others]
-    parts += [table_as_text(table, terminal) for table in set_tables(result, layout)]
-    parts.append(paragraph(conclusions_of_sets(result), terminal))
-    if shown.pairs or layout.triangle:
-        for name, comparison in result.sets.items():
-            own = [table_as_text(headed(name, table), terminal) for table in tables(comparison, shown)]
-            parts += [own[0], paragraph(conclusions(comparison, layout), terminal), *own[1:]]
-    every = (table for table, _ in tables_with_owners(result, shown))
-    parts.append(prose(notes_of_sets(result, shown), result.signature, terminal, every))
-    return "\n".join(filter(None, parts))
-
-
-def content_of_sets(result: SetComparison, layout: Layout) -> tuple[list[Table], list[str]]:
-    """The tables of the text report, and its sentences, for formats that do not mix them."""
-    shown = with_choice(result, layout)
-    sentences = [] if result.average is None else [*conclusions(result.average, layout)]
-    sentences += conclusions_of_sets(result)
-    if shown.pairs or layout.triangle:
-        for name, comparison in result.sets.items():
-            sentences += (f"{name}: {sentence}" for sentence in conclusions(comparison, layout))
-    return [table for table, _ in tables_with_owners(result, shown)], [*sentences, *notes_of_sets(result, shown)]
-
-
-def tables_with_owners(result: SetComparison, layout: Layout) -> Iterator[tuple[Table, Comparison | None]]:
-    """Each table of the text report, and whose numbers it has: None if those of the average and all test sets."""
-    if result.average is not None:
-        yield from ((table, result.average) for table in tables(result.average, layout))
-    yield from ((table, None) for table in set_tables(result, layout))
-    if layout.pairs or layout.triangle:
-        for name, comparison in result.sets.items():
-            yield from ((headed(name, table), comparison) for table in tables(comparison, layout))
 
 
 def with_choice(result: SetComparison, layout: Layout) -> Layout:

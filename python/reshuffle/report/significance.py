@@ -13,7 +13,7 @@ from .notes import counted, number, worded
 def significance_as_text(result: SignificanceResult) -> str:
     """The difference, p, how p was computed, and the signature, on a line each."""
     lines = _batch(result) if np.ndim(result.pvalue) else _one(result)
-    return "".join(f"{printable(line)}\n" for line in [*lines, f"Signature: {result.signature}"])
+    return "\n".join(map(printable, [*lines, f"Signature: {result.signature}"]))
 
 
 def _batch(result: SignificanceResult) -> list[str]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from ..errors import printable
-from ..results import Comparison
 from .cells import Table, keys
-from .conclusions import conclusions
+from .document import Document
 from .layout import Layout
-from .notes import notes
-from .tables import tables
 from .terminal import PROSE_WIDTH, Terminal
 
 # A name is never folded to fewer characters than this.
@@ -21,25 +19,30 @@ MAX_WORD = 12
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
-def as_text(comparison: Comparison, layout: Layout) -> str:
-    """The systems, sentences about the results, further tables, the notes, and the signature on one line."""
-    shown = [*tables(comparison, layout)]
-    first, *others = (table_as_text(table, layout.terminal) for table in shown)
-    answer = paragraph(conclusions(comparison, layout), layout.terminal)
-    below = prose(notes(comparison, layout), comparison.signature, layout.terminal, shown)
-    return "\n".join([first, *([answer] if answer else []), *others, below])
+def as_text(document: Document, layout: Layout) -> str:
+    """The tables and the sentences about them, the notes, and the signature on one line."""
+    terminal = layout.terminal
+    parts = [
+        table_as_text(block, terminal) if isinstance(block, Table) else _paragraph(block.sentences, terminal)
+        for block in document.blocks
+    ]
+    # Where the terminal shows bold type, the keys of the tables say what it marks.
+    notes = [*document.notes, *(keys(document.tables) if terminal.color else [])]
+    # The signature can be copied because it is on one line.
+    parts.append(f"{_paragraph(notes, terminal)}Signature: {printable(document.signature)}\n")
+    if document.methods is not None:
+        parts.append(_methods(*document.methods, terminal))
+    return "\n".join(filter(None, parts))
 
 
-def prose(sentences: Iterable[str], signature: str, terminal: Terminal, shown: Iterable[Table] = ()) -> str:
-    """Sentences in lines that fit the terminal, and the signature on one line, so that it can be copied.
-
-    Where the terminal shows bold type, the keys of the tables say what it marks.
-    """
-    found = keys(shown) if terminal.color else []
-    return f"{paragraph([*sentences, *found], terminal)}Signature: {printable(signature)}\n"
+def _methods(sentence: str, bibtex: str, terminal: Terminal) -> str:
+    """The paragraph in lines that fit the terminal, except for the signature, and the entries."""
+    width = terminal.width or PROSE_WIDTH
+    lines = textwrap.fill(printable(sentence), width, break_long_words=False, break_on_hyphens=False)
+    return f"Methods\n\n{lines}\n\n{bibtex}"
 
 
-def paragraph(sentences: Iterable[str], terminal: Terminal) -> str:
+def _paragraph(sentences: Iterable[str], terminal: Terminal) -> str:
     """Sentences, each from the start of a line, in lines that fit the terminal."""
     return "".join(f"{line}\n" for line in _wrapped_all(sentences, terminal))
 

@@ -5,33 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..errors import printable
-from ..results import Comparison, SetComparison
 from .cells import Table
-from .latex import NUMBERS
+from .document import Document
+from .latex import LONG, NUMBERS
 from .layout import Layout
-from .paper import LONG, Paper, paper_of, paper_of_sets
 
 
-def as_typst(comparison: Comparison, layout: Layout) -> str:
-    """A ``figure`` with a label. Text is in strings, in which Typst has no markup."""
-    return typst_document(paper_of(comparison, layout))
-
-
-def sets_as_typst(result: SetComparison, layout: Layout) -> str:
-    """A table of systems and test sets for each metric."""
-    return typst_document(paper_of_sets(result, layout))
-
-
-def typst_document(paper: Paper) -> str:
-    """The figures, each with a label, and the remarks as comments."""
+def as_typst(document: Document, layout: Layout) -> str:
+    """A ``figure`` with a label for each table, and the sentences as comments. Text is in strings, without markup."""
     lines: list[str] = []
-    for number, (table, caption) in enumerate(paper.tables, 1):
-        lines += _figure(table, caption, "tab-reshuffle" + (f"-{number}" if number > 1 else ""))
-    lines += [f"// {printable(' '.join(remark.split()))}" for remark in paper.remarks]
+    for number, table in enumerate(document.tables, 1):
+        lines += _figure(table, "tab-reshuffle" + (f"-{number}" if number > 1 else ""))
+    remarks = [*document.sentences, f"Signature: {document.signature}"]
+    lines += [f"// {printable(' '.join(remark.split()))}" for remark in remarks]
     return "\n".join(lines) + "\n"
 
 
-def _figure(table: Table, caption: str, label: str) -> Iterator[str]:
+def _figure(table: Table, label: str) -> Iterator[str]:
     kinds = ["left" if index < table.n_names else "right" for index in range(len(table.header))]
     if len(table.rows) > LONG:  # a figure stays on one page unless its block may break
         yield "#show figure: set block(breakable: true)"
@@ -50,7 +40,7 @@ def _figure(table: Table, caption: str, label: str) -> Iterator[str]:
         "    table.hline(),",
         "  ),",
         "  kind: table,",
-        f"  caption: figure.caption(position: top, {_string(caption)}),",
+        f"  caption: figure.caption(position: top, {_string(table.caption)}),",
     ]
     yield f") <{label}>"
 

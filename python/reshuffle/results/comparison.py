@@ -14,7 +14,7 @@ from .histograms import Histogram, NullHistogram
 from .intervals import ConfidenceInterval
 from .lookup import first_names, metric_name
 from .ranking import DetectableDifference, Ranking
-from .reported import Reported
+from .reported import Compared, Worded
 from .significance import SignificanceResult
 from .texts import ComparedTexts
 from .verdicts import Verdict, verdict
@@ -125,7 +125,7 @@ class Contribution:
 
 @documented
 @dataclass(frozen=True, slots=True)
-class PairedDifference:
+class PairedDifference(Worded):
     """The difference between two systems under one metric, and its test.
 
     ``print(pair)`` shows the difference, p, and what they rest on, in a few lines.
@@ -179,11 +179,6 @@ class PairedDifference:
             f"<PairedDifference: {self.metric}, {self.system} against {self.baseline}; "
             f"difference={self.difference:.6g}, pvalue={self.test.pvalue:.6g}, test={self.test.test}>"
         )
-
-    def __str__(self) -> str:
-        from ..report import pair_as_text
-
-        return pair_as_text(self)
 
     @property
     def difference(self) -> float:
@@ -270,7 +265,7 @@ class UsedInterval:
 
 @documented
 @dataclass(frozen=True, slots=True)
-class Comparison(Reported):
+class Comparison(Compared):
     """The result of :func:`reshuffle.compare` or :func:`reshuffle.score`, with everything needed to repeat it.
 
     ``print(comparison)`` shows the tables of the command line, and a notebook shows them as HTML. :meth:`score` and

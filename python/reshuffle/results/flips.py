@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..documented import documented
-from ..types import FlipFormat
 from . import UsedMetric
-from .reported import Framed
+from .reported import Reported
 
 
 @documented
@@ -32,7 +30,7 @@ class FlippedSegment:
 
 @documented
 @dataclass(frozen=True, slots=True)
-class Flips(Framed):
+class Flips(Reported):
     """The segments that a system gains and loses at a threshold, and those with the largest influence.
 
     ``print(flips)`` shows them, with long lists shortened; :meth:`to_dicts` has every segment.
@@ -69,11 +67,6 @@ class Flips(Framed):
             f"<Flips: {self.metric.name} at {self.threshold:g}, {self.system} against {self.baseline}; "
             f"{len(self.gained)} gained, {len(self.lost)} lost of {len(self.segments)} {self.unit}s>"
         )
-
-    def __str__(self) -> str:
-        from ..report import Terminal, flips_as_text
-
-        return flips_as_text(self, Terminal.from_stdout()).rstrip("\n")
 
     def _with_flip(self, flip: str) -> list[FlippedSegment]:
         return [segment for segment in self.segments if segment.flip == flip]
@@ -113,42 +106,3 @@ class Flips(Framed):
         """The ``top`` segments whose influence is largest in magnitude; those without influence are left out."""
         order = sorted(self.segments, key=lambda segment: -abs(segment.influence))
         return [segment for segment in order[: self.top] if segment.influence]
-
-    def render(self, fmt: FlipFormat = "text") -> str:
-        """A report as a string, ending in a newline.
-
-        Parameters
-        ----------
-        fmt : str
-            As ``--format`` of ``reshuffle flips``; a name in :data:`reshuffle.report.FLIP_FORMATS`.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        InputError
-            If there is no such format.
-        """
-        from ..report import render_flips
-
-        return render_flips(self, fmt)
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """The rows of the CSV: a flat dict for each segment, in their order.
-
-        Returns
-        -------
-        list of dict
-            With the keys ``segment`` (or ``document``), ``baseline_score``, ``system_score``, ``flip`` and
-            ``influence``.
-        """
-        from ..report import flip_columns, rows_of
-
-        return rows_of(flip_columns(self))
-
-    def _columns(self) -> Any:
-        from ..report import flip_columns
-
-        return flip_columns(self)

@@ -1,66 +1,151 @@
-"""Methods that results share: reports, rows and data frames. They import :mod:`reshuffle.report` when called."""
+"""Methods that all results have: reports, rows and data frames. They need :mod:`reshuffle.report`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from importlib import import_module
+from typing import Any, TypeAlias
 
-from ..types import Format, Table
+from ..types import FlipFormat, Format, SegmentFormat
+
+AnyFormat: TypeAlias = Format | FlipFormat | SegmentFormat
 
 
-class Framed:
-    """A result with one table of rows: :class:`~reshuffle.SegmentTable` and :class:`~reshuffle.Flips`."""
+def _reports() -> Any:
+    """The package that writes reports. It imports the results, so these import it when it is needed, and only here."""
+    return import_module("reshuffle.report")
+
+
+class Worded:
+    """A record that ``print`` shows in words."""
 
     __slots__ = ()
 
-    def _columns(self) -> Any:
-        """The columns of the table by name: values and types."""
-        raise NotImplementedError
-
-    def to_pandas(self) -> Any:
-        """The rows of ``to_dicts`` as a ``pandas.DataFrame``.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            If pandas is not installed.
-        """
-        from ..report import as_pandas
-
-        return as_pandas(self._columns())
-
-    def to_polars(self) -> Any:
-        """The rows of ``to_dicts`` as a ``polars.DataFrame``.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            If polars is not installed.
-        """
-        from ..report import as_polars
-
-        return as_polars(self._columns())
+    def __str__(self) -> str:
+        text: str = _reports().in_words(self)
+        return text
 
 
 class Reported:
+    """A result of any kind."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        reports = _reports()
+        layout = reports.Layout(reports.Terminal.from_stdout())
+        text: str = reports.as_text(reports.document(self, layout), layout)
+        return text.rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        """The tables and sentences of the text report, which notebooks display."""
+        reports = _reports()
+        fragment: str = reports.as_fragment(reports.document(self, reports.Layout()))
+        return fragment
+
+    def render(self, fmt: AnyFormat | None = None, *, table: str | None = None) -> str:
+        """A report as a string, ending in a newline.
+
+        Parameters
+        ----------
+        fmt : str
+            As ``--format`` of the command line: by default text, for scores of segments tsv.
+        table : str, optional
+            For csv: as for :meth:`to_dicts`.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            If there is no such format or table, or the format cannot hold one of the names.
+        """
+        reports = _reports()
+        text: str = reports.render(self, fmt, reports.Layout(table=table))
+        return text
+
+    def to_dicts(self, table: str | None = None) -> list[dict[str, Any]]:
+        """The rows of a table as flat dicts.
+
+        Parameters
+        ----------
+        table : str, optional
+            A name in ``tables`` of a study, the first by default. For a comparison, ``systems`` has a row for each
+            metric and system, with its score, interval and ranks, and ``pairs`` a row for each metric and pair of
+            systems, with the difference and its test: the default, unless the result has only scores. Other results
+            have one table.
+
+        Returns
+        -------
+        list of dict
+            All have the same keys, the columns of the CSV (docs/guide.md describes them). The value is None where one
+            does not apply, such as ranks unless all pairs were compared. With several test sets, the rows are those of
+            each test set and then of the average, and the first key is ``test_set``, None for the average.
+
+        Raises
+        ------
+        InputError
+            If there is no such table.
+
+        Examples
+        --------
+        >>> from reshuffle import SegmentScores, compare
+        >>> ratings = SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
+        >>> comparison = compare(metrics=ratings, test="ar")
+        >>> [(row["system"], row["score"]) for row in comparison.to_dicts("systems")]
+        [('a', 2.5), ('b', 3.25)]
+        >>> [(row["system"], row["baseline"], row["difference"], row["pvalue"]) for row in comparison.to_dicts("pairs")]
+        [('b', 'a', 0.75, 0.25)]
+        """
+        reports = _reports()
+        rows: list[dict[str, Any]] = reports.rows_of(reports.columns_of(self, table))
+        return rows
+
+    def to_pandas(self, table: str | None = None) -> Any:
+        """The rows of :meth:`to_dicts` as a ``pandas.DataFrame``.
+
+        Missing values are NaN in columns of floats, ``pandas.NA`` in columns of integers (``Int64``, ``UInt64`` for
+        seeds) and booleans, and what pandas uses for them in columns of strings.
+
+        Raises
+        ------
+        InputError
+            If there is no such table.
+        ModuleNotFoundError
+            If pandas is not installed.
+        """
+        reports = _reports()
+        return reports.as_pandas(reports.columns_of(self, table))
+
+    def to_polars(self, table: str | None = None) -> Any:
+        """The rows of :meth:`to_dicts` as a ``polars.DataFrame``, where missing values are null.
+
+        Raises
+        ------
+        InputError
+            If there is no such table.
+        ModuleNotFoundError
+            If polars is not installed.
+        """
+        reports = _reports()
+        return reports.as_polars(reports.columns_of(self, table))
+
+
+class Compared(Reported):
     """A comparison on one test set or on several: :class:`~reshuffle.Comparison`, :class:`~reshuffle.SetComparison`."""
 
     __slots__ = ()
 
-    def __str__(self: Any) -> str:
-        from ..report import Layout, Terminal, render
-
-        return render(self, "text", Layout(Terminal.from_stdout())).rstrip("\n")
-
-    def _repr_html_(self: Any) -> str:
+    def _repr_html_(self) -> str:
         """The HTML report in a frame, which notebooks display."""
-        from ..report import notebook_html
-
-        return notebook_html(self)
+        page: str = _reports().notebook_html(self)
+        return page
 
     def render(
-        self: Any,
-        fmt: Format = "text",
+        self,
+        fmt: AnyFormat | None = None,
         *,
         pairs: bool | None = None,
         triangle: bool = False,
@@ -74,7 +159,7 @@ class Reported:
         Parameters
         ----------
         fmt : str
-            As ``--format`` of the command line; a name in :data:`reshuffle.report.FORMATS`.
+            As ``--format`` of the command line.
         pairs : bool, optional
             Whether to show tables of all comparisons, with differences, intervals and p-values. By default they are
             shown if there are at most 12. With several test sets, each has tables of its own.
@@ -111,19 +196,19 @@ class Reported:
         <BLANKLINE>
         - Signature: `TER|nrefs:1|...
         """
-        from ..report import MAX_TEXTS, Layout, render
-
-        layout = Layout(
+        reports = _reports()
+        layout = reports.Layout(
             pairs=pairs,
             triangle=triangle,
             digits=digits,
             names={} if names is None else names,
             table=table,
-            max_texts=MAX_TEXTS if max_texts is None else max_texts,
+            max_texts=reports.MAX_TEXTS if max_texts is None else max_texts,
         )
-        return render(self, fmt, layout)
+        text: str = reports.render(self, fmt, layout)
+        return text
 
-    def methods_sentence(self: Any) -> str:
+    def methods_sentence(self) -> str:
         """The methods paragraph for a paper: how the numbers were computed, with citations.
 
         It names the metrics, the test with its replicates and seed, the adjustment and its family, the level, the
@@ -143,11 +228,10 @@ class Reported:
         2 systems were scored by rating on a test set of 4 segments. The differences from a were tested by the paired
         t-test (Student, 1908, doi:10.1093/biomet/6.1.1), two-sided. For p, the mean difference in segment scores, ...
         """
-        from ..report import methods_sentence
+        sentence: str = _reports().methods_sentence(self)
+        return sentence
 
-        return methods_sentence(self)
-
-    def bibtex(self: Any) -> str:
+    def bibtex(self) -> str:
         """The BibTeX entries of the papers that :meth:`methods_sentence` cites, in the same order.
 
         Returns
@@ -163,73 +247,5 @@ class Reported:
           title     = {A Study of Translation Edit Rate with Targeted Human Annotation},
           ...
         """
-        from ..report import bibtex
-
-        return bibtex(self)
-
-    def to_dicts(self: Any, table: Table | None = None) -> list[dict[str, Any]]:
-        """The rows of a table as flat dicts.
-
-        Parameters
-        ----------
-        table : {'systems', 'pairs'}, optional
-            ``systems`` has a row for each metric and system, with its score, interval and ranks.
-            ``pairs`` has a row for each metric and pair of systems, with the difference and its test. By default the
-            pairs, or the systems if the result has only scores.
-
-        Returns
-        -------
-        list of dict
-            All have the same keys, the columns of the CSV (docs/guide.md describes them). The value is None where one
-            does not apply, such as ranks unless all pairs were compared. With several test sets, the rows are those of
-            each test set and then of the average, and the first key is ``test_set``, None for the average.
-
-        Raises
-        ------
-        InputError
-            If there is no such table.
-
-        Examples
-        --------
-        >>> from reshuffle import SegmentScores, compare
-        >>> ratings = SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
-        >>> comparison = compare(metrics=ratings, test="ar")
-        >>> [(row["system"], row["score"]) for row in comparison.to_dicts("systems")]
-        [('a', 2.5), ('b', 3.25)]
-        >>> [(row["system"], row["baseline"], row["difference"], row["pvalue"]) for row in comparison.to_dicts("pairs")]
-        [('b', 'a', 0.75, 0.25)]
-        """
-        from ..report import as_dicts
-
-        return as_dicts(self, table)
-
-    def to_pandas(self: Any, table: Table | None = None) -> Any:
-        """The rows of :meth:`to_dicts` as a ``pandas.DataFrame``.
-
-        Missing values are NaN in columns of floats, ``pandas.NA`` in columns of integers (``Int64``, ``UInt64`` for
-        seeds) and booleans, and what pandas uses for them in columns of strings.
-
-        Raises
-        ------
-        InputError
-            If there is no such table.
-        ModuleNotFoundError
-            If pandas is not installed.
-        """
-        from ..report import as_pandas, frame_columns
-
-        return as_pandas(frame_columns(self, table))
-
-    def to_polars(self: Any, table: Table | None = None) -> Any:
-        """The rows of :meth:`to_dicts` as a ``polars.DataFrame``, where missing values are null.
-
-        Raises
-        ------
-        InputError
-            If there is no such table.
-        ModuleNotFoundError
-            If polars is not installed.
-        """
-        from ..report import as_polars, frame_columns
-
-        return as_polars(frame_columns(self, table))
+        entries: str = _reports().bibtex(self)
+        return entries

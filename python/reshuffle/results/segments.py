@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..documented import documented
-from ..types import SegmentFormat
 from ..validate import check_name
 from .comparison import UsedMetric
 from .lookup import first_names, metric_name
-from .reported import Framed
+from .reported import Reported
 
 
 @documented
 @dataclass(frozen=True, slots=True, eq=False)
-class SegmentTable(Framed):
+class SegmentTable(Reported):
     """The score of every segment, or of every document, of every system: the result of :func:`segment_scores`.
 
     ``print(table)`` shows the first rows, and a notebook shows them as HTML.
@@ -60,17 +58,6 @@ class SegmentTable(Framed):
             f"{self.n_segments} {unit}>"
         )
 
-    def __str__(self) -> str:
-        from ..report import Terminal, preview_as_text
-
-        return preview_as_text(self, Terminal.from_stdout()).rstrip("\n")
-
-    def _repr_html_(self) -> str:
-        """The first rows as HTML, for notebooks."""
-        from ..report import preview_as_html
-
-        return preview_as_html(self)
-
     @property
     def n_segments(self) -> int:
         """S, or D if the scores are those of documents."""
@@ -105,41 +92,3 @@ class SegmentTable(Framed):
         check_name("system", system, self.systems)
         scores: NDArray[np.float64] = self.scores[name][self.systems.index(system)]
         return scores
-
-    def render(self, fmt: SegmentFormat = "tsv") -> str:
-        """All rows as a string.
-
-        Parameters
-        ----------
-        fmt : str
-            As ``--format`` of ``reshuffle score --segments``; a name in :data:`reshuffle.report.SEGMENT_FORMATS`.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        InputError
-            If there is no such format, or it cannot hold one of the names.
-        """
-        from ..report import render_segments
-
-        return "".join(render_segments(self, fmt))
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """The rows as flat dicts, one for each segment (or document) and system.
-
-        Returns
-        -------
-        list of dict
-            With the keys ``segment`` (from 1) or ``document`` (its id), ``system``, and the name of each metric.
-        """
-        from ..report import segments_as_dicts
-
-        return segments_as_dicts(self)
-
-    def _columns(self) -> Any:
-        from ..report import segment_columns
-
-        return segment_columns(self)

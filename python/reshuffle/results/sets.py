@@ -9,12 +9,12 @@ from ..documented import documented
 from ..errors import unknown_name
 from .comparison import Comparison
 from .lookup import first_names
-from .reported import Reported
+from .reported import Compared
 
 
 @documented
 @dataclass(frozen=True, slots=True)
-class SetComparison(Reported):
+class SetComparison(Compared):
     """The result of :func:`reshuffle.compare_sets`: a comparison on each test set, and one of their average scores."""
 
     sets: Mapping[str, Comparison]

@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..validate import check_integer
 from .caveats import Caveat
 from .intervals import ConfidenceInterval, clopper_pearson, may_lie_across, robbins
+from .reported import Worded
 from .scalars import Real, Whole
 from .verdicts import Tested
 
@@ -41,7 +42,7 @@ class UsedStopping:
 
 @documented
 @dataclass(frozen=True, slots=True)
-class SignificanceResult(Tested):
+class SignificanceResult(Worded, Tested):
     """The result of one test of a pair of systems under one metric, or of a batch of such tests.
 
     ``print(result)`` shows it in words. For a batch, ``statistic``, ``pvalue``, ``exceedances``, ``n_resamples``,
@@ -121,11 +122,6 @@ class SignificanceResult(Tested):
             f"<SignificanceResult: {self.test}, {self.metric}, {self.alternative}; statistic={self.statistic:.6g}, "
             f"pvalue={self.pvalue:.6g}, n_resamples={self.n_resamples}, seed={self.seed}>"
         )
-
-    def __str__(self) -> str:
-        from ..report import significance_as_text
-
-        return significance_as_text(self).rstrip("\n")
 
     def problem(self, number: int) -> SignificanceResult:
         """The result of one problem of a batch: that of a separate test, except for the signature.

@@ -18,12 +18,13 @@ from typing import Any
 from ...errors import printable
 from ...results import Caveat, Comparison, SetComparison
 from ..cells import decimals_of
+from ..document import Document, Page
 from ..json import embedded_json
 from ..layout import Layout
 from ..notes import worded
-from .content import Content, content, content_of_sets
+from .content import content, content_of_sets
 
-__all__ = ["STUDY_SCRIPTS", "as_html", "rendered", "sets_as_html"]
+__all__ = ["STUDY_SCRIPTS", "as_html", "page_of"]
 
 HERE = Path(__file__).parent
 # In the order in which they run. The order of the sections is that of the template.
@@ -53,43 +54,37 @@ SCRIPTS = (
 STUDY_SCRIPTS = ("dom", "theme", "copy", "sorting", "study")
 
 
-def as_html(comparison: Comparison, layout: Layout) -> str:
-    """The page of a comparison on one test set."""
-    shown = layout.apply(comparison)
-    return _page(comparison, [shown], content(shown, layout), layout)
-
-
-def sets_as_html(result: SetComparison, layout: Layout) -> str:
-    """The page of a comparison on several test sets."""
-    shown = layout.apply_to_sets(result)
-    average = [] if shown.average is None else [shown.average]
-    return _page(result, [*average, *shown.sets.values()], content_of_sets(shown, layout), layout)
-
-
-def _page(result: Comparison | SetComparison, comparisons: Sequence[Comparison], shown: Content, layout: Layout) -> str:
-    """The page. ``comparisons`` have the names of the report, and the order of those in scripts/result.js."""
-    settings = {"names": dict(layout.names), "views": [_views(comparison, layout) for comparison in comparisons]}
-    return rendered(
-        "page.html.j2",
-        SCRIPTS,
-        embedded_json(result),
-        shown=shown,
-        settings=escaped_json(json.dumps(settings, ensure_ascii=False)),
-    )
-
-
-def rendered(template: str, scripts: Sequence[str], data: str, **values: Any) -> str:
-    """A page from a template, with the style sheet, some of the scripts, and the JSON of the result."""
-    style, script = _style(), _script(tuple(scripts))
-    page = _template(template).render(
-        data=escaped_json(data),
+def as_html(document: Document, layout: Layout) -> str:
+    """The page of a document, with the style sheet, the scripts it needs, and the JSON of the result."""
+    if document.page is None:
+        raise TypeError("this document has no page")
+    page = document.page()
+    style, script = _style(), _script(tuple(page.scripts))
+    rendered = _template(page.template).render(
+        data=escaped_json(page.data),
         style=style,
         script=script,
         style_hash=_hash(style),
         script_hash=_hash(script),
-        **values,
+        **page.values,
     )
-    return f"{page}\n"
+    return f"{rendered}\n"
+
+
+def page_of(result: Comparison | SetComparison, layout: Layout) -> Page:
+    """The page of a comparison on one test set or on several."""
+    if isinstance(result, SetComparison):
+        sets = layout.apply_to_sets(result)
+        # With the names of the report, in the order of those in scripts/result.js.
+        comparisons = [*([] if sets.average is None else [sets.average]), *sets.sets.values()]
+        shown = content_of_sets(sets, layout)
+    else:
+        comparisons = [layout.apply(result)]
+        shown = content(comparisons[0], layout)
+    layout.check_texts(comparison.texts for comparison in comparisons)
+    settings = {"names": dict(layout.names), "views": [_views(comparison, layout) for comparison in comparisons]}
+    values = {"shown": shown, "settings": escaped_json(json.dumps(settings, ensure_ascii=False))}
+    return Page("page.html.j2", SCRIPTS, embedded_json(result), values)
 
 
 def _views(comparison: Comparison, layout: Layout) -> list[Mapping[str, Any]]:

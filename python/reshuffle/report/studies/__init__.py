@@ -3,8 +3,8 @@
 To add a study to the reports:
 
 1. Write ``report/studies/NAME.py`` with ``REPORT = StudyReport(title, tables, conclusions, notes, figures)``:
-   ``title(study)`` returns a line; ``tables(study)`` yields pairs of a :class:`~reshuffle.report.cells.Table` and the
-   sentence that explains its symbols (or an empty string); ``conclusions(study)`` yields what was found, and
+   ``title(study)`` returns a line; ``tables(study)`` yields each :class:`~reshuffle.report.cells.Table`,
+   with the sentences that explain its symbols; ``conclusions(study)`` yields what was found, and
    ``notes(study)`` how, in sentences; ``figures`` may be left out. ``type1.py`` is the model, ``wording.py`` has what
    several studies need, and :class:`~reshuffle.report.studies.base.StudyReport` says more. Look at the text in a
    terminal of 80 columns.
@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..frames import as_pandas, as_polars, rows_of
 from . import (
     agreement,
     design,
@@ -43,25 +42,17 @@ from . import (
     validation,
 )
 from .base import Figure, StudyReport
-from .formats import STUDY_FORMATS, render_study, study_as_fragment
+from .documents import study_document
 from .plots import StudyPlots, draw_figure, plots_of_study
-from .rows import default_table, study_columns
 
 __all__ = [
     "STUDIES",
-    "STUDY_FORMATS",
     "Figure",
     "StudyPlots",
     "StudyReport",
-    "as_pandas",
-    "as_polars",
-    "default_table",
     "draw_figure",
     "plots_of_study",
-    "render_study",
-    "rows_of",
-    "study_as_fragment",
-    "study_columns",
+    "study_document",
 ]
 
 STUDIES: Mapping[str, StudyReport] = {

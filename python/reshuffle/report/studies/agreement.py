@@ -10,7 +10,7 @@ from ...results.studies import DomainBand, GainBin, GainThreshold, StudyResult, 
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, joined, number
 from ..pivot import pivot
-from .base import Explained, Figure, StudyReport
+from .base import Figure, StudyReport
 from .validation import band_name, gap_name, of_keys
 from .wording import of_name, percent
 
@@ -134,26 +134,28 @@ def pooled(rows: Sequence[DomainBand]) -> tuple[int, tuple[float | None, float |
     return n, (wins / n, sum(row.pairs * (row.also_significant or 0) for row in rows) / n)
 
 
-def tables(study: StudyResult) -> Iterator[Explained]:
+def tables(study: StudyResult) -> Iterator[Table]:
     """The agreement of tests, the thresholds, the significant pairs by gain, and winners on other parts."""
     symbols = (
         "1st, 2nd: only that one rejects. κ: Cohen's kappa of the decisions; ρ: Spearman's correlation of the p-values."
     )
     opposed = " Opp.: both reject, but in favour of different systems."
     for values, rows in of_keys(_shown(study), "alpha"):
-        yield _tests_table(values["alpha"], rows), symbols + opposed * any(row.opposed for row in rows)
+        explained = symbols + opposed * any(row.opposed for row in rows)
+        yield _tests_table(values["alpha"], rows).explained(explained)
     if study.tables["thresholds"]:
         symbols = "Threshold: separates significant pairs from others with the fewest errors. *: significant."
-        yield _thresholds_table(study.tables["thresholds"]), symbols
+        yield _thresholds_table(study.tables["thresholds"]).explained(symbols)
     for values, gains in of_keys(study.tables["gains"], "metric", "alpha"):
-        yield _gains_table(values, gains), ""
+        yield _gains_table(values, gains)
     symbols = (
         "Below a test: the number of winners in the band, counted once for each other part; win, signif.: the shares "
         "of these that also win there, or win significantly."
     )
     for values, bands in of_keys(study.tables["domains"], "metric", "alpha"):
         for tests in _side_by_side(list(dict.fromkeys(band.test for band in bands))):
-            yield _domains_table(values, [band for band in bands if band.test in tests]), symbols
+            own = [band for band in bands if band.test in tests]
+            yield _domains_table(values, own).explained(symbols)
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:

@@ -13,9 +13,6 @@ from ..cells import Table
 if TYPE_CHECKING:
     from ..plots.style import Drawing
 
-# A table, and the sentences that explain its symbols: they follow the title in a caption for a paper, and are notes
-# below the table elsewhere.
-Explained: TypeAlias = tuple[Table, str]
 Sentences: TypeAlias = Callable[[StudyResult], Iterator[str]]
 
 
@@ -60,10 +57,8 @@ class StudyReport:
 
     title: Callable[[StudyResult], str]
     """From a result to the title of its page."""
-    tables: Callable[[StudyResult], Iterator[Explained]]
-    """From a result to its tables, the most important one first, each with the sentences that explain its symbols (or
-    an empty string).
-    """
+    tables: Callable[[StudyResult], Iterator[Table]]
+    """From a result to its tables, the most important one first."""
     conclusions: Sentences = _none
     """From a result to sentences: what was found, which text shows below the first table, and how it was computed,
     which it shows at the end. The truths of the result are notes already.
@@ -71,7 +66,7 @@ class StudyReport:
     notes: Sentences = _none
     figures: Mapping[str, Figure] = field(default_factory=dict)
     """By name: ``result.plot.NAME`` and ``reshuffle plot RESULT NAME``."""
-    paper: Callable[[StudyResult], Iterator[Explained]] | None = None
+    paper: Callable[[StudyResult], Iterator[Table]] | None = None
     """Like ``tables``, for the formats for papers, if these should have other tables."""
     truths: str = "What was true"
     """The heading of the truths in a page."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...results.studies import DetectableAtSize, PlannedPower, PlannedSize, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import counted, joined, number
-from .base import Explained, Figure, StudyReport
+from .base import Figure, StudyReport
 from .power import power_table
 from .wording import constant, of_name, percent
 
@@ -21,19 +21,21 @@ def title(study: StudyResult) -> str:
     return f"Plan of a test set: {joined(metric.name for metric in study.metrics)}"
 
 
-def tables(study: StudyResult) -> Iterator[Explained]:
+def tables(study: StudyResult) -> Iterator[Table]:
     """Minimum detectable differences, power, sizes needed, simulated power, and standard errors."""
-    yield _detectable(study), _ranges(study)
+    yield _detectable(study).explained(_ranges(study))
     if "planned" in study.tables:
-        yield _planned(study), M_AND_S if any(each.type_m is not None for each in study.tables["planned"]) else ""
-        yield _needed(study), ""
+        has_errors = any(each.type_m is not None for each in study.tables["planned"])
+        yield _planned(study).explained(M_AND_S if has_errors else "")
+        yield _needed(study)
     if study.tables.get("simulated"):
         rates = study.tables["simulated"]
         (first, *_) = rates
         pairs = {(rate.system, rate.baseline) for rate in rates}
         shown = f", {first.system} − {first.baseline}" if len(pairs) == 1 else ""
-        yield power_table(rates, f"Simulated power in %{shown}"), "±: half the width of the 95% interval."
-    yield _errors(study), ""
+        table = power_table(rates, f"Simulated power in %{shown}")
+        yield table.explained("±: half the width of the 95% interval.")
+    yield _errors(study)
 
 
 M_AND_S = (

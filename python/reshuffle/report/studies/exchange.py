@@ -10,7 +10,7 @@ from ...results.studies.exchange import ExchangeRate
 from ..cells import Table
 from ..notes import ci, counted, joined, number
 from ..pivot import Bold, fields, pivot
-from .base import Explained, Figure, StudyReport
+from .base import Figure, StudyReport
 from .wording import BOLD_RATES, CONSERVATIVE, LIBERAL, constant, differing, of_name, percent, rate_decimals
 
 if TYPE_CHECKING:
@@ -29,16 +29,16 @@ def _rates(study: StudyResult) -> Sequence[ExchangeRate]:
     return study.tables["exchange_sizes"]
 
 
-def tables(study: StudyResult) -> Iterator[Explained]:
+def tables(study: StudyResult) -> Iterator[Table]:
     """A table for each level: a column for each exchange unit; then the expected rates."""
     rates = _rates(study)
     for alpha in dict.fromkeys(rate.alpha for rate in rates):
         own = of_name(rates, alpha=alpha)
-        yield _table(study, own, f"Type-I error in %: {_in_common(own)}"), _symbols(own)
+        yield _table(study, own, f"Type-I error in %: {_in_common(own)}").explained(_symbols(own))
     if any(rate.expected is not None for rate in rates):
         for alpha in dict.fromkeys(rate.alpha for rate in rates):
             own = [rate for rate in of_name(rates, alpha=alpha) if rate.expected is not None]
-            yield _table(study, own, f"Expected for many segments, in %: α = {number(alpha)}", expected=True), ""
+            yield _table(study, own, f"Expected for many segments, in %: α = {number(alpha)}", expected=True)
 
 
 def _in_common(rates: Sequence[ExchangeRate]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...results.studies import MbrChoice, MbrScore, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import counted, number
-from .base import Explained, StudyReport
+from .base import StudyReport
 from .wording import of_name, percent
 
 SHOWN = {"topbest": "1-best entry", "mbr": "Minimum Bayes risk"}
@@ -33,7 +33,7 @@ def title(study: StudyResult) -> str:
     return f"Minimum Bayes risk decoding with {study.plan['utility']}"
 
 
-def tables(study: StudyResult) -> Iterator[Explained]:
+def tables(study: StudyResult) -> Iterator[Table]:
     """The mean expected utility, and the corpus scores if there are references."""
     utility, scored = study.metrics[0], study.metrics[1:]
     header = ["Choice", "Name", f"Expected {utility.name} {_arrow(utility.higher_is_better)}"]
@@ -52,7 +52,7 @@ def tables(study: StudyResult) -> Iterator[Explained]:
             cells.append(f"{each.score:.{decimals_for(abs(each.score))}f}")
         table.add([shown, choice, *cells])
     references = " The other columns are corpus scores against the references." if scored else ""
-    yield table, f"Expected {utility.name}: mean over sentences of the expected utility.{references}"
+    yield table.explained(f"Expected {utility.name}: mean over sentences of the expected utility.{references}")
 
 
 def _arrow(higher_is_better: bool) -> str:

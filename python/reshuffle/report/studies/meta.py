@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference, StudyResult
 from ..cells import Table, decimals_for, interval_cells, pvalue_cell
 from ..wording import ci, counted
-from .base import Explained, Figure, StudyReport
+from .base import Figure, StudyReport
 from .meta_sentences import MAX_TESTED, conclusions, notes
 from .meta_values import AVERAGE, POOLED, Family, families, of_meta, on_segments, pvalue_of, shown_families, sized
 from .wording import constant
@@ -35,7 +35,7 @@ def title(study: StudyResult) -> str:
     return f"Agreement of {counted(len(result.metrics), 'metric')} with people on the scores of {level}{where}"
 
 
-def tables(study: StudyResult) -> Iterator[Explained]:
+def tables(study: StudyResult) -> Iterator[Table]:
     """The coefficients, the tests of pairs of metrics, and the scores of systems."""
     result = of_meta(study)
     yield from _coefficients(result)
@@ -46,7 +46,7 @@ def tables(study: StudyResult) -> Iterator[Explained]:
     yield from _system_tables(result)
 
 
-def paper(study: StudyResult) -> Iterator[Explained]:
+def paper(study: StudyResult) -> Iterator[Table]:
     """The same with a matrix of p-values for every coefficient."""
     result = of_meta(study)
     yield from _coefficients(result)
@@ -55,7 +55,7 @@ def paper(study: StudyResult) -> Iterator[Explained]:
             yield from _tests(result, family, few=1)
 
 
-def _coefficients(result: MetaEvaluation) -> Iterator[Explained]:
+def _coefficients(result: MetaEvaluation) -> Iterator[Table]:
     """A table for each coefficient: with a column for each test set, if there are several."""
     every = families(result)
     for key in dict.fromkeys((family.grouping, family.coefficient) for family in every):
@@ -63,9 +63,9 @@ def _coefficients(result: MetaEvaluation) -> Iterator[Explained]:
         over_sets = [family for family in own if family.test_set in (AVERAGE, POOLED)]
         sets = [family for family in own if family not in over_sets]
         if len(sets) > 1:
-            yield _overview(sets, over_sets), ""
+            yield _overview(sets, over_sets)
         for family in sets if len(sets) == 1 or not over_sets else ():
-            yield _values(result, family), ""
+            yield _values(result, family)
 
 
 def _where(family: Family) -> str:
@@ -177,14 +177,15 @@ def _letters(family: Family, metric: str) -> str:
     return f" {group.letters if group else '':<{width}}" if width else ""
 
 
-def _tests(result: MetaEvaluation, family: Family, few: int) -> Iterator[Explained]:
+def _tests(result: MetaEvaluation, family: Family, few: int) -> Iterator[Table]:
     """The pairs with differences and intervals if they are few, or compared with a baseline; else p of all pairs."""
     complete = bool(family.groups)
     metrics = [metric for metric in family.ranked if metric in family.group_of]
+    symbols = STAR.format(p=_p(result, family), alpha=_alpha(family))
     if complete and len(family.comparisons) > few and len(metrics) <= MAX_MATRIX:
-        yield _matrix(result, family, metrics), STAR.format(p=_p(result, family), alpha=_alpha(family))
+        yield _matrix(result, family, metrics).explained(symbols)
     elif not complete or len(family.comparisons) <= few:
-        yield _differences(result, family), STAR.format(p=_p(result, family), alpha=_alpha(family))
+        yield _differences(result, family).explained(symbols)
 
 
 STAR = "*: {p} ≤ {alpha}."
@@ -268,11 +269,11 @@ def _difference_interval(each: MetricDifference, sign: int, decimals: int) -> st
     return f"{ends[0]:+.{decimals}f} to {ends[1]:+.{decimals}f}"
 
 
-def _system_tables(result: MetaEvaluation) -> Iterator[Explained]:
+def _system_tables(result: MetaEvaluation) -> Iterator[Table]:
     """The scores of systems by people and metrics."""
     sets = list(dict.fromkeys(each.test_set for each in result.systems))
     if len(sets) == 1 and len(result.metrics) <= MAX_METRICS:
-        yield _scores(result, sets[0]), ""
+        yield _scores(result, sets[0])
 
 
 def _scores(result: MetaEvaluation, test_set: str) -> Table:

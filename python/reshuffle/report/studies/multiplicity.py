@@ -9,7 +9,7 @@ from ...results.studies import FamilyWiseRate, StudyResult
 from ..cells import Table
 from ..notes import ci, counted, joined, number
 from ..pivot import Bold, fields, pivot
-from .base import Explained, Figure, StudyReport
+from .base import Figure, StudyReport
 from .wording import (
     BOLD_RATES,
     CONSERVATIVE,
@@ -42,12 +42,12 @@ def _rates(study: StudyResult) -> Sequence[FamilyWiseRate]:
     return study.tables.get("family_wise", ())
 
 
-def tables(study: StudyResult) -> Iterator[Explained]:
+def tables(study: StudyResult) -> Iterator[Table]:
     """A table for each kind of family, with a row for each test and adjustment and a column for each level."""
     rates = _rates(study)
     for variances in dict.fromkeys(rate.variances for rate in rates):
         own = of_name(rates, variances=variances)
-        yield _table(own, f"Family-wise error rate in %: {_in_common(own)}"), _symbols(own)
+        yield _table(own, f"Family-wise error rate in %: {_in_common(own)}").explained(_symbols(own))
 
 
 def _in_common(rates: Sequence[FamilyWiseRate]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...results.studies import ListScore, OracleSearch, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import counted
-from .base import Explained, StudyReport
+from .base import StudyReport
 from .wording import of_name
 
 SHOWN = {
@@ -35,7 +35,7 @@ def title(study: StudyResult) -> str:
     return f"Best and worst entries of k-best lists: {study.metrics[0].name}"
 
 
-def tables(study: StudyResult) -> Iterator[Explained]:
+def tables(study: StudyResult) -> Iterator[Table]:
     """The score of each choice, and its difference from the 1-best entries."""
     metric, decimals = study.metrics[0], _decimals(study)
     arrow = "↑" if metric.higher_is_better else "↓"
@@ -44,7 +44,7 @@ def tables(study: StudyResult) -> Iterator[Explained]:
         gain = "–" if each.choice == "topbest" else f"{each.gain:+.{decimals}f}"
         table.add([SHOWN[each.choice], each.choice, f"{each.score:.{decimals}f}", gain])
     preferred = "first entry" if study.plan["topbest"] == "first entry" else "entry with the highest model score"
-    yield table, f"Difference: from topbest, the {preferred} of each list."
+    yield table.explained(f"Difference: from topbest, the {preferred} of each list.")
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:

@@ -15,13 +15,14 @@ import numpy as np
 from ...results.schemas import STUDY
 from ...results.studies import StudyResult
 from ..cells import Table
+from ..document import Document, Page
 from ..json import study_as_json
 from ..layout import Layout
 from ..notes import joined, number
-from ..page import STUDY_SCRIPTS, rendered
+from ..page import STUDY_SCRIPTS
 from ..plots import file_of
 from .base import Figure
-from .formats import notes_of, report_of
+from .documents import report_of
 from .plots import choices, draw_figure
 
 if TYPE_CHECKING:
@@ -65,18 +66,17 @@ class Content:
     versions: Sequence[tuple[str, str]]
 
 
-def study_as_html(study: StudyResult, layout: Layout) -> str:
-    """The page of a study."""
+def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:
+    """The page of a study, whose document is known."""
     report = report_of(study)
-    explained = list(report.tables(study))
     truths = report.truths_of(study)
     figures, without = _figures(study, report.figures)
     shown = Content(
         title=report.title(study),
         facts=[*_facts(study)],
         conclusions=[*report.conclusions(study)],
-        tables=[table for table, _ in explained],
-        notes=[note for note in notes_of(study, explained) if note not in truths],
+        tables=document.tables,
+        notes=[note for note in document.notes if note not in truths],
         truths=[*study.truths.items()],
         truths_heading=report.truths,
         figures=figures,
@@ -92,7 +92,7 @@ def study_as_html(study: StudyResult, layout: Layout) -> str:
             ("NumPy", np.__version__),
         ],
     )
-    return rendered("study.html.j2", STUDY_SCRIPTS, study_as_json(study), shown=shown)
+    return Page("study.html.j2", STUDY_SCRIPTS, study_as_json(study), {"shown": shown})
 
 
 # The settings that are facts, and what the page calls them.

@@ -12,7 +12,7 @@ from ...results.lookup import metric_name
 from ...results.studies import StudyResult
 from ...validate import check_name
 from .base import Figure
-from .formats import report_of
+from .documents import report_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

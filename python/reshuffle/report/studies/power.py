@@ -9,7 +9,7 @@ from ...results.studies import PowerRate, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, joined, number
 from ..pivot import fields, pivot
-from .base import Explained, Figure, StudyReport
+from .base import Figure, StudyReport
 from .wording import constant, differing, levels_of, percent, rate_decimals, tests_note
 
 if TYPE_CHECKING:
@@ -38,13 +38,13 @@ def by_pair(rates: Sequence[PowerRate]) -> Iterator[list[PowerRate]]:
     yield from groups.values()
 
 
-def tables(study: StudyResult) -> Iterator[Explained]:
+def tables(study: StudyResult) -> Iterator[Table]:
     """For each model and pair, the power, and the errors of significant differences."""
     for rates in by_pair(records_of(study)):
         shown = power_title(rates)
-        yield power_table(rates, f"Power in %: {shown}"), symbols(rates)
+        yield power_table(rates, f"Power in %: {shown}").explained(symbols(rates))
         if any(rate.type_m is not None for rate in rates):
-            yield error_table(rates, f"Significant differences: {shown}"), ERROR_SYMBOLS
+            yield error_table(rates, f"Significant differences: {shown}").explained(ERROR_SYMBOLS)
 
 
 def symbols(rates: Sequence[PowerRate]) -> str:

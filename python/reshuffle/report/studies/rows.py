@@ -28,11 +28,6 @@ RENAMED: Mapping[type, Mapping[str, str]] = {
 }
 
 
-def default_table(study: StudyResult) -> str:
-    """The main table of a study: the first."""
-    return next(iter(study.tables))
-
-
 def study_columns(study: StudyResult, table: str | None = None) -> Columns:
     """The columns of a table: a field each, but the ends of an interval are two.
 
@@ -42,7 +37,7 @@ def study_columns(study: StudyResult, table: str | None = None) -> Columns:
     ``FIELD.NAME`` for each name. A record with a field that maps names to records has a row for each name, with the
     name in a column of its own (:data:`KEYS`) and the fields of both records.
     """
-    name = default_table(study) if table is None else table
+    name = next(iter(study.tables)) if table is None else table
     check_name("table", name, list(study.tables))
     return _columns(record_types(study.study)[name], study.tables[name])
 

@@ -10,7 +10,7 @@ from ...results import UsedMetric
 from ...results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, StudyResult, SystemRuns
 from ..cells import Table, interval_cells, pvalue_cell
 from ..notes import EXACT, ci, counted, joined, number
-from .base import Explained, Figure, StudyReport
+from .base import Figure, StudyReport
 from .run_sentences import MOST_OBSERVED, conclusions, intervals, notes
 from .run_values import (
     adjusts,
@@ -55,42 +55,41 @@ def title(study: StudyResult) -> str:
     return f"Runs of {counted(len(systems), 'system')}: {counted(sum(systems.values()), 'output')}"
 
 
-def tables(study: StudyResult) -> Iterator[Explained]:
+def tables(study: StudyResult) -> Iterator[Table]:
     """The scores, the tested differences, what scores vary with, and what other experiments would observe."""
     result = of_runs(study)
-    yield _scores(result), SPREAD + (S_DEV if _has_dev(result) else "")
+    yield _scores(result).explained(_spread(result))
     if result.comparisons:
-        yield _differences(result), p_symbols(result)
+        yield _differences(result).explained(p_symbols(result))
         yield from _other_tests(result)
     yield from _variance_tables(result)
     observed = [*by_pair(result.observed)]
     if 0 < len(observed) <= MOST_OBSERVED:
-        yield _observed(result, observed), REVERSED
+        yield _observed(result, observed).explained(REVERSED)
 
 
-def paper(study: StudyResult) -> Iterator[Explained]:
+def paper(study: StudyResult) -> Iterator[Table]:
     """The same for papers: scores and tests against a baseline are in one table, and captions state the nulls."""
     result = of_runs(study)
-    spread = SPREAD + (S_DEV if _has_dev(result) else "")
     nulls = " ".join(f"{NULL}{name}: {null.rstrip('.')}." for name, null in study.truths.items())
     tested = " ".join([p_symbols(result), *intervals(result), nulls]) if result.comparisons else ""
     if result.comparisons and len({each.baseline for each in result.comparisons}) == 1:
-        yield _scores_and_tests(result), f"Avg: mean of the runs. {spread} {tested}"
+        yield _scores_and_tests(result).explained(f"Avg: mean of the runs. {_spread(result)} {tested}")
     else:
-        yield _scores(result), spread
+        yield _scores(result).explained(_spread(result))
         if result.comparisons:
-            yield _differences(result), tested
+            yield _differences(result).explained(tested)
     if result.comparisons:
         yield from _other_tests(result)
     yield from _variance_tables(result)
     if result.observed:
-        yield _observed_rows(result), REVERSED
+        yield _observed_rows(result).explained(REVERSED)
 
 
-def _variance_tables(result: RunComparison) -> Iterator[Explained]:
+def _variance_tables(result: RunComparison) -> Iterator[Table]:
     """The table of variances, unless all systems have one run."""
     if any(each.scores.between_runs is not None for each in scored_runs(result.systems)):
-        yield _variances(result), of_unit(result, EFFECTIVE)
+        yield _variances(result).explained(of_unit(result, EFFECTIVE))
 
 
 SPREAD = (
@@ -106,6 +105,11 @@ REVERSED = (
     "Central 95% of the differences of means, on this test set; rev.: in how many experiments, in %, the difference "
     "has the opposite sign (a difference of 0 counts as half)."
 )
+
+
+def _spread(result: RunComparison) -> str:
+    """What the standard deviations of the table of scores are."""
+    return SPREAD + (S_DEV if _has_dev(result) else "")
 
 
 def _has_dev(result: RunComparison) -> bool:
@@ -223,7 +227,7 @@ def _differences(result: RunComparison) -> Table:
     return table
 
 
-def _other_tests(result: RunComparison) -> Iterator[Explained]:
+def _other_tests(result: RunComparison) -> Iterator[Table]:
     """A row for each metric and pair: p of the tests beside the one that decides, if there are any."""
     others = result.plan["exchange"][1:]
     if not others:
@@ -236,7 +240,7 @@ def _other_tests(result: RunComparison) -> Iterator[Explained]:
     for cells, tested in _pair_rows(result, table, baseline):
         table.add([*cells, *_p_cells(result, tested[1:])])
     _aligned(table, range(len(names), len(header)))
-    yield table, _questions(result, others)
+    yield table.explained(_questions(result, others))
 
 
 def _questions(result: RunComparison, units: Sequence[str]) -> str:

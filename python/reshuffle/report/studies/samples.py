@@ -9,7 +9,7 @@ from ...results.studies import CurvePoint, SampleRange, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, number
 from ..pivot import pivot
-from .base import Explained, Figure, StudyReport
+from .base import Figure, StudyReport
 from .validation import FEW, MOST_PAIRS, SHARES, by_size, mark, of_keys, pairs_table, what
 from .wording import constant, of_name, percent, percent_interval
 
@@ -83,25 +83,23 @@ def title(study: StudyResult) -> str:
     return f"Samples of {counted(study.plan['units'], study.plan['unit'])}"
 
 
-def tables(study: StudyResult) -> Iterator[Explained]:
+def tables(study: StudyResult) -> Iterator[Table]:
     """The ranges of scores, the conclusions, and the curves."""
     outside = (
         f"Outside: the share of samples whose {ci(study.plan['confidence_level'])} does not contain the pool's score."
     )
     for values, ranges in of_keys(study.tables["ranges"], "metric", "layout", "size"):
-        yield _ranges_table(values, ranges), outside
+        yield _ranges_table(values, ranges).explained(outside)
     for values, pairs in of_keys(study.tables["pairs"], "metric", "layout"):
         if len(pairs) // len(by_size(pairs)) <= MOST_PAIRS:
-            yield pairs_table(study, values, pairs), SHARES
+            yield pairs_table(study, values, pairs).explained(SHARES)
     separated = "Separated: pairs whose interval of the difference does not contain 0."
     for values, points in of_keys(study.tables["curves"], "metric"):
         if constant(points, "references") is None and any(point.references for point in points):
-            yield (
-                _curves_table(values["metric"], points),
-                f"Below n=…: the width of the interval of a score. {separated}",
-            )
+            widths = f"Below n=…: the width of the interval of a score. {separated}"
+            yield _curves_table(values["metric"], points).explained(widths)
         else:
-            yield _curve_table(values["metric"], points), separated
+            yield _curve_table(values["metric"], points).explained(separated)
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:

@@ -9,7 +9,7 @@ from ...results.studies import MetricSensitivity, PowerContrast, StudyResult
 from ..cells import Table, decimals_for, pvalue_cell
 from ..notes import ci, counted, joined, number
 from ..pivot import pivot
-from .base import Explained, Figure, StudyReport
+from .base import Figure, StudyReport
 from .power import levels_used, power_table, power_title, symbols, without_level
 from .wording import constant, levels_of, of_name, percent, rate_decimals, tests_note
 
@@ -26,16 +26,18 @@ def _pairs(study: StudyResult) -> list[tuple[str, str]]:
     return list(dict.fromkeys((each.system, each.baseline) for each in study.tables["sensitivity"]))
 
 
-def tables(study: StudyResult) -> Iterator[Explained]:
+def tables(study: StudyResult) -> Iterator[Table]:
     """The tables of the paper, then the power under each metric, and the differences in power."""
     pairs = _pairs(study)
-    yield (_one_pair(study, *pairs[0]) if len(pairs) == 1 else _variants(study)), DIFFERENCES
+    first = _one_pair(study, *pairs[0]) if len(pairs) == 1 else _variants(study)
+    yield first.explained(DIFFERENCES)
     for system, baseline in pairs:
         rates = of_name(study.tables["power"], system=system, baseline=baseline)
-        yield power_table(rates, f"Power in %: {power_title(rates)}"), symbols(rates)
+        yield power_table(rates, f"Power in %: {power_title(rates)}").explained(symbols(rates))
     contrasts = [each for each in study.tables["contrasts"] if each.effect]
     if contrasts:
-        yield _contrasts(contrasts), "Differences in power: on the same simulated test sets, in percentage points."
+        paired = "Differences in power: on the same simulated test sets, in percentage points."
+        yield _contrasts(contrasts).explained(paired)
 
 
 CLEAREST = "the metric that shows the difference most clearly"

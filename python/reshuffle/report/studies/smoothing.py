@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...results.studies import SmoothingSetting, StudyResult
 from ..cells import Table, pvalue_cell
 from ..notes import ci, counted, joined, number
-from .base import Explained, Figure, StudyReport
+from .base import Figure, StudyReport
 from .wording import of_name
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ def title(study: StudyResult) -> str:
     return f"Parameters of smoothing{'s' * (len(_smoothings(study)) > 1)} {joined(_smoothings(study))} of sentence BLEU"
 
 
-def tables(study: StudyResult) -> Iterator[Explained]:
+def tables(study: StudyResult) -> Iterator[Table]:
     """A table for each smoothing: a row for each value, with τ on every test set and the difference."""
     names = _smoothings(study)
     for smoothing in names:
-        yield _table(study, smoothing), _symbols(study) if smoothing == names[-1] else ""
+        yield _table(study, smoothing).explained(_symbols(study) if smoothing == names[-1] else "")
 
 
 def _table(study: StudyResult, smoothing: str) -> Table:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...results.studies import StudyResult, TuningResult
 from ..cells import Table, decimals_for
 from ..notes import counted, joined, number
-from .base import Explained, Figure, StudyReport
+from .base import Figure, StudyReport
 from .run_values import deviation
 
 if TYPE_CHECKING:
@@ -53,14 +53,14 @@ def title(study: StudyResult) -> str:
     return f"Tuning with {study.plan['optimizer']} for {study.metrics[0].name}{runs}"
 
 
-def tables(study: StudyResult) -> Iterator[Explained]:
+def tables(study: StudyResult) -> Iterator[Table]:
     """The scores on each set of lists, those of each run, and the weights."""
     result = of_tuning(study)
-    yield _summary(result), SPREAD if len(result.runs) > 1 else ""
+    yield _summary(result).explained(SPREAD if len(result.runs) > 1 else "")
     if 1 < len(result.runs) <= MOST_RUNS:
-        yield _runs(result), ""
+        yield _runs(result)
     if (weights := _weights(result)) is not None:
-        yield weights, _left_out(result)
+        yield weights.explained(_left_out(result))
 
 
 SPREAD = "s: sample standard deviation of the runs' scores: s_dev on the development lists, s_test on the test lists."

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...results.studies import Rate, StudyResult
+from ..cells import Table
 from ..notes import ci, joined, number
-from .base import Explained, Figure, StudyReport
+from .base import Figure, StudyReport
 from .wording import (
     constant,
     differing,
@@ -40,14 +41,14 @@ def title(study: StudyResult) -> str:
     return f"Type-I error of {joined(dict.fromkeys(rate.test for rate in study.rates))}"
 
 
-def tables(study: StudyResult) -> Iterator[Explained]:
+def tables(study: StudyResult) -> Iterator[Table]:
     """One table of all rates; one for each null hypothesis if metrics, nulls and sizes all differ."""
     several = len(differing(study.rates, ("metric", "null", "size"))) == 3
     for null in dict.fromkeys(rate.null for rate in study.rates) if several else [None]:
         rates = study.rates if null is None else of_name(study.rates, null=null)
         common = in_common(rates)
         shown = f"Type-I error in %{': ' if common else ''}{common}"
-        yield rate_table(rates, shown), rate_symbols(rates)
+        yield rate_table(rates, shown).explained(rate_symbols(rates))
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:

@@ -10,7 +10,7 @@ from ...results.studies import BandAccuracy, GapConclusions, PairConclusions, Sa
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, joined, number
 from ..pivot import pivot
-from .base import Explained, Figure, StudyReport
+from .base import Figure, StudyReport
 from .wording import constant, of_name, percent, percent_interval
 
 if TYPE_CHECKING:
@@ -184,18 +184,18 @@ def title(study: StudyResult) -> str:
     )
 
 
-def tables(study: StudyResult) -> Iterator[Explained]:
+def tables(study: StudyResult) -> Iterator[Table]:
     """The accuracy by confidence, the conclusions by difference and by pair, and the spread."""
     keys = ("metric", "test", "layout")
     for values, bands in of_keys(study.tables["bands"], *keys):
-        yield _bands_table(values, bands), ""
+        yield _bands_table(values, bands)
     for values, gaps in of_keys(study.tables["gaps"], *keys):
-        yield _gaps_table(study, values, gaps), SHARES
+        yield _gaps_table(study, values, gaps).explained(SHARES)
     for values, pairs in of_keys(study.tables["pairs"], *keys):
         if len(pairs) // len(by_size(pairs)) <= MOST_PAIRS:
-            yield pairs_table(study, values, pairs), SHARES
+            yield pairs_table(study, values, pairs).explained(SHARES)
     if study.tables["spread"]:
-        yield _spread_table(study.tables["spread"]), ""
+        yield _spread_table(study.tables["spread"])
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...documented import documented
-from ...types import Format
 from .. import UsedMetric
 from ..intervals import ConfidenceInterval
+from ..reported import Reported
 
 if TYPE_CHECKING:
     from ...report.studies import StudyPlots
@@ -48,7 +48,7 @@ class Rate:
 
 @documented
 @dataclass(frozen=True, repr=False)
-class StudyResult:
+class StudyResult(Reported):
     """The result of a study.
 
     ``print(result)`` shows it, and :meth:`render` writes reports. :meth:`to_dicts`, :meth:`to_pandas` and
@@ -79,18 +79,6 @@ class StudyResult:
         sizes = ", ".join(f"{len(records):,} {name}" for name, records in self.tables.items())
         return f"<StudyResult: {self.study}; {sizes}>"
 
-    def __str__(self) -> str:
-        from ...report import Layout, Terminal
-        from ...report.studies import render_study
-
-        return render_study(self, "text", Layout(Terminal.from_stdout())).rstrip("\n")
-
-    def _repr_html_(self) -> str:
-        """The tables and sentences of the text report, which notebooks display."""
-        from ...report.studies import study_as_fragment
-
-        return study_as_fragment(self)
-
     @property
     def plot(self) -> StudyPlots:
         """The figures of the study: ``result.plot.NAME()``, with the names in ``dir(result.plot)``.
@@ -113,81 +101,6 @@ class StudyResult:
     def rates(self) -> tuple[Rate, ...]:
         """The rejection rates; empty if the study has none."""
         return self.tables.get("rates", ())
-
-    def render(self, fmt: Format = "text", *, table: str | None = None) -> str:
-        """A report as a string, ending in a newline.
-
-        Parameters
-        ----------
-        fmt : str
-            As ``--format`` of the command line; a name in :data:`reshuffle.report.FORMATS`.
-        table : str, optional
-            For csv: a name in :attr:`tables`. The first by default.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        InputError
-            If there is no such format or table.
-        """
-        from ...report import Layout
-        from ...report.studies import render_study
-
-        return render_study(self, fmt, Layout(table=table))
-
-    def to_dicts(self, table: str | None = None) -> list[dict[str, Any]]:
-        """The records of a table as flat dicts.
-
-        Parameters
-        ----------
-        table : str, optional
-            A name in :attr:`tables`. The first by default.
-
-        Returns
-        -------
-        list of dict
-            All have the same keys, the columns of the CSV: the fields of the record, with ``low`` and ``high`` instead
-            of ``confidence_interval``.
-
-        Raises
-        ------
-        InputError
-            If there is no such table.
-        """
-        from ...report.studies import rows_of, study_columns
-
-        return rows_of(study_columns(self, table))
-
-    def to_pandas(self, table: str | None = None) -> Any:
-        """The rows of :meth:`to_dicts` as a ``pandas.DataFrame``.
-
-        Raises
-        ------
-        InputError
-            If there is no such table.
-        ModuleNotFoundError
-            If pandas is not installed.
-        """
-        from ...report.studies import as_pandas, study_columns
-
-        return as_pandas(study_columns(self, table))
-
-    def to_polars(self, table: str | None = None) -> Any:
-        """The rows of :meth:`to_dicts` as a ``polars.DataFrame``, where missing values are null.
-
-        Raises
-        ------
-        InputError
-            If there is no such table.
-        ModuleNotFoundError
-            If polars is not installed.
-        """
-        from ...report.studies import as_polars, study_columns
-
-        return as_polars(study_columns(self, table))
 
 
 def _with_lists(value: Any) -> Any:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ...documented import documented
 from ..intervals import ConfidenceInterval
+from ..reported import Worded
 from ..verdicts import Tested
 from .base import StudyResult
 
@@ -59,7 +60,7 @@ class MetricAgreement:
 
 @documented
 @dataclass(frozen=True, slots=True)
-class MetricDifference(Tested):
+class MetricDifference(Worded, Tested):
     """The difference between the agreement of two metrics with people, and a test of it."""
 
     test_set: str
@@ -90,11 +91,6 @@ class MetricDifference(Tested):
     degrees_of_freedom: float | None
     n: int
     """As in :class:`MetricAgreement`."""
-
-    def __str__(self) -> str:
-        from ...report import metric_difference_as_text
-
-        return metric_difference_as_text(self)
 
 
 @documented

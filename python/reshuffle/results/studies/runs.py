@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ...documented import documented
 from ..intervals import ConfidenceInterval
+from ..reported import Worded
 from ..verdicts import Tested
 from .base import StudyResult
 
@@ -68,7 +69,7 @@ class SystemRuns:
 
 @documented
 @dataclass(frozen=True, slots=True)
-class RunDifference(Tested):
+class RunDifference(Worded, Tested):
     """The difference of a system from the baseline, tested by exchanging one kind of unit."""
 
     baseline: str
@@ -105,11 +106,6 @@ class RunDifference(Tested):
     """Of the difference, for the sources of variation that the test takes into account."""
     caveats: tuple[str, ...] = ()
     """Why the test may reject too often here: names in :data:`reshuffle.inference.run_caveats.RUN_CAVEATS`."""
-
-    def __str__(self) -> str:
-        from ...report import run_difference_as_text
-
-        return run_difference_as_text(self)
 
 
 @documented

@@ -1,0 +1,67 @@
+"""A report in no format yet: what a result says, in the order in which a person reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ..documented import documented
+from .cells import Table
+
+
+@documented
+@dataclass(frozen=True)
+class Paragraph:
+    """Sentences about the table above them."""
+
+    sentences: Sequence[str]
+    about: str = ""
+    """The test set that they are about, which formats with all sentences below all tables name."""
+
+
+Block: TypeAlias = Table | Paragraph
+
+
+@documented
+@dataclass(frozen=True)
+class Page:
+    """An HTML page: a template, and what it shows."""
+
+    template: str
+    scripts: Sequence[str]
+    data: str
+    """The JSON of the result."""
+    values: Mapping[str, Any]
+    """Of the names in the template."""
+
+
+@documented
+@dataclass(frozen=True)
+class Document:
+    """What every format for people writes."""
+
+    blocks: Sequence[Block]
+    """The most important table first."""
+    notes: Sequence[str]
+    """Sentences: what symbols mean, how the numbers were computed, and what to be careful about."""
+    signature: str
+    methods: tuple[str, str] | None = None
+    """The methods paragraph of a paper and its BibTeX entries, if they are part of the report."""
+    page: Callable[[], Page] | None = None
+    """Makes the HTML page, for results that have one."""
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables, in order."""
+        return [block for block in self.blocks if isinstance(block, Table)]
+
+    @property
+    def sentences(self) -> list[str]:
+        """What was found and the notes, for formats that have all sentences below the tables."""
+        return [*self._found(), *self.notes]
+
+    def _found(self) -> Iterator[str]:
+        for block in self.blocks:
+            if isinstance(block, Paragraph):
+                yield from (f"{block.about}: {each}" if block.about else each for each in block.sentences)
