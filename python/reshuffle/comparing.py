@@ -340,21 +340,10 @@ def comparisons_of(design: Design, sets: Sequence[Resampled]) -> list[Comparison
     if plan.automatic and used.issubset(TESTS_OF_FEW):
         # With an adjustment, that of ``ar``.
         decided = FOR_POPULATIONS if used == {FOR_POPULATIONS} and plan.adjustment is None else FOR_FEW
-        found = [replace(each, test=plan.for_few_by(decided).used) for each in found]
-    by_rule = plan.unadjusted_by_rule
-    return [
-        with_rankings(
-            with_caveats(
-                comparison,
-                design.enough,
-                by_rule,
-                [other for other in found if other is not comparison],
-                plan.automatic,
-            ),
-            of_set,
-        )
-        for comparison, of_set in zip(found, replicates, strict=True)
-    ]
+        plan = replace(plan.for_few_by(decided), automatic=True)
+        found = [replace(each, test=plan.used) for each in found]
+    noted = (with_caveats(each, plan, design.enough, [other for other in found if other is not each]) for each in found)
+    return [with_rankings(each, of_set) for each, of_set in zip(noted, replicates, strict=True)]
 
 
 def _inferred(design: Design, on: Resampled, outcome: Outcome, tests: Sequence[SignificanceResult]) -> Inferred:
@@ -457,7 +446,7 @@ def scored(data: Data, units: Units, levels: Levels | None, resampling: Resampli
         job = JobPlan([data], (), len(data.names), 0, resampling.n_resamples, None, interval)
         resampling.progress.plan(job.steps())
     resampled = Resampled.from_data(data, data.names, units, resampling)
-    return with_caveats(_comparison(resampled, Inferred(resampled.replicates, levels, interval)), enough)
+    return with_caveats(_comparison(resampled, Inferred(resampled.replicates, levels, interval)), None, enough)
 
 
 def _schemes(tests: Sequence[SignificanceResult]) -> str | None:

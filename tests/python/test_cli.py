@@ -121,7 +121,7 @@ FLIPS = ("flips", "reference.txt", "baseline.txt", "tuned.txt", "--threshold", "
         (COMPARE, "out.tsv", ".html, or add --format"),
         (COMPARE, "out.json.gz", ".html, or add --format"),
         (("score", "reference.txt", "tuned.txt", "--segments"), "out.csv", ".txt, .tsv or .jsonl, or add --format"),
-        (FLIPS, "out.md", ".txt, .json or .csv, or add --format"),
+        (FLIPS, "out.html", ".txt, .json, .csv, .md, .tex or .typ, or add --format"),
     ],
 )
 def test_an_unknown_ending_is_refused(demo: Path, run: Any, command: Sequence[str], name: str, known: str) -> None:

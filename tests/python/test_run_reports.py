@@ -22,15 +22,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reshuffle import InputError, SegmentScores, compare_runs, read_html, read_json
-from reshuffle.inference.run_tests import runs_needed, smallest_of_splits
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.cells import Table
 from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES
 from reshuffle.report.studies.plots import choices
-from reshuffle.report.studies.run_sentences import MAX_NAMED, conclusions, notes, smallest_of_runs, variance_test
+from reshuffle.report.studies.run_sentences import MAX_NAMED, conclusions, notes, variance_test
 from reshuffle.results import ConfidenceInterval, UsedMetric
 from reshuffle.results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
+from reshuffle.results.studies.runs import runs_needed, smallest_of_splits
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs/schema/study-1.json"
 
@@ -510,12 +510,6 @@ def test_long_tables_of_other_experiments_are_only_data() -> None:
     assert "--format csv --table observed" in " ".join(longer.render().split())
     assert "Central 95%" in made().render()
     assert "--table observed" not in made().render()
-
-
-@given(st.integers(1, 12), st.integers(1, 12), st.booleans())
-def test_the_smallest_p_is_that_of_the_test(n: int, m: int, two_sided: bool) -> None:
-    alternative = "two-sided" if two_sided else "greater"
-    assert smallest_of_runs(n, m, two_sided) == smallest_of_splits(n, m, alternative)
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])

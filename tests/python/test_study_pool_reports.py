@@ -15,7 +15,7 @@ from reshuffle import FromCounts, SegmentScores, StudyResult, read_json, study
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.studies.agreement import pooled
 from reshuffle.report.studies.plots import draw_figure
-from reshuffle.report.studies.validation import band_name, gap_name
+from reshuffle.report.studies.wording import band_name, gap_name
 from reshuffle.results.studies import DomainBand
 from reshuffle.study.validation import BANDS
 

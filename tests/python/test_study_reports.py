@@ -132,7 +132,9 @@ def test_rates_of_several_cells_are_in_one_row_each() -> None:
 
 def test_captions_explain_the_symbols() -> None:
     (caption,) = re.findall(r"\\caption\{(.*)\}\\label", made().render("latex"))
-    assert caption.startswith(r"Type-I error in \%: BLEU, null hypothesis swap, n = 500, 2,000 simulations. Bold: rates")
+    assert caption.startswith(
+        r"Type-I error in \%: BLEU, null hypothesis swap, n = 500, 2,000 simulations. Bold: rates"
+    )
     (caption,) = re.findall(r'caption\(position: top, "(.*)"\)', made().render("typst"))
     assert caption.endswith("*: the interval lies above α (liberal). †: the interval lies below α (conservative).")
 

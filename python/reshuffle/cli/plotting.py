@@ -12,7 +12,7 @@ from ..errors import InputError, either, listed, quoted
 from ..report import PLOTS
 from ..report.layout import MAX_DIGITS, check_names
 from ..report.plots import file_of
-from ..report.studies import draw_figure, plots_of_study
+from ..report.studies import draw_figure
 from ..results import Comparison, SetComparison
 from ..results.studies import StudyResult
 from ..validate import check_integer, check_name
@@ -110,7 +110,7 @@ def _of_study(result: StudyResult, kind: str, options: PlotOptions) -> Axes:
         if getattr(options, option) is not None:
             raise InputError(f"{flag} is for figures of comparisons, but the result is a study: leave it out")
     where = {option: getattr(options, option) for option in ("metric", "test_set", *OF_STUDIES)}
-    return draw_figure(plots_of_study(result).study, kind, width=options.width, height=options.height, **where)
+    return draw_figure(result.plot.study, kind, width=options.width, height=options.height, **where)
 
 
 def _format(output: str) -> str:

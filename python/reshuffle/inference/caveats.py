@@ -18,7 +18,7 @@ from .enough import LARGEST
 from .hypotheses import OVER_METRICS
 from .intervals import INTERVALS
 from .kink import FOR_POPULATIONS, is_near_kink
-from .multiplicity import ADJUSTMENTS, over_independent
+from .multiplicity import over_independent
 from .plan import Plan
 from .rankings import can_be_ranked, has_all_pairs
 from .tests import INSTEAD, TESTS
@@ -65,21 +65,16 @@ class _Group:
 
 
 def with_caveats(
-    comparison: Comparison,
-    enough: int | None = None,
-    unadjusted_by_rule: bool = False,
-    others: Sequence[Comparison] = (),
-    automatic: bool = False,
+    comparison: Comparison, plan: Plan | None, enough: int | None, others: Sequence[Comparison] = ()
 ) -> Comparison:
     """The comparison with its caveats, in the order of :class:`~reshuffle.results.Caveat`, and those of each pair.
 
-    ``enough`` is the number of replicates that ``n_resamples="auto"`` asked for, if that was used.
-    ``unadjusted_by_rule`` says that the stopping rule is the reason why ``adjust="auto"`` did not adjust. ``others``
-    are the comparisons on other test sets. ``automatic`` says that the test was chosen by ``auto``.
+    ``plan`` is that of the tests, None if there are only scores. ``enough`` is the number of replicates that
+    ``n_resamples="auto"`` asked for, if that was used. ``others`` are the comparisons on other test sets.
     """
     found = [
-        *_of_tests(comparison, enough, unadjusted_by_rule, others, automatic),
-        *_of_concentration(comparison, automatic),
+        *([] if plan is None else _of_tests(comparison, plan, enough, others)),
+        *_of_concentration(comparison, plan is not None and plan.automatic),
         *_of_intervals(comparison),
     ]
     if not {"few-replicates", "few-draws"} & {each.caveat.kind for each in found}:  # those explain all disagreements
@@ -123,23 +118,10 @@ def _families(comparison: Comparison, others: Sequence[Comparison] = ()) -> list
 # Caveats about tests.
 
 
-def _of_tests(
-    comparison: Comparison,
-    enough: int | None,
-    unadjusted_by_rule: bool,
-    others: Sequence[Comparison],
-    automatic: bool,
-) -> Iterator[_Found]:
-    test, alpha = comparison.test, comparison.alpha
-    if not comparison.comparisons or test is None or alpha is None:
+def _of_tests(comparison: Comparison, plan: Plan, enough: int | None, others: Sequence[Comparison]) -> Iterator[_Found]:
+    alpha, automatic = comparison.alpha, plan.automatic
+    if not comparison.comparisons or alpha is None:
         return
-    plan = Plan(
-        TESTS[test.name],
-        test.alternative,
-        adjustment=None if test.adjustment is None else ADJUSTMENTS[test.adjustment],
-        family=test.family or "metric",
-        n_sets=test.n_sets,
-    )
     families = _families(comparison, others)
     yield from map(_Found, plan.caveats)
     yield from _all_exchangeable(comparison, plan)
@@ -151,7 +133,7 @@ def _of_tests(
         yield from _not_exchangeable(group, automatic)
         yield from _near_kink(comparison, group, automatic)
     yield from _not_ranked(comparison)
-    yield from _not_adjusted(comparison, unadjusted_by_rule)
+    yield from _not_adjusted(comparison, plan.unadjusted_by_rule)
     yield from _many_tests(comparison, alpha)
     if plan.test.replicates is None:
         return

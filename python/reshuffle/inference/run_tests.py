@@ -16,6 +16,7 @@ from ..resampling import directed, extremeness, reached
 from ..resampling.run_exchange import Exchanged
 from ..resampling.runs import RunData
 from ..resampling.samples import Pairs
+from ..results.studies.runs import runs_needed, smallest_of_splits
 from .exchange import EXCHANGES, ExchangeUnit
 from .multiplicity import ADJUSTMENTS
 from .pvalues import threshold
@@ -32,32 +33,6 @@ DECIDES = "hierarchical"
 BESIDE = ("welch", "run", "segment", "pooled")
 # With one run of a system, the question has to be another one.
 OF_ONE_RUN = ("segment", "pooled")
-# More runs than this are not recommended to anybody.
-MOST_RUNS = 1000
-
-
-def smallest_of_splits(n: int, m: int, alternative: str = "two-sided") -> float:
-    """The smallest p-value of an exact test that exchanges whole runs, for n and m runs.
-
-    With as many runs of both systems, the opposite of the observed split is as extreme as that split.
-
-    >>> [round(smallest_of_splits(n, n), 4) for n in (3, 4, 5)]
-    [0.1, 0.0286, 0.0079]
-    """
-    opposite = n == m and alternative == "two-sided"
-    return min(1.0, (2 if opposite else 1) / math.comb(n + m, n))
-
-
-def runs_needed(alpha: float, alternative: str = "two-sided") -> int | None:
-    """The number of runs of each system with which exchanging whole runs can give a p-value of at most alpha.
-
-    None if even a thousand are not enough.
-
-    >>> runs_needed(0.05), runs_needed(0.05, "greater"), runs_needed(0.001)
-    (4, 3, 7)
-    """
-    enough = (n for n in range(1, MOST_RUNS + 1) if smallest_of_splits(n, n, alternative) <= alpha)
-    return next(enough, None)
 
 
 @dataclass(frozen=True)

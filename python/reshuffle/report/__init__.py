@@ -9,11 +9,13 @@ command line. Studies have a package of their own, :mod:`reshuffle.report.studie
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, get_args
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, get_args
 
 from .. import types
 from ..errors import InputError
-from ..results import Flips, SegmentTable
+from ..results import Comparison, Flips, SegmentTable
+from ..results.studies import StudyResult
 from ..validate import check_name
 from .csv import as_csv
 from .differences import in_words
@@ -28,12 +30,15 @@ from .markdown import as_markdown
 from .methods import bibtex, methods_sentence
 from .notebook import notebook_html
 from .page import as_html
-from .plots import PLOTS, Plots, plots_of
+from .plots import PLOTS, Plots
 from .rows import TABLES, columns_of
 from .segments import segments_as_jsonl, segments_as_tsv
 from .terminal import Terminal
 from .text import as_text
 from .typst import as_typst
+
+if TYPE_CHECKING:
+    from .studies import StudyPlots
 
 __all__ = [
     "DATA",
@@ -116,3 +121,20 @@ def pieces(result: Any, fmt: str, layout: Layout | None = None) -> Iterable[str]
         return [DATA[fmt](result, layout)]
     layout = layout.for_paper() if fmt in PAPERS else layout
     return [WRITERS[fmt](document(result, layout), layout)]
+
+
+def plots_of(result: Comparison | StudyResult) -> Plots | StudyPlots:
+    """The figures of a comparison or of a study.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If matplotlib is not installed.
+    """
+    if find_spec("matplotlib") is None:
+        raise ModuleNotFoundError("plots need matplotlib: pip install 'reshuffle[plots]'", name="matplotlib")
+    if isinstance(result, Comparison):
+        return Plots(result)
+    from .studies import StudyPlots
+
+    return StudyPlots(result)

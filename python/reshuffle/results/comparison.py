@@ -14,7 +14,7 @@ from .histograms import Histogram, NullHistogram
 from .intervals import ConfidenceInterval
 from .lookup import first_names, metric_name
 from .ranking import DetectableDifference, Ranking
-from .reported import Compared, Worded
+from .reported import Compared, Worded, reports
 from .significance import SignificanceResult
 from .texts import ComparedTexts
 from .verdicts import Verdict, verdict
@@ -376,9 +376,8 @@ class Comparison(Compared):
         ModuleNotFoundError
             If matplotlib is not installed.
         """
-        from ..report import plots_of
-
-        return plots_of(self)
+        plots: Plots = reports().plots_of(self)
+        return plots
 
     def __repr__(self) -> str:
         tests = "" if self.test is None else f"; {len(self.comparisons)} tests ({self.test.name})"

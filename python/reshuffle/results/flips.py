@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..documented import documented
-from . import UsedMetric
+from .comparison import UsedMetric
 from .reported import Reported
 
 

@@ -11,7 +11,7 @@ from ..types import FlipFormat, Format, SegmentFormat
 AnyFormat: TypeAlias = Format | FlipFormat | SegmentFormat
 
 
-def _reports() -> Any:
+def reports() -> Any:
     """The package that writes reports. It imports the results, so these import it when it is needed, and only here."""
     return import_module("reshuffle.report")
 
@@ -22,7 +22,7 @@ class Worded:
     __slots__ = ()
 
     def __str__(self) -> str:
-        text: str = _reports().in_words(self)
+        text: str = reports().in_words(self)
         return text
 
 
@@ -32,15 +32,15 @@ class Reported:
     __slots__ = ()
 
     def __str__(self) -> str:
-        reports = _reports()
-        layout = reports.Layout(reports.Terminal.from_stdout())
-        text: str = reports.as_text(reports.document(self, layout), layout)
+        report = reports()
+        layout = report.Layout(report.Terminal.from_stdout())
+        text: str = report.as_text(report.document(self, layout), layout)
         return text.rstrip("\n")
 
     def _repr_html_(self) -> str:
         """The tables and sentences of the text report, which notebooks display."""
-        reports = _reports()
-        fragment: str = reports.as_fragment(reports.document(self, reports.Layout()))
+        report = reports()
+        fragment: str = report.as_fragment(report.document(self, report.Layout()))
         return fragment
 
     def render(self, fmt: AnyFormat | None = None, *, table: str | None = None) -> str:
@@ -62,8 +62,8 @@ class Reported:
         InputError
             If there is no such format or table, or the format cannot hold one of the names.
         """
-        reports = _reports()
-        text: str = reports.render(self, fmt, reports.Layout(table=table))
+        report = reports()
+        text: str = report.render(self, fmt, report.Layout(table=table))
         return text
 
     def to_dicts(self, table: str | None = None) -> list[dict[str, Any]]:
@@ -99,8 +99,8 @@ class Reported:
         >>> [(row["system"], row["baseline"], row["difference"], row["pvalue"]) for row in comparison.to_dicts("pairs")]
         [('b', 'a', 0.75, 0.25)]
         """
-        reports = _reports()
-        rows: list[dict[str, Any]] = reports.rows_of(reports.columns_of(self, table))
+        report = reports()
+        rows: list[dict[str, Any]] = report.rows_of(report.columns_of(self, table))
         return rows
 
     def to_pandas(self, table: str | None = None) -> Any:
@@ -116,8 +116,8 @@ class Reported:
         ModuleNotFoundError
             If pandas is not installed.
         """
-        reports = _reports()
-        return reports.as_pandas(reports.columns_of(self, table))
+        report = reports()
+        return report.as_pandas(report.columns_of(self, table))
 
     def to_polars(self, table: str | None = None) -> Any:
         """The rows of :meth:`to_dicts` as a ``polars.DataFrame``, where missing values are null.
@@ -129,8 +129,8 @@ class Reported:
         ModuleNotFoundError
             If polars is not installed.
         """
-        reports = _reports()
-        return reports.as_polars(reports.columns_of(self, table))
+        report = reports()
+        return report.as_polars(report.columns_of(self, table))
 
 
 class Compared(Reported):
@@ -140,7 +140,7 @@ class Compared(Reported):
 
     def _repr_html_(self) -> str:
         """The HTML report in a frame, which notebooks display."""
-        page: str = _reports().notebook_html(self)
+        page: str = reports().notebook_html(self)
         return page
 
     def render(
@@ -196,16 +196,16 @@ class Compared(Reported):
         <BLANKLINE>
         - Signature: `TER|nrefs:1|...
         """
-        reports = _reports()
-        layout = reports.Layout(
+        report = reports()
+        layout = report.Layout(
             pairs=pairs,
             triangle=triangle,
             digits=digits,
             names={} if names is None else names,
             table=table,
-            max_texts=reports.MAX_TEXTS if max_texts is None else max_texts,
+            max_texts=report.MAX_TEXTS if max_texts is None else max_texts,
         )
-        text: str = reports.render(self, fmt, layout)
+        text: str = report.render(self, fmt, layout)
         return text
 
     def methods_sentence(self) -> str:
@@ -228,7 +228,7 @@ class Compared(Reported):
         2 systems were scored by rating on a test set of 4 segments. The differences from a were tested by the paired
         t-test (Student, 1908, doi:10.1093/biomet/6.1.1), two-sided. For p, the mean difference in segment scores, ...
         """
-        sentence: str = _reports().methods_sentence(self)
+        sentence: str = reports().methods_sentence(self)
         return sentence
 
     def bibtex(self) -> str:
@@ -247,5 +247,5 @@ class Compared(Reported):
           title     = {A Study of Translation Edit Rate with Targeted Human Annotation},
           ...
         """
-        entries: str = _reports().bibtex(self)
+        entries: str = reports().bibtex(self)
         return entries

@@ -21,25 +21,9 @@ if TYPE_CHECKING:
     from .style import Drawing
     from .view import View
 
-__all__ = ["PLOTS", "Plots", "file_of", "plots_of"]
+__all__ = ["PLOTS", "Plots", "file_of"]
 
 Pair: TypeAlias = "str | tuple[str, str] | PairedDifference"
-
-
-def plots_of(comparison: Comparison) -> Plots:
-    """The figures of a comparison.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If matplotlib is not installed.
-    """
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        message = "plots need matplotlib: pip install 'reshuffle[plots]'"
-        raise ModuleNotFoundError(message, name="matplotlib") from None
-    return Plots(comparison)
 
 
 @documented

@@ -8,7 +8,7 @@ To add a study to the reports:
    ``notes(study)`` how, in sentences; ``figures`` may be left out. ``type1.py`` is the model, ``wording.py`` has what
    several studies need, and :class:`~reshuffle.report.studies.base.StudyReport` says more. Look at the text in a
    terminal of 80 columns.
-2. Add a line to :data:`STUDIES` below.
+2. Add a line to :data:`STUDIES` in ``registry.py``.
 3. For each type of record of its own, ``results/studies/NAME.py`` has a frozen dataclass, and :data:`RECORDS` of
    ``results/studies/__init__.py`` a line with the name of the table. That name is the key of the JSON and the value of
    ``--table``. JSON, CSV, data frames and ``read_json`` are made from the fields.
@@ -22,53 +22,9 @@ Every format, ``result.plot``, ``reshuffle plot`` and ``reshuffle study --table`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from . import (
-    agreement,
-    design,
-    exchange,
-    mbr,
-    meta,
-    multiplicity,
-    oracle,
-    power,
-    runs,
-    samples,
-    sensitivity,
-    smoothing,
-    tune,
-    type1,
-    validation,
-)
 from .base import Figure, StudyReport
 from .documents import study_document
-from .plots import StudyPlots, draw_figure, plots_of_study
+from .plots import StudyPlots, draw_figure
+from .registry import STUDIES
 
-__all__ = [
-    "STUDIES",
-    "Figure",
-    "StudyPlots",
-    "StudyReport",
-    "draw_figure",
-    "plots_of_study",
-    "study_document",
-]
-
-STUDIES: Mapping[str, StudyReport] = {
-    "type1": type1.REPORT,
-    "multiplicity": multiplicity.REPORT,
-    "power": power.REPORT,
-    "plan": design.REPORT,
-    "sensitivity": sensitivity.REPORT,
-    "validate": validation.REPORT,
-    "samples": samples.REPORT,
-    "agreement": agreement.REPORT,
-    "exchange": exchange.REPORT,
-    "runs": runs.REPORT,
-    "meta": meta.REPORT,
-    "tune-smoothing": smoothing.REPORT,
-    "tune": tune.REPORT,
-    "oracle": oracle.REPORT,
-    "mbr": mbr.REPORT,
-}
+__all__ = ["STUDIES", "Figure", "StudyPlots", "StudyReport", "draw_figure", "study_document"]

@@ -11,8 +11,7 @@ from ..cells import Table, decimals_for
 from ..notes import ci, counted, joined, number
 from ..pivot import pivot
 from .base import Figure, StudyReport
-from .validation import band_name, gap_name, of_keys
-from .wording import of_name, percent
+from .wording import band_name, gap_name, of_keys, of_name, percent
 
 if TYPE_CHECKING:
     from ..plots.style import Drawing

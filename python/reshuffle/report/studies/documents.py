@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ...errors import unknown_name
 from ...results.studies import StudyResult
 from ..document import Block, Document, Page, Paragraph
 from ..layout import Layout
-
-if TYPE_CHECKING:
-    from .base import StudyReport
-
-
-def report_of(study: StudyResult) -> StudyReport:
-    """How the study is shown. :class:`InputError` for a study that this version does not know."""
-    from . import STUDIES
-
-    if study.study not in STUDIES:
-        raise unknown_name("study", study.study, STUDIES)
-    return STUDIES[study.study]
+from .registry import report_of
 
 
 def study_document(study: StudyResult, layout: Layout) -> Document:

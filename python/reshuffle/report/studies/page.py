@@ -22,8 +22,8 @@ from ..notes import joined, number
 from ..page import STUDY_SCRIPTS
 from ..plots import file_of
 from .base import Figure
-from .documents import report_of
 from .plots import choices, draw_figure
+from .registry import report_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

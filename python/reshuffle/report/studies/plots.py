@@ -12,26 +12,10 @@ from ...results.lookup import metric_name
 from ...results.studies import StudyResult
 from ...validate import check_name
 from .base import Figure
-from .documents import report_of
+from .registry import report_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-def plots_of_study(study: StudyResult) -> StudyPlots:
-    """The figures of a study.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If matplotlib is not installed.
-    """
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        message = "plots need matplotlib: pip install 'reshuffle[plots]'"
-        raise ModuleNotFoundError(message, name="matplotlib") from None
-    return StudyPlots(study)
 
 
 @documented

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ...results import UsedMetric
 from ...results.studies import RunComparison, RunDifference, StudyResult
+from ...results.studies.runs import MOST_RUNS, runs_needed, smallest_of_splits
 from ..conclusions import RELATIONS, relation
 from ..notes import ci, counted, joined
 from .run_values import (
@@ -113,15 +114,6 @@ def _statement(result: RunComparison, tested: Sequence[RunDifference], metric: U
     return joined(statements)
 
 
-def smallest_of_runs(n: int, m: int, two_sided: bool) -> float:
-    """The smallest p of an exact test that exchanges whole runs: with equal numbers, two splits are as extreme.
-
-    >>> [round(smallest_of_runs(n, n, True), 4) for n in (3, 4, 5)]
-    [0.1, 0.0286, 0.0079]
-    """
-    return min(1.0, (2 if two_sided and n == m else 1) / math.comb(n + m, n))
-
-
 def _unreachable(result: RunComparison) -> Iterator[str]:
     """Tests whose p cannot reach alpha, and how many runs would be enough."""
     alpha = result.plan["alpha"]
@@ -135,20 +127,20 @@ def _unreachable(result: RunComparison) -> Iterator[str]:
             advice = few if worst.exact else "use more replicates (n_resamples, -n)"
             yield f"{name}: p ≥ {worst.smallest_pvalue:.3g}: {advice}."
             continue
-        yield f"{name}: {_whatever(result, worst, worst.smallest_pvalue)}; {_enough(result, worst)}."
+        yield f"{name}: {_whatever(result, worst, worst.smallest_pvalue)}; {_enough(result)}."
     if "run" not in result.plan["exchange"] and result.plan.get("exchange_requested") == "auto":
         yield from _unreachable_run(result)
 
 
 def _unreachable_run(result: RunComparison) -> Iterator[str]:
     """The same for exchanging whole runs where ``auto`` has not tested it."""
-    numbers, two_sided = result.plan["systems"], result.plan.get("alternative", "two-sided") == "two-sided"
+    numbers, alternative = result.plan["systems"], result.plan.get("alternative", "two-sided")
     pairs = {(each.system, each.baseline): each for each in result.comparisons}
-    smallest = {pair: smallest_of_runs(numbers[pair[0]], numbers[pair[1]], two_sided) for pair in pairs}
+    smallest = {pair: smallest_of_splits(numbers[pair[0]], numbers[pair[1]], alternative) for pair in pairs}
     pair = max(smallest, key=lambda pair: smallest[pair])
     if smallest[pair] > result.plan["alpha"]:
         limit = _whatever(result, pairs[pair], smallest[pair])
-        yield f"Exchanging whole runs is not tested: {limit}; {_enough(result, pairs[pair])}."
+        yield f"Exchanging whole runs is not tested: {limit}; {_enough(result)}."
 
 
 def _whatever(result: RunComparison, each: RunDifference, smallest: float) -> str:
@@ -158,13 +150,11 @@ def _whatever(result: RunComparison, each: RunDifference, smallest: float) -> st
     return f"with {numbers} p {'=' if smallest == 1 else '≥'} {smallest:.3g} whatever the outputs"
 
 
-def _enough(result: RunComparison, each: RunDifference) -> str:
+def _enough(result: RunComparison) -> str:
     """The smallest p of the next numbers of runs that are enough."""
-    two_sided = result.plan.get("alternative", "two-sided") == "two-sided"
-    needed = each.runs_needed or 1
-    while smallest_of_runs(needed, needed, two_sided) > result.plan["alpha"]:
-        needed += 1
-    first, second = (smallest_of_runs(n, n, two_sided) for n in (needed, needed + 1))
+    alternative = result.plan.get("alternative", "two-sided")
+    needed = runs_needed(result.plan["alpha"], alternative) or MOST_RUNS
+    first, second = (smallest_of_splits(n, n, alternative) for n in (needed, needed + 1))
     return f"{needed:,} of each could reach {first:.3g}, and {needed + 1:,} could reach {second:.2g}"
 
 

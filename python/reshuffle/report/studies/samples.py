@@ -10,8 +10,8 @@ from ..cells import Table, decimals_for
 from ..notes import ci, counted, number
 from ..pivot import pivot
 from .base import Figure, StudyReport
-from .validation import FEW, MOST_PAIRS, SHARES, by_size, mark, of_keys, pairs_table, what
-from .wording import constant, of_name, percent, percent_interval
+from .validation import FEW, MOST_PAIRS, SHARES, by_size, mark, pairs_table, what
+from .wording import constant, of_keys, of_name, percent, percent_interval
 
 if TYPE_CHECKING:
     from ..plots.style import Drawing

@@ -11,7 +11,7 @@ from ..cells import Table, decimals_for
 from ..notes import ci, counted, joined, number
 from ..pivot import pivot
 from .base import Figure, StudyReport
-from .wording import constant, of_name, percent, percent_interval
+from .wording import band_name, constant, gap_name, of_keys, of_name, percent, percent_interval
 
 if TYPE_CHECKING:
     from ..plots.style import Drawing
@@ -20,11 +20,8 @@ __all__ = [
     "FEW",
     "REPORT",
     "SHARES",
-    "band_name",
     "by_size",
-    "gap_name",
     "mark",
-    "of_keys",
     "pairs_table",
     "size_name",
     "what",
@@ -35,40 +32,10 @@ FEW, MOST_PAIRS = "†", 36
 SHARES = "Below n=…: the share of samples of n with a right conclusion; wrong: with a wrong one."
 
 
-def of_keys(records: Sequence[Any], *names: str) -> Iterator[tuple[dict[str, Any], list[Any]]]:
-    """The records that agree in these fields, in the order of their first appearance."""
-    keys = dict.fromkeys(tuple(getattr(record, name) for name in names) for record in records)
-    for key in keys:
-        values = dict(zip(names, key, strict=True))
-        yield values, of_name(records, **values)
-
-
 def what(values: Mapping[str, Any]) -> str:
     """The metric, the test and the layout of a table, for its title."""
     layout = {"broad": "broad samples", "block": "blocks"}
     return ", ".join(layout[value] if name == "layout" else str(value) for name, value in values.items())
-
-
-def band_name(low: float, high: float) -> str:
-    """A band of confidence in per cent.
-
-    >>> band_name(1, 1), band_name(0.999, 1), band_name(0.9, 0.95), band_name(0, 0.5)
-    ('100', '99.9 to <100', '90 to <95', '<50')
-    """
-    if low == high:
-        return number(100 * low)
-    if low == 0:
-        return f"<{number(100 * high)}"
-    return f"{number(100 * low)} to <{number(100 * high)}"
-
-
-def gap_name(low: float, high: float | None) -> str:
-    """A bin of differences.
-
-    >>> gap_name(0.5, 1.0), gap_name(5.0, None)
-    ('0.5 to 1', 'over 5')
-    """
-    return f"over {number(low)}" if high is None else f"{number(low)} to {number(high)}"
 
 
 def size_name(record: Any) -> str:

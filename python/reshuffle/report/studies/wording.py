@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ...results import ConfidenceInterval
@@ -16,11 +16,14 @@ __all__ = [
     "BOLD_RATES",
     "CONSERVATIVE",
     "LIBERAL",
+    "band_name",
     "constant",
     "differing",
+    "gap_name",
     "in_common",
     "levels_of",
     "mark_of",
+    "of_keys",
     "of_name",
     "percent",
     "percent_interval",
@@ -191,3 +194,33 @@ def tests_note(study: StudyResult) -> str | None:
         f"{tests} Shuffles end early, at {study.plan['exceedances']:,} exceedances, where the test cannot reject at "
         "these levels (Besag & Clifford 1991)."
     )
+
+
+def of_keys(records: Sequence[Any], *names: str) -> Iterator[tuple[dict[str, Any], list[Any]]]:
+    """The records that agree in these fields, in the order of their first appearance."""
+    keys = dict.fromkeys(tuple(getattr(record, name) for name in names) for record in records)
+    for key in keys:
+        values = dict(zip(names, key, strict=True))
+        yield values, of_name(records, **values)
+
+
+def band_name(low: float, high: float) -> str:
+    """A band of confidence in per cent.
+
+    >>> band_name(1, 1), band_name(0.999, 1), band_name(0.9, 0.95), band_name(0, 0.5)
+    ('100', '99.9 to <100', '90 to <95', '<50')
+    """
+    if low == high:
+        return number(100 * low)
+    if low == 0:
+        return f"<{number(100 * high)}"
+    return f"{number(100 * low)} to <{number(100 * high)}"
+
+
+def gap_name(low: float, high: float | None) -> str:
+    """A bin of differences.
+
+    >>> gap_name(0.5, 1.0), gap_name(5.0, None)
+    ('0.5 to 1', 'over 5')
+    """
+    return f"over {number(low)}" if high is None else f"{number(low)} to {number(high)}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...documented import documented
 from .. import UsedMetric
 from ..intervals import ConfidenceInterval
-from ..reported import Reported
+from ..reported import Reported, reports
 
 if TYPE_CHECKING:
     from ...report.studies import StudyPlots
@@ -88,9 +88,8 @@ class StudyResult(Reported):
         ModuleNotFoundError
             If matplotlib is not installed.
         """
-        from ...report.studies import plots_of_study
-
-        return plots_of_study(self)
+        plots: StudyPlots = reports().plots_of(self)
+        return plots
 
     @property
     def summary(self) -> dict[str, float | None]:

@@ -15,8 +15,7 @@ from ....results.studies import BandAccuracy, CurvePoint, GapConclusions, Sample
 from ...notes import ci, number
 from ...plots.labels import PLAIN, printable
 from ...plots.style import COLUMN, FONT_SIZE, INK, MUTED
-from ..validation import band_name, gap_name, of_keys
-from ..wording import of_name
+from ..wording import band_name, gap_name, of_keys, of_name
 from .lines import key, looks, point
 
 # Curves show intervals from so many test sets on: with fewer, these intervals are hardly shorter than the axis.
