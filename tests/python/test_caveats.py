@@ -272,7 +272,7 @@ def test_too_few_shuffles_for_any_star_after_adjustment_are_reported_with_a_numb
     assert values["smallest"] == pytest.approx(120 / 2001)
     assert (values["n_resamples"], values["family"], values["enough"]) == (2000, 120, 47_999)
     assert "adjusted p cannot be below 0.06" in str(few)
-    assert "to at least 47,999 or 'auto'." in " ".join(str(few).split())
+    assert "to at least 47,999, or use auto." in " ".join(str(few).split())
     just_enough = sixteen(adjust=adjust, n_resamples=2399)
     assert (stars(just_enough), kinds(just_enough)) == (120, ["near-alpha"])
     for name, n in ((adjust, values["enough"]), ("maxt", 2000)):  # adjustments by shuffles have no such limit

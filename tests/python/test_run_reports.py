@@ -27,7 +27,8 @@ from reshuffle.report.cells import Table
 from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES
 from reshuffle.report.studies.plots import choices
-from reshuffle.report.studies.run_sentences import MAX_NAMED, conclusions, notes, variance_test
+from reshuffle.report.studies.run_sentences import MAX_NAMED, answers, conclusions, notes, variance_test
+from reshuffle.report.wording import spelled
 from reshuffle.results import ConfidenceInterval, UsedMetric
 from reshuffle.results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
 from reshuffle.results.studies.runs import runs_needed, smallest_of_splits
@@ -210,7 +211,7 @@ RESULTS: Mapping[str, Callable[[], RunComparison]] = {
 
 
 def test_text_shows_scores_then_what_was_found_then_tests() -> None:
-    lines = render(made(), "text", Layout(Terminal(80))).splitlines()
+    lines = render(made(), "text", Layout(Terminal(80), full=True)).splitlines()
     assert lines[:37] == [
         "Scores of 3 runs of each system: 2,489 segments",
         "",
@@ -280,16 +281,16 @@ def test_limits_are_told_of_the_test_that_decides_first() -> None:
 
 def test_only_the_unit_that_decides_has_stars() -> None:
     low = {"BLEU": dict.fromkeys(NULLS, 0.01), "TER": dict.fromkeys(NULLS, 0.2)}
-    text = made(pvalues=low).render()
+    text = made(pvalues=low).render("text", full=True)
     assert text.count("0.0100*") == 1
     assert "*: p ≤ 0.05 by the hierarchical bootstrap" in text
     beside = {"BLEU": {**P["BLEU"], "segment": 0.01}, "TER": P["TER"]}
-    assert "*" not in made(pvalues=beside).render()
+    assert "*" not in made(pvalues=beside).render("text", full=True)
 
 
 def test_tests_that_cannot_reach_alpha_are_marked() -> None:
     result = made(("run", "segment"), plan={"exchange_requested": ["run", "segment"]})
-    text = result.render()
+    text = result.render("text", full=True)
     assert "0.3000†‡" in text
     assert "†: exact p. ‡: no outputs could give p ≤ 0.05." in text
     sentence = "run: with 3 runs of each system p ≥ 0.1 whatever the outputs; 4 of each could reach 0.0286, "
@@ -297,13 +298,13 @@ def test_tests_that_cannot_reach_alpha_are_marked() -> None:
     reaching = tuple(replace(each, smallest_pvalue=0.02) for each in result.comparisons)
     enough = replace(result, tables={**result.tables, "comparisons": reaching})
     assert "whatever" not in " ".join(conclusions(enough))
-    assert "‡" not in enough.render()
+    assert "‡" not in enough.render("text", full=True)
 
 
 def test_other_limits_of_p_have_other_advice() -> None:
     for exact, expected in (
         (True, "segment: p ≥ 0.25: all exchanges are counted, because the outputs differ in so few segments."),
-        (False, "segment: p ≥ 0.25: use more replicates (n_resamples, -n)."),
+        (False, "segment: p ≥ 0.25: use more replicates (n_resamples)."),
     ):
         result = made(("segment",))
         limited = tuple(replace(each, smallest_pvalue=0.25, exact=exact) for each in result.comparisons)
@@ -316,19 +317,19 @@ def test_adjusted_p_is_shown_where_there_is_one() -> None:
     adjusted = tuple(replace(each, adjusted_pvalue=0.4567) for each in result.comparisons)
     tables = {**result.tables, "comparisons": adjusted}
     shown = replace(result, tables=tables, plan={**result.plan, "adjustments": {"hierarchical": "maxt"}})
-    text = render(shown, "text", Layout(Terminal(200)))
+    text = render(shown, "text", Layout(Terminal(200), full=True))
     assert "would new runs on new segments differ? (adjusted p by hierarchical)" in text
     assert "The same differences: adjusted p by other tests" in text
     assert text.count("0.4567") == 6
     assert "p adjusted by step-down maxT (Westfall & Young 1993) over the pairs under each metric." in text
-    assert "adjusted" not in made().render()
+    assert "adjusted" not in made().render("text", full=True)
 
 
 def test_an_undefined_deviation_is_no_zero() -> None:
-    text = RESULTS["one run"]().render()
+    text = RESULTS["one run"]().render("text", full=True)
     assert re.search(r"BLEU ↑ +baseline +18.00 +0.30 +– +– +0$", text, re.M)
     assert "With one run, s_test is undefined." in text
-    tiny = made(scores={"baseline": {"BLEU": scored([30.0, 30.001], 0.001)}}).render()
+    tiny = made(scores={"baseline": {"BLEU": scored([30.0, 30.001], 0.001)}}).render("text", full=True)
     assert re.search(r"baseline +30.00 +<0.01 +<0.01 ", tiny)
 
 
@@ -336,7 +337,8 @@ def test_an_undefined_deviation_is_no_zero() -> None:
 
 
 def found(result: RunComparison, start: str) -> list[str]:
-    return [sentence for sentence in conclusions(result) if sentence.startswith(start)]
+    sentences = (spelled(sentence, for_command=False) for sentence in conclusions(result))
+    return [sentence for sentence in sentences if sentence.startswith(start)]
 
 
 def of_bleu(dev: Mapping[str, Sequence[float]], s_sel: float = 0.01, test: Any = BLEU, **options: Any) -> RunComparison:
@@ -467,14 +469,33 @@ def test_the_answer_follows_the_direction_of_the_metric() -> None:
             assert table.key == "Bold: significantly better than baseline, by the hierarchical bootstrap."
 
 
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_terminal_shows_the_answer_and_where_the_rest_is(name: str) -> None:
+    result = RESULTS[name]()
+    text, full = result.render(), result.render("text", full=True)
+    lines = " ".join(text.split())
+    assert len(text) < len(full)
+    assert "render(full=True) and every other format have" in lines
+    assert "--full and every other format have" in " ".join(render(result, "text", Layout(command="x")).split())
+    for sentence in answers(result):
+        assert spelled(sentence, for_command=False) in lines
+    assert len(re.findall(r"^\| ---", result.render("markdown"), re.M)) == len([*STUDIES["runs"].tables(result)])
+
+
+def test_a_terminal_shows_two_metrics_of_two_systems_in_25_lines() -> None:
+    text = render(made(), "text", Layout(Terminal(100)))
+    assert len(text.splitlines()) <= 25
+    assert "Median" not in text
+
+
 def test_notes_have_the_nulls_the_reason_and_what_was_left_out() -> None:
     result = made(plan={"left_out": {"cell": "needs as many runs of one system as of the other: choose another unit"}})
-    text = " ".join(result.render().split())
+    text = " ".join(result.render("text", full=True).split())
     for name in result.plan["exchange"]:
         assert f"{name}: {NULLS[name]}" in text
     assert f"Why hierarchical decides: {REASON.replace('<=', '≤')}." in text
     assert "cell is left out: it needs as many runs of one system as of the other." in text
-    assert "left out" not in made().render()
+    assert "left out" not in made().render("text", full=True)
 
 
 def test_replicates_and_adjustments_are_named_by_unit() -> None:
@@ -490,7 +511,7 @@ def test_replicates_and_adjustments_are_named_by_unit() -> None:
 
 def test_documents_are_called_so() -> None:
     result = made(("segment", "pooled"), plan={"unit": "document", "units": 100})
-    text = " ".join(result.render().split())
+    text = " ".join(result.render("text", full=True).split())
     assert "By exchanging documents (for these runs only)" in text
     assert "bootstrap draws of documents" in text
     assert "Runs Documents Run × document Effective test sets" in text
@@ -506,10 +527,10 @@ def test_long_tables_of_other_experiments_are_only_data() -> None:
     (first, *_), names = result.observed, [f"s{i}" for i in range(13)]
     many = tuple(replace(first, system=name, n_runs=n) for name in names for n in (1, 2))
     longer = replace(result, tables={**result.tables, "observed": many})
-    assert "Central 95%" not in longer.render()
-    assert "--format csv --table observed" in " ".join(longer.render().split())
-    assert "Central 95%" in made().render()
-    assert "--table observed" not in made().render()
+    assert "Central 95%" not in longer.render("text", full=True)
+    assert "--format csv --table observed" in " ".join(longer.render("text", full=True).split())
+    assert "Central 95%" in made().render("text", full=True)
+    assert "--table observed" not in made().render("text", full=True)
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
@@ -564,7 +585,7 @@ def test_typst_compiles(tmp_path: Path) -> None:
 def test_names_span_rows_in_papers_and_are_repeated_elsewhere() -> None:
     assert 'table.cell(rowspan: 2, "BLEU ↑"), "baseline"' in made().render("typst")
     assert len(re.findall(r"^\| BLEU ↑ \| (?:baseline|sys1) \| 18", made().render("markdown"), re.M)) == 2
-    assert len(re.findall(r"^BLEU ↑ +baseline +18|^ {8}sys1 +18", made().render(), re.M)) == 2
+    assert len(re.findall(r"^BLEU ↑ +baseline +18|^ {8}sys1 +18", made().render("text", full=True), re.M)) == 2
 
 
 NAMES = st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.text(max_size=2)), max_size=8)

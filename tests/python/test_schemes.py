@@ -268,7 +268,7 @@ def test_reports_of_exact_tests_have_no_number_of_shuffles() -> None:
     scores = SegmentScores("rating", {"a": [3] * 40, "b": [2] * 40, "c": [2, 4] * 20})
     result = compare(metrics=scores, test="ar:scheme=exact", n_resamples=10, interval="t")
     text = " ".join(render(result, "text").split())
-    assert "p: approximate randomization, † exact, by convolution, two-sided; * adjusted p ≤ 0.05." in text
+    assert "p: ar (approximate randomization), † exact, by convolution, two-sided; * adjusted p ≤ 0.05." in text
     assert "<0.0001† <0.0001*" in text  # 2/2^40
     assert "increase n" not in text, "however few shuffles were asked for"
     assert "Clopper" not in text

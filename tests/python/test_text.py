@@ -242,8 +242,7 @@ def test_pairs_are_shown_if_there_are_at_most_12_or_on_request(k: int, shown: bo
     assert titles[True][1:] == ["95% CI of scores", *of_pairs]
     assert titles[None] == titles[shown]
     advice = (
-        "Use --pairs (pairs=True), json or csv for the differences, intervals and p of all "
-        f"{3 * k * (k - 1) // 2} tests."
+        f"render(pairs=True), json and csv have the differences, intervals and p of all {3 * k * (k - 1) // 2} tests."
     )
     assert (advice in " ".join(render(result).split())) != shown
 
@@ -673,8 +672,8 @@ def test_the_family_that_a_note_recommends_has_the_tests_that_it_counts() -> Non
         result = sets(BY_SET, family=family)
         n_tests = sets(BY_SET, family=whole)["news"].family_size
         text = " ".join(notes(result["news"], Layout(), of_several_sets=True))
-        assert f"family '{whole}' (--family {whole}) keeps it at 0.05 over the {n_tests} tests" in text
-    assert "family 'all' (--family all) keeps it at" in " ".join(notes(result["news"], Layout()))
+        assert f"family='{whole}' keeps it at 0.05 over the {n_tests} tests" in text
+    assert "family='all' keeps it at" in " ".join(notes(result["news"], Layout()))
 
 
 def test_notes_about_some_test_sets_name_them() -> None:
@@ -812,3 +811,60 @@ def test_data_keep_names_as_they_are() -> None:
     rows = csv.DictReader(io.StringIO(render(result, "csv", Layout(table="systems")), newline=""))
     assert {row["system"] for row in rows} == {HOSTILE, "=1+1"}
     assert {each["name"] for each in json.loads(render(result, "json"))["systems"]} == {HOSTILE, "=1+1"}
+
+
+# --- Words
+
+
+def test_options_are_named_in_the_language_of_the_reader() -> None:
+    result = many(4)
+    for command, pairs, n in (("reshuffle compare", "--pairs", "-n"), (None, "render(pairs=True)", "n_resamples")):
+        text = " ".join(render(result, "text", Layout(command=command)).split())
+        assert f"{pairs}, json and csv have the differences" in text
+        few = " ".join(render(sets(BY_SET, n_resamples=9), "text", Layout(command=command)).split())
+        assert f"increase {n} to at least" in few
+        assert not {"\0", "\1", "\2"} & {*text, *few}
+
+
+def test_a_difference_that_would_be_shown_as_0_has_two_significant_digits() -> None:
+    a = np.linspace(20, 80, 200).round(4)
+    result = compare(
+        metrics=SegmentScores("x", {"a": a, "b": (a + 0.0012).round(4), "c": (a + 5).round(4)}), n_resamples=99
+    )
+    rows = {line.split()[0]: line for line in result.render().splitlines() if re.match("[bc]  ", line)}
+    assert re.search(r" \+0\.0012 +\+0\.0012 to \+0\.0012 ", rows["b"])
+    assert " +5.00 " in rows["c"]
+    assert "+0.00 " in result.render(digits=2)
+    assert "+0.0012" not in result.render(digits=2)
+    same = compare(metrics=SegmentScores("x", {"a": a, "b": a}), n_resamples=99)
+    assert "+0.00 " in same.render()
+
+
+def test_the_verdict_says_why_it_is_doubtful() -> None:
+    """Where a test may not hold its level, the sentence about the result says so."""
+    rng = np.random.default_rng(3)
+    noise = rng.normal(size=(3, 35)).round(3)
+    few = {"a": noise[0], "b": noise[1] + 3, "c": noise[2]}
+    by_bootstrap = compare(metrics=SegmentScores("x", few), test="bootstrap-both", n_resamples=999, interval=None)
+    assert {pair.system for pair in by_bootstrap.comparisons if pair.is_significant(0.05)} == {"b"}
+    answer = "b is better than a, and c is not significantly different from it (few segments: the test may reject too"
+    assert f"{answer} often) under x." in " ".join(by_bootstrap.render().split())
+    sound = compare(metrics=SegmentScores("x", few), test="ar", n_resamples=999, interval=None)
+    assert "b is better than a, and c is not significantly different from it under x." in sound.render()
+    liberal = compare(metrics=SegmentScores("x", few), test="bootstrap-shift", n_resamples=999, interval=None)
+    assert "the test rejects too often" in " ".join(liberal.render().split())
+    # Only significant differences are doubtful.
+    none = {name: values for name, values in few.items() if name != "b"}
+    calm = compare(metrics=SegmentScores("x", none), test="bootstrap-shift", n_resamples=999, interval=None)
+    assert "c is not significantly different from a under x." in calm.render()
+
+
+def test_doubts_name_the_systems_that_they_are_about() -> None:
+    rng = np.random.default_rng(2)
+    a = rng.normal(size=400).round(3)
+    rare, plain = a.copy(), a + rng.normal(1, 1, 400).round(3)
+    rare[:40] += (3 * rng.exponential(1, 40) ** 2).round(3)
+    result = compare(metrics=SegmentScores("x", {"a": a, "plain": plain, "rare": rare}), n_resamples=999)
+    (skewed,) = (caveat for caveat in result.caveats if caveat.kind == "skewed")
+    assert skewed.values["system"] == "rare"
+    assert "(rare: rests on few segments: p may be too small) under x." in " ".join(result.render().split())

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
-import click
-
 from .. import types
 from ..data.names import DisplayNames, read_names
 from ..errors import InputError
@@ -17,7 +15,6 @@ from ..report.layout import MAX_DIGITS, check_names, check_triangle
 from ..results import ComparedTexts
 from ..validate import check_integer
 from .output import Reports
-from .params import COMMAND_LINE
 
 FORMATS_WITH_TEXTS = ("html", "json")
 # Formats that show them also without --pairs.
@@ -50,7 +47,6 @@ class ChosenLayout:
             digits=display.digits,
             names={} if names is None else names.names,
             methods=display.methods,
-            command=click.get_current_context().meta[COMMAND_LINE],
         )
         tables: Sequence[str] = ()
         if isinstance(display, ComparisonDisplay):

@@ -90,7 +90,10 @@ def chosen_output(options: dict[str, Any]) -> tuple[Reports, Layout]:
     reports = Reports.chosen(fmt, outputs, get_args(types.Format), "text")
     if table is not None:
         reports.check("--table", ["csv"], ", or add --format csv")
-    return reports, Layout(table=table, command=click.get_current_context().meta[COMMAND_LINE])
+    full = options.pop("full", False)
+    if full:
+        reports.check("--full", ["text"], ": other formats have everything")
+    return reports, Layout(table=table, full=full)
 
 
 @contextlib.contextmanager
@@ -106,7 +109,7 @@ def destination(
     of the ``tables`` of CSV goes to a file of its own, which has the name of the table before the ending, unless the
     layout names one.
     """
-    layout = Layout() if layout is None else layout
+    layout = replace(layout or Layout(), command=click.get_current_context().meta[COMMAND_LINE])
     parts = [part for output, fmt in reports.files for part in _parts(output, fmt, layout, tables)]
     _check_different([part.output for part in parts])
     files = [str(part.output) for part in parts if part.kind is _Kind.FILE]

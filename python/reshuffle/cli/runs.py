@@ -59,6 +59,12 @@ TABLE = (
         help=f"The table to write as CSV: {any_of(types.RunTable)}.  [default: with -o FILE.csv all, as "
         "FILE.systems.csv and so on; systems on standard output]",
     ),
+    option(
+        "Output",
+        "--full",
+        is_flag=True,
+        help="As text: also p by other tests, what scores vary with, and the median runs, for analysis by hand.",
+    ),
 )
 
 

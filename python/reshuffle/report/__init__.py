@@ -9,6 +9,7 @@ command line. Studies have a package of their own, :mod:`reshuffle.report.studie
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -119,7 +120,8 @@ def pieces(result: Any, fmt: str, layout: Layout | None = None) -> Iterable[str]
         return OF_SEGMENTS[fmt](result)
     if fmt in DATA:
         return [DATA[fmt](result, layout)]
-    layout = layout.for_paper() if fmt in PAPERS else layout
+    if fmt != "text":
+        layout = layout.for_paper() if fmt in PAPERS else replace(layout, full=True)
     return [WRITERS[fmt](document(result, layout), layout)]
 
 

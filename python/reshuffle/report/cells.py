@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..documented import documented
@@ -111,9 +111,25 @@ def decimals_for(largest: float) -> int:
     return 2 if largest >= 10 else 3 if largest > 1 else 4
 
 
-def interval_cells(interval: ConfidenceInterval | None, decimals: int, sign: str = "") -> list[str]:
-    """The cell of an interval, if there is one."""
-    return [] if interval is None else [f"{interval.low:{sign}.{decimals}f} to {interval.high:{sign}.{decimals}f}"]
+def signed(value: float, decimals: int, exactly: bool = False) -> str:
+    """A difference. Where ``decimals`` would show 0, it has two significant digits, unless so many were asked for.
+
+    >>> signed(2.046, 2), signed(-0.00123, 2), signed(-0.00123, 2, exactly=True), signed(0.0, 2)
+    ('+2.05', '-0.0012', '-0.00', '+0.00')
+    """
+    if not exactly and 0 < abs(value) < 0.5 * 10**-decimals:
+        decimals = min(1 - math.floor(math.log10(abs(value))), 15)
+    return f"{value:+.{decimals}f}"
+
+
+def interval_cells(
+    interval: ConfidenceInterval | None, decimals: int, shown: Callable[[float, int], str] | None = None
+) -> list[str]:
+    """The cell of an interval, if there is one. ``shown`` writes its ends: for scores, without a sign."""
+    if interval is None:
+        return []
+    ends = (interval.low, interval.high)
+    return [" to ".join(f"{end:.{decimals}f}" if shown is None else shown(end, decimals) for end in ends)]
 
 
 def pvalue_cell(p: float, n_replicates: int | None = None) -> str:

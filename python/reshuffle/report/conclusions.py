@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from ..results import Comparison, Ranking, SetComparison, UsedMetric, Verdict, sought_by
 from .cells import decimals_of
@@ -20,15 +21,23 @@ def conclusions(comparison: Comparison, layout: Layout) -> Iterator[str]:
     """The sentences below the table of systems. Scores without tests have no such sentences."""
     if not comparison.comparisons:
         return
-    statements = {metric.name: statement(comparison, metric) for metric in comparison.metrics}
+    statements = {
+        metric.name: statement(comparison, metric) + doubts(comparison, metric) for metric in comparison.metrics
+    }
     if has_margin(comparison):
         # Each statement names the metric, as the unit of the margin.
         yield from (f"{_capitalized(text)}." for text in statements.values())
         return
-    yield _numbers_of_candidates(comparison) or _grouped(statements, "under")
     narrower = {r.metric: r.mcb_best for r in comparison.rankings if r.mcb_best and len(r.mcb_best) < len(r.best)}
-    if narrower and has_ranks(comparison):
-        yield f"Candidates by multiple comparisons with the best (Hsu): {_by_metric(narrower)}."
+    by_hsu = _by_metric(narrower) if narrower and has_ranks(comparison) else ""
+    candidates = _numbers_of_candidates(comparison)
+    if candidates is not None:
+        but = f"; by multiple comparisons with the best (Hsu) only {by_hsu}" if by_hsu else ""
+        yield f"Candidates for the best system: {candidates}{but}."
+    else:
+        yield _grouped(statements, "under")
+        if by_hsu:
+            yield f"Candidates by multiple comparisons with the best (Hsu): {by_hsu}."
     if comparison.detectable:
         yield _detectable(comparison, layout)
 
@@ -37,7 +46,9 @@ def conclusions_of_sets(result: SetComparison) -> Iterator[str]:
     """A sentence for each metric about all test sets."""
     first, *_ = result.sets.values()
     for metric in first.metrics if first.comparisons else ():
-        statements = {name: statement(comparison, metric) for name, comparison in result.sets.items()}
+        statements = {
+            name: statement(comparison, metric) + doubts(comparison, metric) for name, comparison in result.sets.items()
+        }
         yield f"{metric.name}: {_grouped(statements, 'on')}"
 
 
@@ -49,6 +60,37 @@ def statement(comparison: Comparison, metric: UsedMetric) -> str:
         return _against_baseline(comparison, metric, comparison.baseline)
     rankings = {ranking.metric: ranking for ranking in comparison.rankings}
     return _top(rankings[metric.name]) if metric.name in rankings else _number_of_pairs(comparison, metric)
+
+
+# Why a significant difference may be none, by the kind of the caveat. A phrase holds if the condition on the caveat's
+# values does.
+Values = Mapping[str, Any]
+DOUBTS: Mapping[str, tuple[str, Callable[[Values], bool]]] = {
+    "liberal": ("the test rejects too often", lambda values: True),
+    "small-sample": ("few {unit}s: the test may reject too often", lambda values: bool(values["test"])),
+    "few-differing": ("few {unit}s differ: the test is unreliable", lambda values: not values["by_default"]),
+    "skewed": ("rests on few {unit}s: p may be too small", lambda values: True),
+    "not-exchangeable": ("not exchangeable: the test rejects too often", lambda values: bool(values["ratio"] < 1)),
+    "near-kink": ("the test may reject although scores do not differ", lambda values: bool(values.get("swaps"))),
+}
+
+
+def doubts(comparison: Comparison, metric: UsedMetric) -> str:
+    """In parentheses, why the test may not hold its level for significant differences under a metric; or nothing."""
+    found = [pair for pair in comparison.comparisons if pair.metric == metric.name and is_significant(comparison, pair)]
+    phrases = []
+    for caveat in comparison.caveats:
+        phrase, holds = DOUBTS.get(caveat.kind, ("", lambda values: False))
+        doubtful = [pair for pair in found if caveat.kind in pair.caveats]
+        if not doubtful or caveat.values.get("metric") not in (None, metric.name) or not holds(caveat.values):
+            continue
+        which = ""
+        if len(doubtful) < len(found):
+            several = len({pair.baseline for pair in comparison.comparisons}) > 1
+            names = tuple(f"{pair.system} − {pair.baseline}" if several else pair.system for pair in doubtful)
+            which = f"{joined(names) if len(names) <= MAX_NAMED else counted(len(names), 'pair')}: "
+        phrases.append(which + phrase.format(unit=comparison.unit))
+    return f" ({'; '.join(dict.fromkeys(phrases))})" if phrases else ""
 
 
 def _grouped(statements: Mapping[str, str], preposition: str) -> str:
@@ -91,12 +133,12 @@ def _top(ranking: Ranking) -> str:
 
 
 def _numbers_of_candidates(comparison: Comparison) -> str | None:
-    """In one sentence, if under each of several metrics there are too many candidates to name."""
+    """The numbers under each metric, if there are several metrics and under each too many candidates to name."""
     best = {ranking.metric: ranking.best for ranking in comparison.rankings}
     many = all(MAX_NAMED < len(systems) < len(comparison.systems) for systems in best.values())
     if not has_ranks(comparison) or not many or not 1 < len(best) == len(comparison.metrics):
         return None
-    return f"Candidates for the best system: {_by_metric(best)}."
+    return _by_metric(best)
 
 
 def _by_metric(systems: Mapping[str, tuple[str, ...]]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import printable
 from ..results import ConfidenceInterval, PairedDifference, SignificanceResult
 from ..results.studies import MetricDifference, RunDifference
-from .cells import decimals_for
+from .cells import decimals_for, signed
 from .notes import counted, number
 from .parts import part_name
 from .significance import equation, replicates_in_words, significance_as_text
@@ -86,12 +86,12 @@ def _text(*lines: str | None) -> str:
 
 def _difference(what: str, each: Any, decimals: int) -> str:
     interval: ConfidenceInterval | None = each.confidence_interval
-    text = f"{what}: {each.difference:+.{decimals}f}"
+    text = f"{what}: {signed(each.difference, decimals)}"
     if interval is None:
         return text
     low, high = interval
     level = number(100 * interval.confidence_level)
-    return f"{text}, {level}% CI {low:+.{decimals}f} to {high:+.{decimals}f} ({interval.method})"
+    return f"{text}, {level}% CI {signed(low, decimals)} to {signed(high, decimals)} ({interval.method})"
 
 
 def _p(each: Any, n_resamples: int | None, how: str) -> str:
@@ -131,7 +131,7 @@ def _rests_on(pair: PairedDifference) -> str:
 
 def _parts(pair: PairedDifference, decimals: int) -> str | None:
     """The contributions of the parts of the formula, if they were asked for."""
-    shown = [f"{part_name(each.part)} {each.difference:+.{decimals}f}" for each in pair.contributions or ()]
+    shown = [f"{part_name(each.part)} {signed(each.difference, decimals)}" for each in pair.contributions or ()]
     more = len(shown) - MOST_PARTS
     if more > 0:
         shown = [*shown[:MOST_PARTS], f"and {more} more"]

@@ -9,6 +9,7 @@ from ..documented import documented
 from ..errors import InputError, quoted, unknown_name
 from ..results import Caveat, ComparedTexts, Comparison, Ranking, SetComparison
 from ..validate import check_integer
+from .cells import signed
 from .terminal import Terminal
 
 # Tables of pairs are shown by default if there are at most this many tests; likewise tables of components of scores.
@@ -47,6 +48,8 @@ class Layout:
     """
     paper: bool = False
     """Whether the report is for a paper: captions explain the symbols, and pairs are shown only on request."""
+    full: bool = False
+    """Whether everything is shown where a text has a short form."""
     methods: bool = False
     """In text, add the paragraph for a paper and the BibTeX entries of what it cites."""
     command: str | None = None
@@ -64,6 +67,10 @@ class Layout:
     def for_paper(self) -> Layout:
         """The same options for a paper."""
         return replace(self, paper=True, pairs=bool(self.pairs))
+
+    def signed(self, value: float, decimals: int) -> str:
+        """A difference, with the chosen decimals or with enough to tell it from 0."""
+        return signed(value, decimals, exactly=self.digits is not None)
 
     @property
     def wants_pairs(self) -> bool:

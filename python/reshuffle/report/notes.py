@@ -11,14 +11,14 @@ from ..results import Caveat, Comparison, SignificanceResult, UsedInterval, Used
 from .layout import Layout
 from .margins import claim, has_margin, within_all
 from .parts import notes_on_parts
-from .wording import ci, counted, joined, number, strata
+from .wording import ci, counted, joined, number, option, spelled, strata
 
 __all__ = ["CAVEATS", "EXACT", "RANK", "ci", "counted", "joined", "notes", "number", "strata", "worded"]
 
 # What the error rates of adjustments are rates of.
 RATES: Mapping[str, str] = {
-    "family-wise error rate": "the chance of any false star",
-    "false discovery rate": "the expected share of false stars among the stars",
+    "family-wise error rate": "the chance of any false {star}",
+    "false discovery rate": "the expected share of false {star}s among the {star}s",
 }
 
 Values = Mapping[str, Any]
@@ -42,7 +42,8 @@ def notes(comparison: Comparison, layout: Layout, of_several_sets: bool = False)
     if comparison.test is not None and comparison.alpha is not None:
         # The family of all tests on one test set.
         whole = "set" if of_several_sets and comparison.test.n_sets == 1 else "all"
-        yield from _test(comparison, comparison.test, number(comparison.alpha), _star(comparison, layout), whole)
+        of_test = _test(comparison, comparison.test, number(comparison.alpha), _star(comparison, layout), whole)
+        yield from (spelled(sentence, layout.command is not None) for sentence in of_test)
     shows_intervals = layout.shows_intervals(comparison)
     if comparison.interval is not None and comparison.confidence_level is not None and shows_intervals:
         yield f"{_interval(comparison, comparison.interval, comparison.confidence_level)}."
@@ -50,7 +51,8 @@ def notes(comparison: Comparison, layout: Layout, of_several_sets: bool = False)
     if layout.shows_parts(comparison):
         yield from notes_on_parts(comparison)
     hidden = set() if shows_intervals else OF_INTERVALS
-    yield from (worded(caveat) for caveat in comparison.caveats if caveat.kind not in hidden)
+    for_command = layout.command is not None
+    yield from (worded(caveat, for_command) for caveat in comparison.caveats if caveat.kind not in hidden)
 
 
 # How the sentence about ranks begins.
@@ -80,13 +82,14 @@ def _not_shown(comparison: Comparison, layout: Layout) -> Iterator[str]:
     several, tests = len(comparison.metrics) > 1, len(comparison.comparisons)
     if tests and not layout.shows_pairs(comparison) and (several or comparison.baseline is None):
         shown = "differences, intervals and p" if comparison.interval is not None else "differences and p"
-        yield f"Use --pairs (pairs=True), json or csv for the {shown} of all {counted(tests, 'test')}."
+        pairs = spelled(option("--pairs", "render(pairs=True)"), layout.command is not None)
+        yield f"{pairs}, json and csv have the {shown} of all {counted(tests, 'test')}."
     if several and not (tests or layout.shows_details(comparison)) and any(s.details for s in comparison.scores):
         yield "The components of the scores, such as precisions, are in json, and in reports on a single metric."
 
 
-def worded(caveat: Caveat) -> str:
-    """The sentence for a caveat.
+def worded(caveat: Caveat, for_command: bool = False) -> str:
+    """The sentence for a caveat, with options as flags of the command line or as keyword arguments.
 
     >>> worded(Caveat("near-alpha", {"near": 2, "tests": 120, "alpha": 0.05, "adjusted": False}))[:64]
     'For 2 of 120 tests, Monte Carlo error leaves open on which side '
@@ -94,7 +97,7 @@ def worded(caveat: Caveat) -> str:
     if caveat.kind not in CAVEATS:
         raise unknown_name("caveat", caveat.kind, CAVEATS)
     try:
-        return CAVEATS[caveat.kind](caveat.values)
+        return spelled(CAVEATS[caveat.kind](caveat.values), for_command)
     except (KeyError, TypeError, ValueError) as error:  # read from damaged JSON
         raise InputError(f"the values of the caveat {quoted(caveat.kind)} are not complete: {error}") from error
 
@@ -122,7 +125,7 @@ def _missing(comparison: Comparison, metric: str) -> str:
 def _star(comparison: Comparison, layout: Layout) -> str:
     """The mark of significant differences, with its meaning if no table of the report has the mark."""
     has_stars = comparison.baseline is not None or layout.triangle or layout.shows_pairs(comparison)
-    return "*" if has_stars else "significant (star):"
+    return "*" if has_stars else "significant:"
 
 
 def _test(comparison: Comparison, test: UsedTest, alpha: str, star: str, whole: str) -> Iterator[str]:
@@ -132,26 +135,33 @@ def _test(comparison: Comparison, test: UsedTest, alpha: str, star: str, whole: 
         margins = within_all(comparison)
         plural = "s" if len(comparison.metrics) > 1 else ""
         shown = claim(comparison, "the margin")
-        yield f"p: {test.title},{replicates} margin{plural} {margins}; {star} {starred} ≤ {alpha}, {shown}."
+        yield f"p: {_named(test)},{replicates} margin{plural} {margins}; {star} {starred} ≤ {alpha}, {shown}."
     else:
-        yield f"p: {test.title},{replicates} {test.alternative}; {star} {starred} ≤ {alpha}."
+        yield f"p: {_named(test)},{replicates} {test.alternative}; {star} {starred} ≤ {alpha}."
     yield from _stopping([pair.test for pair in comparison.comparisons])
     several = len(comparison.comparisons) * test.n_sets > 1
     if test.adjustment is not None and test.adjustment_rate is not None and several:
-        yield _adjusted(comparison, test, test.adjustment_rate, whole)
+        mark = "star" if star == "*" else "difference"
+        yield _adjusted(comparison, test, test.adjustment_rate, mark, whole)
 
 
-def _adjusted(comparison: Comparison, test: UsedTest, rate: str, whole: str) -> str:
+def _named(test: UsedTest) -> str:
+    """The name that one types, and what it stands for."""
+    return test.title if test.name in test.title else f"{test.name} ({test.title})"
+
+
+def _adjusted(comparison: Comparison, test: UsedTest, rate: str, mark: str, whole: str) -> str:
     """How p was adjusted, over which tests, and which error rate that controls.
 
-    ``whole`` is the name of the family that has the tests of all metrics.
+    ``mark`` is what a significant difference is called, and ``whole`` the family that has the tests of all metrics.
     """
     tests, metrics, alpha = len(comparison.comparisons), len(comparison.metrics), comparison.alpha or 0
     pairs = counted(tests // metrics, "pair")
     method = f"Adjusted p: {test.adjustment_title}"
     if rate not in RATES:  # read from damaged JSON
         raise unknown_name("error rate", rate, RATES)
-    controlled = f"{rate} ≤ {number(alpha)}: {RATES[rate]}"
+    risk = RATES[rate].format(star=mark)
+    controlled = f"{rate} ≤ {number(alpha)}: {risk}"
     on_sets = "" if test.n_sets == 1 else f" on each of {test.n_sets:,} test sets"
     if metrics == 1:
         return f"{method} over {pairs}{on_sets}; {controlled}."
@@ -160,12 +170,13 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str, whole: str) -> 
         return f"{method} over {tests:,} tests, {pairs} under each of {metrics:,} metrics{on_sets}; {controlled}."
     # Each metric adds at most alpha to the chance of a false star, or to the share of false stars, over all metrics.
     together = f"Over the {metrics:,} metrics together"
+    family = option(f"--family {whole}", f"family={whole!r}")
     limits = (
-        f"may be up to {number(min(1, round(metrics * alpha, 12)))}; family {whole!r} (--family {whole}) keeps it at "
-        f"{number(alpha)} over the {tests * test.n_sets:,} tests."
+        f"may be up to {number(min(1, round(metrics * alpha, 12)))}; {family} keeps it at {number(alpha)} over the "
+        f"{tests * test.n_sets:,} tests."
     )
     if comparison.family_size == 1:
-        return f"Each metric is a family of one test, so p needs no adjustment. {together}, {RATES[rate]} {limits}"
+        return f"Each metric is a family of one test, so p needs no adjustment. {together}, {risk} {limits}"
     return f"{method} over {pairs} under each metric{on_sets}; {controlled} under a metric. {together} it {limits}"
 
 
@@ -286,12 +297,12 @@ def _range(values: Sequence[float], decimals: int, grouping: str = "") -> str:
 
 # Caveats.
 
-MORE = "increase n_resamples (-n)"
+MORE = f"increase {option('-n', 'n_resamples')}"
 
 
 def _enough(values: Values) -> str:
     """The advice to use as many replicates as are enough."""
-    return f"{MORE} to at least {values['enough']:,} or 'auto'"
+    return f"{MORE} to at least {values['enough']:,}, or use auto"
 
 
 def _p(values: Values) -> str:

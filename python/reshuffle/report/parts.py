@@ -34,8 +34,8 @@ def parts_table(comparison: Comparison, metric: UsedMetric, pairs: Sequence[Pair
     decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
     for pair in pairs:
         for each in pair.contributions or ():
-            interval = interval_cells(each.confidence_interval, decimals, "+") or [""]
-            cells = [pair.system, pair.baseline, part_name(each.part), f"{each.difference:+.{decimals}f}"]
+            interval = interval_cells(each.confidence_interval, decimals, layout.signed) or [""]
+            cells = [pair.system, pair.baseline, part_name(each.part), layout.signed(each.difference, decimals)]
             table.add([*cells, *interval[: len(header) - len(cells)]])
     return table
 

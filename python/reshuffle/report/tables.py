@@ -90,7 +90,8 @@ def _pairs(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDif
     decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
     exact = some_exact(pairs)
     for pair in pairs:
-        cells = [pair.system, pair.baseline, *difference_cells(comparison, pair, decimals, bool(number), exact)]
+        shown = difference_cells(comparison, pair, decimals, bool(number), exact, layout.signed)
+        cells = [pair.system, pair.baseline, *shown]
         verdict = comparison.verdict(pair)
         table.add(cells, [verdict == "better", verdict == "worse", *[False] * (len(cells) - 2)])
     return table

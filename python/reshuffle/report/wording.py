@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 
@@ -40,6 +41,25 @@ def ci(confidence_level: float) -> str:
     '95% CI'
     """
     return f"{number(100 * confidence_level)}% CI"
+
+
+# A pair of ways to say the same, of which `spelled` keeps one. Printable texts have none of these characters.
+_START, _BETWEEN, _END = "\0", "\1", "\2"
+
+
+def option(flag: str, python: str) -> str:
+    """An option in a sentence: as a flag of the command line, or as Python code. See :func:`spelled`."""
+    return f"{_START}{flag}{_BETWEEN}{python}{_END}"
+
+
+def spelled(sentence: str, for_command: bool) -> str:
+    """A sentence with its options in the language of the reader.
+
+    >>> sentence = f"Use {option('--pairs', 'pairs=True')}."
+    >>> spelled(sentence, for_command=True), spelled(sentence, for_command=False)
+    ('Use --pairs.', 'Use pairs=True.')
+    """
+    return re.sub(f"{_START}([^{_BETWEEN}]*){_BETWEEN}([^{_END}]*){_END}", r"\1" if for_command else r"\2", sentence)
 
 
 def strata(n: int) -> str:

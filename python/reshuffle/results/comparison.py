@@ -291,7 +291,7 @@ class Comparison(Compared):
     larger is better than baseline, rules is worse, and tuned is not significantly different from it under BLEU.
     Minimum detectable difference (80% power, median pair): BLEU 4.65 (range 4.24 to 4.82).
     <BLANKLINE>
-    p: centred and percentile bootstrap, 10,000 draws, two-sided; * adjusted p ≤ 0.05.
+    p: bootstrap-both (centred and percentile bootstrap), 10,000 draws, two-sided; * adjusted p ≤ 0.05.
     Adjusted p: step-down maxT over 3 pairs; ...
     >>> round(comparison.score("tuned").score, 2)
     73.24

@@ -40,7 +40,7 @@ class Reported:
     def _repr_html_(self) -> str:
         """The tables and sentences of the text report, which notebooks display."""
         report = reports()
-        fragment: str = report.as_fragment(report.document(self, report.Layout()))
+        fragment: str = report.as_fragment(report.document(self, report.Layout(full=True)))
         return fragment
 
     def render(self, fmt: AnyFormat | None = None, *, table: str | None = None) -> str:
@@ -62,8 +62,11 @@ class Reported:
         InputError
             If there is no such format or table, or the format cannot hold one of the names.
         """
+        return self._rendered(fmt, table=table)
+
+    def _rendered(self, fmt: AnyFormat | None, **layout: Any) -> str:
         report = reports()
-        text: str = report.render(self, fmt, report.Layout(table=table))
+        text: str = report.render(self, fmt, report.Layout(**layout))
         return text
 
     def to_dicts(self, table: str | None = None) -> list[dict[str, Any]]:
@@ -196,17 +199,10 @@ class Compared(Reported):
         <BLANKLINE>
         - Signature: `TER|nrefs:1|...
         """
-        report = reports()
-        layout = report.Layout(
-            pairs=pairs,
-            triangle=triangle,
-            digits=digits,
-            names={} if names is None else names,
-            table=table,
-            max_texts=report.MAX_TEXTS if max_texts is None else max_texts,
-        )
-        text: str = report.render(self, fmt, layout)
-        return text
+        # Without max_texts, the limit is that of layouts.
+        limit = {} if max_texts is None else {"max_texts": max_texts}
+        shown = {} if names is None else names
+        return self._rendered(fmt, pairs=pairs, triangle=triangle, digits=digits, names=shown, table=table, **limit)
 
     def methods_sentence(self) -> str:
         """The methods paragraph for a paper: how the numbers were computed, with citations.

@@ -92,7 +92,7 @@ def _views(comparison: Comparison, layout: Layout) -> list[Mapping[str, Any]]:
     return [
         {
             "decimals": decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits),
-            "caveats": _sentences(comparison.caveats, metric.name),
+            "caveats": _sentences(comparison.caveats, metric.name, layout.command is not None),
             "test": "" if comparison.test is None else comparison.test.title,
             "test_name": "" if comparison.test is None else comparison.test.name,
         }
@@ -100,12 +100,12 @@ def _views(comparison: Comparison, layout: Layout) -> list[Mapping[str, Any]]:
     ]
 
 
-def _sentences(caveats: Sequence[Caveat], metric: str) -> dict[str, list[str]]:
+def _sentences(caveats: Sequence[Caveat], metric: str, for_command: bool) -> dict[str, list[str]]:
     """The sentences of the caveats that apply to a metric, by kind."""
     found: dict[str, list[str]] = {}
     for caveat in caveats:
         if caveat.values.get("metric") in (None, metric):
-            found.setdefault(caveat.kind, []).append(worded(caveat))
+            found.setdefault(caveat.kind, []).append(worded(caveat, for_command))
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ...documented import documented
 from ...results.studies import StudyResult
@@ -50,6 +50,14 @@ class Figure:
         return records if self.flat is None else self.flat(records)
 
 
+class Brief(NamedTuple):
+    """The short form of a study: tables, what was found, and notes, of which the last says what is left out."""
+
+    tables: Sequence[Table]
+    conclusions: Sequence[str]
+    notes: Sequence[str]
+
+
 @documented
 @dataclass(frozen=True)
 class StudyReport:
@@ -68,6 +76,8 @@ class StudyReport:
     """By name: ``result.plot.NAME`` and ``reshuffle plot RESULT NAME``."""
     paper: Callable[[StudyResult], Iterator[Table]] | None = None
     """Like ``tables``, for the formats for papers, if these should have other tables."""
+    brief: Callable[[StudyResult], Brief] | None = None
+    """From a result to what a terminal shows, for studies whose report is long."""
     truths: str = "What was true"
     """The heading of the truths in a page."""
     truth: str = ""

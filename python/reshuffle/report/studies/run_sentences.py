@@ -10,6 +10,7 @@ from ...results.studies import RunComparison, RunDifference, StudyResult
 from ...results.studies.runs import MOST_RUNS, runs_needed, smallest_of_splits
 from ..conclusions import RELATIONS, relation
 from ..notes import ci, counted, joined
+from ..wording import option
 from .run_values import (
     adjusts,
     by_pair,
@@ -36,16 +37,21 @@ MOST_OBSERVED = 12
 def conclusions(study: StudyResult) -> Iterator[str]:
     """The answer, what limits it, and how to read the statistics."""
     result = of_runs(study)
+    yield from answers(result)
+    yield from _local_optima(result)
+    yield from _overfitting(result)
+    yield from _more_runs(result)
+    yield from _median_runs(result)
+
+
+def answers(result: RunComparison) -> Iterator[str]:
+    """Which systems are better, and what limits the answer."""
     if result.comparisons:
         yield _answer(result)
         yield from _limits(result, result.plan["exchange"][:1])
         yield from _unreachable(result)
     yield from _duplicates(result)
     yield from _few_runs(result)
-    yield from _local_optima(result)
-    yield from _overfitting(result)
-    yield from _more_runs(result)
-    yield from _median_runs(result)
 
 
 def notes(study: StudyResult) -> Iterator[str]:
@@ -59,17 +65,17 @@ def notes(study: StudyResult) -> Iterator[str]:
             yield f"{name} is left out: it {reason.partition(':')[0].rstrip('.')}."
         yield from _caveats(result)
         yield from _limits(result, result.plan["exchange"][1:])
-        yield _tests(result)
+        yield tests_of(result, plan["exchange"])
         yield from intervals(result)
     if len([*by_pair(result.observed)]) > MOST_OBSERVED:
         yield (
             "What experiments with other numbers of runs would observe is left out here, because the table is long: "
             "--format csv --table observed."
         )
+    median_on = option("--median-on", "median_on")
     if plan.get("median_on") == "test" and any(n > 1 for n in plan["systems"].values()):
         yield (
-            "Median runs: Clark et al. recommend choosing them on another set than the one to analyse (median_on, "
-            "--median-on)."
+            f"Median runs: Clark et al. recommend choosing them on another set than the one to analyse ({median_on})."
         )
     yield f"Runs are numbered from 0. Standard deviations of runs divide by n − 1; s_sel is from {_draws(result)}."
 
@@ -124,7 +130,7 @@ def _unreachable(result: RunComparison) -> Iterator[str]:
         worst = max(limited, key=lambda each: each.smallest_pvalue)
         if name != "run" or worst.runs_needed is None:
             few = of_unit(result, "all exchanges are counted, because the outputs differ in so few segments")
-            advice = few if worst.exact else "use more replicates (n_resamples, -n)"
+            advice = few if worst.exact else f"use more replicates ({option('-n', 'n_resamples')})"
             yield f"{name}: p ≥ {worst.smallest_pvalue:.3g}: {advice}."
             continue
         yield f"{name}: {_whatever(result, worst, worst.smallest_pvalue)}; {_enough(result)}."
@@ -388,11 +394,11 @@ def _caveats(result: RunComparison) -> Iterator[str]:
         yield f"Caveats: {'; '.join(shown)}."
 
 
-def _tests(result: RunComparison) -> str:
-    """The alternative, the replicates and the adjustment."""
+def tests_of(result: RunComparison, units: Sequence[str]) -> str:
+    """The alternative, the replicates and the adjustment of tests by some exchange units."""
     plan = result.plan
     parts: dict[str, list[str]] = {}
-    for name in plan["exchange"]:
+    for name in units:
         own = of_name(result.comparisons, exchange=name)
         for exact in (True, False):
             numbers = sorted({each.n_resamples for each in own if each.exact == exact})
@@ -403,16 +409,16 @@ def _tests(result: RunComparison) -> str:
                     shown = "closed form"
                 parts.setdefault(shown, []).append(name)
     sentences = [f"{joined(names)}: {shown}" for shown, names in parts.items()]
-    return f"Tests: {'; '.join([str(plan.get('alternative', 'two-sided')), *sentences, *_adjustments(result)])}."
+    return f"Tests: {'; '.join([str(plan.get('alternative', 'two-sided')), *sentences, *_adjustments(result, units)])}."
 
 
-def _adjustments(result: RunComparison) -> Iterator[str]:
+def _adjustments(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
     """How p is adjusted, with the exchange units if these differ in it."""
     if not adjusts(result):
         return
     by_title: dict[str, list[str]] = {}
     for name, how in (result.plan.get("adjustments") or {}).items():
-        if how and how != "none":
+        if name in units and how and how != "none":
             by_title.setdefault(TITLES.get(how, how), []).append(name)
     shown = [f"{how} ({joined(names)})" if len(by_title) > 1 else how for how, names in by_title.items()]
     over = "all pairs and metrics" if result.plan.get("family") == "all" else "the pairs under each metric"

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...results import UsedMetric
 from ...results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, StudyResult, SystemRuns
-from ..cells import Table, interval_cells, pvalue_cell
+from ..cells import Table, interval_cells, pvalue_cell, signed
 from ..notes import EXACT, ci, counted, joined, number
-from .base import Figure, StudyReport
-from .run_sentences import MOST_OBSERVED, conclusions, intervals, notes
+from ..wording import option
+from .base import Brief, Figure, StudyReport
+from .run_sentences import MOST_OBSERVED, answers, conclusions, intervals, notes, tests_of
 from .run_values import (
     adjusts,
     by_pair,
@@ -66,6 +67,26 @@ def tables(study: StudyResult) -> Iterator[Table]:
     observed = [*by_pair(result.observed)]
     if 0 < len(observed) <= MOST_OBSERVED:
         yield _observed(result, observed).explained(REVERSED)
+
+
+def brief(study: StudyResult) -> Brief:
+    """The scores with the tests that decide, what was found, and what limits it."""
+    result = of_runs(study)
+    symbols = [_spread(result)]
+    if not result.comparisons:
+        return Brief([_scores(result)], [*answers(result)], [*symbols, *_left_out(result)])
+    one = len({each.baseline for each in result.comparisons}) == 1
+    tables = [_scores_and_tests(result)] if one else [_scores(result), _differences(result)]
+    symbols += [p_symbols(result), tests_of(result, result.plan["exchange"][:1]), *intervals(result)]
+    return Brief(tables, [*answers(result)], [*symbols, *_left_out(result)])
+
+
+def _left_out(result: RunComparison) -> Iterator[str]:
+    """Where the rest is."""
+    others = result.plan["exchange"][1:]
+    tests = [f"p by other tests ({joined(others)})"] if result.comparisons and others else []
+    more = [*tests, "what scores vary with", "the median runs"]
+    yield f"{option('--full', 'render(full=True)')} and every other format have {joined(more)}."
 
 
 def paper(study: StudyResult) -> Iterator[Table]:
@@ -199,7 +220,7 @@ def _aligned(table: Table, columns: Sequence[int]) -> None:
 
 def _interval_of(tested: Sequence[RunDifference], decimals: int) -> str:
     """The interval of the exchange unit that decides."""
-    return "".join(interval_cells(tested[0].confidence_interval, decimals, "+")) or "–"
+    return "".join(interval_cells(tested[0].confidence_interval, decimals, signed)) or "–"
 
 
 def _interval_header(result: RunComparison) -> str:
@@ -216,7 +237,7 @@ def _differences(result: RunComparison) -> Table:
     table.bold_means = _bold_means(result, baseline)
     for cells, tested in _pair_rows(result, table, baseline):
         decimals = decimals_under(result, tested[0].metric)
-        cells += [f"{tested[0].difference:+.{decimals}f}", _interval_of(tested, decimals)]
+        cells += [signed(tested[0].difference, decimals), _interval_of(tested, decimals)]
         cells += _p_cells(result, tested[:1])
         verdict = verdict_of(result, tested[0])
         if baseline is not None:
@@ -322,7 +343,7 @@ def _scores_and_tests(result: RunComparison) -> Table:
             if tested is None:
                 table.add([*cells, *["–"] * 3])
                 continue
-            cells += [f"{tested[0].difference:+.{decimals}f}", _interval_of(tested, decimals)]
+            cells += [signed(tested[0].difference, decimals), _interval_of(tested, decimals)]
             _add(table, [*cells, *_p_cells(result, tested[:1])], verdict_of(result, tested[0]) == "better")
     _aligned(table, [len(header) - 1])
     return table
@@ -392,7 +413,7 @@ def _observed_title(result: RunComparison) -> str:
 
 
 def _observed_cells(each: ObservedDifference, decimals: int) -> list[str]:
-    return [f"{each.low:+.{decimals}f} to {each.high:+.{decimals}f}", percent(each.reversed, 0)]
+    return [f"{signed(each.low, decimals)} to {signed(each.high, decimals)}", percent(each.reversed, 0)]
 
 
 def _runs_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
@@ -436,4 +457,6 @@ FIGURES = {
     ),
 }
 
-REPORT = StudyReport(title, tables, conclusions, notes, FIGURES, paper=paper, truths="Null hypotheses", truth=NULL)
+REPORT = StudyReport(
+    title, tables, conclusions, notes, FIGURES, paper=paper, brief=brief, truths="Null hypotheses", truth=NULL
+)

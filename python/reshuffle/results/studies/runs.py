@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...documented import documented
 from ..intervals import ConfidenceInterval
-from ..reported import Worded
+from ..reported import AnyFormat, Worded
 from ..verdicts import Tested
 from .base import StudyResult
 
@@ -168,6 +168,10 @@ class RunComparison(StudyResult):
     Its tables are ``systems`` (:class:`SystemRuns`), ``comparisons`` (:class:`RunDifference`) and ``observed``
     (:class:`ObservedDifference`). ``truths`` has the null hypothesis of each exchange unit in words.
     """
+
+    def render(self, fmt: AnyFormat | None = None, *, table: str | None = None, full: bool = False) -> str:
+        """As :meth:`StudyResult.render`. ``full`` is for text: also p by other tests, and what scores vary with."""
+        return self._rendered(fmt, table=table, full=full)
 
     @property
     def systems(self) -> tuple[SystemRuns, ...]:
