@@ -24,7 +24,14 @@ from reshuffle.data.demo import write_demo, write_demo_judgments
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.tests import TESTS
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def name_of(page: Path) -> str:
+    """The page from the folder of the repository on."""
+    return page.relative_to(ROOT).as_posix()
+
+
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
 MODULES = ["reshuffle", *(m.name for m in pkgutil.walk_packages(reshuffle.__path__, "reshuffle."))]
 SECTION = re.compile(r"(W\d\d-\d{4})\W{0,3}(?:\([^)]*\))?\W*section (\d[\d.]*\d|\d)")
@@ -57,7 +64,7 @@ def test_examples_in_the_stub_run() -> None:
     assert doctest.DocTestRunner(optionflags=FLAGS).run(examples).failed == 0
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_examples_in_pages_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_demo("demo")
@@ -74,9 +81,9 @@ LONG = re.compile(r"^\$ reshuffle (plan|study exchange) ", re.MULTILINE)
 @pytest.mark.parametrize(
     ("page", "long"),
     [
-        *(pytest.param(page, UPDATE, id=page.name) for page in PAGES),
+        *(pytest.param(page, UPDATE, id=name_of(page)) for page in PAGES),
         *(
-            pytest.param(page, True, id=f"{page.name}, long", marks=pytest.mark.slow)
+            pytest.param(page, True, id=f"{name_of(page)}, long", marks=pytest.mark.slow)
             for page in PAGES
             if any(LONG.search(session) for session in CONSOLE.findall(page.read_text("utf-8")))
         ),
@@ -86,6 +93,9 @@ def test_sessions_in_pages_show_the_actual_output(
     page: Path, long: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Outcome]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    text = page.read_text("utf-8")
+    if "demo --write demo\n" not in text:  # the files of a page that does not write them itself
+        write_demo("demo")
 
     def replay(session: re.Match[str]) -> str:
         if LONG.search(session[0]) and not long:
@@ -99,7 +109,6 @@ def test_sessions_in_pages_show_the_actual_output(
                 shown.append(f"{line}\n{outcome.out}")
         return f"```console\n{''.join(shown)}```"
 
-    text = page.read_text("utf-8")
     replayed = CONSOLE.sub(replay, text)
     if UPDATE:
         page.write_text(replayed, "utf-8")
@@ -151,9 +160,9 @@ def test_links_between_pages_are_valid() -> None:
     for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "benches/README.md"]:
         for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", page.read_text("utf-8")):
             leads_to = page.parent / target if target else page
-            assert leads_to.exists(), f"{page.name}: {target}"
+            assert leads_to.exists(), f"{name_of(page)}: {target}"
             if anchor:
-                assert anchor in anchors(leads_to), f"{page.name}: {target}#{anchor}"
+                assert anchor in anchors(leads_to), f"{name_of(page)}: {target}#{anchor}"
 
 
 def anchors(page: Path) -> set[str]:
@@ -161,19 +170,18 @@ def anchors(page: Path) -> set[str]:
     text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     found = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
-    assert len(found) == len(set(found)), page.name
+    assert len(found) == len(set(found)), name_of(page)
     return set(found)
 
 
 def test_every_claim_is_proved_cited_or_measured_by_a_program_that_exists() -> None:
-    page = (ROOT / "docs/statistics.md").read_text("utf-8")
-    table = page.split("\n## What is claimed, and why\n")[1]
+    table = (ROOT / "docs/statistics/claims.md").read_text("utf-8")
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in table.splitlines() if line.startswith("| ")][1:]
     claims = [row for row in rows if not row[0].strip().startswith("**")]
     assert len(claims) > 50
     for claim, basis, where in claims:
         assert re.match(r" (proved|cited|measured)\b", basis), claim
-        assert "](#" in where, claim
+        assert ".md" in where, claim
     for name in re.findall(r"`benches\.simulations\.(\w+)`", table):
         assert (ROOT / f"benches/simulations/{name}.py").exists(), name
     for path in re.findall(r"\btests/python/\w+\.py", table):

@@ -505,7 +505,7 @@ def bootstrap_interval(
     (:func:`reshuffle.approximate_randomization`). Its ends are θ ± z*·se, where z* is the k-th largest \|θ_r\|/se_r of
     R shuffles, k = ⌊α(R + 1)⌋, and se is by the delta method (Chung & Romano 2013, doi:10.1214/13-AOS1090).
 
-    docs/statistics.md defines every interval and reports its empirical coverage.
+    docs/statistics/intervals.md defines every interval, and docs/evidence/coverage.md has its empirical coverage.
 
     Parameters
     ----------
