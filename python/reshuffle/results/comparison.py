@@ -89,7 +89,7 @@ class Brevity:
 
     The derivative of the penalty jumps where hypotheses are as long as their references. Near that point the expected
     score of test sets of this size is lower than the score of the population, by another amount for each system.
-    docs/evidence/kink.md has the formulas.
+    docs/statistics/kink.md has the formulas.
     """
 
     system: float
