@@ -13,6 +13,7 @@ import os
 import pkgutil
 import re
 import shlex
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,9 +69,16 @@ def test_examples_in_the_stub_run() -> None:
 def test_examples_in_pages_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_demo("demo")
+    bring_examples(page)
     write_demo_judgments("votes")
     failed, _ = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS, encoding="utf-8")
     assert failed == 0
+
+
+def bring_examples(page: Path) -> None:
+    """Copy the folder of examples beside a page, if there is one, into the current folder."""
+    if (page.parent / "examples").is_dir():
+        shutil.copytree(page.parent / "examples", "examples")
 
 
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
@@ -96,6 +104,7 @@ def test_sessions_in_pages_show_the_actual_output(
     text = page.read_text("utf-8")
     if "demo --write demo\n" not in text:  # the files of a page that does not write them itself
         write_demo("demo")
+    bring_examples(page)
 
     def replay(session: re.Match[str]) -> str:
         if LONG.search(session[0]) and not long:
