@@ -165,13 +165,70 @@ def test_everything_public_has_a_docstring() -> None:
             ), name
 
 
+LINK = re.compile(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)")
+# Links to files of this repository from elsewhere: the README is also the page of the package, and docs are a site.
+ABSOLUTE = re.compile(
+    r"\]\(https://(?:github\.com/reshuffle-mt/reshuffle/blob|raw\.githubusercontent\.com/reshuffle-mt/reshuffle)"
+    r"/main/([^)#]+)#?([^)]*)\)"
+)
+
+
 def test_links_between_pages_are_valid() -> None:
-    for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "benches/README.md"]:
-        for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", page.read_text("utf-8")):
-            leads_to = page.parent / target if target else page
-            assert leads_to.exists(), f"{name_of(page)}: {target}"
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "benches/README.md"]:
+        text = page.read_text("utf-8")
+        links = [(page.parent / target if target else page, anchor) for target, anchor in LINK.findall(text)]
+        links += [(ROOT / target, anchor) for target, anchor in ABSOLUTE.findall(text)]
+        for leads_to, anchor in links:
+            assert leads_to.exists(), f"{name_of(page)}: {leads_to}"
             if anchor:
-                assert anchor in anchors(leads_to), f"{name_of(page)}: {target}#{anchor}"
+                assert anchor in anchors(leads_to), f"{name_of(page)}: {leads_to}#{anchor}"
+
+
+def test_links_lead_somewhere_wherever_a_page_is_shown() -> None:
+    """The page of the package on PyPI has no neighbours, and a site has only those in docs."""
+    assert LINK.findall((ROOT / "README.md").read_text("utf-8")) == []
+    for page in PAGES[1:]:
+        for target, _ in LINK.findall(page.read_text("utf-8")):
+            assert (page.parent / target).resolve().is_relative_to(ROOT / "docs"), f"{name_of(page)}: {target}"
+
+
+def test_pages_that_comments_and_messages_name_exist() -> None:
+    named = re.compile(r"\bdocs/[\w/-]+\.md(?:#[\w-]+)?")
+    files = [path for folder in ("python", "rust", "tests", "benches", ".ci") for path in (ROOT / folder).rglob("*")]
+    found = set()
+    for path in [*files, ROOT / "CONTRIBUTING.md"]:
+        if path.suffix in (".py", ".pyi", ".rs", ".md", ".j2", ".js") and "record" not in path.parts:
+            found |= {(path, name) for name in named.findall(path.read_text("utf-8"))}
+    assert len(found) > 50
+    for path, name in found:
+        page, _, anchor = name.partition("#")
+        assert (ROOT / page).is_file(), f"{path}: {name}"
+        assert not anchor or anchor in anchors(ROOT / page), f"{path}: {name}"
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    listed = re.findall(r"(?:root|file): (\S+)", (ROOT / "docs/_toc.yml").read_text("utf-8"))
+    assert sorted(listed) == sorted(page.relative_to(ROOT / "docs").with_suffix("").as_posix() for page in PAGES[1:])
+
+
+def test_pages_are_short() -> None:
+    """But for those in which one looks things up, and the papers, of which each has one page."""
+    for page in PAGES[1:]:
+        if page.parent.name not in ("papers", "api") and page.name not in ("metrics.md", "counting.md", "json.md"):
+            assert len(page.read_text("utf-8").split()) <= 2500, name_of(page)
+
+
+def test_the_reference_has_every_public_name() -> None:
+    text = "".join(page.read_text("utf-8") for page in (ROOT / "docs/api").glob("*.md"))
+    shown = set(re.findall(r"(?:^\.\. auto\w+:: |`)(\w+)\b", text, re.MULTILINE))
+    for module in (
+        reshuffle,
+        reshuffle.study,
+        reshuffle.meta,
+        reshuffle.tune,
+        importlib.import_module("reshuffle.compat"),
+    ):
+        assert set(module.__all__) - {"__version__"} <= shown, module.__name__
 
 
 def anchors(page: Path) -> set[str]:
