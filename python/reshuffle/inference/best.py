@@ -9,7 +9,7 @@ with the best score, so the set of the systems with p > α is never empty.
 
 The absolute value makes the comparisons two-sided. Hsu's comparisons are one-sided and have more power. But where draws
 are skewed or biased, as near a kink, most of a test's errors may be in one tail
-(docs/statistics/ranking.md has figures).
+(docs/statistics/ranking.md#multiple-comparisons-with-the-best has figures).
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def _listed(segments: Sequence[int | str]) -> str:
 
 
 def flips_as_json(flips: Flips, terminal: Terminal) -> str:
-    """One object; docs/guide/metrics.md describes its keys."""
+    """One object; docs/guide/metrics.md#flips describes its keys."""
     document = {
         "signature": flips.signature,
         "version": flips.version,

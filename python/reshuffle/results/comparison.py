@@ -54,7 +54,7 @@ class Exchangeability:
     ratio: float
     """The standard deviation that shuffles give the difference, divided by its standard error by the delta method. It
     is about 1 if the two outputs of a segment are exchangeable. A test by shuffles rejects too often where it is
-    clearly smaller, and too rarely where it is clearly larger. docs/statistics/notes.md defines it.
+    clearly smaller, and too rarely where it is clearly larger. docs/statistics/notes.md#exchangeability defines it.
     """
     near_kink: bool
     """Whether the score has a kink near the totals of one of the systems, as BLEU has where the hypotheses are as long
@@ -108,7 +108,7 @@ class Brevity:
 class Contribution:
     """What a part of a metric's formula contributes to a difference. Those of all parts add up to the difference.
 
-    docs/statistics/intervals.md has the definitions.
+    docs/statistics/intervals.md#what-makes-a-difference has the definitions.
     """
 
     part: str
