@@ -45,7 +45,7 @@ def escape(app: Any, what: str, name: str, thing: Any, options: Any, lines: list
         example = line.lstrip().startswith(">>>") or (example and bool(line.strip()))
         if not example and not re.search(r"\S  +\S", line):
             parts = line.split("``")
-            parts[::2] = [re.sub(r"[|*]|(?<=\w)_(?!\w)", r"\\\g<0>", part) for part in parts[::2]]
+            parts[::2] = [re.sub(r"(?<!\\)[|*]|(?<=\w)_(?!\w)", r"\\\g<0>", part) for part in parts[::2]]
             lines[number] = "``".join(parts)
 
 
