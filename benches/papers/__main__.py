@@ -1,6 +1,6 @@
-"""Check the claims of papers on public data, and write the page about them: ``python -m benches.papers --help``.
+"""Check the claims of papers on public data, and write the pages about them: ``python -m benches.papers --help``.
 
-Without options, it writes docs/papers.md and its figures from the saved results.
+Without options, it writes the pages of docs/papers and their figures from the saved results.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from pathlib import Path
 from benches.data import FOLDER
 
 from .chen import CHEN_CHERRY
-from .claims import PAGE, Paper, read_results, run, write_results
+from .claims import PAGES, Paper, read_results, run, write_results
 from .clark import CLARK
 from .koehn import KOEHN
-from .others import BERG_KIRKPATRICK, CARD, COMING, GRAHAM
-from .page import page
+from .others import BERG_KIRKPATRICK, CARD, GRAHAM
+from .page import pages
 from .people import PEOPLE
 from .riezler_maxwell import RIEZLER_MAXWELL
 from .zhang_vogel import ZHANG_VOGEL
@@ -34,7 +34,6 @@ PAPERS: tuple[Paper, ...] = (
     CARD,
     CHEN_CHERRY,
     PEOPLE,
-    COMING,
 )
 CLAIMS = {claim.name: claim for paper in PAPERS for claim in paper.claims}
 
@@ -55,7 +54,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what was asked for, then write the page and the figures."""
+    """Run what was asked for, then write the pages and the figures."""
     options = parse(arguments)
     chosen = list(CLAIMS) if "all" in options.rerun else options.rerun
     results = {name: result for name, result in read_results().items() if name in CLAIMS}
@@ -68,7 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         results[name] = run(CLAIMS[name], options.data, cache)
         print(f"{results[name]['seconds']} s", file=sys.stderr)
         write_results(results)  # an interrupted run keeps what is done
-    PAGE.write_text(page(PAPERS, results), encoding="utf-8")
+    for name, text in pages(PAPERS, results).items():
+        (PAGES / name).write_text(text, encoding="utf-8")
     for name, result in results.items():
         claim = CLAIMS[name]
         if claim.plot is not None:

@@ -384,7 +384,8 @@ CHEN_CHERRY = Paper(
 *A Systematic Comparison of Smoothing Techniques for Sentence-Level BLEU*,
 [W14-3346](https://aclanthology.org/W14-3346). The paper compares seven smoothings by their agreement with the
 judgments of WMT. These are public, except for half of those of 2013, so this is the one paper whose own figures can be
-reproduced. How the paper's formulas are read is [explained elsewhere](counting.md#sentence-level-bleu). Its experiments
+reproduced. How the paper's formulas are read is [explained
+elsewhere](../counting.md#sentence-level-bleu). Its experiments
 with tuning need a decoder; here they are repeated on fixed lists.
 """,
     claims=(

@@ -2,7 +2,7 @@
 
 A claim has the commands that check it, a function that extracts figures from their JSON, and functions that put the
 figures beside those of the paper. Figures are kept in ``docs/papers/results.json`` with the date of the run, so that
-the page can be made without running anything.
+the pages can be made without running anything.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,7 @@ from benches.machine import markdown_table
 from reshuffle import __version__
 
 __all__ = [
-    "PAGE",
+    "PAGES",
     "RESULTS",
     "WMT17",
     "Claim",
@@ -43,8 +44,8 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs/papers.md"
-RESULTS = ROOT / "docs/papers/results.json"
+PAGES = ROOT / "docs/papers"
+RESULTS = PAGES / "results.json"
 
 # The main test set: its reference and all systems.
 WMT17 = "wmt17-en-de/ref.txt wmt17-en-de/sys/*.txt"
@@ -56,7 +57,7 @@ Verdict: TypeAlias = Literal["yes", "in part", "no"]
 
 @dataclass(frozen=True)
 class Summary:
-    """The row of a claim in the table at the top of the page: whether it holds, and its figures in a few words.
+    """The row of a claim in the table of all claims: whether it holds, and its figures in a few words.
 
     ``rule`` says by which figures of the page a claim holds, in words that continue "Yes if".
     """
@@ -82,7 +83,7 @@ class Claim:
     extract : callable
         From the parsed JSON of all commands, and then of the Python program, to the figures that are kept.
     summary : callable
-        From figures to the row in the table at the top.
+        From figures to the row in the table of all claims.
     show : callable
         From figures to Markdown: our figures beside those of the paper, what differs, and why.
     commands : tuple of str
@@ -122,12 +123,18 @@ class Claim:
 
 @dataclass(frozen=True)
 class Paper:
-    """The claims of a paper, under one heading. ``after`` is Markdown below its claims."""
+    """The claims of a paper, on one page. ``after`` is Markdown below its claims."""
 
     title: str
     about: str
     claims: tuple[Claim, ...]
     after: str = ""
+
+    @property
+    def page(self) -> str:
+        """The name of the page: ``clark-2011.md`` for Clark et al. 2011."""
+        words = re.findall(r"\w+", self.title.lower())
+        return "-".join(word for word in words if word not in {"et", "al"}) + ".md"
 
 
 # Running.

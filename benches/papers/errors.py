@@ -193,7 +193,7 @@ The study then drops words of the better one until BLEU is equal on the whole se
 segments. The two outputs of a segment are not exchangeable: the brevity penalty concerns only one of them.
 Approximate randomization tests exchangeability, and rejects it, but users read this as a difference of scores.
 Dividing by a standard error (`ar-studentized`) cures most of it, and `bootstrap-both`, the default, all of it. [Size
-and power](statistics.md#size-and-power) has more such pairs.
+and power](../evidence/size.md#size-and-power) has more such pairs.
 """
 
 

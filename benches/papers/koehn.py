@@ -470,7 +470,7 @@ reference length.
         ),
     ),
     after="""
-### Slips in W04-3250
+## Slips in W04-3250
 
 - The text has "300 broad samples" where 100 samples of 300 sentences are meant, and "six" systems in a table of
   three.

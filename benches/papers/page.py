@@ -1,4 +1,4 @@
-"""The page of the papers' claims: ``docs/papers.md`` from the saved results."""
+"""The pages of docs/papers: a table of all claims, a page for each paper, and one about the data."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .claims import Claim, Paper, markdown_table
+from .others import COMING
 
-__all__ = ["page"]
+__all__ = ["pages"]
 
 WIDTH = 140
 
@@ -17,10 +18,11 @@ INTRODUCTION = """
 # The papers, run again
 
 Each claim of the papers on which this package is based, checked on public data: the commands, our numbers beside the
-published ones, what differs, and why. The tests and studies are those of [the statistics page](statistics.md) and of
+published ones, what differs, and why. The tests and studies are those of [the
+statistics pages](../statistics/choosing.md) and of
 `reshuffle study`.
 
-One script makes this page from the results of these commands (see [below](#how-this-page-is-made)); the published
+One script makes these pages from the results of these commands ([how](data.md#how-these-pages-are-made)); the published
 numbers are quoted from the papers. Simulations have a fixed seed, so the same version of reshuffle reproduces them
 exactly. Except for Chen & Cherry 2014, the papers' own data are not public, so other data are used here: a claim
 holds if the effect is there, even if the numbers differ. Each section ends with the rule by which the script decides
@@ -28,7 +30,7 @@ that; the thresholds in it are ours.
 """
 
 DATA = """
-## The data
+# The data
 
 Commands run in a folder in which each test set has a folder of its own: `ref.txt` is its reference, `sys/NAME.txt`
 the output of a system, one segment per line. The texts are public; they are not part of this package.
@@ -57,29 +59,34 @@ for this comparison, by one parser for all.
 """
 
 RUNNING = """
-## How this page is made
+## How these pages are made
 
-`python -m benches.papers` writes this page and its figures from `docs/papers/results.json`.
+`python -m benches.papers` writes these pages and their figures from `docs/papers/results.json`.
 `python -m benches.papers --rerun NAME` (or `--rerun all`) runs the commands again and saves their results with the
 date. Commands are shown as they are run, without `--format json`, which is added. The environment variable
 `RESHUFFLE_DATA` names the folder with the test sets.
 """
 
 
-def page(papers: Sequence[Paper], results: Mapping[str, Mapping[str, Any]]) -> str:
-    """The Markdown of the page."""
-    parts = [INTRODUCTION.strip(), overview(papers, results), DATA.strip()]
-    for paper in papers:
-        if not any(claim.name in results for claim in paper.claims) and not paper.title.startswith("What"):
-            continue
-        parts += [f"## {paper.title}", paper.about.strip()]
-        shown: dict[str, str] = {}  # code by the title of the first claim that has it
-        for claim in paper.claims:
-            if claim.name in results:
-                parts.append(section(claim, results[claim.name], shown))
-        parts += [paper.after.strip()] if paper.after else []
-    parts += [RUNNING.strip(), dates(papers, results)]
-    return "\n\n".join(reflowed(block) for part in parts for block in blocks(part)) + "\n"
+def pages(papers: Sequence[Paper], results: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """The Markdown of all pages, by their names."""
+    found = {
+        "index.md": [INTRODUCTION, overview(papers, results)],
+        "data.md": [DATA, f"## {COMING.title}", COMING.about, RUNNING, dates(papers, results)],
+    }
+    found |= {paper.page: of_paper(paper, results) for paper in papers}
+    return {
+        name: "\n\n".join(reflowed(block) for part in parts for block in blocks(part)) + "\n"
+        for name, parts in found.items()
+    }
+
+
+def of_paper(paper: Paper, results: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The parts of a paper's page."""
+    parts = [f"# {paper.title}", paper.about]
+    shown: dict[str, str] = {}  # code by the title of the first claim that has it
+    parts += [section(claim, results[claim.name], shown) for claim in paper.claims if claim.name in results]
+    return [*parts, paper.after] if paper.after else parts
 
 
 def blocks(text: str) -> list[str]:
@@ -110,7 +117,13 @@ def overview(papers: Sequence[Paper], results: Mapping[str, Mapping[str, Any]]) 
             if claim.name in results:
                 found = claim.summary(results[claim.name]["figures"])
                 rows.append(
-                    [f"[{claim.title}](#{anchor(claim.title)})", paper.title, found.theirs, found.ours, found.holds]
+                    [
+                        f"[{claim.title}]({paper.page}#{anchor(claim.title)})",
+                        paper.title,
+                        found.theirs,
+                        found.ours,
+                        found.holds,
+                    ]
                 )
     return markdown_table(["claim", "paper", "published", "here", "holds"], rows, 5)
 
@@ -123,7 +136,7 @@ def anchor(title: str) -> str:
 
 def section(claim: Claim, result: Mapping[str, Any], shown: dict[str, str]) -> str:
     """One claim: what the paper says, the commands, the figures, the verdict. Code that was shown before is a link."""
-    parts = [f"### {claim.title}", claim.paper.strip()]
+    parts = [f"## {claim.title}", claim.paper.strip()]
     shell = claim.prepare.strip().splitlines()
     shell += [wrapped(command) for command in claim.commands]
     code = "\n".join(shell)
@@ -140,7 +153,7 @@ def section(claim: Claim, result: Mapping[str, Any], shown: dict[str, str]) -> s
         parts.append(f"```python\n{claim.python.strip()}\n```")
     parts.append(claim.show(result["figures"]).strip())
     if claim.plot is not None:
-        parts.append(f"![{claim.caption}](papers/{claim.figure.name})")
+        parts.append(f"![{claim.caption}]({claim.figure.name})")
     found = claim.summary(result["figures"])
     parts.append(f"**Holds: {found.holds}.** Yes if {found.rule}")
     return "\n\n".join(parts)

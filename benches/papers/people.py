@@ -85,7 +85,8 @@ significantly
 (all pairs, on the same swaps, adjusted by maxT). The difference between NIST and sentence BLEU is: {shown}. METEOR
 has the
 modules for exact matches and stems alone here. A metric whose differences between systems are large in
-[standard errors](#nist-is-more-sensitive-than-bleu-and-f) need not order the outputs of a segment as people do;
+[standard errors](riezler-maxwell-2005.md#nist-is-more-sensitive-than-bleu-and-f) need not
+order the outputs of a segment as people do;
 this table asks
 for the latter.
 """
@@ -351,7 +352,7 @@ PEOPLE = Paper(
     about="""
 Claims about the agreement of metrics with people, on judgments from 2012 to 2021. The coefficients and tests are
 explained on
-[the statistics page](statistics.md).
+[the statistics page](../statistics/people.md).
 """,
     claims=(
         Claim(

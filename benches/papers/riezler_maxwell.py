@@ -376,7 +376,7 @@ Section 4.4: if all 105 pairs of 15 systems are tested at .05, at least one fals
         ),
     ),
     after="""
-### Slips in W05-0908
+## Slips in W05-0908
 
 - The text gives "0.15" where .015 is meant: the level at which a family of five tests has an error rate of about .07.
 - Type-I errors are described as failures to reject a null hypothesis that is true. They are rejections of one that is

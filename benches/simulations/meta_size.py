@@ -1,4 +1,4 @@
-"""How often tests between metrics reject a null hypothesis that holds, and one that does not, for docs/statistics.md.
+"""How often tests between metrics reject null hypotheses that hold and that do not, for docs/evidence/people.md.
 
 Two metrics whose errors have the same distribution, so that both agree equally well with people. What is swapped has to
 match what is exchangeable: errors of cells, of segments for all systems, or of systems on all segments. In the last

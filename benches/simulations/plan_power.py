@@ -1,4 +1,4 @@
-"""Whether tests have the power that ``plan`` promises: the table of docs/statistics.md.
+"""Whether tests have the power that ``plan`` promises: the table of docs/evidence/plans.md.
 
 For pairs of real systems, the number of segments is planned with which their difference is detected with power .8. The
 power of the test on test sets of this size, drawn from the real outputs, should then be .8, whatever the seed.

@@ -3,7 +3,7 @@
 //! The generator is Philox4x32-10 (Salmon et al. 2011, doi:10.1145/2063384.2063405). The seed is its key; its counter
 //! is (block, purpose, replicate mod 2^32, replicate div 2^32). Every block of four 32-bit outputs is a function of its
 //! counter, so no result depends on which thread asks for it, or in which order. Two outputs make one 64-bit value, the
-//! first being the low half. docs/design.md rebuilds a replicate in a few lines of numpy.
+//! first being the low half. docs/design/random-numbers.md rebuilds a replicate in a few lines of numpy.
 //!
 //! numpy's own Philox4x64 was tried first. It needs 128-bit products, for which there are no vector instructions, and
 //! took a third of the time of a shuffle and more than that of a draw. Philox4x32 multiplies for eight blocks with one

@@ -195,8 +195,8 @@ def offline(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def example(package: str) -> dict[str, Any]:
-    """The names that the example of docs/coming-from.md for a package defines."""
-    page = (Path(__file__).resolve().parents[2] / "docs/coming-from.md").read_text("utf-8")
+    """The names that the example of docs/coming-from/harnesses.md for a package defines."""
+    page = (Path(__file__).resolve().parents[2] / "docs/coming-from/harnesses.md").read_text("utf-8")
     (block,) = [text for text in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if f"{package} import" in text]
     names: dict[str, Any] = {}
     exec(block, names)

@@ -1,6 +1,6 @@
 """Type-I error and coverage, by minutes of simulation on real outputs: ``python -m pytest -m slow -s``.
 
-docs/statistics.md quotes the figures printed here.
+docs/evidence quotes the figures printed here.
 """
 
 from __future__ import annotations
@@ -433,5 +433,5 @@ def test_small_samples_have_the_documented_coverage_and_type_i_error(pair: Count
 
 
 def cell(*rates: float) -> str:
-    """Rates as docs/statistics.md writes them."""
+    """Rates as docs/evidence writes them."""
     return " / ".join(f"{rate:.3f}".removeprefix("0") for rate in rates)

@@ -524,9 +524,8 @@ def test_the_help_fits_on_a_page_and_has_every_name(run: Any, monkeypatch: pytes
 
 
 def test_the_manifest_of_the_guide_can_be_read(runs: Path) -> None:
-    guide = (Path(__file__).resolve().parents[2] / "docs/guide.md").read_text("utf-8")
-    section = guide.split("## Optimizer runs")[1].split("## Studies")[0]
-    found = re.search(r"```toml\n(.*?)```", section, re.DOTALL)
+    page = (Path(__file__).resolve().parents[2] / "docs/guide/runs.md").read_text("utf-8")
+    found = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
     assert found is not None
     Path("runs.toml").write_text(found[1], "utf-8")
     files = RunFiles(**Manifest.read("runs.toml", "", {"tokenize": False}).values(RunFiles))

@@ -1,4 +1,4 @@
-"""docs/coming-from.md: every command in it runs, and its statements about other tools are true."""
+"""docs/coming-from: every command there runs, and the statements about other tools are true."""
 
 from __future__ import annotations
 
@@ -31,9 +31,15 @@ from reshuffle.cli.main import main
 from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.intervals import INTERVALS
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/coming-from.md"
-COMMANDS = re.findall(r"`(reshuffle [^`]+)`", PAGE.read_text("utf-8"))
-DROPIN = re.findall(r"`python (-m reshuffle\.compat[^`…]* ref\.txt [^`…]*)`", PAGE.read_text("utf-8"))
+FOLDER = Path(__file__).resolve().parents[2] / "docs/coming-from"
+COMMANDS = [
+    command
+    for page in sorted(FOLDER.glob("*.md"))
+    for command in re.findall(r"`(reshuffle [^`]+)`", page.read_text("utf-8"))
+]
+DROPIN = re.findall(
+    r"`python (-m reshuffle\.compat[^`…]* ref\.txt [^`…]*)`", (FOLDER / "sacrebleu.md").read_text("utf-8")
+)
 CORPUS = demo_corpus()
 REFERENCE = [str(line) for line in CORPUS.references[0]]
 HYPOTHESES = list(CORPUS.systems["tuned"])
@@ -126,11 +132,11 @@ def test_what_the_page_says_is_wrong_in_sacrebleu(monkeypatch: pytest.MonkeyPatc
 
 
 def test_every_flag_named_for_sacrebleu_exists() -> None:
-    section = PAGE.read_text("utf-8").split("## sacreBLEU")[1].split("\n## ")[0]
+    page = (FOLDER / "sacrebleu.md").read_text("utf-8")
     source = (Path(sacrebleu.__file__).parent / "sacrebleu.py").read_text("utf-8")
     theirs = [
-        *(row.split("|")[1] for row in section.splitlines() if row.startswith("| ")),
-        section.split("Not available:")[1],
+        *(row.split("|")[1] for row in page.splitlines() if row.startswith("| ")),
+        page.split("Not available:")[1],
     ]
     flags = {flag for text in theirs for flag in re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text)}
     assert len(flags) > 25
@@ -145,12 +151,12 @@ def test_the_interval_koehn_has_the_half_width_that_sacrebleu_prints(n: int) -> 
     low, high = INTERVALS["koehn"].ends(estimate, 0.95)
     _, half_width = estimate_ci(draws)
     assert half_width == (high - low) / 2
-    assert "--interval koehn" in row_of("sacreBLEU", "`--confidence`")
+    assert "--interval koehn" in row_of("sacrebleu", "`--confidence`")
 
 
-def row_of(section: str, theirs: str) -> str:
+def row_of(page: str, theirs: str) -> str:
     """The first command in the row that begins with these arguments of the other tool."""
-    rows = PAGE.read_text("utf-8").split(f"## {section}")[1].split("\n## ")[0].splitlines()
+    rows = (FOLDER / f"{page}.md").read_text("utf-8").splitlines()
     (row,) = (row for row in rows if row.startswith(f"| {theirs}"))
     return str(re.findall(r"`(reshuffle [^`]+)`", row)[0])
 
@@ -226,7 +232,7 @@ def test_the_commands_reproduce_the_scores_of_mteval(
     mteval: None, capsys: pytest.CaptureFixture[str], run: str
 ) -> None:
     row, *more = run.split(" --lowercase")
-    command = row_of("mteval-v13a.pl", row) + " --lowercase" * len(more)
+    command = row_of("mteval-moses", row) + " --lowercase" * len(more)
     of_system, of_documents, of_segments = PRINTED[run]
     of_system_here = {line["metric"]: float(line["score"]) for line in output_of(f"{command} --format csv", capsys)}
     assert (of_system_here["NIST"], of_system_here["BLEU"] / 100) == pytest.approx(of_system[0], abs=0.50001e-4)
@@ -245,7 +251,7 @@ def test_the_rows_of_documents_and_segments_equal_those_of_mteval(
     mteval: None, capsys: pytest.CaptureFixture[str], theirs: str
 ) -> None:
     _, of_documents, of_segments = PRINTED["`-r ref.sgm -s src.sgm -t sys.sgm -c`"]
-    table = output_of(row_of("mteval-v13a.pl", theirs), capsys)
+    table = output_of(row_of("mteval-moses", theirs), capsys)
     here = [(float(line["NIST"]), float(line["BLEU"]) / 100) for line in table]
     np.testing.assert_allclose(here, of_documents if "1" in theirs else of_segments, rtol=0, atol=0.50001e-4)
 
@@ -279,7 +285,7 @@ def test_the_commands_reproduce_the_scores_of_multi_bleu(
     monkeypatch.chdir(tmp_path)
     for name, lines in MOSES.items():
         Path(f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), "utf-8", newline="")
-    (line,) = output_of(row_of("Moses", theirs) + more + " --format csv", capsys)
+    (line,) = output_of(row_of("mteval-moses", theirs) + more + " --format csv", capsys)
     assert float(line["score"]) == pytest.approx(expected, abs=0.50001e-2)
     # sacreBLEU tokenizes differently.
     (line,) = output_of("reshuffle score ref.txt a.txt --tokenize none --smooth-method none --format csv", capsys)
@@ -295,7 +301,7 @@ def test_the_options_for_nltk_reproduce_its_scores() -> None:
     lines = [line.split() for line in of_columns["systems"][0]]
 
     def of_row(theirs: str) -> Any:
-        rows = PAGE.read_text("utf-8").split("## NLTK")[1].splitlines()
+        rows = (FOLDER / "nltk.md").read_text("utf-8").splitlines()
         (row,) = (row for row in rows if row.startswith(f"| `{theirs}"))
         return eval(row.split("| `")[2].split("`")[0], names)
 

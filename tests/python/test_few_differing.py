@@ -271,7 +271,7 @@ def without_texts(case: str, block: int, number: int) -> Comparison:
 
 @pytest.mark.parametrize("case", skewed_size.CASES)
 def test_what_is_rejected_above_the_level_has_its_note(case: str) -> None:
-    """In all cases of the table of docs/statistics.md with a size above .07."""
+    """In all cases of the table of docs/evidence/skewed.md with a size above .07."""
     if "MQM" in case and not _data():
         pytest.skip("RESHUFFLE_DATA is not set")
     differences, rng = skewed_size.samples(case, 0)

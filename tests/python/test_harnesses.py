@@ -225,7 +225,7 @@ def test_the_command_of_lm_eval(harness: Any, tmp_path: Path) -> None:
 
 
 def test_the_example_of_the_page(harness: Any) -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs/coming-from.md").read_text("utf-8")
+    page = (Path(__file__).resolve().parents[2] / "docs/coming-from/harnesses.md").read_text("utf-8")
     (example,) = re.findall(r"```python\n(from lm_eval[^`]*)```", page)
     names: dict[str, Any] = {}
     exec(example, names)

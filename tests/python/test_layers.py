@@ -1,4 +1,4 @@
-"""Allowed imports: docs/design.md gives the reasons, pyproject.toml the rules."""
+"""Allowed imports: docs/design/index.md gives the reasons, pyproject.toml the rules."""
 
 from __future__ import annotations
 

@@ -11,10 +11,10 @@ import pytest
 
 from benches.papers.__main__ import CLAIMS, PAPERS
 from benches.papers.chen import mean_tau, published_ranks, ranks, unchanged
-from benches.papers.claims import PAGE, RESULTS, Claim, markdown_table, number, read_results, run
+from benches.papers.claims import PAGES, RESULTS, Claim, markdown_table, number, read_results, run
 from benches.papers.clark import agree
 from benches.papers.judgments import nearest, of_2008
-from benches.papers.page import anchor, blocks, page, reflowed, wrapped
+from benches.papers.page import anchor, blocks, pages, reflowed, wrapped
 from benches.papers.smoothings import TABLE_7, TABLE_8, gains_in, moved_in
 from reshuffle.cli.root import cli
 
@@ -37,8 +37,11 @@ MEASURED = {
 COMMANDS = [(name, command) for name, claim in CLAIMS.items() for command in claim.commands]
 
 
-def test_the_page_is_what_the_results_give() -> None:
-    assert page(PAPERS, read_results()) == PAGE.read_text("utf-8"), "run: python -m benches.papers"
+TEXTS = {page.name: page.read_text("utf-8") for page in PAGES.glob("*.md")}
+
+
+def test_the_pages_are_what_the_results_give() -> None:
+    assert pages(PAPERS, read_results()) == TEXTS, "run: python -m benches.papers"
 
 
 def test_every_claim_has_a_result_of_the_commands_that_the_page_shows() -> None:
@@ -52,7 +55,7 @@ def test_every_claim_has_a_result_of_the_commands_that_the_page_shows() -> None:
 
 def test_figures_exist_and_are_small() -> None:
     shown = {claim.figure.name for claim in CLAIMS.values() if claim.plot is not None}
-    files = {path.name for path in RESULTS.parent.iterdir()} - {RESULTS.name}
+    files = {path.name for path in PAGES.iterdir()} - {RESULTS.name} - set(TEXTS)
     assert files == shown
     for name in shown:
         content = (RESULTS.parent / name).read_text("utf-8")
@@ -60,8 +63,8 @@ def test_figures_exist_and_are_small() -> None:
         assert len(content) < 100_000, name
 
 
-def test_the_page_names_no_folder_of_a_machine() -> None:
-    assert not re.search(r"/(home|work|tmp|root|usr)/", PAGE.read_text("utf-8") + RESULTS.read_text("utf-8"))
+def test_the_pages_name_no_folder_of_a_machine() -> None:
+    assert not re.search(r"/(home|work|tmp|root|usr)/", "".join(TEXTS.values()) + RESULTS.read_text("utf-8"))
 
 
 @pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[f"{n}-{i}" for i, (n, _) in enumerate(COMMANDS)])
@@ -239,7 +242,7 @@ def test_samples_of_koehn_are_like_for_like_and_of_both_layouts() -> None:
 
 
 def test_each_section_has_its_verdict_and_the_rule_of_it() -> None:
-    sections = PAGE.read_text("utf-8").split("\n### ")
+    sections = [section for text in TEXTS.values() for section in text.split("\n## ")]
     for name, claim in CLAIMS.items():
         (section,) = (text for text in sections if text.startswith(claim.title + "\n"))
         assert f"**Holds: {verdict(name)}.** Yes if " in section
@@ -275,7 +278,7 @@ def test_net_votes_of_2008_are_those_of_some_tasks_and_copies_of_runs_are_counte
     ]  # fmt: skip
     moses = read_results()["clark-mert"]["figures"]["presets"]["moses"]
     assert min(n for n, *_ in moses["distinct"].values()) == 15
-    assert "15 of 20 of" in PAGE.read_text("utf-8")
+    assert "15 of 20 of" in TEXTS["clark-2011.md"]
 
 
 def leaves(value: Any) -> list[Any]:

@@ -25,7 +25,7 @@ Labels = NDArray[np.int64]
 
 
 def philox(counter: tuple[int, ...], key: tuple[int, int]) -> tuple[int, ...]:
-    """Philox4x32-10, as in docs/design.md."""
+    """Philox4x32-10, as in docs/design/random-numbers.md."""
     for _ in range(10):
         high_0, low_0 = divmod(0xD2511F53 * counter[0], 2**32)
         high_1, low_1 = divmod(0xCD9E8D57 * counter[2], 2**32)

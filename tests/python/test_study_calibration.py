@@ -28,7 +28,7 @@ FIGURES: Mapping[str, tuple[float, float, float]] = {
 }
 DATA_SETS = 1000
 SIMULATIONS = 4000
-# Sizes of ar at .05 on segments of documents of 15, by their intraclass correlation: docs/statistics.md.
+# Sizes of ar at .05 on segments of documents of 15, by their intraclass correlation: docs/evidence/size.md.
 OF_DOCUMENTS = {0.02: 0.095, 0.05: 0.128, 0.1: 0.212, 0.2: 0.290}
 
 
@@ -77,7 +77,7 @@ def test_segments_of_documents_make_ar_liberal_and_documents_as_units_do_not(wmt
 def test_equal_scores_of_lengths_on_both_sides_of_the_reference_make_ar_liberal(wmt17: Corpus) -> None:
     """One system, and a copy that repeats random words, so that the brevity penalty bends between them.
 
-    docs/statistics.md has larger sizes of ar, for copies that differ in little but their length.
+    docs/evidence/size.md has larger sizes of ar, for copies that differ in little but their length.
     """
     rng = np.random.default_rng(7)
     lines = wmt17.systems["LIUM-NMT.4900"]

@@ -474,14 +474,14 @@ def test_plots_of_studies_and_comparisons_are_told_apart(run: Any, tmp_path: Pat
 
 def test_every_figure_of_studies_is_in_the_help_and_the_guide(run: Any) -> None:
     help_text = run("plot", "--help").out
-    guide = (SCHEMA.parents[1] / "guide.md").read_text("utf-8")
+    guide = "".join(page.read_text("utf-8") for page in (SCHEMA.parents[1] / "guide").glob("*.md"))
     for kind in get_args(types.StudyPlotKind):
         assert re.search(rf"^    {kind} ", help_text, re.MULTILINE), kind
         assert f"| `{kind}` |" in guide, kind
 
 
 def test_every_study_is_in_the_guide() -> None:
-    guide = (SCHEMA.parents[1] / "guide.md").read_text("utf-8")
+    guide = "".join(page.read_text("utf-8") for page in (SCHEMA.parents[1] / "guide").glob("*.md"))
     for name in COMMANDS:
         assert f"| `reshuffle study {name}` |" in guide
 

@@ -13,6 +13,7 @@ import os
 import pkgutil
 import re
 import shlex
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,7 +25,14 @@ from reshuffle.data.demo import write_demo, write_demo_judgments
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.tests import TESTS
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def name_of(page: Path) -> str:
+    """The page from the folder of the repository on."""
+    return page.relative_to(ROOT).as_posix()
+
+
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
 MODULES = ["reshuffle", *(m.name for m in pkgutil.walk_packages(reshuffle.__path__, "reshuffle."))]
 SECTION = re.compile(r"(W\d\d-\d{4})\W{0,3}(?:\([^)]*\))?\W*section (\d[\d.]*\d|\d)")
@@ -57,13 +65,20 @@ def test_examples_in_the_stub_run() -> None:
     assert doctest.DocTestRunner(optionflags=FLAGS).run(examples).failed == 0
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_examples_in_pages_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_demo("demo")
+    bring_examples(page)
     write_demo_judgments("votes")
     failed, _ = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS, encoding="utf-8")
     assert failed == 0
+
+
+def bring_examples(page: Path) -> None:
+    """Copy the folder of examples beside a page, if there is one, into the current folder."""
+    if (page.parent / "examples").is_dir():
+        shutil.copytree(page.parent / "examples", "examples")
 
 
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
@@ -74,9 +89,9 @@ LONG = re.compile(r"^\$ reshuffle (plan|study exchange) ", re.MULTILINE)
 @pytest.mark.parametrize(
     ("page", "long"),
     [
-        *(pytest.param(page, UPDATE, id=page.name) for page in PAGES),
+        *(pytest.param(page, UPDATE, id=name_of(page)) for page in PAGES),
         *(
-            pytest.param(page, True, id=f"{page.name}, long", marks=pytest.mark.slow)
+            pytest.param(page, True, id=f"{name_of(page)}, long", marks=pytest.mark.slow)
             for page in PAGES
             if any(LONG.search(session) for session in CONSOLE.findall(page.read_text("utf-8")))
         ),
@@ -86,6 +101,10 @@ def test_sessions_in_pages_show_the_actual_output(
     page: Path, long: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Outcome]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    text = page.read_text("utf-8")
+    if "demo --write demo\n" not in text:  # the files of a page that does not write them itself
+        write_demo("demo")
+    bring_examples(page)
 
     def replay(session: re.Match[str]) -> str:
         if LONG.search(session[0]) and not long:
@@ -99,7 +118,6 @@ def test_sessions_in_pages_show_the_actual_output(
                 shown.append(f"{line}\n{outcome.out}")
         return f"```console\n{''.join(shown)}```"
 
-    text = page.read_text("utf-8")
     replayed = CONSOLE.sub(replay, text)
     if UPDATE:
         page.write_text(replayed, "utf-8")
@@ -147,13 +165,70 @@ def test_everything_public_has_a_docstring() -> None:
             ), name
 
 
+LINK = re.compile(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)")
+# Links to files of this repository from elsewhere: the README is also the page of the package, and docs are a site.
+ABSOLUTE = re.compile(
+    r"\]\(https://(?:github\.com/reshuffle-mt/reshuffle/blob|raw\.githubusercontent\.com/reshuffle-mt/reshuffle)"
+    r"/main/([^)#]+)#?([^)]*)\)"
+)
+
+
 def test_links_between_pages_are_valid() -> None:
-    for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "benches/README.md"]:
-        for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", page.read_text("utf-8")):
-            leads_to = page.parent / target if target else page
-            assert leads_to.exists(), f"{page.name}: {target}"
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "benches/README.md"]:
+        text = page.read_text("utf-8")
+        links = [(page.parent / target if target else page, anchor) for target, anchor in LINK.findall(text)]
+        links += [(ROOT / target, anchor) for target, anchor in ABSOLUTE.findall(text)]
+        for leads_to, anchor in links:
+            assert leads_to.exists(), f"{name_of(page)}: {leads_to}"
             if anchor:
-                assert anchor in anchors(leads_to), f"{page.name}: {target}#{anchor}"
+                assert anchor in anchors(leads_to), f"{name_of(page)}: {leads_to}#{anchor}"
+
+
+def test_links_lead_somewhere_wherever_a_page_is_shown() -> None:
+    """The page of the package on PyPI has no neighbours, and a site has only those in docs."""
+    assert LINK.findall((ROOT / "README.md").read_text("utf-8")) == []
+    for page in PAGES[1:]:
+        for target, _ in LINK.findall(page.read_text("utf-8")):
+            assert (page.parent / target).resolve().is_relative_to(ROOT / "docs"), f"{name_of(page)}: {target}"
+
+
+def test_pages_that_comments_and_messages_name_exist() -> None:
+    named = re.compile(r"\bdocs/[\w/-]+\.md(?:#[\w-]+)?")
+    files = [path for folder in ("python", "rust", "tests", "benches", ".ci") for path in (ROOT / folder).rglob("*")]
+    found = set()
+    for path in [*files, ROOT / "CONTRIBUTING.md"]:
+        if path.suffix in (".py", ".pyi", ".rs", ".md", ".j2", ".js") and "record" not in path.parts:
+            found |= {(path, name) for name in named.findall(path.read_text("utf-8"))}
+    assert len(found) > 50
+    for path, name in found:
+        page, _, anchor = name.partition("#")
+        assert (ROOT / page).is_file(), f"{path}: {name}"
+        assert not anchor or anchor in anchors(ROOT / page), f"{path}: {name}"
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    listed = re.findall(r"(?:root|file): (\S+)", (ROOT / "docs/_toc.yml").read_text("utf-8"))
+    assert sorted(listed) == sorted(page.relative_to(ROOT / "docs").with_suffix("").as_posix() for page in PAGES[1:])
+
+
+def test_pages_are_short() -> None:
+    """But for those in which one looks things up, and the papers, of which each has one page."""
+    for page in PAGES[1:]:
+        if page.parent.name not in ("papers", "api") and page.name not in ("metrics.md", "counting.md", "json.md"):
+            assert len(page.read_text("utf-8").split()) <= 2500, name_of(page)
+
+
+def test_the_reference_has_every_public_name() -> None:
+    text = "".join(page.read_text("utf-8") for page in (ROOT / "docs/api").glob("*.md"))
+    shown = set(re.findall(r"(?:^\.\. auto\w+:: |`)(\w+)\b", text, re.MULTILINE))
+    for module in (
+        reshuffle,
+        reshuffle.study,
+        reshuffle.meta,
+        reshuffle.tune,
+        importlib.import_module("reshuffle.compat"),
+    ):
+        assert set(module.__all__) - {"__version__"} <= shown, module.__name__
 
 
 def anchors(page: Path) -> set[str]:
@@ -161,19 +236,18 @@ def anchors(page: Path) -> set[str]:
     text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     found = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
-    assert len(found) == len(set(found)), page.name
+    assert len(found) == len(set(found)), name_of(page)
     return set(found)
 
 
 def test_every_claim_is_proved_cited_or_measured_by_a_program_that_exists() -> None:
-    page = (ROOT / "docs/statistics.md").read_text("utf-8")
-    table = page.split("\n## What is claimed, and why\n")[1]
+    table = (ROOT / "docs/statistics/claims.md").read_text("utf-8")
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in table.splitlines() if line.startswith("| ")][1:]
     claims = [row for row in rows if not row[0].strip().startswith("**")]
     assert len(claims) > 50
     for claim, basis, where in claims:
         assert re.match(r" (proved|cited|measured)\b", basis), claim
-        assert "](#" in where, claim
+        assert ".md" in where, claim
     for name in re.findall(r"`benches\.simulations\.(\w+)`", table):
         assert (ROOT / f"benches/simulations/{name}.py").exists(), name
     for path in re.findall(r"\btests/python/\w+\.py", table):

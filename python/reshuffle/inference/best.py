@@ -8,7 +8,8 @@ probability 1 − α or more. The critical values are smaller than those of the 
 with the best score, so the set of the systems with p > α is never empty.
 
 The absolute value makes the comparisons two-sided. Hsu's comparisons are one-sided and have more power. But where draws
-are skewed or biased, as near a kink, most of a test's errors may be in one tail: docs/statistics.md has figures.
+are skewed or biased, as near a kink, most of a test's errors may be in one tail
+(docs/statistics/ranking.md#multiple-comparisons-with-the-best has figures).
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ from .plan import Plan
 from .rankings import can_be_ranked, has_all_pairs
 from .tests import INSTEAD, TESTS
 
-# Bootstrap tests and intervals from draws are unreliable with fewer resampling units: docs/statistics.md has figures.
+# Bootstrap tests and intervals from draws are unreliable with fewer resampling units
+# (docs/evidence/size.md#small-samples).
 SMALL_SAMPLE = 40
 # Outputs count as exchangeable if a difference's standard deviation over shuffles, divided by its standard error, is
 # between these limits.

@@ -1,6 +1,6 @@
 """Caveats about differences that rest on few resampling units: few that differ, skewed influences, rare segments.
 
-docs/statistics.md has the tables from which the limits follow.
+docs/evidence/skewed.md has the tables from which the limits follow.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ from .hypotheses import MISSING, Observed, Outcome
 from .kink import FOR_POPULATIONS, brevity_of, is_near_kink, least_favourable_of
 from .randomization import outcome_of_shuffles
 
-# Pairs that differ in fewer units are not tested by the bootstrap unless it is asked for: docs/statistics.md has the
-# table of sizes.
+# Pairs that differ in fewer units are not tested by the bootstrap unless it is asked for:
+# docs/evidence/skewed.md has the table of sizes.
 FEW_DIFFERING = 30
 # The test of such pairs, and those that may decide: near a kink, the one with the larger p.
 FOR_FEW = "ar"

@@ -487,25 +487,25 @@ def bootstrap_interval(
     observed value, θ* its draws, se a standard error, α = 1 − ``confidence_level``, and z and t are quantiles of the
     normal and of Student's t distribution.
 
-    =========== ============================================ ==============================================
-    interval    ends                                         source
-    =========== ============================================ ==============================================
-    percentile  k-th smallest and largest, k = ⌊α(R + 1)/2⌋  Davison & Hinkley 1997, 5.3
-    koehn       the same with k = ⌊α·R/2⌋ + 1                Koehn 2004, W04-3250, section 5
-    basic       2θ minus the ends of ``percentile``          Davison & Hinkley 1997, 5.2
-    normal      θ ± z·sd(θ*)                                 Efron & Tibshirani 1993, 13.2
-    bca         θ*_(α₁), θ*_(α₂), corrected for bias and skew Efron 1987, doi:10.1080/01621459.1987.10478410
-    studentized θ − q·se, q quantiles of (θ* − θ)/se*        Hall 1988, doi:10.1214/aos/1176350933
-    delta       θ ± z·se, by the delta method                Efron 1981, doi:10.1093/biomet/68.3.589
-    jackknife   θ ± z·se, by the jackknife                   Efron & Stein 1981, doi:10.1214/aos/1176345462
-    t           θ ± t·s/√S, for means of segment scores      Koehn 2004, W04-3250, formula 5
-    =========== ============================================ ==============================================
+    =========== ================================================= ==============================================
+    interval    ends                                              source
+    =========== ================================================= ==============================================
+    percentile  k-th smallest and largest, k = ⌊α(R + 1)/2⌋       Davison & Hinkley 1997, 5.3
+    koehn       the same with k = ⌊α·R/2⌋ + 1                     Koehn 2004, W04-3250, section 5
+    basic       2θ minus the ends of ``percentile``               Davison & Hinkley 1997, 5.2
+    normal      θ ± z·sd(θ*)                                      Efron & Tibshirani 1993, 13.2
+    bca         θ*_(α₁), θ*_(α₂), corrected for bias and skew     Efron 1987, doi:10.1080/01621459.1987.10478410
+    studentized θ − q·se, q quantiles of (θ* − θ)/se*             Hall 1988, doi:10.1214/aos/1176350933
+    delta       θ ± z·se, by the delta method                     Efron 1981, doi:10.1093/biomet/68.3.589
+    jackknife   θ ± z·se, by the jackknife                        Efron & Stein 1981, doi:10.1214/aos/1176345462
+    t           θ ± t·s/√S, for means of segment scores           Koehn 2004, W04-3250, formula 5
+    =========== ================================================= ==============================================
 
     ``ar-studentized``, for differences only, inverts the test of that name
     (:func:`reshuffle.approximate_randomization`). Its ends are θ ± z*·se, where z* is the k-th largest \|θ_r\|/se_r of
     R shuffles, k = ⌊α(R + 1)⌋, and se is by the delta method (Chung & Romano 2013, doi:10.1214/13-AOS1090).
 
-    docs/statistics.md defines every interval and reports its empirical coverage.
+    docs/statistics/intervals.md defines every interval, and docs/evidence/coverage.md has its empirical coverage.
 
     Parameters
     ----------

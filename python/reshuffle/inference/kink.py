@@ -51,7 +51,7 @@ REACH = 10.0
 # By how many standard errors the lengths of a sample may be off, for the bias near a kink.
 SHIFT = 2.0
 # From which bias on, in standard errors of a difference, expected scores and scores of populations are worth telling
-# apart: docs/statistics.md has figures.
+# apart: docs/evidence/kink.md has figures.
 NEAR_KINK = 0.3
 # The test, and the interval, of scores of populations.
 FOR_POPULATIONS = "bootstrap-kink"

@@ -3,7 +3,7 @@
 A family is the pairs under one metric, or all pairs under all metrics, on one test set or on several. If hypotheses
 with an adjusted p of at most α are rejected, the probability of any false rejection in the family (or the expected
 share of false ones among all rejections) is at most α, whichever null hypotheses are true: if each p is valid, and for
-some adjustments only under conditions on their dependence, which docs/statistics.md states.
+some adjustments only under conditions on their dependence, which docs/statistics/multiple.md states.
 
 A new adjustment is a function here and an entry in :data:`ADJUSTMENTS`. An adjustment of p-values is for all tests. One
 from replicates depends on the test: see :mod:`reshuffle.inference.step_down`.

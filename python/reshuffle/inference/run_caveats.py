@@ -1,4 +1,4 @@
-"""Where tests of systems with several runs may reject too often: cells above .07 of the table in docs/statistics.md."""
+"""Where tests of systems with several runs may reject too often: cells above .07 of docs/evidence/runs.md."""
 
 from __future__ import annotations
 

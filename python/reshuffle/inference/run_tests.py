@@ -27,7 +27,8 @@ ALL = tuple(name for name in EXCHANGES if name != "multeval")
 # The adjustments for comparisons of runs.
 OF_PVALUES = tuple(name for name, adjustment in ADJUSTMENTS.items() if not adjustment.from_replicates)
 # The exchange unit with which ``auto`` decides, whatever the number of runs, as long as each system has two: it asks
-# whether new runs on new segments would differ, and no other test of that keeps its level so well (docs/statistics.md).
+# whether new runs on new segments would differ, and no other test of that keeps its level so well
+# (docs/evidence/runs.md#few-runs-unequal-numbers-and-spreads).
 DECIDES = "hierarchical"
 # What it shows beside it, where there are enough runs. The reading of Clark et al. 2011 is "pooled".
 BESIDE = ("welch", "run", "segment", "pooled")

@@ -331,7 +331,7 @@ def bootstrap_test(
     (``less``). ``bootstrap-shift`` takes the absolute value before centring, as published and as in sacreBLEU and
     Moses: under the null hypothesis it rejects in about 11 % of tests at the 5 % level, and p is almost always below
     .43. ``paired-bootstrap`` is one-sided in the observed direction: read as a two-sided test it rejects in about 10 %
-    of tests at the 5 % level. docs/statistics.md has the figures.
+    of tests at the 5 % level. docs/evidence/size.md#tests-under-the-null-hypothesis has the figures.
 
     Parameters
     ----------

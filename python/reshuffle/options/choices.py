@@ -221,7 +221,7 @@ class Equivalence(WithMargin):
     """A test that the scores of a system and the baseline differ by less than a margin.
 
     The tests ``equivalence``, ``equivalence-studentized`` and ``equivalence-ar``. Intervals of differences are then
-    the inverse of the test (docs/statistics.md), and ``interval`` is that of the scores.
+    the inverse of the test (docs/statistics/equivalence.md), and ``interval`` is that of the scores.
 
     >>> Equivalence({"bleu": 0.5}, by="studentized")
     Equivalence(margins={'bleu': 0.5}, by='studentized', scheme='auto')

@@ -256,7 +256,7 @@ class TestOfSegments(Test):
             ``darr``, ``perm-inputs`` swaps the counts of votes, ``perm-both`` and ``perm-systems`` swap standardised
             scores and count votes again. ``perm-both``, ``perm-inputs`` and ``boot-inputs`` ask about these systems:
             where metrics favour some systems, they reject about a quarter of true null hypotheses about other systems
-            (docs/statistics.md, Size of tests between metrics)."""
+            (docs/evidence/people.md)."""
         ),
     ] = "auto"
 

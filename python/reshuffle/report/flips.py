@@ -72,7 +72,7 @@ def _listed(segments: Sequence[int | str]) -> str:
 
 
 def flips_as_json(flips: Flips) -> str:
-    """One object; docs/guide.md describes its keys."""
+    """One object; docs/guide/metrics.md#flips describes its keys."""
     document = {
         "signature": flips.signature,
         "version": flips.version,

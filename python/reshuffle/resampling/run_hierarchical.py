@@ -19,7 +19,8 @@ from .samples import Pairs
 class Hierarchical:
     """Draws of runs and segments for a pair of systems, each with at least two runs.
 
-    Two corrections make them a test and an interval for few runs, whose size docs/statistics.md has measured.
+    Two corrections make them a test and an interval for few runs, whose size is measured in
+    docs/evidence/runs.md#corrections-of-the-hierarchical-bootstrap.
 
     - The draws count the interaction of run and segment three times (Owen 2007, doi:10.1214/07-AOAS122). So their
       deviations from the observed difference are multiplied by

@@ -54,7 +54,7 @@ class Exchangeability:
     ratio: float
     """The standard deviation that shuffles give the difference, divided by its standard error by the delta method. It
     is about 1 if the two outputs of a segment are exchangeable. A test by shuffles rejects too often where it is
-    clearly smaller, and too rarely where it is clearly larger. docs/statistics.md defines it.
+    clearly smaller, and too rarely where it is clearly larger. docs/statistics/notes.md#exchangeability defines it.
     """
     near_kink: bool
     """Whether the score has a kink near the totals of one of the systems, as BLEU has where the hypotheses are as long
@@ -68,7 +68,7 @@ class Influence:
     """On how many resampling units a difference rests.
 
     The influence of a unit is its contribution to the difference, linearised at the mean of both systems' summed
-    counts; for means of segment scores, its own difference. docs/statistics.md defines it.
+    counts; for means of segment scores, its own difference. docs/evidence/skewed.md defines it.
     """
 
     differing: int
@@ -89,7 +89,7 @@ class Brevity:
 
     The derivative of the penalty jumps where hypotheses are as long as their references. Near that point the expected
     score of test sets of this size is lower than the score of the population, by another amount for each system.
-    docs/statistics.md has the formulas.
+    docs/statistics/kink.md has the formulas.
     """
 
     system: float
@@ -108,7 +108,7 @@ class Brevity:
 class Contribution:
     """What a part of a metric's formula contributes to a difference. Those of all parts add up to the difference.
 
-    docs/statistics.md has the definitions.
+    docs/statistics/intervals.md#what-makes-a-difference has the definitions.
     """
 
     part: str

@@ -217,7 +217,7 @@ TESTS: Mapping[str, str] = {
 # Tests that ask whether the differences hold for other systems.
 OF_SYSTEMS = ("williams", "t-both", "perm-systems", "boot-systems")
 # Tests that ask about these systems only, by level, and how often they reject for other systems in simulations
-# (docs/statistics.md, "Size of tests between metrics").
+# (docs/evidence/people.md).
 OF_THESE_SYSTEMS: Mapping[str, tuple[tuple[str, ...], str, str]] = {
     "segment": (("perm-both", "perm-inputs", "boot-inputs"), "about a quarter", "T-BOTH"),
     "system": (("perm-both", "perm-inputs"), "a third to two thirds", "PERM-SYSTEMS"),

@@ -167,7 +167,7 @@ def _enough(result: RunComparison) -> str:
 # What limits the answer.
 
 # Why a test may reject too often, by the names in RunDifference.caveats. The rates are the largest of the table in
-# docs/statistics.md, with run effects of skewness 2 for skewed-runs.
+# docs/evidence/runs.md, with run effects of skewness 2 for skewed-runs.
 LIMITS = {
     "no-spread": "all runs of each system have the same score, so p rests on the difference alone",
     "unequal-spreads": "if the runs of one system vary more than those of the other, it rejects too often",
