@@ -23,6 +23,7 @@ __all__ = [
     "FlipFormat",
     "Format",
     "Grouping",
+    "Groups",
     "HumanScore",
     "InputFormat",
     "Interval",
@@ -197,6 +198,9 @@ Format: TypeAlias = Literal["text", "markdown", "latex", "typst", "html", "json"
 
 Table: TypeAlias = Literal["systems", "pairs"]
 """:data:`reshuffle.report.TABLES`."""
+
+Groups: TypeAlias = Literal["letters", "ranks", "both"]
+""":data:`reshuffle.report.layout.GROUPS`."""
 
 SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
 """:data:`reshuffle.report.OF_SEGMENTS`."""

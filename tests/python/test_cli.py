@@ -264,7 +264,7 @@ def test_the_methods_follow_the_text(demo: Path, run: Any) -> None:
     assert "\n@inproceedings{papineni-etal-2002-bleu,\n" in more
     assert "Methods" in run("score", "reference.txt", "tuned.txt", "--methods").out
     for options, message in (
-        (("--methods", "-o", "x.json"), "--methods is for the format text, not json"),
+        (("--methods", "-o", "x.json"), "--methods is for the formats text, latex and typst, not json"),
         (("--table", "pairs"), "--table is for the format csv, not text"),
         (("--format", "csv", "--table", "pair"), "unknown table 'pair': did you mean 'pairs'"),
     ):

@@ -21,7 +21,6 @@ from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import run_tests
 from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.base import Counts, Scores
-from reshuffle.report import methods_sentence
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.settings import ComparisonSettings, Units
 
@@ -465,7 +464,7 @@ def test_the_notes_say_what_holds_for_the_test_that_decided() -> None:
     assert "the interval is about expected scores" in text
     assert "not-exchangeable" not in found.comparisons[0].caveats
     assert "test:auto" in found.signature
-    assert "p is the larger one of those of ar and bootstrap-kink." in " ".join(methods_sentence(found).split())
+    assert "p is the larger one of those of ar and bootstrap-kink." in " ".join(found.methods_sentence().split())
 
 
 def test_a_test_by_swaps_that_is_asked_for_is_not_said_to_be_about_expected_scores() -> None:

@@ -551,7 +551,7 @@ def test_latex_compiles(tmp_path: Path) -> None:
         (tmp_path / f"t{number}.tex").write_text(render(result, "latex"), encoding="utf-8")
         parts.append(f"\\input{{t{number}.tex}}\n")
     (tmp_path / "all.tex").write_text(
-        "\\documentclass{article}\\usepackage{booktabs}\\usepackage{multirow}\\usepackage[T1]{fontenc}\n"
+        "\\documentclass{article}\\usepackage{booktabs,graphicx}\\usepackage{multirow}\\usepackage[T1]{fontenc}\n"
         f"\\begin{{document}}{''.join(parts)}\\end{{document}}\n",
         encoding="utf-8",
     )

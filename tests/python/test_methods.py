@@ -351,8 +351,8 @@ def test_text_has_the_methods_on_request() -> None:
     assert paragraph.replace("\n", " ") == comparison.methods_sentence()
     assert entries == comparison.bibtex()
     assert comparison.signature in paragraph  # on one line, so that it can be copied
-    with pytest.raises(InputError, match="part of the format text, not of latex"):
-        render(comparison, "latex", Layout(methods=True))
+    with pytest.raises(InputError, match="for text, latex or typst, not for markdown"):
+        render(comparison, "markdown", Layout(methods=True))
 
 
 def used_sources(comparison: Comparison) -> list[str | None]:

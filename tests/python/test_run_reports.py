@@ -549,7 +549,7 @@ def test_the_runs_that_are_enough_are_those_of_the_test(alternative: str) -> Non
 
 def test_the_latex_table_has_scores_and_tests_and_the_nulls_in_the_caption() -> None:
     latex = made().render("latex")
-    assert latex.startswith("% needs \\usepackage{booktabs} and \\usepackage{multirow}\n")
+    assert latex.startswith("% needs \\usepackage{booktabs}, \\usepackage{graphicx} and \\usepackage{multirow}\n")
     header = r"Metric & System & Avg & $s_{\mathrm{sel}}$ & $s_{\mathrm{test}}$ & $\Delta$ & 95\% CI & "
     assert header + r"p \\" in latex
     assert r"\multirow{2}{*}{BLEU $\uparrow$} & baseline & 18.53 & 0.26 & 0.06 & -- & -- & -- \\" in latex
@@ -567,7 +567,7 @@ def test_latex_compiles(tmp_path: Path) -> None:
     for number, make in enumerate(RESULTS.values()):
         (tmp_path / f"{number}.tex").write_text(make().render("latex"), "utf-8")
     body = "".join(f"\\input{{{number}.tex}}\\clearpage\n" for number in range(len(RESULTS)))
-    packages = r"\usepackage{booktabs,longtable,multirow}"
+    packages = r"\usepackage{booktabs,graphicx,longtable,multirow}"
     document = f"\\documentclass{{article}}{packages}\\begin{{document}}{body}\\end{{document}}"
     (tmp_path / "all.tex").write_text(document, "utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]

@@ -41,6 +41,7 @@ from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import metric_specs, tokenizer_specs
 from reshuffle.options.tuning import PRESETS
 from reshuffle.report import FORMATS, OF_SEGMENTS, PLOTS, TABLES
+from reshuffle.report.layout import GROUPS
 from reshuffle.report.studies import STUDIES
 from reshuffle.resampling.runs import STATISTICS
 from reshuffle.resampling.schemes import SCHEMES
@@ -246,6 +247,7 @@ def kinds_of_seeds() -> list[str]:
         (types.IntervalChoice, [*INTERVALS, "simultaneous"]),
         (types.Format, FORMATS),
         (types.Table, TABLES),
+        (types.Groups, GROUPS),
         (types.SegmentFormat, OF_SEGMENTS),
         (types.FlipFormat, [name for name in FORMATS if name != "html"]),
         (types.CatalogueFormat, CATALOGUE_FORMATS),

@@ -10,7 +10,7 @@ from .. import types
 from ..data.names import DisplayNames, read_names
 from ..errors import InputError
 from ..options.display import ComparisonDisplay, Display
-from ..report import MAX_TEXTS, Layout
+from ..report import MAX_TEXTS, PAPERS, WITH_METHODS, Layout
 from ..report.layout import MAX_DIGITS, check_names, check_triangle
 from ..results import ComparedTexts
 from ..validate import check_integer
@@ -42,7 +42,7 @@ class ChosenLayout:
         names = None if display.names is None else read_names(display.names)
         if display.methods:
             in_python = "; in Python, results (also from read_json) have methods_sentence() and bibtex()"
-            reports.check("--methods", ["text"], in_python)
+            reports.check("--methods", WITH_METHODS, in_python)
         layout = Layout(
             digits=display.digits,
             names={} if names is None else names.names,
@@ -75,6 +75,8 @@ def _of_comparison(layout: Layout, display: ComparisonDisplay, reports: Reports,
     """The layout with the options of comparisons, which are checked."""
     if display.table is not None:
         reports.check("--table", ["csv"], ", or add --format csv")
+    if display.columns is not None:
+        reports.check("--columns", PAPERS, ", or add --format latex")
     if with_texts:
         reports.check("--with-texts", FORMATS_WITH_TEXTS, ", or add --format html")
     if display.max_texts is not None and not ("html" in reports.formats and with_texts):
@@ -85,6 +87,8 @@ def _of_comparison(layout: Layout, display: ComparisonDisplay, reports: Reports,
         layout,
         pairs=display.pairs,
         triangle=display.triangle,
+        groups=display.groups,
+        columns=display.columns,
         table=display.table,
         max_texts=MAX_TEXTS if display.max_texts is None else display.max_texts,
     )

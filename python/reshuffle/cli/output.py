@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from pathlib import Path
@@ -18,8 +18,9 @@ from .. import types
 from ..data.files import STDIN, display_name
 from ..data.reading import split_name
 from ..errors import InputError, either, printable, shortened
-from ..report import Layout, Terminal, pieces
+from ..report import PAPERS, WITH_METHODS, Layout, Terminal, pieces
 from ..report.terminal import stdout_width
+from ..report.wording import joined
 from ..results import Comparison, Flips, SegmentTable, SetComparison
 from ..results.studies import StudyResult
 from .params import COMMAND_LINE
@@ -28,6 +29,8 @@ from .process import cleanup, stdout_problem
 Result: TypeAlias = Comparison | SetComparison | SegmentTable | Flips | StudyResult
 Writer: TypeAlias = Callable[[Result], object]
 
+# What a paper cites, beside its table.
+BIBTEX = "bibtex"
 # The format that the ending of a file names.
 ENDINGS: Mapping[str, str] = {
     ".json": "json",
@@ -79,8 +82,7 @@ class Reports:
         if not {*formats} & {*self.formats}:
             plural = "s" if len(formats) > 1 else ""
             raise InputError(
-                f"{option} is for the format{plural} {' and '.join(formats)}, not {either(self.formats)}: leave it out"
-                f"{add}"
+                f"{option} is for the format{plural} {joined(formats)}, not {either(self.formats)}: leave it out{add}"
             )
 
 
@@ -110,7 +112,9 @@ def destination(
     layout names one.
     """
     layout = replace(layout or Layout(), command=click.get_current_context().meta[COMMAND_LINE])
-    parts = [part for output, fmt in reports.files for part in _parts(output, fmt, layout, tables)]
+    every = [part for output, fmt in reports.files for part in _parts(output, fmt, layout, tables)]
+    # FILE.tex and FILE.typ have the same entries.
+    parts = [part for n, part in enumerate(every) if part.fmt != BIBTEX or part not in every[:n]]
     _check_different([part.output for part in parts])
     files = [str(part.output) for part in parts if part.kind is _Kind.FILE]
     with contextlib.ExitStack() as stack:
@@ -147,7 +151,8 @@ class _Part(NamedTuple):
 
 def _parts(output: str | None, fmt: str, layout: Layout, tables: Sequence[str]) -> list[_Part]:
     """What a report consists of. Options that belong to the format of another report do not apply to it."""
-    layout = replace(layout, methods=layout.methods and fmt == "text", table=layout.table if fmt == "csv" else None)
+    methods = layout.methods and fmt in WITH_METHODS
+    layout = replace(layout, methods=methods, table=layout.table if fmt == "csv" else None)
     if output is None or output == STDIN or _descriptor(output) == 1:
         if sys.__stdout__ is None:  # before the work starts
             raise InputError(f"standard output cannot be written: {stdout_problem()}")
@@ -158,6 +163,9 @@ def _parts(output: str | None, fmt: str, layout: Layout, tables: Sequence[str]) 
     shown = display_name(output)
     if _is_stream(output, shown):
         return [_Part(output, shown, fmt, layout, _Kind.STREAM)]
+    if methods and fmt in PAPERS:
+        entries = str(Path(output).with_suffix(".bib"))
+        return [_Part(output, shown, fmt, layout), _Part(entries, display_name(entries), BIBTEX, layout)]
     if fmt != "csv" or layout.table is not None or not tables:
         return [_Part(output, shown, fmt, layout)]
     path = Path(output)
@@ -302,7 +310,10 @@ def _check_target(target: Path, shown: str, inputs: Sequence[str]) -> None:
 
 def _write(stream: IO[str], result: Result, part: _Part) -> None:
     """Write a result piece by piece: one string of all segments of all systems would be large."""
-    rendered = pieces(result, part.fmt, part.layout)
+    if part.fmt == BIBTEX and isinstance(result, Comparison | SetComparison):
+        rendered: Iterable[str] = [result.bibtex()]
+    else:
+        rendered = pieces(result, part.fmt, part.layout)
     if part.keep is not None:
         rendered = (printable(piece, part.keep) for piece in rendered)
     with _write_errors(part.shown):

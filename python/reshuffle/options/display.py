@@ -17,7 +17,10 @@ class Display(Options):
 
     TITLE: ClassVar[str] = "Output"
 
-    methods: Annotated[bool, Doc("Append a methods paragraph for a paper, with BibTeX entries.")] = False
+    methods: Annotated[
+        bool,
+        Doc("Add a methods paragraph for a paper, with BibTeX entries: in FILE.bib beside LaTeX and Typst."),
+    ] = False
     digits: Annotated[
         int | None, Flag(metavar="N"), Doc("Decimals of scores and differences. By default chosen for each metric.")
     ] = None
@@ -36,6 +39,18 @@ class ComparisonDisplay(Display):
         bool | None,
         Flag(("--pairs/--no-pairs",)),
         Doc("Show tables of pairs, with the parts of each difference. By default if there are at most 12 tests."),
+    ] = None
+    groups: Annotated[
+        types.Groups | None,
+        Doc(
+            """With --all-pairs, what shows which systems differ: letters, ranks or both. By default both; in papers,
+            tables of several metrics have letters."""
+        ),
+    ] = None
+    columns: Annotated[
+        int | None,
+        Flag(metavar="1|2"),
+        Doc("In LaTeX and Typst, how many columns of the page a table spans. By default as many as it needs."),
     ] = None
     triangle: Annotated[bool, Doc("With --all-pairs: differences as a triangular matrix (up to 20 systems).")] = False
     table: Annotated[

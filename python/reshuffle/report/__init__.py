@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, get_args
 
 from .. import types
-from ..errors import InputError
+from ..errors import InputError, either
 from ..results import Comparison, Flips, SegmentTable
 from ..results.studies import StudyResult
 from ..validate import check_name
@@ -28,7 +28,7 @@ from .json import as_json
 from .latex import as_latex
 from .layout import MAX_TEXTS, Layout
 from .markdown import as_markdown
-from .methods import bibtex, methods_sentence
+from .methods import Methods
 from .notebook import notebook_html
 from .page import as_html
 from .plots import PLOTS, Plots
@@ -46,23 +46,24 @@ __all__ = [
     "FORMATS",
     "MAX_TEXTS",
     "OF_SEGMENTS",
+    "PAPERS",
     "PLOTS",
     "TABLES",
+    "WITH_METHODS",
     "WRITERS",
     "Document",
     "Layout",
+    "Methods",
     "Plots",
     "Terminal",
     "as_fragment",
     "as_pandas",
     "as_polars",
     "as_text",
-    "bibtex",
     "columns_of",
     "document",
     "formats_of",
     "in_words",
-    "methods_sentence",
     "notebook_html",
     "pieces",
     "plots_of",
@@ -79,6 +80,7 @@ WRITERS: Mapping[str, Callable[[Document, Layout], str]] = {
     "html": as_html,
 }
 PAPERS = ("latex", "typst")
+WITH_METHODS = ("text", *PAPERS)
 # For programs: with every number in full, and the names of the input.
 DATA: Mapping[str, Callable[[Any, Layout], str]] = {"json": as_json, "csv": as_csv}
 # For programs, piece by piece, because the scores of all segments may be large.
@@ -112,8 +114,10 @@ def pieces(result: Any, fmt: str, layout: Layout | None = None) -> Iterable[str]
     """
     check_name("format", fmt, formats_of(result))
     layout = layout or Layout()
-    if layout.methods and fmt != "text":
-        raise InputError(f"the paragraph about methods is part of the format text, not of {fmt}: leave out --methods")
+    if layout.methods and fmt not in WITH_METHODS:
+        raise InputError(
+            f"the paragraph about methods is for {either(WITH_METHODS)}, not for {fmt}: leave out --methods"
+        )
     if layout.table is not None and fmt != "csv":
         raise InputError(f"a table (--table) is chosen for the format csv, not for {fmt}: leave it out")
     if fmt in OF_SEGMENTS:

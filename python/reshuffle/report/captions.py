@@ -58,7 +58,7 @@ def _symbols(comparison: Comparison, table: Table, tested: Comparison, adjusted:
             named = comparison.baseline is not None and not has_margin(comparison)
             differs = f"differs from {comparison.baseline}, " if named else ""
             yield f"*: {differs}{p} ≤ {number(alpha)}."
-        elif "Rank" in header:
+        elif {"Rank", "Group"} & header:
             yield f"Significant: {p} ≤ {number(alpha)}."
         yield f"p: {test_phrase(tested, test, uncited)}."
         if comparison.family_size > 1:

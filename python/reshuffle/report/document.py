@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from ..documented import documented
 from .cells import Table
+from .methods import Methods
 
 
 @documented
@@ -46,8 +47,8 @@ class Document:
     notes: Sequence[str]
     """Sentences: what symbols mean, how the numbers were computed, and what to be careful about."""
     signature: str
-    methods: tuple[str, str] | None = None
-    """The methods paragraph of a paper and its BibTeX entries, if they are part of the report."""
+    methods: Methods | None = None
+    """The methods paragraph of a paper, if it is part of the report."""
     page: Callable[[], Page] | None = None
     """Makes the HTML page, for results that have one."""
 

@@ -17,7 +17,7 @@ from .conclusions import conclusions, conclusions_of_sets
 from .document import Block, Document, Paragraph
 from .flips import flips_document
 from .layout import Layout
-from .methods import bibtex, methods_sentence
+from .methods import Methods
 from .notes import notes
 from .page import page_of
 from .segments import preview
@@ -41,7 +41,7 @@ def _(result: Comparison, layout: Layout) -> Document:
         [first, *others],
         [*notes(shown, layout)],
         shown.signature,
-        (methods_sentence(shown), bibtex(shown)) if layout.methods else None,
+        Methods.of_result(shown) if layout.methods else None,
         partial(page_of, result, layout),
     )
 
@@ -62,7 +62,7 @@ def _(result: SetComparison, layout: Layout) -> Document:
         blocks,
         [*notes_of_sets(shown, chosen)],
         shown.signature,
-        (methods_sentence(shown), bibtex(shown)) if layout.methods else None,
+        Methods.of_result(shown) if layout.methods else None,
         partial(page_of, result, layout),
     )
 

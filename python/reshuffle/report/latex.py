@@ -8,21 +8,10 @@ from collections.abc import Iterator, Sequence
 from ..errors import printable
 from .cells import Table
 from .document import Document
+from .fitting import LONG, Fit, breaks, fitting
 from .layout import Layout
 from .notes import joined
-
-# A table of more rows does not fit a page.
-LONG = 45
-
-# In points: the average width of a character, in part bold, and the width of an article's text.
-POINTS, TEXT_WIDTH = 5.5, 345
-# Commands, the scale of the letters, and the points on each side of a column.
-SIZES = (
-    ("", 1.0, 6),
-    (r"\small", 0.9, 6),
-    (r"\footnotesize\setlength{\tabcolsep}{3pt}", 0.8, 3),
-    (r"\scriptsize\setlength{\tabcolsep}{2pt}", 0.7, 2),
-)
+from .sources import ENTRIES, entries_of
 
 
 def as_latex(document: Document, layout: Layout) -> str:
@@ -30,16 +19,31 @@ def as_latex(document: Document, layout: Layout) -> str:
     tables = document.tables
     long = any(len(table.rows) > LONG for table in tables)
     grouped = any(table.grouped and len(table.rows) <= LONG for table in tables)
-    packages = ["booktabs", *(["multirow"] if grouped else []), *(["longtable"] if long else [])]
+    short = any(len(table.rows) <= LONG for table in tables)
+    optional = (("graphicx", short), ("multirow", grouped), ("longtable", long))
+    packages = ["booktabs", *(name for name, needed in optional if needed)]
     lines = ["% needs " + joined(f"\\usepackage{{{name}}}" for name in packages)]
+    lines += [ONE_COLUMN] * long
     for number, table in enumerate(tables, 1):
-        lines += _table(table, "tab:reshuffle" + (f"-{number}" if number > 1 else ""))
+        lines += _table(table, fitting(table, layout.columns), "tab:reshuffle" + (f"-{number}" if number > 1 else ""))
+    if document.methods is not None:
+        lines += ["", CITING, document.methods.written(_breakable, _citation), ""]
     remarks = [*document.sentences, f"Signature: {document.signature}"]
     lines += [f"% {printable(' '.join(remark.split()))}" for remark in remarks]
     return "\n".join(lines) + "\n"
 
 
-def _table(table: Table, label: str) -> Iterator[str]:
+def _breakable(text: str) -> str:
+    """A text of a paragraph, in which signatures may be broken."""
+    broken = re.sub(r"(\\textbar\{\}|:)(?=\S)", r"\1\\allowbreak{}", _escaped(text))
+    return f"{' ' * text.startswith(' ')}{broken}{' ' * text.endswith(' ')}"
+
+
+def _citation(source: str) -> str:
+    return f"~\\citep{{{','.join(ENTRIES[name].key for name in entries_of(source))}}}"
+
+
+def _table(table: Table, fit: Fit, label: str) -> Iterator[str]:
     head = [r"\toprule", _with_indices(_row(table.header, n_names=len(table.header))), r"\midrule"]
     body = []
     for number, (row, bold, spans) in enumerate(zip(table.rows, table.bold, table.spans(), strict=True)):
@@ -49,28 +53,21 @@ def _table(table: Table, label: str) -> Iterator[str]:
     captioned = f"\\caption{{{_with_indices(_escaped(table.caption))}}}\\label{{{label}}}"
     columns = _columns(table)
     if len(table.rows) > LONG:
-        yield from [f"\\begin{{longtable}}{{{columns}}}", f"{captioned} \\\\", *head, r"\endfirsthead", *head]
-        yield from [r"\endhead", r"\bottomrule", r"\endfoot", *body, r"\end{longtable}"]
+        yield from ["{", *SIZES[fit.size.scale], f"\\begin{{longtable}}{{{columns}}}", f"{captioned} \\\\", *head]
+        yield from [r"\endfirsthead", *head, r"\endhead", r"\bottomrule", r"\endfoot", *body, r"\end{longtable}", "}"]
         return
-    yield from [r"\begin{table}", r"\centering", captioned, *_size(table)]
-    yield from [f"\\begin{{tabular}}{{{columns}}}", *head, *body, r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+    environment = "table*" if fit.columns == 2 else "table"
+    yield from [f"\\begin{{{environment}}}", r"\centering", captioned, *SIZES[fit.size.scale]]
+    yield from [SHRUNK, f"\\begin{{tabular}}{{{columns}}}", *head, *body, r"\bottomrule"]
+    yield from [r"\end{tabular}}", f"\\end{{{environment}}}"]
 
 
 def _columns(table: Table) -> str:
     """The columns: names to the left, numbers to the right, with more space before those of the next metric."""
     kinds = ["l" if index < table.n_names else "r" for index in range(len(table.header))]
-    for index in table.breaks if len(table.breaks) + 2 < len(kinds) else ():
+    for index in breaks(table):
         kinds[index] = f"@{{\\hskip 1em}}{kinds[index]}"
-    return "".join(kinds)
-
-
-def _size(table: Table) -> list[str]:
-    """The largest size in which the table is not wider than the text of an article, else the smallest."""
-    characters = sum(max(map(len, column)) for column in zip(table.header, *table.rows, strict=True))
-    letters, columns = POINTS * characters + 10 * len(table.breaks), len(table.header)
-    fitting = [command for command, scale, space in SIZES if scale * letters + 2 * space * columns <= TEXT_WIDTH]
-    command = fitting[0] if fitting else SIZES[-1][0]
-    return [command] if command else []
+    return f"@{{}}{''.join(kinds)}@{{}}"
 
 
 def _with_indices(text: str) -> str:
@@ -107,6 +104,20 @@ def _cell(cell: str, bold: bool, is_name: bool) -> str:
     return f"{shown}\\phantom{{{'*' * marks}}}" if shown and marks else shown
 
 
+# The fonts of a paper may be wider: a table that would not fit is made smaller.
+SHRUNK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+ONE_COLUMN = r"% a longtable needs pages of one column: \onecolumn, for example in an appendix"
+
+CITING = "% the paragraph needs \\usepackage{natbib}, and the entries: -o FILE.tex writes them to FILE.bib"
+
+# The commands of each size.
+SIZES = {
+    1.0: [],
+    0.9: [r"\small\setlength{\tabcolsep}{4pt}"],
+    0.8: [r"\footnotesize\setlength{\tabcolsep}{3pt}"],
+    0.7: [r"\scriptsize\setlength{\tabcolsep}{2pt}"],
+}
+
 # A number, or an interval, perhaps with marks or an error.
 NUMBERS = re.compile(r"[-+]?\d[\d.,]*(?: to [-+]?\d[\d.,]*)?[*†‡]*(?: *±\d[\d.,]*)?")
 
@@ -129,6 +140,22 @@ _ESCAPES = str.maketrans(
         "ρ": r"$\rho$",
         "τ": r"$\tau$",
         "½": r"$\frac12$",
+        "²": "$^2$",
+        "³": "$^3$",
+        "ⁿ": "$^n$",
+        "·": r"$\cdot$",
+        "√": r"$\surd$",
+        "∞": r"$\infty$",
+        "∇": r"$\nabla$",
+        "⌊": r"$\lfloor$",
+        "⌋": r"$\rfloor$",
+        "Σ": r"$\Sigma$",
+        "Φ": r"$\Phi$",
+        "θ": r"$\theta$",
+        "₍": "$_($",
+        "₎": "$_)$",
+        "ₛ": "$_s$",
+        **{digit: f"$_{n}$" for n, digit in enumerate("₀₁₂₃₄₅₆₇₈₉")},
         "≤": r"$\leq$",
         "≥": r"$\geq$",
         "−": "$-$",

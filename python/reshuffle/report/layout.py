@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from .. import types
 from ..documented import documented
 from ..errors import InputError, quoted, unknown_name
 from ..results import Caveat, ComparedTexts, Comparison, Ranking, SetComparison
-from ..validate import check_integer
+from ..validate import check_integer, check_name
 from .cells import signed
 from .terminal import Terminal
 
 # Tables of pairs are shown by default if there are at most this many tests; likewise tables of components of scores.
 FEW = 12
+# What shows which systems differ, if all pairs were compared.
+GROUPS = ("letters", "ranks", "both")
 # A triangular matrix of more systems does not fit 80 columns.
 MAX_TRIANGLE = 20
 MAX_DIGITS = 15
@@ -48,6 +51,12 @@ class Layout:
     """
     paper: bool = False
     """Whether the report is for a paper: captions explain the symbols, and pairs are shown only on request."""
+    columns: int | None = None
+    """In LaTeX, how many columns of a paper a table spans, 1 or 2; None to choose by its width."""
+    groups: types.Groups | None = None
+    """What shows which systems differ if all pairs were compared: letters, ranks or both. None for both, but letters in
+    tables of several metrics for papers.
+    """
     full: bool = False
     """Whether everything is shown where a text has a short form."""
     methods: bool = False
@@ -59,6 +68,10 @@ class Layout:
 
     def __post_init__(self) -> None:
         check_integer("max_texts", self.max_texts, 0)
+        if self.columns not in (None, 1, 2):
+            raise InputError(f"columns must be 1 or 2, got {quoted(self.columns)}")
+        if self.groups is not None:
+            check_name("groups", self.groups, GROUPS)
         if self.digits is not None:
             check_integer("digits", self.digits, 0, MAX_DIGITS)
         if not isinstance(self.names, Mapping):
@@ -67,6 +80,11 @@ class Layout:
     def for_paper(self) -> Layout:
         """The same options for a paper."""
         return replace(self, paper=True, pairs=bool(self.pairs))
+
+    def shows_group(self, kind: types.Groups, n_metrics: int) -> bool:
+        """Whether tables of systems show the letters or the ranks."""
+        chosen = self.groups or ("letters" if self.paper and n_metrics > 1 else "both")
+        return chosen in (kind, "both")
 
     def signed(self, value: float, decimals: int) -> str:
         """A difference, with the chosen decimals or with enough to tell it from 0."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..results import Comparison, SetComparison, UsedInterval, UsedTest
@@ -43,30 +43,40 @@ def uncited(source: str | None) -> str:
     return ""
 
 
-class _Citations:
-    """Cites sources in parentheses, and remembers them."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, None] = {}
-
-    def __call__(self, source: str | None) -> str:
-        if source is None:
-            return ""
-        self.names |= dict.fromkeys(entries_of(source))
-        return f" ({cited(source)})"
+# Encloses a source in a paragraph. Printable texts do not have it.
+_MARK = "\3"
 
 
-def methods_sentence(result: Comparison | SetComparison) -> str:
-    """The paragraph of a paper about a comparison."""
-    return " ".join(_sentences(result, _Citations()))
+def _marked(source: str | None) -> str:
+    return "" if source is None else f"{_MARK}{source}{_MARK}"
 
 
-def bibtex(result: Comparison | SetComparison) -> str:
-    """The entries of the papers that :func:`methods_sentence` cites, in its order."""
-    citations = _Citations()
-    for _ in _sentences(result, citations):
-        pass
-    return "\n".join(map(bibtex_entry, citations.names))
+@dataclass(frozen=True)
+class Methods:
+    """The paragraph of a paper about a comparison, in no format yet. ``marked`` has the sources between marks."""
+
+    marked: str
+
+    @classmethod
+    def of_result(cls, result: Comparison | SetComparison) -> Methods:
+        """The paragraph about a comparison on one test set or on several."""
+        return cls(" ".join(_sentences(result, _marked)))
+
+    def written(self, text: Callable[[str], str], cite: Callable[[str], str]) -> str:
+        """The paragraph, from its texts and from the sources that are cited between them."""
+        parts = self.marked.split(_MARK)
+        return "".join(cite(part) if n % 2 else text(part) for n, part in enumerate(parts))
+
+    @property
+    def plain(self) -> str:
+        """With citations in parentheses, by authors, year and id."""
+        return self.written(str, lambda source: f" ({cited(source)})")
+
+    @property
+    def bibtex(self) -> str:
+        """The entries of the papers, in the order in which they are cited."""
+        names = (name for source in self.marked.split(_MARK)[1::2] for name in entries_of(source))
+        return "\n".join(map(bibtex_entry, dict.fromkeys(names)))
 
 
 def _sentences(result: Comparison | SetComparison, cite: Cite) -> Iterator[str]:

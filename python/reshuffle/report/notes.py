@@ -38,7 +38,7 @@ def notes(comparison: Comparison, layout: Layout, of_several_sets: bool = False)
         if comparison.lacks_scores(metric.name):
             yield _missing(comparison, metric.name)
     if comparison.baseline is None and comparison.rankings:
-        yield from _ranks(comparison)
+        yield from _ranks(comparison, layout)
     if comparison.test is not None and comparison.alpha is not None:
         # The family of all tests on one test set.
         whole = "set" if of_several_sets and comparison.test.n_sets == 1 else "all"
@@ -60,8 +60,9 @@ RANK = "Rank:"
 LETTERS = "systems that share a letter do not differ significantly (compact letter display)."
 
 
-def _ranks(comparison: Comparison) -> Iterator[str]:
-    """The meaning of the ranks and letters."""
+def _ranks(comparison: Comparison, layout: Layout) -> Iterator[str]:
+    """The meaning of the ranks and letters that are shown."""
+    n_metrics = len(comparison.metrics)
     level = number(round(100 * (1 - (comparison.alpha or 0)), 10))
     simultaneous = all(ranking.simultaneous for ranking in comparison.rankings)
     if simultaneous:
@@ -69,12 +70,14 @@ def _ranks(comparison: Comparison) -> Iterator[str]:
     else:
         ranks = f"{RANK} the ranks that are compatible with the significant differences, without simultaneous coverage."
     without = [ranking.metric for ranking in comparison.rankings if ranking.groups is None]
-    if len(without) < len(comparison.rankings):
+    if len(without) == len(comparison.rankings):
+        yield f"{ranks} Letters: none, because over 26 are needed."
+        return
+    if without or layout.shows_group("ranks", n_metrics):
         yield ranks
+    if layout.shows_group("letters", n_metrics):
         missing = f" There are none under {joined(without)}, because more than 26 would be needed." if without else ""
         yield f"Group: {LETTERS}{missing}"
-    else:
-        yield f"{ranks} Letters: none, because over 26 are needed."
 
 
 def _not_shown(comparison: Comparison, layout: Layout) -> Iterator[str]:

@@ -94,6 +94,8 @@ class _Columns:
         self.scores = {s.system: s for s in comparison.scores if s.metric == metric.name}
         self.decimals = decimals_of(list(self.scores.values()), layout.digits)
         self.signed = layout.signed
+        # A caption says from what system differences are.
+        self.baseline = "–" if layout.paper else "baseline"
         self.pairs: dict[str, PairedDifference] = {}
         self.ranks: dict[str, RankedSystem] = {}
         self.best: tuple[str, ...] = ()
@@ -104,7 +106,11 @@ class _Columns:
                 if ranking.metric == metric.name:
                     self.ranks = {ranked.system: ranked for ranked in ranking.systems}
                     self.best = ranking.best
-        self.lettered = any(ranked.letters is not None for ranked in self.ranks.values())
+        lettered = any(ranked.letters is not None for ranked in self.ranks.values())
+        n_metrics = len(comparison.metrics)
+        self.lettered = lettered and layout.shows_group("letters", n_metrics)
+        # Ranks stand in for letters that there are too few of.
+        self.ranked = bool(self.ranks) and (not lettered or layout.shows_group("ranks", n_metrics))
         self.some_exact = some_exact(self.pairs.values())
         # Without ranks and differences there is room for the intervals of several metrics.
         self.has_interval = complete or not (self.ranks or self.pairs)
@@ -114,7 +120,7 @@ class _Columns:
             metric.name,
             *(interval_header(comparison) if self.has_interval else []),
             *self.number,
-            *(["Rank"] if self.ranks else []),
+            *(["Rank"] if self.ranked else []),
             *(["Group"] if self.lettered else []),
             *self.difference_header,
         ]
@@ -133,7 +139,7 @@ class _Columns:
         cells += [f"{score.n_segments:,}"] * len(self.number)
         if self.ranks:
             ranked = self.ranks[system]
-            cells += [rank_cell(ranked.rank_low, ranked.rank_high)]
+            cells += [rank_cell(ranked.rank_low, ranked.rank_high)] * self.ranked
             cells += [ranked.letters or ""] * self.lettered
         if self.pairs:
             cells += self._difference(system)
@@ -142,7 +148,7 @@ class _Columns:
     def _difference(self, system: str) -> list[str]:
         pair = self.pairs.get(system)
         if pair is None:
-            return ["baseline", *[""] * (len(self.difference_header) - 1)]
+            return [self.baseline, *[""] * (len(self.difference_header) - 1)]
         if self.complete:
             return difference_cells(
                 self.comparison, pair, self.decimals, bool(self.number), self.some_exact, self.signed

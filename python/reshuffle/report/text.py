@@ -10,6 +10,7 @@ from ..errors import printable
 from .cells import Table, keys
 from .document import Document
 from .layout import Layout
+from .methods import Methods
 from .terminal import PROSE_WIDTH, Terminal
 
 # A name is never folded to fewer characters than this.
@@ -31,15 +32,15 @@ def as_text(document: Document, layout: Layout) -> str:
     # The signature can be copied because it is on one line.
     parts.append(f"{_paragraph(notes, terminal)}Signature: {printable(document.signature)}\n")
     if document.methods is not None:
-        parts.append(_methods(*document.methods, terminal))
+        parts.append(_methods(document.methods, terminal))
     return "\n".join(filter(None, parts))
 
 
-def _methods(sentence: str, bibtex: str, terminal: Terminal) -> str:
+def _methods(methods: Methods, terminal: Terminal) -> str:
     """The paragraph in lines that fit the terminal, except for the signature, and the entries."""
     width = terminal.width or PROSE_WIDTH
-    lines = textwrap.fill(printable(sentence), width, break_long_words=False, break_on_hyphens=False)
-    return f"Methods\n\n{lines}\n\n{bibtex}"
+    lines = textwrap.fill(printable(methods.plain), width, break_long_words=False, break_on_hyphens=False)
+    return f"Methods\n\n{lines}\n\n{methods.bibtex}"
 
 
 def _paragraph(sentences: Iterable[str], terminal: Terminal) -> str:

@@ -7,26 +7,45 @@ from collections.abc import Iterator, Sequence
 from ..errors import printable
 from .cells import Table
 from .document import Document
-from .latex import LONG, NUMBERS
+from .fitting import LONG, Fit, fitting
+from .latex import NUMBERS
 from .layout import Layout
+from .sources import ENTRIES, entries_of
 
 
 def as_typst(document: Document, layout: Layout) -> str:
     """A ``figure`` with a label for each table, and the sentences as comments. Text is in strings, without markup."""
     lines: list[str] = []
     for number, table in enumerate(document.tables, 1):
-        lines += _figure(table, "tab-reshuffle" + (f"-{number}" if number > 1 else ""))
+        lines += _figure(table, fitting(table, layout.columns), "tab-reshuffle" + (f"-{number}" if number > 1 else ""))
+    if document.methods is not None:
+        paragraph = document.methods.written(_inline, _citation)
+        lines += ["", "// the entries of the citations: -o FILE.typ writes them to FILE.bib", paragraph, ""]
     remarks = [*document.sentences, f"Signature: {document.signature}"]
     lines += [f"// {printable(' '.join(remark.split()))}" for remark in remarks]
     return "\n".join(lines) + "\n"
 
 
-def _figure(table: Table, label: str) -> Iterator[str]:
+def _inline(text: str) -> str:
+    """A text of a paragraph, in which signatures may be broken, with the spaces at its ends."""
+    escaped = printable(text).replace("\\", "\\\\").replace('"', '\\"').replace("|", r"|\u{200b}")
+    return f'#"{escaped}"'
+
+
+def _citation(source: str) -> str:
+    return "".join(f" #cite(<{ENTRIES[name].key}>)" for name in entries_of(source))
+
+
+def _figure(table: Table, fit: Fit, label: str) -> Iterator[str]:
     kinds = ["left" if index < table.n_names else "right" for index in range(len(table.header))]
     if len(table.rows) > LONG:  # a figure stays on one page unless its block may break
         yield "#show figure: set block(breakable: true)"
-    yield from ["#figure(", "  table("]
-    yield f"    columns: {len(kinds)}, align: ({', '.join(kinds)},), stroke: none,"
+    yield "#figure("
+    if fit.columns == 2 and len(table.rows) <= LONG:
+        yield '  placement: auto, scope: "parent",'
+    yield f"  text(size: {fit.size.scale}em, table("
+    yield f"    columns: {len(kinds)}, align: ({', '.join(kinds)},),"
+    yield f"    stroke: none, inset: (x: {fit.size.space}pt, y: 4pt),"
     yield from [
         "    table.hline(),",
         f"    table.header({_row(table.header, n_names=len(table.header))}),",
@@ -38,7 +57,7 @@ def _figure(table: Table, label: str) -> Iterator[str]:
         yield f"    {_row(row, bold, spans, table.n_names)},"
     yield from [
         "    table.hline(),",
-        "  ),",
+        "  )),",
         "  kind: table,",
         f"  caption: figure.caption(position: top, {_string(table.caption)}),",
     ]

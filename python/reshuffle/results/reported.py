@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from ..types import FlipFormat, Format, SegmentFormat
+from ..types import FlipFormat, Format, Groups, SegmentFormat
 
 AnyFormat: TypeAlias = Format | FlipFormat | SegmentFormat
 
@@ -155,6 +155,8 @@ class Compared(Reported):
         digits: int | None = None,
         names: Mapping[str, str] | None = None,
         table: str | None = None,
+        groups: Groups | None = None,
+        columns: int | None = None,
         max_texts: int | None = None,
     ) -> str:
         """A report as a string, ending in a newline.
@@ -174,6 +176,11 @@ class Compared(Reported):
             Display names, by system. The formats json and csv keep the names of the input.
         table : str, optional
             For csv: ``systems`` or ``pairs``, the default if there are any.
+        groups : {'letters', 'ranks', 'both'}, optional
+            What shows which systems differ if all pairs were compared. By default both; in LaTeX and Typst, tables of
+            several metrics have letters.
+        columns : {1, 2}, optional
+            For latex and typst: how many columns of the page a table spans. By default as many as it needs.
         max_texts : int, optional
             For html: the largest size of the texts (``with_texts``), in bytes of UTF-8. 20,000,000 by default.
 
@@ -200,9 +207,10 @@ class Compared(Reported):
         - Signature: `TER|nrefs:1|...
         """
         # Without max_texts, the limit is that of layouts.
-        limit = {} if max_texts is None else {"max_texts": max_texts}
+        chosen: dict[str, Any] = {} if max_texts is None else {"max_texts": max_texts}
+        chosen |= {"groups": groups, "columns": columns}
         shown = {} if names is None else names
-        return self._rendered(fmt, pairs=pairs, triangle=triangle, digits=digits, names=shown, table=table, **limit)
+        return self._rendered(fmt, pairs=pairs, triangle=triangle, digits=digits, names=shown, table=table, **chosen)
 
     def methods_sentence(self) -> str:
         """The methods paragraph for a paper: how the numbers were computed, with citations.
@@ -224,7 +232,7 @@ class Compared(Reported):
         2 systems were scored by rating on a test set of 4 segments. The differences from a were tested by the paired
         t-test (Student, 1908, doi:10.1093/biomet/6.1.1), two-sided. For p, the mean difference in segment scores, ...
         """
-        sentence: str = reports().methods_sentence(self)
+        sentence: str = reports().Methods.of_result(self).plain
         return sentence
 
     def bibtex(self) -> str:
@@ -243,5 +251,5 @@ class Compared(Reported):
           title     = {A Study of Translation Edit Rate with Targeted Human Annotation},
           ...
         """
-        entries: str = reports().bibtex(self)
+        entries: str = reports().Methods.of_result(self).bibtex
         return entries

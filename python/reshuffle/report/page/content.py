@@ -15,7 +15,7 @@ from ..cells import Table
 from ..conclusions import conclusions, conclusions_of_sets
 from ..layout import Layout
 from ..margins import within_all
-from ..methods import bibtex, methods_sentence
+from ..methods import Methods
 from ..notes import ci, counted, joined, notes, number
 from ..sets import headed, notes_of_sets, set_tables, with_choice
 from ..tables import pair_tables, system_tables
@@ -54,8 +54,8 @@ def content(comparison: Comparison, layout: Layout) -> Content:
         pairs=[*pair_tables(comparison, layout)],
         notes=[*notes(comparison, replace(layout, pairs=True))],
         command=layout.command,
-        methods=methods_sentence(comparison),
-        bibtex=bibtex(comparison),
+        methods=Methods.of_result(comparison).plain,
+        bibtex=Methods.of_result(comparison).bibtex,
         signature=comparison.signature,
         version=comparison.version,
         versions=_versions(comparison.version, COMPARISON),
@@ -78,8 +78,8 @@ def content_of_sets(result: SetComparison, layout: Layout) -> Content:
         ],
         notes=[*notes_of_sets(result, replace(layout, pairs=True))],
         command=layout.command,
-        methods=methods_sentence(result),
-        bibtex=bibtex(result),
+        methods=Methods.of_result(result).plain,
+        bibtex=Methods.of_result(result).bibtex,
         signature=result.signature,
         version=result.version,
         versions=_versions(result.version, SETS),
