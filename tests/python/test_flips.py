@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from budgets import budget
-from reshuffle import CorpusFunction, InputError, SegmentScores, flips, score, segment_scores
+from mutations import crashes
+from reshuffle import CorpusFunction, InputError, SegmentScores, flips, read_json, score, segment_scores
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import FLIP_FORMATS
 
@@ -127,6 +128,8 @@ def test_reports_of_flips() -> None:
     document = json.loads(found.render("json"))
     assert (document["gained"], document["lost"], document["net"]) == (found.gained, found.lost, 15)
     assert [each["segment"] for each in document["influential"]] == [each.segment for each in found.influential]
+    assert read_json(found.render("json")) == found
+    assert not crashes(found.render("json"), 20)
     rows = list(csv.DictReader(io.StringIO(found.render("csv"))))
     assert [row["flip"] for row in rows] == [each.flip for each in found.segments]
     assert [float(row["influence"]) for row in rows] == [row["influence"] for row in found.to_dicts()]

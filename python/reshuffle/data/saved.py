@@ -7,11 +7,9 @@ import os
 from typing import IO, Any
 
 from ..errors import LINE_MESSAGE, InputError, quoted
-from ..results import Comparison, SetComparison
-from ..results.studies import StudyResult
 from .decoding import Mismatch
 from .files import decoded, display_name, read_bytes
-from .from_json import result_from_document
+from .from_json import Result, result_from_document
 
 EXPECTED = "the JSON of a result"
 EXPECTED_PAGE = "an HTML report of reshuffle"
@@ -20,7 +18,7 @@ ELEMENT, END = '<script type="application/json" id="result">', "</script>"
 BLANK = "\ufeff \t\r\n"
 
 
-def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Comparison | SetComparison | StudyResult:
+def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Result:
     """Read a result that ``--format json`` or ``render("json")`` wrote.
 
     Parameters
@@ -31,7 +29,7 @@ def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Compariso
 
     Returns
     -------
-    Comparison, SetComparison or StudyResult
+    Comparison, SetComparison, StudyResult or Flips
         Equal (``==``) to the result that was written. It renders the same reports.
 
     Raises
@@ -56,7 +54,7 @@ def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Compariso
     return _result(name, _embedded(text, name) if _is_page(text) else text)
 
 
-def read_html(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Comparison | SetComparison | StudyResult:
+def read_html(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Result:
     """Read the result from an HTML report that ``--format html`` or ``render("html")`` wrote.
 
     Parameters
@@ -67,7 +65,7 @@ def read_html(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Compariso
 
     Returns
     -------
-    Comparison, SetComparison or StudyResult
+    Comparison, SetComparison, StudyResult or Flips
         Equal (``==``) to the result that was written. It renders the same reports.
 
     Raises
@@ -105,7 +103,7 @@ def _embedded(page: str, name: str) -> str:
     return page[start + len(ELEMENT) : end]
 
 
-def _result(name: str, text: str) -> Comparison | SetComparison | StudyResult:
+def _result(name: str, text: str) -> Result:
     try:
         return result_from_document(_parsed(text, name))
     except Mismatch as mismatch:

@@ -18,9 +18,9 @@ from ..results.studies import StudyResult
 from ..validate import check_name
 from .csv import as_csv
 from .differences import metric_difference_as_text, pair_as_text, run_difference_as_text
-from .flips import flip_columns, flips_as_csv, flips_as_json, flips_as_text
+from .flips import flip_columns, flips_as_csv, flips_as_text
 from .frames import as_pandas, as_polars, rows_of
-from .json import as_json, sets_as_json
+from .json import as_json
 from .latex import as_latex, sets_as_latex
 from .layout import MAX_TEXTS, Layout
 from .markdown import as_markdown, sets_as_markdown
@@ -92,7 +92,7 @@ FORMATS: Mapping[str, Callable[[Comparison, Layout], str]] = {
 
 SET_FORMATS: Mapping[str, Callable[[SetComparison, Layout], str]] = {
     "text": sets_as_text,
-    "json": sets_as_json,
+    "json": as_json,
     "csv": as_csv,
     "markdown": sets_as_markdown,
     "latex": sets_as_latex,
@@ -107,7 +107,7 @@ SEGMENT_FORMATS: Mapping[str, Callable[[SegmentTable], Iterator[str]]] = {
 
 FLIP_FORMATS: Mapping[str, Callable[[Flips, Terminal], str]] = {
     "text": flips_as_text,
-    "json": flips_as_json,
+    "json": as_json,
     "csv": flips_as_csv,
 }
 

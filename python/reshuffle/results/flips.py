@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ..documented import documented
 from ..types import FlipFormat
@@ -63,6 +63,8 @@ class Flips(Framed):
     """One line with everything needed to repeat the result on the same texts."""
     version: str
     """The version of reshuffle."""
+
+    DERIVED: ClassVar = ("gained", "lost", "n_both", "n_neither", "net", "influential")
 
     def __repr__(self) -> str:
         return (

@@ -68,7 +68,11 @@ def sets_as_html(result: SetComparison, layout: Layout) -> str:
 
 def _page(result: Comparison | SetComparison, comparisons: Sequence[Comparison], shown: Content, layout: Layout) -> str:
     """The page. ``comparisons`` have the names of the report, and the order of those in scripts/result.js."""
-    settings = {"names": dict(layout.names), "views": [_views(comparison, layout) for comparison in comparisons]}
+    settings = {
+        "names": dict(layout.names),
+        "sets": list(getattr(result, "sets", ())),  # in their order, which JavaScript does not keep for keys like 2024
+        "views": [_views(comparison, layout) for comparison in comparisons],
+    }
     return rendered(
         "page.html.j2",
         SCRIPTS,

@@ -13,7 +13,7 @@ from ...results.studies import StudyResult
 from ...validate import check_name
 from ..csv import csv_of
 from ..fragment import html_fragment
-from ..json import study_as_json
+from ..json import as_json
 from ..latex import latex_document
 from ..layout import Layout
 from ..markdown import markdown_document
@@ -53,10 +53,6 @@ def _as_text(study: StudyResult, layout: Layout) -> str:
     return "\n".join([first, *([answer] if answer else []), *others, below])
 
 
-def _as_json(study: StudyResult, layout: Layout) -> str:
-    return study_as_json(study)
-
-
 def _as_csv(study: StudyResult, layout: Layout) -> str:
     return csv_of(study_columns(study, layout.table))
 
@@ -94,7 +90,7 @@ def _as_html(study: StudyResult, layout: Layout) -> str:
 
 STUDY_FORMATS: Mapping[str, Callable[[StudyResult, Layout], str]] = {
     "text": _as_text,
-    "json": _as_json,
+    "json": as_json,
     "csv": _as_csv,
     "markdown": _as_markdown,
     "latex": _as_latex,

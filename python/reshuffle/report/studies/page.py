@@ -15,7 +15,7 @@ import numpy as np
 from ...results.schemas import STUDY
 from ...results.studies import StudyResult
 from ..cells import Table
-from ..json import study_as_json
+from ..json import as_json
 from ..layout import Layout
 from ..notes import joined, number
 from ..page import STUDY_SCRIPTS, rendered
@@ -92,7 +92,7 @@ def study_as_html(study: StudyResult, layout: Layout) -> str:
             ("NumPy", np.__version__),
         ],
     )
-    return rendered("study.html.j2", STUDY_SCRIPTS, study_as_json(study), shown=shown)
+    return rendered("study.html.j2", STUDY_SCRIPTS, as_json(study), shown=shown)
 
 
 # The settings that are facts, and what the page calls them.

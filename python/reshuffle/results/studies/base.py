@@ -105,11 +105,6 @@ class StudyResult:
         return plots_of_study(self)
 
     @property
-    def summary(self) -> dict[str, float | None]:
-        """Numbers about the whole study, which JSON has beside the tables; most studies have none."""
-        return {}
-
-    @property
     def rates(self) -> tuple[Rate, ...]:
         """The rejection rates; empty if the study has none."""
         return self.tables.get("rates", ())
