@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from .. import _core
 from ..errors import quoted, unknown_name
 from ..results import Comparison, Flips, Histogram, NullHistogram, SetComparison, SignificanceResult, UsedStopping
-from ..results.schemas import COMPARISON, FLIPS, SETS, STUDY, field_types
+from ..results.schemas import COMPARISON, FLIPS, SETS, STUDY, cached_by_type, field_types
 from ..results.studies import RESULTS, StudyResult, record_types
 from .checks import check_comparison, check_histogram, check_sets, check_stopping, check_study, check_test
 from .decoding import Decoder, Hooks, Mismatch, decoder_of, list_of, object_of, record_of, text
@@ -72,7 +72,7 @@ _HOOKS = Hooks(
 )
 
 
-@cache
+@cached_by_type
 def _decoder(record: type[Any]) -> Decoder:
     return record_of(record, _HOOKS)
 

@@ -81,10 +81,10 @@ def _line(value: object, untyped: bool = False) -> str:
 
 def _record(value: Any) -> dict[str, Any]:
     """A record in another one, or a mapping that is no dict."""
-    return dict(value) if isinstance(value, Mapping) else as_dict(value)
+    return as_dict(value) if is_dataclass(value) else dict(value)
 
 
-_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_record).encode
+_ENCODE = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, default=_record).encode
 
 
 def _with_names(value: Any, untyped: bool) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
-from ..results.schemas import as_dict
+from ..results.schemas import as_columns
 
 # Strings are listed once, with an index, if a column has at most this many distinct ones.
 MAX_DISTINCT = 1000
@@ -23,23 +23,18 @@ def packed_records(records: Sequence[Any]) -> dict[str, Any]:
 def packed_values(values: Sequence[Any]) -> dict[str, Any]:
     """A list of at least one value in one of five forms.
 
-    ``{"fields": {key: packed values}}`` for records of one type, where null stands for a key that a record lacks, and
-    for objects with the same keys; ``{"all": value}`` for equal values; ``{"items": [packed values]}`` for lists of
-    records that are equally long, position by position; ``{"of": distinct, "index": positions}`` for strings with few
-    distinct values, else ``{"each": values}``.
+    ``{"fields": {key: packed values}}`` for records of one type and for objects with the same keys; ``{"all": value}``
+    for equal values; ``{"items": [packed values]}`` for equally long lists of records, position by position;
+    ``{"of": distinct, "index": positions}`` for strings with few distinct values, else ``{"each": values}``.
     """
     first = values[0]
     if is_dataclass(first) and all(type(value) is type(first) for value in values):
-        return _fields([as_dict(value, derived=False) for value in values])
+        return {"fields": {key: packed_values(column) for key, column in as_columns(values).items()}}
     if all(value == first and type(value) is type(first) for value in values):
         return {"all": first}
     if all(isinstance(value, dict) and value.keys() == first.keys() for value in values):
-        return _fields(values)
-    if (
-        all(isinstance(value, tuple) for value in values)
-        and len({len(value) for value in values}) == 1
-        and is_dataclass(first[0])
-    ):
+        return {"fields": {key: packed_values([value[key] for value in values]) for key in first}}
+    if isinstance(first, tuple) and all(_has_records(value, len(first)) for value in values):
         return {"items": [packed_values(position) for position in zip(*values, strict=True)]}
     if all(isinstance(value, str) for value in values):
         distinct = list(dict.fromkeys(values))
@@ -49,6 +44,5 @@ def packed_values(values: Sequence[Any]) -> dict[str, Any]:
     return {"each": list(values)}
 
 
-def _fields(objects: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    keys = dict.fromkeys(key for each in objects for key in each)
-    return {"fields": {key: packed_values([each.get(key) for each in objects]) for key in keys}}
+def _has_records(value: Any, n: int) -> bool:
+    return isinstance(value, tuple) and len(value) == n > 0 and is_dataclass(value[0])

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 __all__ = [
     "COMPARISON",
@@ -22,12 +22,16 @@ __all__ = [
     "SEED_DERIVATION",
     "SETS",
     "STUDY",
+    "as_columns",
     "as_dict",
+    "cached_by_type",
     "derived_keys",
     "field_types",
     "is_untyped",
     "schema_of",
 ]
+
+T = TypeVar("T")
 
 # The number is raised when a key disappears or changes its meaning. Readers ignore keys that they do not know.
 COMPARISON, SETS = "reshuffle.comparison/2", "reshuffle.sets/2"
@@ -40,6 +44,13 @@ NUMBER = "number"
 SEED_DERIVATION = "seed_derivation"
 
 
+def cached_by_type(function: Callable[[type[Any]], T]) -> Callable[[type[Any]], T]:
+    """``functools.cache`` for functions of types, for which mypy lacks a hash."""
+    cached: Any = cache(function)
+    found: Callable[[type[Any]], T] = cached
+    return found
+
+
 def schema_of(result: object) -> str:
     """The schema of a result's JSON."""
     from . import Comparison, Flips, SetComparison
@@ -48,11 +59,11 @@ def schema_of(result: object) -> str:
     return schemas.get(type(result), STUDY)
 
 
-@cache
+@cached_by_type
 def field_types(record: type[Any]) -> Mapping[str, Any]:
     """The type of each field that JSON has. Fields that equality ignores are not saved."""
     hints = typing.get_type_hints(record, include_extras=True)
-    return {name: hints[name] for name in _names(record)}
+    return {name: hints[name] for name in _getter(record)[0]}
 
 
 def is_untyped(annotation: Any) -> bool:
@@ -60,31 +71,35 @@ def is_untyped(annotation: Any) -> bool:
     return bool(annotation == Mapping[str, Any])
 
 
+@cached_by_type
 def derived_keys(record: type[Any]) -> tuple[str, ...]:
     """The properties that JSON has for convenience, beside the fields. Readers ignore them."""
     found: tuple[str, ...] = getattr(record, "DERIVED", ())
     return found
 
 
-def as_dict(record: Any, *, derived: bool = True) -> dict[str, Any]:
+def as_dict(record: Any) -> dict[str, Any]:
     """The keys of a record in JSON, and their values, which may be records."""
     kind = type(record)
-    found = dict(zip(_names(kind), _values(kind)(record), strict=True))
-    if derived:
-        for name in derived_keys(kind):
-            found[name] = getattr(record, name)
-    derivation = getattr(found.get("seed"), "derivation", None)
-    if derivation is not None:
-        found[SEED_DERIVATION] = derivation
+    names, values = _getter(kind)
+    found = dict(zip(names, values(record), strict=True))
+    for name in derived_keys(kind):
+        found[name] = getattr(record, name)
+    if hasattr(found.get("seed"), "derivation"):
+        found[SEED_DERIVATION] = record.seed.derivation
     return found
 
 
-@cache
-def _names(record: type[Any]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(record) if field.compare)
+def as_columns(records: Sequence[Any]) -> dict[str, Sequence[Any]]:
+    """The values of each key in records of one type, without derived keys; None where a record lacks the key."""
+    names, values = _getter(type(records[0]))
+    found: dict[str, Sequence[Any]] = dict(zip(names, zip(*map(values, records), strict=True), strict=True))
+    derivations = [getattr(seed, "derivation", None) for seed in found.get("seed", ())]
+    return found | {SEED_DERIVATION: derivations} if any(derivations) else found
 
 
-@cache
-def _values(record: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
-    names = _names(record)
-    return attrgetter(*names) if len(names) > 1 else lambda value: (getattr(value, names[0]),)
+@cached_by_type
+def _getter(record: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+    """The names of the fields that JSON has, and a function from a record to their values."""
+    names = tuple(field.name for field in fields(record) if field.compare)
+    return names, attrgetter(*names) if len(names) > 1 else lambda value: (getattr(value, names[0]),)
