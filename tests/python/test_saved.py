@@ -345,8 +345,15 @@ TEST = ("comparisons", 3, "test")
         ('{"a": 1' + "0" * 5000 + "}", "."),
         ("{}", "schema: the key is missing"),
         ('{"schema": 1}', "schema: expected a string, got 1"),
-        (having("schema", "reshuffle.comparison/1"), "schema: reshuffle .* reads reshuffle.comparison/2, got 'resh"),
-        (having("schema", "reshuffle.comparison/3"), "comparison/3': install a later version of reshuffle to read it"),
+        (
+            having("schema", "reshuffle.comparison/1"),
+            "schema: reshuffle .* reads reshuffle.comparison/2, got 'reshuffle",
+        ),
+        (
+            having("schema", "reshuffle.comparison/1"),
+            "comparison/1': builds before the release of 0.1.0 read it, or run",
+        ),
+        (having("schema", "reshuffle.comparison/3"), "comparison/3': install a later version to read it"),
         (having("schema", "reshuffle.comparison"), "schema: unknown schema 'reshuffle.comparison': did you mean"),
         (having("schema", "x"), "schema: unknown schema 'x'; known: reshuffle.comparison/2, reshuffle.sets/2"),
         (without("version"), "version: the key is missing"),

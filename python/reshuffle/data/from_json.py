@@ -18,6 +18,9 @@ from .checks import check_comparison, check_histogram, check_sets, check_stoppin
 from .decoding import Decoder, Hooks, Mismatch, decoder_of, list_of, object_of, record_of, text
 from .packed import unpacked_records
 
+# What reads the first version of the layout.
+EARLIER = "builds before the release of 0.1.0"
+
 Result: TypeAlias = Comparison | SetComparison | StudyResult | Flips
 
 
@@ -35,14 +38,12 @@ def result_from_document(document: Any) -> Result:
 def _other_schema(schema: str) -> Mismatch:
     """The problem with a schema that this version does not have."""
     known = [*_RECORDS, STUDY]
-    name, _, number = schema.rpartition("/")
+    kind, _, number = schema.rpartition("/")
     for each in known:
-        kind, _, current = each.rpartition("/")
-        if name == kind and number.isdecimal():
+        if each.startswith(f"{kind}/") and number.isdecimal():
+            is_earlier = int(number) < int(each.rpartition("/")[2])
             advice = (
-                "the version of reshuffle that wrote the file can read it, or run its command again with this one"
-                if int(number) < int(current)
-                else "install a later version of reshuffle to read it"
+                f"{EARLIER} read it, or run the command again" if is_earlier else "install a later version to read it"
             )
             return Mismatch(f"reshuffle {_core.VERSION} reads {each}, got {quoted(schema)}: {advice}")
     return Mismatch(str(unknown_name("schema", schema, known)))
