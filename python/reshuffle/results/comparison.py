@@ -174,7 +174,7 @@ class PairedDifference:
     bootstrap draws centred on 0. None for tests without replicates, and if the observed statistic is infinite.
     """
 
-    DERIVED: ClassVar = ("difference",)
+    DERIVED: ClassVar[tuple[str, ...]] = ("difference",)
 
     def __repr__(self) -> str:
         return (

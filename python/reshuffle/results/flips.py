@@ -64,7 +64,7 @@ class Flips(Framed):
     version: str
     """The version of reshuffle."""
 
-    DERIVED: ClassVar = ("gained", "lost", "n_both", "n_neither", "net", "influential")
+    DERIVED: ClassVar[tuple[str, ...]] = ("gained", "lost", "n_both", "n_neither", "net", "influential")
 
     def __repr__(self) -> str:
         return (

@@ -113,7 +113,7 @@ class SignificanceResult(Tested):
     one-sided tests.
     """
 
-    DERIVED: ClassVar = ("exact_by", "pvalue_interval")
+    DERIVED: ClassVar[tuple[str, ...]] = ("exact_by", "pvalue_interval")
 
     def __repr__(self) -> str:
         if np.ndim(self.pvalue):

@@ -70,7 +70,7 @@ class TuningResult(StudyResult):
     with) and ``trace`` (:class:`TuningStep`).
     """
 
-    DERIVED: ClassVar = ("s_dev", "s_test")
+    DERIVED: ClassVar[tuple[str, ...]] = ("s_dev", "s_test")
 
     @property
     def runs(self) -> tuple[TuningRun, ...]:
