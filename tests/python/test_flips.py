@@ -174,6 +174,9 @@ def test_the_command_line_has_flips(run: Callable[..., Any], tmp_path: Path) -> 
     done = run("flips", ref, base, tuned, "-m", "chrf", "--threshold", "80", "--format", "json")
     expected = flips(CORPUS.references, CORPUS.systems, "chrf", threshold=80, **PAIR)
     assert (done.code, done.out) == (0, expected.render("json"))
+    (tmp_path / "flips.json").write_text(done.out)
+    plotted = run("plot", str(tmp_path / "flips.json"), "forest", "-o", str(tmp_path / "forest.svg"))
+    assert "holds flips: expected a comparison or a study, of which there are figures" in plotted.err
     several = run("flips", ref, base, tuned, larger, "--threshold", "80", "--system", larger, "--baseline", "tuned")
     assert several.code == 0
     assert "larger" in several.out

@@ -480,6 +480,13 @@ def test_on_narrow_pages_a_button_leads_to_the_chosen_pair(browser: Browser) -> 
 # --- Test sets and metrics
 
 
+def test_test_sets_have_the_order_of_the_input(browser: Browser) -> None:
+    # In JavaScript, keys that look like numbers come before others.
+    texts = ([lines[:20] for lines in REFERENCES], {system: lines[:20] for system, lines in SYSTEMS.items()})
+    browser.open(compare_sets({"news": texts, "2024": texts, "7": texts}, n_resamples=9, average=False).render("html"))
+    assert [tab.text for tab in browser.all("[aria-label='Test set'] [role=tab]")] == ["news", "2024", "7"]
+
+
 def test_tabs_follow_clicks_and_keys(browser: Browser) -> None:
     browser.open(PAGES["sets"])
     names = {

@@ -75,7 +75,7 @@ def plot(source: str, kind: str, output: str, options: PlotOptions) -> None:
     with binary_destination(output, inputs) as write:
         result = read_json(source)
         if isinstance(result, Flips):
-            raise InputError(f"{source} holds flips, of which there are no figures: use reshuffle compare -o FILE.json")
+            raise InputError(f"{source} holds flips: expected a comparison or a study, of which there are figures")
         try:
             axes = _of_study(result, kind, options) if isinstance(result, StudyResult) else _of(result, kind, options)
         except ModuleNotFoundError as error:

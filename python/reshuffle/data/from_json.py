@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 from .. import _core
 from ..errors import quoted, unknown_name
 from ..results import Comparison, Flips, Histogram, NullHistogram, SetComparison, SignificanceResult, UsedStopping
-from ..results.schemas import COMPARISON, FLIPS, SETS, STUDY, cached_by_type, field_types
+from ..results.schemas import COMPARISON, FLIPS, SETS, STUDY, Result, cached_by_type, field_types
 from ..results.studies import RESULTS, StudyResult, record_types
 from .checks import check_comparison, check_histogram, check_sets, check_stopping, check_study, check_test
 from .decoding import Decoder, Hooks, Mismatch, decoder_of, list_of, object_of, record_of, text
@@ -20,8 +20,6 @@ from .packed import unpacked_records
 
 # What reads the first version of the layout.
 EARLIER = "builds before the release of 0.1.0"
-
-Result: TypeAlias = Comparison | SetComparison | StudyResult | Flips
 
 
 def result_from_document(document: Any) -> Result:

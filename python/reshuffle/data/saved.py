@@ -7,9 +7,10 @@ import os
 from typing import IO, Any
 
 from ..errors import LINE_MESSAGE, InputError, quoted
+from ..results.schemas import Result
 from .decoding import Mismatch
 from .files import decoded, display_name, read_bytes
-from .from_json import Result, result_from_document
+from .from_json import result_from_document
 
 EXPECTED = "the JSON of a result"
 EXPECTED_PAGE = "an HTML report of reshuffle"

@@ -12,12 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass
 from typing import Any
 
-from ..results import Comparison, Flips, SetComparison
-from ..results.schemas import NUMBER, as_dict, field_types, is_untyped, schema_of
+from ..results import Comparison, SetComparison
+from ..results.schemas import NUMBER, Result, as_dict, field_types, is_untyped, schema_of
 from ..results.studies import StudyResult
 from .packed import packed_records
-
-Result = Comparison | SetComparison | StudyResult | Flips
 
 
 def as_json(result: Result, layout: object = None) -> str:

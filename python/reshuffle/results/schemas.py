@@ -12,7 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
+
+from . import Comparison, Flips, SetComparison
+from .studies import StudyResult
 
 __all__ = [
     "COMPARISON",
@@ -22,6 +25,7 @@ __all__ = [
     "SEED_DERIVATION",
     "SETS",
     "STUDY",
+    "Result",
     "as_columns",
     "as_dict",
     "cached_by_type",
@@ -32,6 +36,8 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+# What is written as JSON and read back.
+Result: TypeAlias = Comparison | SetComparison | StudyResult | Flips
 
 # The number is raised when a key disappears or changes its meaning. Readers ignore keys that they do not know.
 COMPARISON, SETS = "reshuffle.comparison/2", "reshuffle.sets/2"
@@ -51,10 +57,8 @@ def cached_by_type(function: Callable[[type[Any]], T]) -> Callable[[type[Any]], 
     return found
 
 
-def schema_of(result: object) -> str:
+def schema_of(result: Result) -> str:
     """The schema of a result's JSON."""
-    from . import Comparison, Flips, SetComparison
-
     schemas: Mapping[type[Any], str] = {Comparison: COMPARISON, SetComparison: SETS, Flips: FLIPS}
     return schemas.get(type(result), STUDY)
 
