@@ -84,14 +84,24 @@ def derived_keys(record: type[Any]) -> tuple[str, ...]:
 
 def as_dict(record: Any) -> dict[str, Any]:
     """The keys of a record in JSON, and their values, which may be records."""
-    kind = type(record)
-    names, values = _getter(kind)
-    found = dict(zip(names, values(record), strict=True))
-    for name in derived_keys(kind):
-        found[name] = getattr(record, name)
-    if hasattr(found.get("seed"), "derivation"):
-        found[SEED_DERIVATION] = record.seed.derivation
-    return found
+    return _as_dict(type(record))(record)
+
+
+@cached_by_type
+def _as_dict(record: type[Any]) -> Callable[[Any], dict[str, Any]]:
+    """:func:`as_dict` for records of one type, of which a result may have thousands."""
+    (names, values), derived = _getter(record), derived_keys(record)
+    is_seeded = "seed" in names
+
+    def entries(of: Any) -> dict[str, Any]:
+        found = dict(zip(names, values(of), strict=True))
+        for name in derived:
+            found[name] = getattr(of, name)
+        if is_seeded and hasattr(of.seed, "derivation"):
+            found[SEED_DERIVATION] = of.seed.derivation
+        return found
+
+    return entries
 
 
 def as_columns(records: Sequence[Any]) -> dict[str, Sequence[Any]]:
