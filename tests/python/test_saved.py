@@ -34,6 +34,7 @@ from reshuffle import (
     compare_sets,
     derive_seed,
     f_score,
+    flips,
     read_html,
     read_json,
     score,
@@ -275,7 +276,10 @@ def test_the_schema_has_every_key() -> None:
 
 def test_documents_follow_the_schemas() -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema checks the documents")
-    comparison, sets = (jsonschema.Draft202012Validator(schema(name)) for name in ("comparison-2", "sets-2"))
+    names = ("comparison-2", "sets-2", "flips-1")
+    comparison, sets, flipped = (jsonschema.Draft202012Validator(schema(name)) for name in names)
+    found = flips(REFERENCES, SYSTEMS, system=NAMES[0], baseline=NAMES[1], threshold=20)
+    flipped.validate(json.loads(found.render("json")))
     for document in documents():
         comparison.validate(document)
     one, two = rare(), score(REFERENCES, SYSTEMS)
@@ -330,6 +334,10 @@ def having(*path: Any) -> str:
     return changed(put)
 
 
+def nested(depth: int) -> dict[str, Any]:
+    return {"a": nested(depth - 1)} if depth else {}
+
+
 TEST = ("comparisons", 3, "test")
 
 
@@ -341,6 +349,7 @@ TEST = ("comparisons", 3, "test")
         (render(rare(), "json")[:-3], "expected the JSON of a result, got: Expecting"),
         ("{" * 100_000, "expected the JSON of a result"),
         ('{"a":' * 100_000, "nested too deeply"),
+        (having("caveats", [{"kind": "few-draws", "values": nested(600)}]), "nested too deeply"),
         ('{"a": NaN}', 'got: NaN, which JSON does not have: write "NaN" in quotes'),
         ('{"a": 1' + "0" * 5000 + "}", "."),
         ("{}", "schema: the key is missing"),

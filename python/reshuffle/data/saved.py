@@ -110,6 +110,8 @@ def _result(name: str, text: str) -> Result:
     except Mismatch as mismatch:
         place = f", {mismatch.place}" if mismatch.place else ""
         raise InputError("{file}{place}: {problem}", file=name, place=place, problem=mismatch.problem) from None
+    except RecursionError:
+        raise InputError(f"{name}: expected {EXPECTED}, got one that is nested too deeply") from None
 
 
 def _text(source: str | os.PathLike[str] | IO[str] | IO[bytes], expected: str = EXPECTED) -> tuple[str, str]:
@@ -135,8 +137,6 @@ def _parsed(text: str, name: str) -> Any:
         raise InputError(LINE_MESSAGE, file=name, line=error.lineno, problem=problem) from None
     except ValueError as error:  # a constant or a number of thousands of digits
         raise InputError(f"{name}: expected {EXPECTED}, got: {error}") from None
-    except RecursionError:
-        raise InputError(f"{name}: expected {EXPECTED}, got one that is nested too deeply") from None
 
 
 def _refused(constant: str) -> Any:
