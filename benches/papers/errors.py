@@ -174,7 +174,7 @@ def lengths(outputs: Sequence[Any]) -> Figures:
         [rate["test"], rate["rate"], rate["confidence_interval"]["low"], rate["confidence_interval"]["high"]]
         for rate in study["rates"]
     ]
-    of_systems = [{name: s["score"] for name, s in output["systems"][0]["scores"].items()} for output in scores]
+    of_systems = [{each["metric"]: each["score"] for each in output["scores"]} for output in scores]
     return {"rates": rates, "systems": of_systems, "truth": next(iter(study["truths"].values()))}
 
 

@@ -28,9 +28,11 @@ def gains(outputs: Sequence[Any]) -> Figures:
     """The absolute difference and p of each pair under BLEU, and the minimum detectable differences."""
     return [
         {
-            "segments": output["segments"],
+            "segments": output["n_segments"],
             "detectable": [output["detectable"][0][key] for key in ("low", "difference", "high")],
-            "pairs": [[abs(pair["difference"]), pair["pvalue"]] for pair in output["comparisons"] if near(pair)],
+            "pairs": [
+                [abs(pair["difference"]), pair["test"]["pvalue"]] for pair in output["comparisons"] if near(pair)
+            ],
             "n": len(output["comparisons"]),
         }
         for output in outputs

@@ -91,16 +91,22 @@ def pairs(output: Mapping[str, Any]) -> dict[tuple[str, str], Mapping[str, Any]]
     return {(pair["metric"], pair["system"]): pair for pair in output["comparisons"]}
 
 
+def pvalue_of(output: Mapping[str, Any], metric: str, system: str) -> Any:
+    return pairs(output)[metric, system]["test"]["pvalue"]
+
+
 def reranked(outputs: Sequence[Any]) -> Figures:
     """Scores and p-values of the baseline and the reranker, by metric, for both kinds of lists."""
     baseline, reranker, *compared, parsed = outputs
     found = {}
     for used in compared[0]["metrics"]:
         name = used["name"]
-        scores = [system["scores"][name]["score"] for system in compared[0]["systems"]]
+        scores = [score["score"] for score in compared[0]["scores"] if score["metric"] == name]
         found[name] = {
             "scores": scores,
-            "p": [pair["pvalue"] for output in compared for (of, _), pair in pairs(output).items() if of == name],
+            "p": [
+                pair["test"]["pvalue"] for output in compared for (of, _), pair in pairs(output).items() if of == name
+            ],
         }
     return {
         "lists": found,
@@ -179,7 +185,7 @@ def varied(outputs: Sequence[Any]) -> Figures:
     return {
         "selected": [len(run["weights"]) for run in tuned["runs"]],
         "pairs": [
-            [metric, system, pair["difference"], *(pairs(output)[metric, system]["pvalue"] for output in compared)]
+            [metric, system, pair["difference"], *(pvalue_of(output, metric, system) for output in compared)]
             for (metric, system), pair in first.items()
         ],
         "rates": [

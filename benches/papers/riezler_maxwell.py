@@ -75,11 +75,10 @@ def table_1(outputs: Sequence[Any]) -> Figures:
     found = {}
     for used in first["metrics"]:
         name = used["name"]
-        scores = [system["scores"][name] for system in first["systems"]]
-        by_name = {system["name"]: score for system, score in zip(first["systems"], scores, strict=True)}
+        by_name = {score["system"]: score["score"] for score in first["scores"] if score["metric"] == name}
         found[name] = {
-            "scores": [by_name[system]["score"] for system in (OLD, NEW)],
-            "p": [pairs(output)[name, NEW]["pvalue"] for output in outputs],
+            "scores": [by_name[system] for system in (OLD, NEW)],
+            "p": [pairs(output)[name, NEW]["test"]["pvalue"] for output in outputs],
         }
     return found
 
@@ -135,7 +134,7 @@ def table_2(outputs: Sequence[Any]) -> Figures:
             "metric": metric,
             "system": system,
             "difference": pair["difference"],
-            "p": [pairs(output)[metric, system]["pvalue"] for output in outputs],
+            "p": [pairs(output)[metric, system]["test"]["pvalue"] for output in outputs],
             "spread": pair["exchangeability"]["ratio"],
         }
         for (metric, system), pair in ar.items()
@@ -224,7 +223,7 @@ def sensitivity(outputs: Sequence[Any]) -> Figures:
         of_set: dict[tuple[str, str], dict[str, float]] = {}
         for pair in output["comparisons"]:
             names = (pair["system"], pair["baseline"])
-            of_set.setdefault(names, {})[pair["metric"]] = abs(pair["difference"]) / pair["standard_error"]
+            of_set.setdefault(names, {})[pair["metric"]] = abs(pair["difference"]) / pair["test"]["standard_error"]
         standardized += of_set.values()
     return {
         "power": power,

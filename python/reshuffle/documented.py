@@ -20,6 +20,10 @@ WIDTH = 120
 # What types of this package stand for.
 ALIASES = {
     "Any": "object",
+    "Flag": "bool, or (batch,) ndarray of bool",
+    "OptionalReal": "float, or (batch,) ndarray of float, or None",
+    "OptionalText": "str, or (batch,) ndarray of str, or None",
+    "OptionalWhole": "int, or (batch,) ndarray of int, or None",
     "Real": "float, or (batch,) ndarray of float",
     "Whole": "int, or (batch,) ndarray of int",
 }

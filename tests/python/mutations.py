@@ -52,7 +52,7 @@ def crashes(written: str, n: int) -> list[str]:
             result = read_json(text)
             repr(result)
             for fmt in FORMATS:
-                result.render(fmt)
+                result.render(fmt)  # flips have fewer
         except InputError:
             continue
         except Exception as error:

@@ -246,12 +246,12 @@ def test_the_command_line_and_python_have_the_same_defaults(demo: Any, run: Any)
     command = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "larger.txt", "-n", "99", "--format", "json")
     assert run(*command).out == run(*command, "--adjust", "auto", "--family", "metric").out
     found = json.loads(run(*command).out)
-    assert (found["adjustment"], found["family"]) == ("maxt", "metric")
+    assert (found["test"]["adjustment"], found["test"]["family"]) == ("maxt", "metric")
     found = json.loads(run(*command, "--adjust", "holm", "--family", "all").out)
-    assert (found["adjustment"], found["family"]) == ("holm", "all")
+    assert (found["test"]["adjustment"], found["test"]["family"]) == ("holm", "all")
     plain = json.loads(run(*command, "--adjust", "none").out)
-    assert (plain["adjustment"], plain["family"]) == (None, None)
-    assert [pair["adjusted_pvalue"] for pair in plain["comparisons"]] == [None, None]
+    assert (plain["test"]["adjustment"], plain["test"]["family"]) == (None, None)
+    assert [pair["test"]["adjusted_pvalue"] for pair in plain["comparisons"]] == [None, None]
 
 
 # --- What reports say
@@ -322,7 +322,7 @@ def test_the_per_comparison_level_is_in_results_and_in_the_note() -> None:
 def test_csv_and_json_name_the_adjustment_and_the_family() -> None:
     comparison = compared(3, ("easy", "noisy"), adjust="holm", family="all")
     found = json.loads(comparison.render("json"))
-    assert (found["adjustment"], found["family"]) == ("holm", "all")
+    assert (found["test"]["adjustment"], found["test"]["family"]) == ("holm", "all")
     rows = list(csv.DictReader(io.StringIO(comparison.render("csv"))))
     assert [float(row["adjusted_pvalue"]) for row in rows] == adjusted(comparison)
     assert {(row["adjustment"], row["family"]) for row in rows} == {("holm", "all")}

@@ -454,7 +454,7 @@ def test_wrong_options_of_names_are_one_sentence(run: Any, demo: Any, words: tup
 def test_comparisons_have_options_on_the_command_line_as_in_python(run: Any, demo: Any) -> None:
     files = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "larger.txt", "-n", "199", "--format", "json")
     found = json.loads(run(*files, "--test", "ar:scheme=subgroup", "--interval", "delta").out)
-    assert {pair["scheme"] for pair in found["comparisons"]} == {"subgroup"}
+    assert {pair["test"]["scheme"] for pair in found["comparisons"]} == {"subgroup"}
     wide = json.loads(run(*files, "--test", "ar-studentized", "--interval", "simultaneous:scores=ar-studentized").out)
     assert wide["interval"]["simultaneous"]
     assert wide["interval"]["name"] == "ar-studentized"

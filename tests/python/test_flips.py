@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from budgets import budget
-from reshuffle import CorpusFunction, InputError, SegmentScores, flips, score, segment_scores
+from mutations import crashes
+from reshuffle import CorpusFunction, InputError, SegmentScores, flips, read_json, score, segment_scores
 from reshuffle.data.demo import demo_corpus
 
 nan = math.nan
@@ -126,6 +127,8 @@ def test_reports_of_flips() -> None:
     document = json.loads(found.render("json"))
     assert (document["gained"], document["lost"], document["net"]) == (found.gained, found.lost, 15)
     assert [each["segment"] for each in document["influential"]] == [each.segment for each in found.influential]
+    assert read_json(found.render("json")) == found
+    assert not crashes(found.render("json"), 20)
     rows = list(csv.DictReader(io.StringIO(found.render("csv"))))
     assert [row["flip"] for row in rows] == [each.flip for each in found.segments]
     assert [float(row["influence"]) for row in rows] == [row["influence"] for row in found.to_dicts()]
@@ -171,6 +174,9 @@ def test_the_command_line_has_flips(run: Callable[..., Any], tmp_path: Path) -> 
     done = run("flips", ref, base, tuned, "-m", "chrf", "--threshold", "80", "--format", "json")
     expected = flips(CORPUS.references, CORPUS.systems, "chrf", threshold=80, **PAIR)
     assert (done.code, done.out) == (0, expected.render("json"))
+    (tmp_path / "flips.json").write_text(done.out)
+    plotted = run("plot", str(tmp_path / "flips.json"), "forest", "-o", str(tmp_path / "forest.svg"))
+    assert "holds flips: expected a comparison or a study, of which there are figures" in plotted.err
     several = run("flips", ref, base, tuned, larger, "--threshold", "80", "--system", larger, "--baseline", "tuned")
     assert several.code == 0
     assert "larger" in several.out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, make_dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -41,10 +41,12 @@ from reshuffle import (
 from reshuffle.data.from_json import result_from_document
 from reshuffle.data.packed import unpacked_records
 from reshuffle.metrics.base import Scores
-from reshuffle.report import packed, render
+from reshuffle.report import render
 from reshuffle.report.json import embedded_json
+from reshuffle.report.packed import packed_records
 from reshuffle.resampling import CountSample, Histograms, PermutedHistograms, Replicates, SequentialTally, Series
 from reshuffle.resampling.histograms import TAIL, histogram, histogram_of_probabilities
+from reshuffle.results.schemas import as_dict
 
 BLEU = metric("bleu")
 SYSTEMS = ("base", "first", "second")
@@ -421,43 +423,55 @@ def test_the_core_refuses_histograms_that_do_not_fit() -> None:
 # --- JSON in HTML reports
 
 
-VALUES = st.sampled_from(["a", "b", 1, 1.0, None, True, [1, 2], {"x": 1, "y": "a"}, {"x": 2, "y": "a"}, {"x": 1}])
+@dataclass(frozen=True)
+class Point:
+    x: object
+    y: object
+
+
+POINTS = [Point(1, "a"), Point(1, "b"), (Point(1, "a"),), (Point(2, "b"), Point(2, Point(1, 2))), (), (1, 2)]
+VALUES = st.sampled_from(
+    [*POINTS, "a", "b", 1, 1.0, None, True, [1, 2], {"x": 1, "y": "a"}, {"x": 2, "y": "a"}, {"x": 1}]
+)
+
+
+Record = make_dataclass("Record", ["k", "all", "fields", "items", "n"])
 
 
 @given(st.data())
 def test_packed_values_are_unpacked(data: st.DataObject) -> None:
     n = data.draw(st.integers(0, 12))
-    columns = {key: data.draw(st.lists(VALUES, min_size=n, max_size=n)) for key in ("k", "all", "fields")}
+    columns = {key: data.draw(st.lists(VALUES, min_size=n, max_size=n)) for key in ("k", "all", "fields", "items")}
     # Without any list, only one record is believed.
     columns["n"] = list(range(n))
-    records = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    document = {"count": n, "columns": packed.packed_columns(records)}
-    assert json.dumps(records) == json.dumps(unpacked_records(json.loads(json.dumps(document))))
+    records = [Record(*row) for row in zip(*columns.values(), strict=True)]
+    document, *written = (json.loads(json.dumps(each, default=as_dict)) for each in (packed_records(records), *records))
+    assert written == unpacked_records(document)
 
 
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ({"count": 10**12, "columns": {"x": {"all": 1}}}, r"comparisons\.count: expected the number of records"),
-        ({"count": 1, "columns": []}, r"comparisons\.columns: expected an object, got a list"),
-        ({"count": 1, "columns": {"x": 3}}, r"comparisons\.columns\.x: expected an object"),
-        ({"count": 1, "columns": {"x": {}}}, r"comparisons\.columns\.x\.each: the key is missing"),
-        ({"count": 1, "columns": {"x": {"each": 3}}}, r"columns\.x\.each: expected a list"),
+        ({"count": 10**12, "fields": {"x": {"all": 1}}}, r"comparisons\.count: expected the number of records"),
+        ({"count": 1, "fields": []}, r"comparisons\.fields: expected an object, got a list"),
+        ({"count": 1, "fields": {"x": 3}}, r"comparisons\.fields\.x: expected an object"),
+        ({"count": 1, "fields": {"x": {}}}, r"comparisons\.fields\.x\.each: the key is missing"),
+        ({"count": 1, "fields": {"x": {"each": 3}}}, r"fields\.x\.each: expected a list"),
         (
-            {"count": 2, "columns": {"x": {"each": [1, 2]}, "y": {"each": [1]}}},
-            r"columns\.y\.each: expected 2 values, got 1",
+            {"count": 2, "fields": {"x": {"each": [1, 2]}, "y": {"each": [1]}}},
+            r"fields\.y\.each: expected 2 values, got 1",
         ),
         (
-            {"count": 1, "columns": {"x": {"of": ["a"], "index": [1]}}},
+            {"count": 1, "fields": {"x": {"of": ["a"], "index": [1]}}},
             r"x\.index\[0\]: expected a position below 1, got 1",
         ),
-        ({"count": 1, "columns": {"x": {"of": ["a"], "index": [-1]}}}, r"x\.index\[0\]: expected a whole number"),
+        ({"count": 1, "fields": {"x": {"of": ["a"], "index": [-1]}}}, r"x\.index\[0\]: expected a whole number"),
         (
-            {"count": 1, "columns": {"x": {"fields": {"y": {"each": []}}}}},
+            {"count": 1, "fields": {"x": {"fields": {"y": {"each": []}}}}},
             r"x\.fields\.y\.each: expected 1 values, got 0",
         ),
-        ({"count": 1, "columns": {"x": {"fields": 1}}}, r"columns\.x: expected an object"),
-        ({"count": 1, "columns": {}}, r"comparisons\[0\]\.baseline: the key is missing"),
+        ({"count": 1, "fields": {"x": {"fields": 1}}}, r"fields\.x\.fields: expected an object"),
+        ({"count": 1, "fields": {}}, r"comparisons\[0\]\.baseline: the key is missing"),
     ],
 )
 def test_damaged_columns_are_refused_with_their_place(document: Any, message: str) -> None:
@@ -478,7 +492,7 @@ def test_damaged_histograms_are_refused_with_their_place() -> None:
         broken["comparisons"][0]["null"] |= change
         with pytest.raises(InputError, match=message):
             read_json(json.dumps(broken))
-    del document["comparisons"][0]["null"], document["systems"][0]["scores"]["BLEU"]["draws"]
+    del document["comparisons"][0]["null"], document["scores"][0]["draws"]
     read = read_json(json.dumps(document))  # as earlier versions wrote it
     assert read.comparisons[0].null is read.scores[0].draws is None  # type: ignore[union-attr]
 
@@ -490,7 +504,7 @@ def test_the_json_in_reports_is_read_back(test: str) -> None:
     infinite = replace(comparison.comparisons[0], design_effect=math.inf)
     strange = replace(comparison, comparisons=(infinite, *comparison.comparisons[1:]))
     assert result_from_document(json.loads(embedded_json(strange))) == strange
-    assert set(json.loads(embedded_json(comparison))["comparisons"]) == {"count", "columns"}
+    assert set(json.loads(embedded_json(comparison))["comparisons"]) == {"count", "fields"}
     assert "pvalue_interval" not in embedded_json(comparison)
     assert "exact_by" not in embedded_json(comparison)
     scored = score(metrics=NATIVE)

@@ -449,7 +449,7 @@ def test_margins_follow_the_test(run: Any, demo: Any) -> None:
     other = run("compare", "--test", "equivalence:TER=2,BLEU=5", *common[1:])
     assert one.code == 0
     assert one.out == other.out
-    assert [pair["margin"] for pair in json.loads(one.out)["comparisons"]] == [5, 2]
+    assert [pair["test"]["margin"] for pair in json.loads(one.out)["comparisons"]] == [5, 2]
 
 
 @pytest.mark.parametrize(
@@ -546,19 +546,19 @@ def test_json_keeps_the_margin(test: str) -> None:
     comparison = compared(ratings(*some_scores(1)), test, 0.5)
     document = render(comparison, "json")
     assert read_json(document) == comparison
-    assert json.loads(document)["comparisons"][0]["margin"] == 0.5
+    assert json.loads(document)["comparisons"][0]["test"]["margin"] == 0.5
     changes: list[Callable[[Any], Any]] = [
-        lambda pair: pair.pop("margin"),
-        lambda pair: pair.update(margin=-1),
-        lambda pair: pair.update(margin=None),
+        lambda test: test.pop("margin"),
+        lambda test: test.update(margin=-1),
+        lambda test: test.update(margin=None),
     ]
     for change in changes:
         damaged = json.loads(document)
-        change(damaged["comparisons"][0])
+        change(damaged["comparisons"][0]["test"])
         with pytest.raises(InputError, match="margin"):
             read_json(json.dumps(damaged))
     plain = json.loads(render(compare(metrics=ratings(*some_scores(1)), n_resamples=99), "json"))
-    assert "margin" not in plain["comparisons"][0]
+    assert plain["comparisons"][0]["test"]["margin"] is None
 
 
 def test_rows_and_prints_have_the_margin() -> None:

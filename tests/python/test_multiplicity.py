@@ -567,7 +567,7 @@ def test_reports_show_adjusted_p_values(demo: Path, run: Any) -> None:
     assert "step-down maxT over 3 pairs; family-wise error rate ≤ 0.05:" in text
     assert "not adjusted" not in text
     pairs = json.loads(run(*compared, "minp", "--test", "ar", "--format", "json").out)["comparisons"]
-    assert all(pair["adjusted_pvalue"] >= pair["pvalue"] for pair in pairs)
+    assert all(pair["test"]["adjusted_pvalue"] >= pair["test"]["pvalue"] for pair in pairs)
     assert (
         "pvalue_high,adjusted_pvalue,adjustment,family" in run(*compared, "holm", "--format", "csv").out.splitlines()[0]
     )

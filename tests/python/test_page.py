@@ -246,10 +246,8 @@ def test_hostile_names_are_shown_as_they_are(browser: Browser) -> None:
     assert browser.run("return document.querySelectorAll('script').length") == 3
     assert len(browser.all("img")) == 0
     assert browser.run("return window.hacked") is None
-    assert (
-        json.loads(browser.run("return document.getElementById('result').textContent"))["systems"][0]["name"]
-        == HOSTILE[0]
-    )
+    embedded = json.loads(browser.run("return document.getElementById('result').textContent"))
+    assert embedded["systems"][0] == HOSTILE[0]
 
 
 # --- Tables
@@ -480,6 +478,13 @@ def test_on_narrow_pages_a_button_leads_to_the_chosen_pair(browser: Browser) -> 
 
 
 # --- Test sets and metrics
+
+
+def test_test_sets_have_the_order_of_the_input(browser: Browser) -> None:
+    # In JavaScript, keys that look like numbers come before others.
+    texts = ([lines[:20] for lines in REFERENCES], {system: lines[:20] for system, lines in SYSTEMS.items()})
+    browser.open(compare_sets({"news": texts, "2024": texts, "7": texts}, n_resamples=9, average=False).render("html"))
+    assert [tab.text for tab in browser.all("[aria-label='Test set'] [role=tab]")] == ["news", "2024", "7"]
 
 
 def test_tabs_follow_clicks_and_keys(browser: Browser) -> None:

@@ -286,7 +286,7 @@ def test_dicts_equal_the_rows_of_the_csv(name: str) -> None:
 def test_json_and_csv_carry_the_caveats(name: str) -> None:
     result = RESULTS[name]
     caveats = json.loads(result.render("json"))["caveats"]
-    expected = [{"kind": c.kind} | json.loads(json.dumps(dict(c.values))) for c in result.caveats]
+    expected = [{"kind": c.kind, "values": json.loads(json.dumps(dict(c.values)))} for c in result.caveats]
     assert expected == caveats
     rows = result.to_dicts("pairs")
     for caveat in result.caveats:

@@ -96,7 +96,7 @@ def test_reports_name_the_method_of_exact_tests() -> None:
         result = compare(REFERENCES, systems, "ter", test="ar", interval=None, adjust="none")
         assert methods == [pair.test.exact_by for pair in result.comparisons]
         found = reports(result)
-        assert methods == [pair["exact_by"] for pair in json.loads(found["json"])["comparisons"]]
+        assert methods == [pair["test"]["exact_by"] for pair in json.loads(found["json"])["comparisons"]]
         for fmt in ("text", "markdown", "latex"):
             assert words in " ".join(found[fmt].split()), fmt
     mixed = compare(REFERENCES, TWO, ["bleu", "ter"], test="ar", n_resamples=4999)
@@ -168,4 +168,4 @@ def test_p_values_of_0_and_below_the_smallest_float_are_distinguished_in_json() 
         (many_ones, sys.float_info.min, " <0.0001†*"),  # 2/2^1100
     ):
         assert cell in render(comparison)
-        assert json.loads(render(comparison, "json"))["comparisons"][0]["pvalue"] == p
+        assert json.loads(render(comparison, "json"))["comparisons"][0]["test"]["pvalue"] == p

@@ -34,17 +34,18 @@ from reshuffle import (
     compare_sets,
     derive_seed,
     f_score,
+    flips,
     read_html,
     read_json,
     score,
     types,
 )
 from reshuffle.data.demo import demo_corpus
-from reshuffle.data.from_json import TEXTS_OF_CAVEATS
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.tests import TESTS
 from reshuffle.options.choices import WithMargin
 from reshuffle.report import render
+from reshuffle.report.schema import schemas
 from reshuffle.results import (
     Brevity,
     DetectableDifference,
@@ -150,7 +151,7 @@ def rare() -> Comparison:
         standard_error=math.inf,
         pvalue=math.nan,
         seed=DerivedSeed(2**64 - 1, "1>run[0]"),
-        caveats=(Caveat("approximate", {"metric": "NaN", "values": (math.inf, 1, True)}),),
+        caveats=(Caveat("approximate", {"metric": "NaN", "values": (math.inf, "Infinity", 1, True)}),),
     )
     pair = replace(
         first,
@@ -192,32 +193,15 @@ def test_numbers_that_json_does_not_have_are_written_as_strings() -> None:
     comparison = rare()
     written = render(comparison, "json")
     document = json.loads(written, parse_constant=pytest.fail)
-    pair, system = document["comparisons"][0], document["systems"][0]
-    assert pair["standard_error"] == pair["design_effect"] == pair["exchangeability"]["ratio"] == "Infinity"
-    assert (pair["pvalue"], pair["confidence_interval"]["low"]) == ("NaN", "-Infinity")
-    assert (pair["seed"], pair["seed_derivation"]) == (2**64 - 1, "1>run[0]")
-    assert (system["scores"]["BLEU"]["score"], system["scores"]["BLEU"]["details"]["bp"]) == ("NaN", "-Infinity")
+    pair, score = document["comparisons"][0], document["scores"][0]
+    test = pair["test"]
+    assert test["standard_error"] == pair["design_effect"] == pair["exchangeability"]["ratio"] == "Infinity"
+    assert (test["pvalue"], pair["confidence_interval"]["low"]) == ("NaN", "-Infinity")
+    assert (test["seed"], test["seed_derivation"]) == (2**64 - 1, "1>run[0]")
+    assert (score["score"], score["details"]["bp"]) == ("NaN", "-Infinity")
+    # The values of caveats have any type, so that a string may be a name.
+    assert test["caveats"][0]["values"] == {"metric": "NaN", "values": [{"number": "Infinity"}, "Infinity", 1, True]}
     assert plain(read_json(written)) == plain(comparison)
-
-
-def test_strings_in_caveats_are_listed() -> None:
-    # A string in another value of a caveat could be taken for a number that JSON does not have.
-    seen = set().union(*map(text_keys, EVERY))
-    assert {"test", "unit"} <= seen <= TEXTS_OF_CAVEATS
-
-
-def text_keys(options: dict[str, Any]) -> set[str]:
-    """The keys of the strings in the caveats of a comparison."""
-    try:
-        comparison = compare(metrics=metrics()["rating"], n_resamples=99, all_pairs=True, **options)
-    except InputError:
-        return set()
-    return {
-        key
-        for caveat in comparison.caveats
-        for key, value in caveat.values.items()
-        if isinstance(value, str) or (isinstance(value, tuple) and any(isinstance(item, str) for item in value))
-    }
 
 
 # --- The schemas
@@ -226,7 +210,12 @@ SCHEMAS = Path(__file__).resolve().parents[2] / "docs" / "schema"
 
 
 def schema(name: str) -> dict[str, Any]:
-    return cast("dict[str, Any]", json.loads((SCHEMAS / f"{name}-1.json").read_text("utf-8")))
+    return cast("dict[str, Any]", json.loads((SCHEMAS / f"{name}.json").read_text("utf-8")))
+
+
+def test_the_committed_schemas_are_those_of_the_records() -> None:
+    found = {path.name: json.loads(path.read_text("utf-8")) for path in SCHEMAS.iterdir()}
+    assert found == schemas(), "run python -m reshuffle.report.schema docs/schema"
 
 
 def keys(schema: Mapping[str, Any], definitions: Mapping[str, Any], at: str = "") -> dict[str, set[str]]:
@@ -276,33 +265,27 @@ def documents() -> list[Any]:
 
 
 def test_the_schema_has_every_key() -> None:
-    described = schema("comparison")
+    described = schema("comparison-2")
     expected = keys(described, described["$defs"])
     found: dict[str, set[str]] = {}
     for document in documents():
         for path, names in keys_of(document, expected).items():
             found[path] = found.get(path, set()) | names
-    for path in (".caveats[]", ".comparisons[].test_caveats[]"):  # with values of any name
-        found[path] &= {"kind"}
-    found[""] |= {"name"}  # in test sets
     assert expected == found
 
 
 def test_documents_follow_the_schemas() -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema checks the documents")
-    from referencing import Registry, Resource
-
-    resources = [(f"{name}-1.json", Resource.from_contents(schema(name))) for name in ("comparison", "sets")]
-    comparison, sets = (
-        jsonschema.Draft202012Validator(schema(name), registry=Registry().with_resources(resources))
-        for name in ("comparison", "sets")
-    )
+    names = ("comparison-2", "sets-2", "flips-1")
+    comparison, sets, flipped = (jsonschema.Draft202012Validator(schema(name)) for name in names)
+    found = flips(REFERENCES, SYSTEMS, system=NAMES[0], baseline=NAMES[1], threshold=20)
+    flipped.validate(json.loads(found.render("json")))
     for document in documents():
         comparison.validate(document)
     one, two = rare(), score(REFERENCES, SYSTEMS)
     for average in (None, one):
         sets.validate(json.loads(render(SetComparison({"a": one, "b": two}, average, (), "s", "1"), "json")))
-    for broken in (without("alpha"), having("comparisons", 0, "pvalue", "0.1"), having("schema", "x")):
+    for broken in (without("systems"), having("comparisons", 0, "test", "pvalue", "0.1"), having("schema", "x")):
         with pytest.raises(jsonschema.ValidationError):
             comparison.validate(json.loads(broken))
 
@@ -351,6 +334,13 @@ def having(*path: Any) -> str:
     return changed(put)
 
 
+def nested(depth: int) -> dict[str, Any]:
+    return {"a": nested(depth - 1)} if depth else {}
+
+
+TEST = ("comparisons", 3, "test")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -359,36 +349,48 @@ def having(*path: Any) -> str:
         (render(rare(), "json")[:-3], "expected the JSON of a result, got: Expecting"),
         ("{" * 100_000, "expected the JSON of a result"),
         ('{"a":' * 100_000, "nested too deeply"),
+        (having("caveats", [{"kind": "few-draws", "values": nested(600)}]), "nested too deeply"),
         ('{"a": NaN}', 'got: NaN, which JSON does not have: write "NaN" in quotes'),
         ('{"a": 1' + "0" * 5000 + "}", "."),
         ("{}", "schema: the key is missing"),
         ('{"schema": 1}', "schema: expected a string, got 1"),
-        (having("schema", "reshuffle.comparison/2"), "schema: unknown schema 'reshuffle.comparison/2': did you mean"),
-        (having("schema", "x"), "schema: unknown schema 'x'; known: reshuffle.comparison/1, reshuffle.sets/1"),
-        (without("alpha"), "alpha: the key is missing"),
-        (without("comparisons", 3, "pvalue"), r"comparisons\[3\]\.pvalue: the key is missing"),
-        (without("systems", 1, "scores", "TER"), r"systems\[1\]\.scores\.TER: the key is missing"),
-        (having("comparisons", 3, "pvalue", "0.1"), r"comparisons\[3\]\.pvalue: expected a number, .*got '0.1'"),
-        (having("comparisons", 3, "pvalue", None), r"comparisons\[3\]\.pvalue: expected a number, .*got null"),
-        (having("comparisons", 3, "wins", 1.5), r"comparisons\[3\]\.wins: expected a whole number, got 1.5"),
-        (having("comparisons", 3, "wins", True), r"comparisons\[3\]\.wins: expected a whole number, got True"),
+        (
+            having("schema", "reshuffle.comparison/1"),
+            "schema: reshuffle .* reads reshuffle.comparison/2, got 'reshuffle",
+        ),
+        (
+            having("schema", "reshuffle.comparison/1"),
+            "comparison/1': builds before the release of 0.1.0 read it, or run",
+        ),
+        (having("schema", "reshuffle.comparison/3"), "comparison/3': install a later version to read it"),
+        (having("schema", "reshuffle.comparison"), "schema: unknown schema 'reshuffle.comparison': did you mean"),
+        (having("schema", "x"), "schema: unknown schema 'x'; known: reshuffle.comparison/2, reshuffle.sets/2"),
+        (without("version"), "version: the key is missing"),
+        (having("alpha", "x"), "alpha: expected a number"),
+        (without("comparisons", 3, "test", "pvalue"), r"comparisons\[3\]\.test\.pvalue: the key is missing"),
+        (without("scores", 5), "scores: expected one for each metric and system, metric by metric"),
+        (having(*TEST, "pvalue", "0.1"), r"comparisons\[3\]\.test\.pvalue: expected a number, .*got '0.1'"),
+        (having(*TEST, "pvalue", None), r"comparisons\[3\]\.test\.pvalue: expected a number, .*got null"),
+        (having(*TEST, "wins", 1.5), r"comparisons\[3\]\.test\.wins: expected a whole number, got 1.5"),
+        (having(*TEST, "wins", True), r"comparisons\[3\]\.test\.wins: expected a whole number, got True"),
+        (having(*TEST, "metric", "TER"), r"comparisons\[3\]\.test\.metric: unknown metric 'TER'"),
         (having("comparisons", 3, "metric", "BLUE"), r"comparisons\[3\]\.metric: unknown metric 'BLUE': did you mean"),
-        (having("comparisons", 3, "exceedances", -1), r"comparisons\[3\]\.exceedances: expected a whole number, got"),
-        (having("comparisons", 3, "n_resamples", 0), r"comparisons\[3\]\.n_resamples: expected a whole number above 0"),
+        (having(*TEST, "exceedances", -1), r"comparisons\[3\]\.test\.exceedances: expected a whole number, got"),
+        (having(*TEST, "n_resamples", 0), r"comparisons\[3\]\.test\.n_resamples: expected a whole number above 0"),
         (having("confidence_level", None), "confidence_level: expected a number, because there are intervals"),
         (having("comparisons", []), "comparisons: expected comparisons exactly if there is a test"),
         (without("comparisons", 0), "comparisons: expected the same pairs for each metric, metric by metric"),
-        (having("interval", None), r"systems\[0\]: expected an interval exactly if the result has them"),
+        (having("interval", None), r"scores\[0\]: expected an interval exactly if the result has them"),
         (having("comparisons", 3, "confidence_interval", None), r"comparisons\[3\]: expected an interval exactly if"),
-        (having("comparisons", 3, "adjusted_pvalue", None), r"comparisons\[3\]\.adjusted_pvalue: expected a number"),
+        (having(*TEST, "adjusted_pvalue", None), r"comparisons\[3\]\.test\.adjusted_pvalue: expected a number"),
         (having("detectable", 0, "metric", "x"), r"detectable\[0\]\.metric: unknown metric 'x'"),
         (having("rankings", 0, "systems", []), r"rankings\[0\]\.systems: expected every system once"),
         (having("rankings", 0, "best", []), r"rankings\[0\]\.best: expected some of the systems"),
         (having("comparisons", 3, []), r"comparisons\[3\]: expected an object, got a list"),
         (having("comparisons", {}), "comparisons: expected a list, got an object"),
         (having("metrics", 0, "higher_is_better", 1), r"metrics\[0\]\.higher_is_better: expected true or false, got 1"),
-        (having("systems", 0, "scores", "BLEU", "details", "bp", []), r"details\.bp: expected a number, .*got a list"),
-        (having("systems", 0, "name", "Infinity"), "systems: two have the same name"),
+        (having("scores", 0, "details", "bp", []), r"details\.bp: expected a number, .*got a list"),
+        (having("systems", 0, "Infinity"), "systems: two have the same name"),
         (having("systems", []), "systems: expected at least one, got none"),
         (having("test", "name", {}), r"test\.name: expected a string, got an object"),
         (having("caveats", 0, "kind", 7), r"caveats\[0\]\.kind: expected a string, got 7"),
@@ -406,9 +408,15 @@ def test_damaged_and_strange_json_is_refused_with_its_place(text: str, message: 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (having("caveats", [{"kind": "new"}]), "unknown caveat 'new'; known: liberal, "),
-        (having("caveats", [{"kind": "many-tests"}]), "the values of the caveat 'many-tests' are not complete"),
-        (having("caveats", [{"kind": "few-draws", "n_resamples": "x"}]), "the values of the caveat 'few-draws' are"),
+        (having("caveats", [{"kind": "new", "values": {}}]), "unknown caveat 'new'; known: liberal, "),
+        (
+            having("caveats", [{"kind": "many-tests", "values": {}}]),
+            "the values of the caveat 'many-tests' are not complete",
+        ),
+        (
+            having("caveats", [{"kind": "few-draws", "values": {"n_resamples": "x"}}]),
+            "the values of the caveat 'few-dr",
+        ),
         (having("test", "adjustment_rate", "x"), "unknown error rate 'x'; known: family-wise error rate, false"),
         (having("caveats", []).replace("W05-0908", "x"), "the source 'x, Fig. 1' is not one that this version"),
     ],
@@ -422,7 +430,7 @@ def test_reports_of_json_that_only_other_versions_could_write_are_refused(change
 
 def test_details_that_some_systems_lack_are_not_shown() -> None:
     document = json.loads(score(REFERENCES, SYSTEMS).render("json"))
-    del document["systems"][1]["scores"]["BLEU"]["details"]["bp"]
+    del document["scores"][1]["details"]["bp"]
     header = read_json(json.dumps(document)).render().splitlines()[2].split()
     assert header == ["System", "BLEU", "prec_1", "prec_2", "prec_3", "prec_4", "ratio", "hyp_len", "ref_len"]
 
@@ -458,28 +466,26 @@ def test_test_sets_are_read_back() -> None:
         assert list(read.sets) == list(sets.sets)
         assert written == render(read, "json")
     document = json.loads(written)
-    document["test_sets"][1]["name"] = "news"
-    with pytest.raises(InputError, match="test_sets: two have the same name"):
+    del document["sets"]["news"]["systems"][2]
+    with pytest.raises(InputError, match=r"sets\.news\.scores: expected one for each metric and system"):
         read_json(json.dumps(document))
-    del document["test_sets"][1]["systems"][2]
-    with pytest.raises(InputError, match=r"test_sets\[1\]\.comparisons\[\d+\]\.\w+: unknown"):
-        read_json(json.dumps(document))
+    with pytest.raises(InputError, match="sets: expected at least one, got none"):
+        read_json(json.dumps({**document, "sets": {}}))
 
 
 @pytest.mark.parametrize(
     ("place", "message"),
     [
-        (("test_sets", 1), r"test_sets\[1\]: expected the systems, metrics and pairs of the first"),
-        (("average",), "average: expected the systems, metrics and pairs of the test sets"),
+        ("talks", r"sets\.talks: expected the systems, metrics and pairs of the first"),
+        ("average", "average: expected the systems, metrics and pairs of the test sets"),
     ],
 )
-def test_test_sets_of_other_systems_or_metrics_are_refused(place: tuple[str | int, ...], message: str) -> None:
+def test_test_sets_of_other_systems_or_metrics_are_refused(place: str, message: str) -> None:
     few = {name: SYSTEMS[name] for name in NAMES[:2]}
     for other in (compare(REFERENCES, SYSTEMS, "ter", n_resamples=9), compare(REFERENCES, few, n_resamples=9)):
         sets = {"news": (REFERENCES, SYSTEMS), "talks": (REFERENCES, SYSTEMS)}
         document = json.loads(compare_sets(sets, n_resamples=9).render("json"))
-        own = {**json.loads(other.render("json")), "name": "talks"}
-        document[place[0]] = [document["test_sets"][0], own] if len(place) == 2 else own
+        (document if place == "average" else document["sets"])[place] = json.loads(other.render("json"))
         with pytest.raises(InputError, match=message):
             read_json(json.dumps(document))
 

@@ -255,7 +255,7 @@ def test_the_scheme_is_chosen_for_each_pair_and_reported() -> None:
     assert "|test:ar|alternative:two-sided|scheme:exact+iid|n:1000|" in result.signature
     reports = {fmt: " ".join(render(result, fmt).split()) for fmt in FORMATS}
     assert "1,000 shuffles († 2 of 3 tests exact, by enumeration of all shuffles), two-sided" in reports["text"]
-    of_json = [pair["scheme"] for pair in json.loads(reports["json"])["comparisons"]]
+    of_json = [pair["test"]["scheme"] for pair in json.loads(reports["json"])["comparisons"]]
     assert of_json == ["exact", "exact", "iid"]
     assert ",ar,exact,two-sided," in reports["csv"]
 
@@ -272,9 +272,9 @@ def test_reports_of_exact_tests_have_no_number_of_shuffles() -> None:
     assert "<0.0001† <0.0001*" in text  # 2/2^40
     assert "increase n" not in text, "however few shuffles were asked for"
     assert "Clopper" not in text
-    pair = json.loads(render(result, "json"))["comparisons"][0]
-    assert (pair["exceedances"], pair["n_resamples"], pair["pvalue_interval"]) == (None, None, None)
-    assert pair["pvalue"] == 2.0**-39
+    test = json.loads(render(result, "json"))["comparisons"][0]["test"]
+    assert (test["exceedances"], test["n_resamples"], test["pvalue_interval"]) == (None, None, None)
+    assert test["pvalue"] == 2.0**-39
 
 
 def test_a_small_subgroup_cannot_give_a_small_p_value() -> None:

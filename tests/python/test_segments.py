@@ -184,7 +184,7 @@ def test_segment_scores_are_read_back_by_system(folder: Path, capfd: pytest.Capt
     for args in ((), ("--scores", "chrf", f"out.{fmt}#chrF2"), beside):
         code, out, _ = run(capfd, "compare", *args, *scores, "-n", "9", "--format", "json")
         assert code == 0
-        got = {s["name"]: s["scores"]["sentences"]["score"] for s in json.loads(out)["systems"]}
+        got = {s["system"]: s["score"] for s in json.loads(out)["scores"] if s["metric"] == "sentences"}
         assert got == pytest.approx(means)
     code, _, err = run(capfd, "compare", *scores, "--scores", "x", f"out.{fmt}#BLEU", "missing")
     assert (code, "--scores x: expected a file for each of 1 systems after the name, got 2" in err) == (2, True)

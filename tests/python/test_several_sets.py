@@ -652,11 +652,11 @@ def test_set_names_a_test_set_and_its_files(halves: Path, run: Any) -> None:
         with_parts=True,
     )
     assert document == json.loads(expected.render("json"))
-    assert [each["name"] for each in document["test_sets"]] == ["one", "two"]
+    assert list(document["sets"]) == ["one", "two"]
     assert document["average"]["averaged_over"] == ["one", "two"]
     assert document["signature"] == expected.signature
     # The order of the first test set, whatever that of the others.
-    assert [s["name"] for s in document["test_sets"][1]["systems"]] == ["baseline", "tuned"]
+    assert document["sets"]["two"]["systems"] == ["baseline", "tuned"]
 
 
 def test_the_text_has_the_average_and_each_test_set(halves: Path, run: Any) -> None:
@@ -722,14 +722,14 @@ def test_a_manifest_has_files_metrics_and_options_of_every_test_set(halves: Path
     assert (outcome.code, outcome.err) == (0, "")
     assert run("compare", "--manifest", write_manifest(as_json, "sub/sets.json"), *args).out == outcome.out
     document = json.loads(outcome.out)
-    one, other = document["test_sets"]
-    assert [s["name"] for s in other["systems"]] == ["base", "better"]
-    assert (one["unit"], one["units"], other["strata"]) == ("document", 40, 2)
+    one, other = document["sets"].values()
+    assert other["systems"] == ["base", "better"]
+    assert (one["unit"], one["n_units"], other["n_strata"]) == ("document", 40, 2)
     assert one["metrics"][0]["signature"] == "BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"
     assert other["metrics"][0]["signature"] == "BLEU|nrefs:2|case:lc|eff:no|tok:intl|smooth:exp"
-    comet = [s["scores"]["COMET"]["score"] for s in one["systems"]]
+    comet = [s["score"] for s in one["scores"] if s["metric"] == "COMET"]
     np.testing.assert_allclose(comet, rows.mean(axis=1), atol=1e-9)
-    assert len({s["scores"]["COMET"]["score"] for s in other["systems"]}) == 1
+    assert len({s["score"] for s in other["scores"] if s["metric"] == "COMET"}) == 1
     assert {m["name"] for m in document["average"]["metrics"]} == {"BLEU", "COMET"}
 
 

@@ -354,8 +354,8 @@ def test_besag_clifford_p_values_can_be_adjusted(adjust: str, by_hand: Any) -> N
     assert "each test ends after 20 shuffles with a difference at least as large;" in text
     assert "Adjusted p: " in text
     pairs = json.loads(render(result, "json"))["comparisons"]
-    assert {"iid"} == {pair["scheme"] for pair in pairs}
-    assert expected == [pair["adjusted_pvalue"] for pair in pairs]
+    assert {"iid"} == {pair["test"]["scheme"] for pair in pairs}
+    assert expected == [pair["test"]["adjusted_pvalue"] for pair in pairs]
 
 
 def test_the_caveat_on_few_replicates_uses_their_maximum_not_those_used() -> None:
@@ -403,12 +403,13 @@ def test_stopping_works_on_the_command_line(tmp_path: Any) -> None:
     common = ["compare", *files, "-n", "3000", "--interval", "delta", "--test"]
     found = json.loads(run(*common, "ar:stopping=besag-clifford", "--format", "json").output)
     assert "|stopping:besag-clifford[20]|n:3000|" in found["signature"]
-    for pair in found["comparisons"]:
-        stopped = pair["exceedances"] == 20
+    tests = [pair["test"] for pair in found["comparisons"]]
+    for test in tests:
+        stopped = test["exceedances"] == 20
         expected = UsedStopping("besag-clifford", max_resamples=3000, stopped=stopped, exceedances=20)
-        assert asdict(expected) == pair["stopping"]
-        assert pair["n_resamples"] < 3000 if stopped else pair["n_resamples"] == 3000
-    assert {pair["stopping"]["stopped"] for pair in found["comparisons"]} == {False, True}
-    assert json.loads(run(*common, "ar", "--format", "json").output)["comparisons"][0]["stopping"] is None
+        assert asdict(expected) == test["stopping"]
+        assert test["n_resamples"] < 3000 if stopped else test["n_resamples"] == 3000
+    assert {test["stopping"]["stopped"] for test in tests} == {False, True}
+    assert json.loads(run(*common, "ar", "--format", "json").output)["comparisons"][0]["test"]["stopping"] is None
     text = " ".join(run(*common, "ar:stopping=besag-clifford").output.split())
     assert "Sequential stopping (Besag & Clifford 1991): each test ends after 20 shuffles" in text

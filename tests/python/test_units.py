@@ -322,7 +322,7 @@ def test_reports_name_the_unit_and_the_intraclass_correlation() -> None:
             ) in words
         assert "|unit:document[50]|" in words
     document = json.loads(reports["json"])
-    assert (document["segments"], document["unit"], document["units"]) == (400, "document", 50)
+    assert (document["n_segments"], document["unit"], document["n_units"]) == (400, "document", 50)
     rows = csv.DictReader(io.StringIO(reports["csv"]))
     for row, got, pair in zip(rows, document["comparisons"], result.comparisons, strict=True):
         assert (row["unit"], row["n_units"]) == ("document", "50")

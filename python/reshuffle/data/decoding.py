@@ -1,26 +1,27 @@
 """From parsed JSON to values of known types, with the place of whatever does not fit.
 
 A decoder is a function from a parsed value to the value that a record has. It raises :class:`Mismatch` if the value is
-not what it expects. :mod:`reshuffle.data.from_json` combines them.
+not what it expects. That of a record follows from its fields (:func:`record_of`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from ..errors import quoted
-from ..results.schemas import NON_FINITE
+from ..results.schemas import NON_FINITE, NUMBER, SEED_DERIVATION, field_types
+from ..seeds import DerivedSeed
 from ..validate import MAX_SEED
 
 LARGEST_INTEGER = int(sys.float_info.max)
 
 Decoder: TypeAlias = Callable[[Any], Any]
-Record = TypeVar("Record")
 
 
 class Mismatch(Exception):  # noqa: N818
@@ -36,11 +37,17 @@ class Mismatch(Exception):  # noqa: N818
         shown = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else quoted(value)
         return cls(f"expected {what}, got {'null' if value is None else shown}")
 
-    def inside(self, step: str | int) -> Mismatch:
-        """The same problem, seen from the object or list that contains the value."""
-        here = f"[{step}]" if isinstance(step, int) else step
-        self.place = here + ("." if self.place and self.place[0] != "[" else "") + self.place
+    def inside(self, *steps: str | int) -> Mismatch:
+        """The same problem, seen from the object or list to which these keys and indices of the value belong."""
+        for step in reversed(steps):
+            here = f"[{step}]" if isinstance(step, int) else step
+            self.place = here + ("." if self.place and self.place[0] != "[" else "") + self.place
         return self
+
+
+def unchanged(value: Any) -> Any:
+    """Any value, as it was parsed."""
+    return value
 
 
 def text(value: Any) -> str:
@@ -52,18 +59,10 @@ def text(value: Any) -> str:
 
 def whole(value: Any) -> int:
     """A count, a rank or a seed: an integer that is not negative."""
-    return _whole(value, 0, "a whole number")
-
-
-def positive(value: Any) -> int:
-    """An integer above 0."""
-    return _whole(value, 1, "a whole number above 0")
-
-
-def _whole(value: Any, least: int, expected: str) -> int:
-    if type(value) is int and least <= value <= MAX_SEED:
+    if type(value) is int and 0 <= value <= MAX_SEED:
         return value
-    raise Mismatch.expected(f"{expected}, below 2^64" if type(value) is int and value > 0 else expected, value)
+    expected = "a whole number, below 2^64" if type(value) is int and value > 0 else "a whole number"
+    raise Mismatch.expected(expected, value)
 
 
 def flag(value: Any) -> bool:
@@ -80,6 +79,31 @@ def real(value: Any) -> float:
     if type(value) is str and value in NON_FINITE:
         return NON_FINITE[value]
     raise Mismatch.expected('a number, "NaN", "Infinity" or "-Infinity"', value)
+
+
+def anything(value: Any) -> Any:
+    """Any value, with tuples for lists and the numbers that JSON does not have."""
+    if type(value) is int:
+        return real(value)
+    if type(value) is list:
+        return tuple(map(anything, value))
+    if type(value) is not dict:
+        return value
+    name = value.get(NUMBER) if len(value) == 1 else None
+    return NON_FINITE[name] if type(name) is str and name in NON_FINITE else _anything_by_name(value)
+
+
+def any_of(decoders: Sequence[Decoder]) -> Decoder:
+    """What the first decoder takes that takes the value; the problem is that of the last one."""
+    *others, last = decoders
+
+    def decode(value: Any) -> Any:
+        for decoder in others:
+            with contextlib.suppress(Mismatch):
+                return decoder(value)
+        return last(value)
+
+    return decode
 
 
 def optional(decoder: Decoder) -> Decoder:
@@ -152,28 +176,62 @@ def object_of(decoders: Mapping[str, Decoder | Key]) -> Callable[[Any], dict[str
     return decode
 
 
-def record_of(cls: type[Record], **decoders: Decoder) -> Callable[[Any], Record]:
-    """An object with the fields of a dataclass. ``decoders`` are for fields whose annotation is not enough."""
-    annotations = typing.get_type_hints(cls)
-    names = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
-    decode = object_of({name: decoders.get(name) or _for_annotation(annotations[name]) for name in names})
-    return lambda value: cls(**decode(value))
+_anything_by_name = mapping_of(anything)
 
 
-def _for_annotation(annotation: Any) -> Decoder:
-    plain: Mapping[Any, Decoder] = {str: text, int: whole, float: real, bool: flag}
-    if annotation in plain:
-        return plain[annotation]
-    if annotation is Any:  # `Real`: saved results have no batches
-        return real
+class Hooks(NamedTuple):
+    """What is done for records of some types, beside decoding their fields."""
+
+    before: Mapping[type[Any], Decoder]
+    """What the parsed value is replaced by first."""
+    after: Mapping[type[Any], Callable[[Any], None]]
+    """A check of the record, which raises :class:`Mismatch`."""
+
+
+def record_of(cls: type[Any], hooks: Hooks) -> Decoder:
+    """An object with the fields of a dataclass; fields with a default may be absent."""
+    decoders: dict[str, Decoder | Key] = {}
+    defaults = {field.name: field.default for field in dataclasses.fields(cls)}
+    for name, annotation in field_types(cls).items():
+        decoder, default = decoder_of(annotation, hooks), defaults[name]
+        decoders[name] = decoder if default is dataclasses.MISSING else Key(decoder, default)
+    is_seeded = "seed" in decoders
+    if is_seeded:
+        decoders[SEED_DERIVATION] = Key(optional(text))
+    decode, before, after = object_of(decoders), hooks.before.get(cls), hooks.after.get(cls)
+
+    def decode_record(value: Any) -> Any:
+        found = decode(value if before is None else before(value))
+        if is_seeded:
+            derivation = found.pop(SEED_DERIVATION)
+            if derivation is not None and found["seed"] is not None:
+                found["seed"] = DerivedSeed(found["seed"], derivation)
+        record = cls(**found)
+        if after is not None:
+            after(record)
+        return record
+
+    return decode_record
+
+
+_PLAIN: Mapping[Any, Decoder] = {str: text, int: whole, float: real, bool: flag, Any: anything}
+
+
+def decoder_of(annotation: Any, hooks: Hooks) -> Decoder:
+    """The decoder of the values of a type."""
+    if annotation in _PLAIN:
+        return _PLAIN[annotation]
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is Annotated:
+        return decoder_of(arguments[1], hooks)
     if origin in (typing.Union, types.UnionType):
-        (some,) = (argument for argument in arguments if argument is not type(None))
-        return optional(_for_annotation(some))
+        decoders = [decoder_of(argument, hooks) for argument in arguments if argument is not type(None)]
+        decoder = any_of(decoders) if len(decoders) > 1 else decoders[0]
+        return decoder if len(decoders) == len(arguments) else optional(decoder)
     if origin is tuple:
-        return list_of(_for_annotation(arguments[0]))
+        return list_of(decoder_of(arguments[0], hooks))
     if origin is Mapping:
-        return mapping_of(_for_annotation(arguments[1]))
+        return mapping_of(decoder_of(arguments[1], hooks))
     if dataclasses.is_dataclass(annotation) and isinstance(annotation, type):
-        return record_of(annotation)
+        return record_of(annotation, hooks)
     raise TypeError(f"no decoder for {annotation}")

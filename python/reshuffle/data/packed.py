@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .decoding import Mismatch, list_of, object_of, whole
+from .decoding import Mismatch, list_of, mapping_of, object_of, unchanged, whole
+
+_list, _mapping = list_of(unchanged), mapping_of(unchanged)
 
 
 def unpacked_records(document: Any) -> list[dict[str, Any]]:
-    """The records of ``{"count": n, "columns": {key: packed values}}``; :class:`Mismatch` if it is something else."""
-    found = object_of({"count": whole, "columns": _mapping})(document)
-    count, columns = found["count"], found["columns"]
+    """The records of ``{"count": n, "fields": {key: packed values}}``; :class:`Mismatch` if it is something else."""
+    found = object_of({"count": whole, "fields": _mapping})(document)
     # Without this check, a corrupt count could allocate any amount of memory.
-    if count > max(1, *map(_longest, columns.values()), 0):
+    if found["count"] > max(1, _longest(found)):
         raise Mismatch("expected the number of records").inside("count")
-    by_key: dict[str, list[Any]] = {}
-    for key, packed in columns.items():
-        try:
-            by_key[key] = _values(packed, count)
-        except Mismatch as mismatch:
-            raise mismatch.inside(key).inside("columns") from None
-    return _rows(by_key, count)
+    return _inside("fields", _fields, found["fields"], found["count"])
 
 
-def _rows(columns: Mapping[str, list[Any]], count: int) -> list[dict[str, Any]]:
+def _fields(fields: Any, count: int) -> list[Any]:
+    columns = _mapping(fields)
     if not columns:
         return [{} for _ in range(count)]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    found = [_inside(key, _values, packed, count) for key, packed in columns.items()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*found, strict=True)]
 
 
-def _mapping(value: Any) -> dict[str, Any]:
-    if type(value) is not dict:
-        raise Mismatch.expected("an object", value)
-    return value
+def _items(positions: Any, count: int) -> list[Any]:
+    found = [_inside(number, _values, packed, count) for number, packed in enumerate(_list(positions))]
+    return [list(row) for row in zip(*found, strict=True)]
 
 
 def _longest(packed: Any) -> int:
@@ -41,11 +37,12 @@ def _longest(packed: Any) -> int:
     return max((len(values) for values in _lists(packed)), default=0)
 
 
-def _lists(packed: Any) -> Iterator[list[Any]]:
+def _lists(packed: Any) -> Iterator[Sequence[Any]]:
     if isinstance(packed, dict):
         yield from (packed[form] for form in ("index", "each") if isinstance(packed.get(form), list))
-        if isinstance(packed.get("fields"), dict):
-            for values in packed["fields"].values():
+        for form in ("fields", "items"):
+            inner = packed.get(form)
+            for values in inner.values() if isinstance(inner, dict) else inner if isinstance(inner, list) else ():
                 yield from _lists(values)
 
 
@@ -54,16 +51,11 @@ def _values(packed: Any, count: int) -> list[Any]:
     forms = _mapping(packed)
     if "all" in forms:
         return [forms["all"]] * count
-    if "fields" in forms:
-        found: dict[str, list[Any]] = {}
-        for key, values in _mapping(forms["fields"]).items():
-            try:
-                found[key] = _values(values, count)
-            except Mismatch as mismatch:
-                raise mismatch.inside(key).inside("fields") from None
-        return list(_rows(found, count))
-    name, form = ("index", object_of({"of": _list, "index": list_of(whole)})) if "of" in forms else ("each", _EACH)
-    values = form(forms)
+    for form, unpacked in _NESTED.items():
+        if form in forms:
+            return _inside(form, unpacked, forms[form], count)
+    name, decode = ("index", _INDEXED) if "of" in forms else ("each", _EACH)
+    values = decode(forms)
     if len(values[name]) != count:
         raise Mismatch(f"expected {count} values, got {len(values[name])}").inside(name)
     if name == "each":
@@ -75,10 +67,12 @@ def _values(packed: Any, count: int) -> list[Any]:
     return [distinct[position] for position in values["index"]]
 
 
-def _list(value: Any) -> list[Any]:
-    if type(value) is not list:
-        raise Mismatch.expected("a list", value)
-    return value
+def _inside(step: str | int, unpacked: Callable[[Any, int], list[Any]], packed: Any, count: int) -> list[Any]:
+    try:
+        return unpacked(packed, count)
+    except Mismatch as mismatch:
+        raise mismatch.inside(step) from None
 
 
-_EACH = object_of({"each": _list})
+_NESTED: Mapping[str, Callable[[Any, int], list[Any]]] = {"fields": _fields, "items": _items}
+_INDEXED, _EACH = object_of({"of": _list, "index": list_of(whole)}), object_of({"each": _list})

@@ -7,8 +7,7 @@ import os
 from typing import IO, Any
 
 from ..errors import LINE_MESSAGE, InputError, quoted
-from ..results import Comparison, SetComparison
-from ..results.studies import StudyResult
+from ..results.schemas import Result
 from .decoding import Mismatch
 from .files import decoded, display_name, read_bytes
 from .from_json import result_from_document
@@ -20,7 +19,7 @@ ELEMENT, END = '<script type="application/json" id="result">', "</script>"
 BLANK = "\ufeff \t\r\n"
 
 
-def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Comparison | SetComparison | StudyResult:
+def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Result:
     """Read a result that ``--format json`` or ``render("json")`` wrote.
 
     Parameters
@@ -31,7 +30,7 @@ def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Compariso
 
     Returns
     -------
-    Comparison, SetComparison or StudyResult
+    Comparison, SetComparison, StudyResult or Flips
         Equal (``==``) to the result that was written. It renders the same reports.
 
     Raises
@@ -56,7 +55,7 @@ def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Compariso
     return _result(name, _embedded(text, name) if _is_page(text) else text)
 
 
-def read_html(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Comparison | SetComparison | StudyResult:
+def read_html(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Result:
     """Read the result from an HTML report that ``--format html`` or ``render("html")`` wrote.
 
     Parameters
@@ -67,7 +66,7 @@ def read_html(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Compariso
 
     Returns
     -------
-    Comparison, SetComparison or StudyResult
+    Comparison, SetComparison, StudyResult or Flips
         Equal (``==``) to the result that was written. It renders the same reports.
 
     Raises
@@ -105,12 +104,14 @@ def _embedded(page: str, name: str) -> str:
     return page[start + len(ELEMENT) : end]
 
 
-def _result(name: str, text: str) -> Comparison | SetComparison | StudyResult:
+def _result(name: str, text: str) -> Result:
     try:
         return result_from_document(_parsed(text, name))
     except Mismatch as mismatch:
         place = f", {mismatch.place}" if mismatch.place else ""
         raise InputError("{file}{place}: {problem}", file=name, place=place, problem=mismatch.problem) from None
+    except RecursionError:
+        raise InputError(f"{name}: expected {EXPECTED}, got one that is nested too deeply") from None
 
 
 def _text(source: str | os.PathLike[str] | IO[str] | IO[bytes], expected: str = EXPECTED) -> tuple[str, str]:
@@ -136,8 +137,6 @@ def _parsed(text: str, name: str) -> Any:
         raise InputError(LINE_MESSAGE, file=name, line=error.lineno, problem=problem) from None
     except ValueError as error:  # a constant or a number of thousands of digits
         raise InputError(f"{name}: expected {EXPECTED}, got: {error}") from None
-    except RecursionError:
-        raise InputError(f"{name}: expected {EXPECTED}, got one that is nested too deeply") from None
 
 
 def _refused(constant: str) -> Any:

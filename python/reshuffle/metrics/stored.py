@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..data.count_files import Arrays, codes_of, read_arrays
-from ..data.decoding import Mismatch, flag, list_of, mapping_of, object_of, optional, text, whole
+from ..data.decoding import Mismatch, flag, list_of, mapping_of, object_of, optional, text, unchanged, whole
 from ..data.files import display_name
 from ..documented import documented
 from ..errors import InputError, listed, quoted, unknown_name
@@ -30,7 +30,7 @@ _entry = object_of(
         "array": text,
         "name": text,
         "metric": text,
-        "options": mapping_of(lambda value: value),
+        "options": mapping_of(unchanged),
         "columns": list_of(text),
         "signature": text,
         "segment_signature": text,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 
 from ..results import Flips
@@ -69,41 +68,6 @@ def _listed(segments: Sequence[int | str]) -> str:
     """The first segments, and how many there are if these are not all."""
     shown = ", ".join(map(str, segments[:MAX_LISTED]))
     return shown if len(segments) <= MAX_LISTED else f"{shown} … ({len(segments):,} in all; json and csv have them)"
-
-
-def flips_as_json(flips: Flips) -> str:
-    """One object; docs/guide/metrics.md#flips describes its keys."""
-    document = {
-        "signature": flips.signature,
-        "version": flips.version,
-        "metric": flips.metric.name,
-        "higher_is_better": flips.metric.higher_is_better,
-        "baseline": flips.baseline,
-        "system": flips.system,
-        "threshold": flips.threshold,
-        "unit": flips.unit,
-        "units": len(flips.segments),
-        "missing": flips.n_missing,
-        "baseline_score": flips.baseline_score,
-        "system_score": flips.system_score,
-        "difference": flips.difference,
-        "gained": flips.gained,
-        "lost": flips.lost,
-        "net": flips.net,
-        "unchanged": {"both": flips.n_both, "neither": flips.n_neither},
-        "pvalue": flips.pvalue,
-        "influential": [
-            {
-                flips.unit: each.segment,
-                "baseline_score": each.baseline_score,
-                "system_score": each.system_score,
-                "flip": each.flip,
-                "influence": each.influence,
-            }
-            for each in flips.influential
-        ],
-    }
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def flip_columns(flips: Flips) -> Columns:

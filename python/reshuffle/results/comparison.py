@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ..documented import documented
 from ..errors import InputError, listed, quoted
@@ -173,6 +173,8 @@ class PairedDifference(Worded):
     """The null distribution of the test statistic, from the replicates of the test: shuffles, permutations, or
     bootstrap draws centred on 0. None for tests without replicates, and if the observed statistic is infinite.
     """
+
+    DERIVED: ClassVar[tuple[str, ...]] = ("difference",)
 
     def __repr__(self) -> str:
         return (

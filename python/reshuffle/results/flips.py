@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..documented import documented
 from .comparison import UsedMetric
@@ -61,6 +62,8 @@ class Flips(Reported):
     """One line with everything needed to repeat the result on the same texts."""
     version: str
     """The version of reshuffle."""
+
+    DERIVED: ClassVar[tuple[str, ...]] = ("gained", "lost", "n_both", "n_neither", "net", "influential")
 
     def __repr__(self) -> str:
         return (

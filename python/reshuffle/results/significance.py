@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from ..validate import check_integer
 from .caveats import Caveat
 from .intervals import ConfidenceInterval, clopper_pearson, may_lie_across, robbins
 from .reported import Worded
-from .scalars import Real, Whole
+from .scalars import Flag, OptionalReal, OptionalText, OptionalWhole, Real, Whole
 from .verdicts import Tested
 
 # The schemes whose p-values have no interval: they are exact, or their replicates are not independent.
@@ -30,9 +30,8 @@ class UsedStopping:
     """A name in :data:`reshuffle.resampling.stopping.STOPPING`."""
     max_resamples: int
     """R, the maximum number of shuffles."""
-    stopped: Any
-    """A bool, or a (batch,) array of bool: False if all R shuffles were used. For ``gandy`` the test is then undecided.
-    """
+    stopped: Flag
+    """False if all R shuffles were used. For ``gandy`` the test is then undecided."""
     exceedances: int | None = None
     """h of ``besag-clifford``."""
     level: float | None = None
@@ -65,38 +64,38 @@ class SignificanceResult(Worded, Tested):
     """``two-sided``, ``greater`` (a scores higher than b) or ``less``, which ``better`` and ``worse`` mean under the
     metric; see also ``margin``.
     """
-    exceedances: Whole
+    exceedances: OptionalWhole
     """The number of replicates at least as extreme as the observed difference, or more extreme if the signature has
     ``ties:>``. Where ``tails`` is 2, the number in the smaller tail: draws ≤ 0 or draws ≥ 0, whichever are fewer. None
     for tests without replicates and for exact tests by convolution, which do not enumerate patterns.
     """
-    n_resamples: Whole
+    n_resamples: OptionalWhole
     """The number of replicates, R; if a rule stopped them, the number used. None where ``exceedances`` is None."""
-    seed: Whole
+    seed: OptionalWhole
     """The seed of the replicates. None for tests without replicates, for exact tests, which use no random numbers, and
     for user-supplied replicates.
     """
     signature: str
     """Metric, test, seed, generator and version, to be reported with the p-value."""
-    wins: Whole = None
+    wins: OptionalWhole = None
     """For bootstrap tests: the number of draws in which a scores higher than b, and in which they are equal."""
-    ties: Whole = None
+    ties: OptionalWhole = None
     adjusted_pvalue: float | None = None
     """The p-value adjusted for all tests of its family (:attr:`UsedTest.family`), if there is an adjustment."""
-    scheme: Any = None
-    """A str or None. How the null distribution was obtained: ``iid`` (Monte Carlo), ``subgroup`` or ``exact``; see
+    scheme: OptionalText = None
+    """How the null distribution was obtained: ``iid`` (Monte Carlo), ``subgroup`` or ``exact``; see
     :func:`reshuffle.approximate_randomization`. ``replay`` for user-supplied masks or indices. Otherwise None for tests
     without shuffles.
     """
     stopping: UsedStopping | None = None
     """The stopping rule of the shuffles, if there was one."""
-    tails: Any = 1
-    """An int: 2 if p is twice the share of the smaller tail, so that p is at least 2/(n_resamples + 1): for the
+    tails: Whole = 1
+    """2 if p is twice the share of the smaller tail, so that p is at least 2/(n_resamples + 1): for the
     two-sided ``bootstrap-percentile``, and for the two-sided ``bootstrap-both`` where ``bootstrap-percentile`` has the
     larger p. Else 1.
     """
-    standard_error: Any = None
-    """A float or None. The standard error that the test divides ``statistic`` by: for ``ar-studentized`` by the delta
+    standard_error: OptionalReal = None
+    """The standard error that the test divides ``statistic`` by: for ``ar-studentized`` by the delta
     method (None for functions of texts), for ``anova`` √(2·MSE/S), the same for all pairs under a metric. None for
     other tests.
     """
@@ -114,6 +113,8 @@ class SignificanceResult(Worded, Tested):
     margin or more), and ``exceedances`` is the number of replicates that p counts, those of the larger p of two
     one-sided tests.
     """
+
+    DERIVED: ClassVar[tuple[str, ...]] = ("exact_by", "pvalue_interval")
 
     def __repr__(self) -> str:
         if np.ndim(self.pvalue):

@@ -82,7 +82,11 @@ def page_of(result: Comparison | SetComparison, layout: Layout) -> Page:
         comparisons = [layout.apply(result)]
         shown = content(comparisons[0], layout)
     layout.check_texts(comparison.texts for comparison in comparisons)
-    settings = {"names": dict(layout.names), "views": [_views(comparison, layout) for comparison in comparisons]}
+    settings = {
+        "names": dict(layout.names),
+        "sets": list(getattr(result, "sets", ())),  # in their order, which JavaScript does not keep for keys like 2024
+        "views": [_views(comparison, layout) for comparison in comparisons],
+    }
     values = {"shown": shown, "settings": escaped_json(json.dumps(settings, ensure_ascii=False))}
     return Page("page.html.j2", SCRIPTS, embedded_json(result), values)
 

@@ -16,7 +16,7 @@ from ...results.schemas import STUDY
 from ...results.studies import StudyResult
 from ..cells import Table
 from ..document import Document, Page
-from ..json import study_as_json
+from ..json import as_json
 from ..layout import Layout
 from ..notes import joined, number
 from ..page import STUDY_SCRIPTS
@@ -92,7 +92,7 @@ def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:
             ("NumPy", np.__version__),
         ],
     )
-    return Page("study.html.j2", STUDY_SCRIPTS, study_as_json(study), {"shown": shown})
+    return Page("study.html.j2", STUDY_SCRIPTS, as_json(study), {"shown": shown})
 
 
 # The settings that are facts, and what the page calls them.

@@ -92,11 +92,6 @@ class StudyResult(Reported):
         return plots
 
     @property
-    def summary(self) -> dict[str, float | None]:
-        """Numbers about the whole study, which JSON has beside the tables; most studies have none."""
-        return {}
-
-    @property
     def rates(self) -> tuple[Rate, ...]:
         """The rejection rates; empty if the study has none."""
         return self.tables.get("rates", ())

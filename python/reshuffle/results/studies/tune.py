@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ...documented import documented
 from .base import StudyResult
@@ -69,6 +70,8 @@ class TuningResult(StudyResult):
     with) and ``trace`` (:class:`TuningStep`).
     """
 
+    DERIVED: ClassVar[tuple[str, ...]] = ("s_dev", "s_test")
+
     @property
     def runs(self) -> tuple[TuningRun, ...]:
         """The replications."""
@@ -97,8 +100,3 @@ class TuningResult(StudyResult):
         """The same on the test lists; None without these."""
         scores = [run.test_score for run in self.runs if run.test_score is not None]
         return _deviation(scores)
-
-    @property
-    def summary(self) -> dict[str, float | None]:
-        """``s_dev`` and ``s_test``, which JSON has beside the tables."""
-        return {"s_dev": self.s_dev, "s_test": self.s_test}

@@ -2,7 +2,7 @@
 
 /** The rows of the list, [term, value], that apply to the result. */
 function detailsOf(view, pair) {
-  const get = (key) => pair.get(key) ?? null;
+  const { get, test } = pair;
   const score = (name) => formatScore(view.systems[view.positions.get(name)].score, view);
   const rows = [
     [shownName(pair.system), score(pair.system)],
@@ -12,13 +12,13 @@ function detailsOf(view, pair) {
     ...partsOf(view, pair),
     ["p", formatP(pair.pvalue, pair.decimals)],
     view.adjusted && pair.adjusted !== null && ["Adjusted p", formatP(pair.adjusted, pair.decimals)],
-    ["Test", get("test") === view.settings.test_name ? view.settings.test : get("test")],
+    ["Test", test("test") === view.settings.test_name ? view.settings.test : test("test")],
     view.shows ? ["Margin", view.limitText] : ["Alternative", alternativeOf(pair)],
-    get("scheme") && ["Null distribution", SCHEMES[get("scheme")] ?? get("scheme")],
-    get("exceedances") !== null && [get("tails") === 2 ? "In the smaller tail" : view.shows ? "Beyond the margin" : "At least as extreme", `${formatCount(get("exceedances"))} of ${formatCount(get("n_resamples"))}`],
-    get("wins") !== null && ["Draws: higher, tied", `${formatCount(winsOf(pair))}, ${formatCount(get("ties"))}`],
-    get("standard_error") !== null && ["Standard error", Number(get("standard_error")).toPrecision(4)],
-    get("n_segments") !== null && ["Segments", formatCount(get("n_segments"))],
+    test("scheme") && ["Null distribution", SCHEMES[test("scheme")] ?? test("scheme")],
+    test("exceedances") !== null && [test("tails") === 2 ? "In the smaller tail" : view.shows ? "Beyond the margin" : "At least as extreme", `${formatCount(test("exceedances"))} of ${formatCount(test("n_resamples"))}`],
+    test("wins") !== null && ["Draws: higher, tied", `${formatCount(winsOf(pair))}, ${formatCount(test("ties"))}`],
+    test("standard_error") !== null && ["Standard error", Number(test("standard_error")).toPrecision(4)],
+    view.lacksScores && ["Segments", formatCount(get("n_segments"))],
     get("intraclass_correlation") !== null && ["Intraclass correlation", fixed(number(get("intraclass_correlation")), 3)],
     get("exchangeability") !== null && ["SD of shuffles / SE", fixed(number(get("exchangeability").ratio), 2)],
     get("design_effect") !== null && ["Design effect", fixed(number(get("design_effect")), 2)],
@@ -29,7 +29,7 @@ function detailsOf(view, pair) {
 /** What the parts of the formula contribute to the difference, in the direction in which it is shown. */
 function partsOf(view, pair) {
   const sign = pair.reversed ? -1 : 1;
-  return Object.entries(pair.get("contributions") ?? {}).map(([part, { difference, confidence_interval: interval }]) => {
+  return (pair.get("contributions") ?? []).map(({ part, difference, confidence_interval: interval }) => {
     const ends = interval && [interval.low, interval.high].map((end) => sign * number(end)).sort((a, b) => a - b);
     const shown = ends ? ` (${ends.map((end) => formatDifference(end, view)).join(" to ")})` : "";
     return [`– ${partName(part)}`, formatDifference(sign * number(difference), view) + shown];
@@ -46,7 +46,7 @@ const SCHEMES = { iid: "Monte Carlo", subgroup: "random subgroup", exact: "exact
 
 /** The draws in which the first system as shown scores higher. */
 function winsOf(pair) {
-  return pair.reversed ? pair.get("n_resamples") - pair.get("wins") - pair.get("ties") : pair.get("wins");
+  return pair.reversed ? pair.test("n_resamples") - pair.test("wins") - pair.test("ties") : pair.test("wins");
 }
 
 /** The result of the test in one sentence. A one-sided test can only show a difference in its direction. */
@@ -80,8 +80,8 @@ function formatPWithSign(value, decimals) {
 
 function renderDetails(view, shown, element) {
   const pair = view.oriented(shown);
-  const signature = h("pre", { id: "pair-signature", tabindex: 0, "aria-label": "Signature of the pair" }, visible(pair.get("signature")));
-  const kinds = new Set([...pair.get("caveats"), ...pair.get("test_caveats").map((caveat) => caveat.kind)]);
+  const signature = h("pre", { id: "pair-signature", tabindex: 0, "aria-label": "Signature of the pair" }, visible(pair.test("signature")));
+  const kinds = new Set([...pair.get("caveats"), ...pair.test("caveats").map((caveat) => caveat.kind)]);
   const caveats = [...kinds].flatMap((kind) => view.settings.caveats[kind] ?? []);
   element.replaceChildren(
     h("p", { class: "heading" }, h("bdi", {}, shownName(pair.system)), h("span", { class: "versus" }, " vs. "), h("bdi", {}, shownName(pair.baseline))),

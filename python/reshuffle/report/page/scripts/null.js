@@ -38,8 +38,8 @@ const COUNTED = {
 function filledIntervals(pair, rule, alternative) {
   const divided = COUNTED[rule](pair.null.observed, alternative, pair.null);
   const whole = divided.map(([from, to]) => [binEdge(pair, from, 0), binEdge(pair, to, 1)]);
-  const counted = pair.get("exceedances");
-  const share = typeof counted === "number" ? counted / pair.get("n_resamples") : pair.pvalue;
+  const counted = pair.test("exceedances");
+  const share = typeof counted === "number" ? counted / pair.test("n_resamples") : pair.pvalue;
   const distance = (intervals) => Math.abs(shareWithin(pair.null, intervals) - share);
   return distance(whole) < distance(divided) ? whole : divided;
 }
@@ -53,11 +53,11 @@ function binEdge({ null: { low, width }, reversed }, value, side) {
 
 /** The rule by which the test of a pair counts. */
 function ruleOf(pair, alternative) {
-  const test = pair.get("test");
+  const test = pair.test("test");
   if (test === "bootstrap-percentile" || test === "paired-bootstrap") return "opposite";
   if (test === "bootstrap-shift") return "shifted";
   if (test !== "bootstrap-both") return "extreme";
-  if (alternative === "two-sided") return pair.get("tails") === 2 ? "opposite" : "extreme";
+  if (alternative === "two-sided") return pair.test("tails") === 2 ? "opposite" : "extreme";
   // One-sided, p is the larger one of both rules.
   const counted = (rule) => shareWithin(pair.null, COUNTED[rule](pair.null.observed, alternative));
   return counted("opposite") > counted("extreme") ? "opposite" : "extreme";
@@ -80,7 +80,7 @@ function overlap([low, high], [from, to]) {
 
 /** The alternative for a pair whose systems may have been exchanged. */
 function alternativeOf(pair) {
-  const alternative = pair.get("alternative");
+  const alternative = pair.test("alternative");
   return pair.reversed ? { greater: "less", less: "greater" }[alternative] ?? alternative : alternative;
 }
 
@@ -105,7 +105,7 @@ function drawNull(view, pair, place = null) {
 /** Whether the statistic is a studentized difference. Where shuffles have the same order by both, it is the difference itself. */
 function isStudentized(pair) {
   const { observed } = pair.null;
-  return pair.get("test") === "ar-studentized" && Math.abs(observed - pair.difference) > 1e-9 * Math.abs(pair.difference);
+  return pair.test("test") === "ar-studentized" && Math.abs(observed - pair.difference) > 1e-9 * Math.abs(pair.difference);
 }
 
 function drawHistogram(view, pair, { counted, marks }, width) {
@@ -176,10 +176,10 @@ function markLabel(view, pair, value, isObserved, scale) {
 
 function replicatesText(view, pair) {
   const replicates = view.document.test?.replicates ?? "replicates";
-  const count = pair.get("n_resamples");
+  const count = pair.test("n_resamples");
   if (count === null || count === undefined) return "the exact distribution over all shuffles";
   const number = formatCount(count);
-  return pair.get("scheme") === "exact" ? `all ${number} ${replicates}` : `${number} ${replicates}`;
+  return pair.test("scheme") === "exact" ? `all ${number} ${replicates}` : `${number} ${replicates}`;
 }
 
 function nullSummary(view, pair) {
@@ -194,8 +194,8 @@ const RULE_WORDS = {
 
 function nullCaption(view, pair, rule) {
   const replicates = replicatesText(view, pair);
-  const counted = pair.get("exceedances");
+  const counted = pair.test("exceedances");
   const number = typeof counted === "number" ? ` (${counted ? formatCount(counted) : "none"})` : "";
-  const twice = pair.get("tails") === 2 ? " p is twice this share." : "";
+  const twice = pair.test("tails") === 2 ? " p is twice this share." : "";
   return [`${replicates[0].toUpperCase()}${replicates.slice(1)}. ${RULE_WORDS[rule]}${number}.${twice}`];
 }

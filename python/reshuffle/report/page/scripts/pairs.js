@@ -32,8 +32,8 @@ function pairColumns(view) {
     columns.push({ label: "n", first: DESCENDING, key: (pair) => pair.get("n_segments"), cell: (pair) => formatCount(pair.get("n_segments")) });
   }
   const mark = (pair) => (pair.significant ? "*" : " ");
-  const exact = view.pairs.some((pair) => pair.get("scheme") === "exact");
-  const dagger = (pair) => (!exact ? "" : pair.get("scheme") === "exact" ? "†" : " ");
+  const exact = view.pairs.some((pair) => pair.test("scheme") === "exact");
+  const dagger = (pair) => (!exact ? "" : pair.test("scheme") === "exact" ? "†" : " ");
   columns.push({
     label: "p",
     first: ASCENDING,

@@ -5,10 +5,19 @@ function unpacked(column) {
   if ("all" in column) return () => column.all;
   if ("of" in column) return (index) => column.of[column.index[index]];
   if ("fields" in column) {
-    const fields = Object.entries(column.fields).map(([key, values]) => [key, unpacked(values)]);
+    const fields = Object.entries(unpackedFields(column.fields));
     return (index) => Object.fromEntries(fields.map(([key, value]) => [key, value(index)]));
   }
+  if ("items" in column) {
+    const items = column.items.map(unpacked);
+    return (index) => items.map((value) => value(index));
+  }
   return (index) => column.each[index];
+}
+
+/** Such a function for each key. */
+function unpackedFields(fields) {
+  return Object.fromEntries(Object.entries(fields).map(([key, column]) => [key, unpacked(column)]));
 }
 
 /** A number from JSON, which has no NaN or infinity: they are the strings "NaN", "Infinity" and "-Infinity". */
@@ -26,7 +35,7 @@ function readInterval(interval) {
  * systems: best first (under this metric), each
  *   {name, shown, score, interval: {low, high} | null, draws: histogram | null, n_segments, ranked: {rank_low, rank_high, letters, …} | null}
  * pairs: in the order of the result, each
- *   {index, system, baseline, difference, interval, pvalue, adjusted, decisive, significant, decimals, null: histogram | null, get}
+ *   {index, system, baseline, difference, interval, pvalue, adjusted, decisive, significant, decimals, null: histogram | null, get, test}
  *   where decisive is the p-value that is compared with α (the adjusted one, if any), and decimals is the number of decimals of p-values.
  */
 class View {
@@ -44,15 +53,16 @@ class View {
     this.ranking = document.rankings.find((ranking) => ranking.metric === metric.name) ?? null;
     const ranked = new Map((this.ranking?.systems ?? []).map((each) => [each.system, each]));
     const sign = metric.higher_is_better ? -1 : 1;
-    this.systems = document.systems
-      .map(({ name, scores }) => ({
-        name,
-        shown: shownName(name),
-        score: number(scores[metric.name].score),
-        interval: readInterval(scores[metric.name].confidence_interval),
-        draws: scores[metric.name].draws ?? null,
-        n_segments: scores[metric.name].n_segments ?? document.segments,
-        ranked: ranked.get(name) ?? null,
+    this.systems = document.scores
+      .filter((score) => score.metric === metric.name)
+      .map(({ system, score, confidence_interval: interval, draws, n_segments }) => ({
+        name: system,
+        shown: shownName(system),
+        score: number(score),
+        interval: readInterval(interval),
+        draws,
+        n_segments,
+        ranked: ranked.get(system) ?? null,
       }))
       .sort((a, b) => sign * (a.score - b.score));
     this.positions = new Map(this.systems.map((system, position) => [system.name, position]));
@@ -61,29 +71,31 @@ class View {
   }
 
   #readPairs() {
-    const { columns, count } = this.document.comparisons;
-    const value = Object.fromEntries(Object.entries(columns).map(([key, column]) => [key, unpacked(column)]));
+    const { count, fields } = this.document.comparisons;
+    if (count === 0) return [];
+    const [value, test] = [unpackedFields(fields), unpackedFields(fields.test.fields)];
     const pairs = [];
     for (let index = 0; index < count; index += 1) {
       if (value.metric(index) !== this.metric.name) continue;
-      const adjusted = number(value.adjusted_pvalue(index));
-      const pvalue = number(value.pvalue(index));
+      const adjusted = number(test.adjusted_pvalue(index));
+      const pvalue = number(test.pvalue(index));
       const decisive = adjusted ?? pvalue;
-      const replicates = value.scheme(index) === "exact" ? null : value.n_resamples(index);
+      const replicates = test.scheme(index) === "exact" ? null : test.n_resamples(index);
       pairs.push({
         index,
         system: value.system(index),
         baseline: value.baseline(index),
-        difference: number(value.difference(index)),
+        difference: number(test.statistic(index)),
         interval: readInterval(value.confidence_interval(index)),
         pvalue,
         adjusted,
         decisive,
         significant: decisive <= this.alpha,
         decimals: Math.max(4, replicates ? Math.ceil(Math.log10(replicates)) : 4),
-        null: value.null ? value.null(index) : null,
-        /** Any other key of the pair in the JSON of the result, such as "exceedances". */
-        get: (key) => (value[key] ? value[key](index) : undefined),
+        null: value.null(index),
+        /** Any other key of the pair in the JSON of the result, such as "caveats", or of its test, such as "exceedances". */
+        get: (key) => value[key](index),
+        test: (key) => test[key](index),
       });
     }
     return pairs;
@@ -106,7 +118,7 @@ class View {
 
   /** The margin of equivalence or non-inferiority, or null. */
   get margin() {
-    return this.shows === null || this.pairs.length === 0 ? null : this.pairs[0].get("margin");
+    return this.shows === null || this.pairs.length === 0 ? null : this.pairs[0].test("margin");
   }
 
   /** The differences at the margin, with their sign. */
@@ -122,14 +134,14 @@ class View {
 
   /** Whether p-values are adjusted for multiple comparisons. As in the other reports, families of one test have no adjusted p. */
   get adjusted() {
-    const family = this.document.family;
+    const { adjustment = null, family, n_sets } = this.document.test ?? {};
     const together = family === "set" || family === "all" ? this.document.comparisons.count : this.pairs.length;
-    return this.document.adjustment !== null && (together > 1 || (this.document.test?.n_sets ?? 1) > 1);
+    return adjustment !== null && (together > 1 || n_sets > 1);
   }
 
   /** Whether some systems have no score for some segments. */
   get lacksScores() {
-    return this.systems.some((system) => system.n_segments < this.document.segments);
+    return this.systems.some((system) => system.n_segments < this.document.n_segments);
   }
 
   /** 1 if higher scores are better, else -1. */
@@ -188,9 +200,9 @@ function averageName(taken) {
 }
 
 /** The comparisons in the page: the average over test sets first, if there is one, then each test set. */
-const comparisons = "test_sets" in result
+const comparisons = "sets" in result
   ? [
-      ...(result.average ? [{ ...result.average, name: averageName(result.test_sets.map((each) => each.name)) }] : []),
-      ...result.test_sets,
+      ...(result.average ? [{ ...result.average, name: averageName(settings.sets) }] : []),
+      ...settings.sets.map((name) => ({ ...result.sets[name], name })),
     ]
   : [result];
