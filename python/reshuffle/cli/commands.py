@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 COMPARE_EXAMPLES = (
     "reshuffle compare ref.txt baseline.txt new.txt",
-    "reshuffle compare ref.txt *.out --baseline online-B -m bleu chrf ter",
+    "reshuffle compare ref.txt outputs/ --baseline online-B -m bleu chrf ter",
     "reshuffle compare ref.txt a.txt b.txt -m bleu:tokenize=intl,lowercase --test ar -n 100000",
     "reshuffle compare ref.txt *.out --all-pairs -m bleu chrf --family all --format json -o result.json",
     "reshuffle compare ref.txt a.txt b.txt -m bleu --scores COMET comet-a.txt comet-b.txt",
