@@ -1,7 +1,8 @@
-"""``reshuffle show``: a saved result of every kind is shown as the command that computed it showed it."""
+"""``reshuffle show`` and ``verify``: saved results of every kind, as the commands that computed them showed them."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -150,3 +151,88 @@ def test_the_texts_of_a_result_are_in_its_page(saved: Path, run: Any) -> None:
     expected: Sequence[str] = (saved / "reference.txt").read_text("utf-8").splitlines()
     assert (outcome.code, outcome.err) == (0, "")
     assert expected[0] in outcome.out
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_command_gives_the_same_bytes(saved: Path, run: Any, kind: str) -> None:
+    words = KINDS[kind].split()
+    signature = json.loads((saved / kind / "as.json").read_text("utf-8"))["signature"]
+    for source in ("as.json", "as.html"):
+        found = run("verify", f"{kind}/{source}", *words, "--threads", "1")
+        assert found[:2] == (0, f"same bytes: {signature}\n")
+    changed = (
+        (saved / kind / "as.json").read_text("utf-8").replace('"higher_is_better": true', '"higher_is_better": false')
+    )
+    (saved / "changed.json").write_text(changed, "utf-8")
+    found = run("verify", "changed.json", *words)
+    assert found.code == 1
+    assert "metrics[0].higher_is_better: False → True\n" in found.out
+
+
+def test_what_differs_is_named_with_its_key_and_by_how_much(saved: Path, run: Any) -> None:
+    result = json.loads((saved / "comparison/as.json").read_text("utf-8"))
+    result["comparisons"][0]["pvalue"] += 0.25
+    result["systems"][1]["scores"]["BLEU"]["draws"]["counts"][0] += 2
+    result["systems"][1]["scores"]["BLEU"]["draws"]["counts"][1] += 1
+    result["signature"] = result["signature"].replace("|n:100|", "|n:200|")
+    (saved / "changed.json").write_text(json.dumps(result), "utf-8")
+    outcome = run("verify", "changed.json", *KINDS["comparison"].split())
+    heading, *rows = outcome.out.splitlines()
+    assert (outcome.code, outcome.err, heading) == (1, "", "3 differences (saved → now):")
+    assert rows[0] == "  signature: 'n:200' → 'n:100'"
+    assert rows[1] == "  systems[1].scores.BLEU.draws.counts: 2 of 64 numbers, by at most 2"
+    assert re.fullmatch(r"  comparisons\[0\]\.pvalue: [\d.]+ → [\d.]+ \(-0\.25\)", rows[2])
+
+
+def test_other_texts_are_a_difference_and_long_lists_are_cut(saved: Path, run: Any) -> None:
+    outcome = run("verify", "comparison/as.json", *KINDS["comparison"].replace("larger", "rules").split())
+    heading, *rows = outcome.out.splitlines()
+    assert outcome.code == 1
+    assert "  systems[2].name: 'larger' → 'rules'" in rows
+    assert len(rows) == 21
+    assert rows[-1] == f"  … and {int(heading.split()[0]) - 20} others"
+
+
+def test_verify_writes_nothing_and_takes_the_line_of_a_page(saved: Path, run: Any) -> None:
+    before = {path: path.read_bytes() for path in saved.rglob("*") if path.is_file()}
+    reports = [
+        "-o",
+        "comparison/as.json",
+        "-o",
+        "new.csv",
+        "--format",
+        "csv",
+        "--table",
+        "pairs",
+        "--pairs",
+        "--methods",
+    ]
+    line = ["reshuffle", *KINDS["comparison"].split(), *reports, "--names", "none.tsv"]
+    assert run("verify", "comparison/as.html", *line)[::2] == (0, "")
+    assert run("verify", "study/as.json", *KINDS["study"].split(), "--resume", "new.checkpoint")[::2] == (0, "")
+    assert {path: path.read_bytes() for path in saved.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("none.json compare a b c", "none.json: no such file"),
+        ("comparison/as.json", "expected a command after RESULT: reshuffle verify RESULT compare REF SYS SYS"),
+        ("comparison/as.json study", "expected a command after RESULT"),
+        ("comparison/as.json cmpare a b c", "unknown command 'cmpare': did you mean 'compare'?"),
+        (
+            "comparison/as.json count reference.txt tuned.txt -o c.npz",
+            "'count' writes no result: expected compare, score",
+        ),
+        ("comparison/as.json show comparison/as.json", "'show' writes no result"),
+        ("comparison/as.json verify comparison/as.json", "'verify' writes no result"),
+        ("comparison/as.json flips reference.txt tuned.txt rules.txt --threshold 5", "'flips' writes no result"),
+        ("comparison/as.json compare none.txt tuned.txt rules.txt", "none.txt: no such file"),
+        ("comparison/as.json compare reference.txt tuned.txt", "expected at least two systems after REF"),
+    ],
+)
+def test_what_cannot_be_run_again_is_refused_in_a_sentence(run: Any, words: str, message: str) -> None:
+    outcome = run("verify", *words.split())
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert outcome.err.startswith("reshuffle: error: ")
+    assert message in outcome.err

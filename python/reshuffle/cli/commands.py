@@ -301,6 +301,34 @@ def show_command(result: str, **options: Any) -> None:
     show(result, options)
 
 
+VERIFY_EXAMPLES = """\b
+Examples:
+  reshuffle verify result.json compare ref.txt *.out -m bleu chrf
+  reshuffle verify report.html reshuffle compare ref.txt a.txt b.txt -o report.html
+  reshuffle verify type1.json study type1 ref.txt a.txt b.txt"""
+
+
+@click.command(
+    "verify",
+    epilog=VERIFY_EXAMPLES,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.argument("result", metavar="RESULT")
+@click.argument("words", metavar="COMMAND...", nargs=-1, type=click.UNPROCESSED)
+def verify_command(result: str, words: tuple[str, ...]) -> int:
+    """Run a command again: is its result the saved one?
+
+    RESULT is a report in JSON or HTML, and COMMAND the words that computed it; a page shows them. Nothing is written:
+    -o, --format, --save, --resume and options of reports have no effect. Prints "same bytes" and the signature, or each
+    value that differs, by its key in JSON, and by how much. The exit code is 0 if all bytes are the same, else 1.
+
+    Words in RESULT are never run, so that a file from somebody else can be checked.
+    """
+    from .verifying import verify
+
+    return verify(result, words)
+
+
 # Names that several studies share are there once.
 FIGURES = tuple(dict.fromkeys((*get_args(types.PlotKind), *get_args(types.StudyPlotKind))))
 

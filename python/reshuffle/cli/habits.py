@@ -142,6 +142,7 @@ COMMANDS: Mapping[str, str] = {
     **dict.fromkeys(("multeval", "optimizer-runs"), "runs"),
     **dict.fromkeys(("figure", "draw"), "plot"),
     **dict.fromkeys(("render", "report", "convert", "view", "print"), "show"),
+    **dict.fromkeys(("reproduce", "recompute", "check", "rerun", "replicate"), "verify"),
     **dict.fromkeys(("power", "sample-size"), "plan"),
 }
 
