@@ -292,6 +292,79 @@ def test_a_baseline_is_named_by_system_or_by_file_and_comes_first(demo: Path, ru
         assert {row["baseline"] for row in rows} == {"larger"}
 
 
+@pytest.fixture
+def outputs(demo: Path) -> Path:
+    """A folder with the systems' outputs, a hidden file and a folder, beside the demo's files."""
+    folder = demo / "outputs"
+    (folder / "more").mkdir(parents=True)
+    for path in (*(f"{name}.txt" for name in SYSTEMS), ".hidden"):
+        (folder / path).write_bytes((demo / path).read_bytes() if (demo / path).exists() else b"no output")
+    return folder
+
+
+ALL_FILES = [f"outputs/{name}.txt" for name in sorted(SYSTEMS)]
+SOME_SCORES = ["1", "0.5", "0.25", "2"]
+
+
+@pytest.mark.parametrize(
+    ("args", "same"),
+    [
+        (["compare", "reference.txt", "outputs/"], ["compare", "reference.txt", *ALL_FILES]),
+        (
+            ["compare", "reference.txt", "outputs", "--baseline", "outputs/rules.txt"],
+            ["compare", "reference.txt", *ALL_FILES, "--baseline", "rules"],
+        ),
+        (["score", "reference.txt", "outputs"], ["score", "reference.txt", *ALL_FILES]),
+        (["compare", "--set", "a", "reference.txt", "outputs"], ["compare", "--set", "a", "reference.txt", *ALL_FILES]),
+        (["compare", "--manifest", "folder.toml"], ["compare", "--manifest", "files.toml"]),
+        (["compare", "--scores", "COMET", "scores"], ["compare", "--scores", "COMET", "scores/a.txt", "scores/b.txt"]),
+        (
+            ["study", "power", "reference.txt", "outputs", "--size", "50", "--simulations", "2"],
+            ["study", "power", "reference.txt", *ALL_FILES, "--size", "50", "--simulations", "2"],
+        ),
+    ],
+    ids=lambda words: words[0] if len(words) < 4 else None,
+)
+def test_a_folder_stands_for_the_files_in_it(
+    outputs: Path, demo: Path, run: Any, args: list[str], same: list[str]
+) -> None:
+    sets = '[sets.a]\nreferences = "reference.txt"\nsystems = '
+    (demo / "folder.toml").write_text(sets + '"outputs"\n')
+    (demo / "files.toml").write_text(sets + json.dumps(ALL_FILES) + "\n")
+    (demo / "scores").mkdir()
+    for i, name in enumerate("ba"):
+        (demo / f"scores/{name}.txt").write_text("\n".join(SOME_SCORES[i:] + SOME_SCORES[:i]))
+    few = ["-n", "50"] if "score" not in args else []
+    found, expected = run(*args, *few, "--format", "json"), run(*same, *few, "--format", "json")
+    assert (found.code, found.err) == (0, expected.err)
+    assert found.out == expected.out
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["outputs/more"], "the folder outputs/more has no files: expected one for each system\n"),
+        (
+            ["outputs", "outputs/rules.txt"],
+            "outputs/rules.txt is named twice, once by its folder: leave out the file or the folder\n",
+        ),
+        (["outputs", "./outputs/"], "outputs/baseline.txt is named twice, once by its folder: leave out the file or"),
+        (
+            ["outputs", "rules.txt"],
+            "outputs/rules.txt and rules.txt would both be called rules: rename one, or name the ",
+        ),
+        (["."], "reference.txt is no output of a system, but the folder . stands for all of its files: move it out"),
+        (["outputs", "--docs", "outputs/rules.txt"], "outputs/rules.txt is no output of a system, but the folder"),
+    ],
+)
+def test_folders_that_are_not_all_outputs_are_refused(
+    outputs: Path, run: Any, args: Sequence[str], message: str
+) -> None:
+    outcome = run("compare", "reference.txt", *args)
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert outcome.err.startswith(f"reshuffle: error: {message}")
+
+
 def test_references_are_given_by_refs_and_ref(demo: Path, run: Any) -> None:
     texts = ("reference.txt", "baseline.txt")
     calls: list[tuple[int, tuple[str, ...]]] = [

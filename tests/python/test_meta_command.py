@@ -422,7 +422,7 @@ BAD: Mapping[str, tuple[tuple[str, ...], str]] = {
     ),
     "empty folder": (
         ("segments", "--judgments", "cs-en.rank", "--refs", "ref.txt", "--systems", "empty"),
-        "--systems: the folder empty has no files: expected an output in each",
+        "the folder empty has no files: expected one for each system",
     ),
     "another language pair": (
         ("segments", *VOTES, "--language-pair", "de-en"),

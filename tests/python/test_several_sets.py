@@ -873,7 +873,8 @@ def test_bad_manifests_in_toml_are_refused_in_a_sentence(halves: Path, run: Any,
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("--set", "one", *NEWS[:2]), "--set one: expected the reference and at least two systems after the name, got"),
+        (("--set", "one", *NEWS[:2]), "test set 'one': expected at least two systems after REF, got news/baseline.txt"),
+        (("--set", "one", NEWS[0]), "--set one: expected the reference and at least two systems after the name, got"),
         (("--set", "one"), "--set one: expected the reference and at least two systems after the name, got none"),
         (("--set", "one", *NEWS, "--set", "one", *NEWS), "--set one is used twice: choose different names"),
         (("--set=one", *NEWS), "--set= takes one word, but 'news/reference.txt' follows '--set=one'"),

@@ -11,13 +11,13 @@ from attrs import evolve
 from .. import types
 from ..errors import InputError, printable
 from ..options.comparisons import CompareSets, Score
-from ..options.declare import call
+from ..options.declare import call, options_of
 from ..options.display import ComparisonDisplay, Display
 from ..options.files import FlipFiles, SetFiles
 from ..options.flips import FlipOptions
 from .command import Command
-from .declared import given_values, made
-from .options import ARGUMENTS, COUNTS, compare_options, flip_options, score_options
+from .declared import declared_options, given_values, made
+from .options import ARGUMENTS, COUNTS, all_of, compare_options, flip_options, output_options, score_options
 from .params import FLAGS, Name, option
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 COMPARE_EXAMPLES = (
     "reshuffle compare ref.txt baseline.txt new.txt",
-    "reshuffle compare ref.txt *.out --baseline online-B -m bleu chrf ter",
+    "reshuffle compare ref.txt outputs/ --baseline online-B -m bleu chrf ter",
     "reshuffle compare ref.txt a.txt b.txt -m bleu:tokenize=intl,lowercase --test ar -n 100000",
     "reshuffle compare ref.txt *.out --all-pairs -m bleu chrf --family all --format json -o result.json",
     "reshuffle compare ref.txt a.txt b.txt -m bleu --scores COMET comet-a.txt comet-b.txt",
@@ -264,6 +264,69 @@ def flips_command(
         with progress_bar() as progress:
             result = call(flips, evolve(chosen, **given, **pair, progress=progress))
         write(result)
+
+
+SHOW_EXAMPLES = """\b
+Examples:
+  reshuffle show result.json
+  reshuffle show report.html --pairs -o table.tex -o pairs.csv
+  reshuffle show runs.json --full
+  reshuffle show result.json --names names.tsv --methods"""
+# Each kind of result has other tables.
+SHOWN_TABLE = option(
+    "--table",
+    metavar="NAME",
+    help="The table to write as CSV.  [default: with -o FILE.csv all of the result, as FILE.NAME.csv; the main one on "
+    "standard output]",
+)
+FULL = option("--full", is_flag=True, help="As text: everything, where a result of 'reshuffle runs' has a short form.")
+
+
+@click.command("show", epilog=SHOW_EXAMPLES)
+@click.argument("result", metavar="RESULT")
+@all_of(
+    output_options(get_args(types.Format), "text"),
+    declared_options(ComparisonDisplay, [name for name in options_of(ComparisonDisplay) if name != "table"]),
+    (SHOWN_TABLE, FULL),
+)
+def show_command(result: str, **options: Any) -> None:
+    """Show a saved result in any format.
+
+    RESULT is a report in JSON or HTML (reshuffle compare … -o result.json, score, runs, study, plan, meta, tune, oracle
+    or mbr); - is standard input. Nothing is computed again: reports have the numbers of the file. They do not name the
+    command that computed it.
+    """
+    from .showing import show
+
+    show(result, options)
+
+
+VERIFY_EXAMPLES = """\b
+Examples:
+  reshuffle verify result.json compare ref.txt *.out -m bleu chrf
+  reshuffle verify report.html reshuffle compare ref.txt a.txt b.txt -o report.html
+  reshuffle verify type1.json study type1 ref.txt a.txt b.txt"""
+
+
+@click.command(
+    "verify",
+    epilog=VERIFY_EXAMPLES,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.argument("result", metavar="RESULT")
+@click.argument("words", metavar="COMMAND...", nargs=-1, type=click.UNPROCESSED)
+def verify_command(result: str, words: tuple[str, ...]) -> int:
+    """Run a command again: is its result the saved one?
+
+    RESULT is a report in JSON or HTML, and COMMAND the words that computed it; a page shows them. Nothing is written:
+    -o, --format, --save, --resume and options of reports have no effect. Prints "same bytes" and the signature, or each
+    value that differs, by its key in JSON, and by how much. The exit code is 0 if all bytes are the same, else 1.
+
+    Words in RESULT are never run, so that a file from somebody else can be checked.
+    """
+    from .verifying import verify
+
+    return verify(result, words)
 
 
 # Names that several studies share are there once.

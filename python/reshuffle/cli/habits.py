@@ -140,7 +140,9 @@ COMMANDS: Mapping[str, str] = {
     **dict.fromkeys(("test", "significance", "paired", "ttest", "bootstrap"), "compare"),
     **dict.fromkeys(("bleu", "evaluate", "eval"), "score"),
     **dict.fromkeys(("multeval", "optimizer-runs"), "runs"),
-    **dict.fromkeys(("figure", "show"), "plot"),
+    **dict.fromkeys(("figure", "draw"), "plot"),
+    **dict.fromkeys(("render", "report", "convert", "view", "print"), "show"),
+    **dict.fromkeys(("reproduce", "recompute", "check", "rerun", "replicate"), "verify"),
     **dict.fromkeys(("power", "sample-size"), "plan"),
 }
 

@@ -107,11 +107,13 @@ def destination(
 ) -> Iterator[Writer]:
     """A function that writes the reports. Files are written completely or, if the body fails, not at all.
 
-    ``layout`` has the options of the reports. Its terminal is set to that of standard output for a report there. Each
-    of the ``tables`` of CSV goes to a file of its own, which has the name of the table before the ending, unless the
-    layout names one.
+    ``layout`` has the options of the reports. Its terminal is set to that of standard output for a report there, and
+    its command to that of this process unless it has one. Each of the ``tables`` of CSV goes to a file of its own,
+    which has the name of the table before the ending, unless the layout names one.
     """
-    layout = replace(layout or Layout(), command=click.get_current_context().meta[COMMAND_LINE])
+    layout = layout or Layout()
+    if layout.command is None:
+        layout = replace(layout, command=click.get_current_context().meta[COMMAND_LINE])
     every = [part for output, fmt in reports.files for part in _parts(output, fmt, layout, tables)]
     # FILE.tex and FILE.typ have the same entries.
     parts = [part for n, part in enumerate(every) if part.fmt != BIBTEX or part not in every[:n]]

@@ -19,6 +19,7 @@ from ..leftovers import leftover, undo_all
 if TYPE_CHECKING:
     from types import FrameType
 
+DIFFERENT = 1  # as diff and cmp
 BAD_INPUT = 2
 OUT_OF_MEMORY = 3
 WORKER_FAILED = 4
@@ -45,9 +46,9 @@ def cleanup(undo: Callable[[], object] | None = None) -> Iterator[None]:
 def leave(command: Callable[[], int | None]) -> NoReturn:
     """Run a command line and exit with its code, or with that of an error and one sentence about it.
 
-    The code is 0 also if the reader of the output closes the pipe, 2 if input cannot be used or output cannot be
-    written, 3 if memory runs out, 4 if a worker of an executor fails, 130 after Ctrl-C. SIGTERM and SIGHUP end the
-    process as usual, after unfinished files have been removed.
+    The code is 0 also if the reader of the output closes the pipe, 1 if 'reshuffle verify' finds differences, 2 if
+    input cannot be used or output cannot be written, 3 if memory runs out, 4 if a worker of an executor fails, 130
+    after Ctrl-C. SIGTERM and SIGHUP end the process as usual, after unfinished files have been removed.
     """
     _occupy_standard_streams()
     with _signals_handled("SIGINT"):

@@ -17,7 +17,7 @@ from .groups import PYTHON
 
 File = Annotated[str, FILE]
 DocumentFile = Annotated[File | None, Flag(("--docs",), "FILE")]
-# A file for each system: by the systems' names, or in a list.
+# A file for each system: by the systems' names, or in a list, which may have folders of these files.
 OfSystems = Mapping[str, File] | tuple[File, ...]
 # A name and files, or other words.
 Words = tuple[str, ...]
@@ -51,8 +51,9 @@ class Outputs(Options):
         Mapping[str, OfSystems],
         Flag(("--scores",), "NAME FILE", greedy=("--scores",)),
         Doc(
-            """Segment scores of another metric (COMET, human ratings): a FILE for each SYS, named like it; or one for
-            all, a table (.tsv, .csv) or a file of comet-score. Without REF and SYS, each FILE is a system."""
+            """Segment scores of another metric (COMET, human ratings): a FILE for each SYS, named like it, or a folder
+            of these; or one for all, a table (.tsv, .csv) or a file of comet-score. Without REF and SYS, each FILE is a
+            system."""
         ),
     ] = field(factory=dict)
 

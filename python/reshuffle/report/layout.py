@@ -62,7 +62,9 @@ class Layout:
     methods: bool = False
     """In text, add the paragraph for a paper and the BibTeX entries of what it cites."""
     command: str | None = None
-    """In HTML, the command line that computed the result."""
+    """The command line that computed the result, which HTML shows; empty if a command shows a result of another one.
+    Sentences name flags, or Python's arguments if it is None.
+    """
     max_texts: int = MAX_TEXTS
     """In HTML, the largest size of the texts, in bytes of UTF-8."""
 

@@ -130,7 +130,7 @@ def _check_several(sets: Sets, reference: str | None, options: Mapping[str, Any]
 def _from_words(sets: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Any]]:
     """The test sets of ``--set NAME REF SYS...``."""
     for name, files in sets.items():
-        if len(files) < 3 and not (files and is_count_file(files[0])):
+        if len(files) < 2 and not (files and is_count_file(files[0])):
             raise InputError(
                 f"--set {name}: expected the reference and at least two systems after the name, got "
                 f"{listed(files) or 'none'}"

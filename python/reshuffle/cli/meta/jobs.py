@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -73,8 +73,6 @@ class MetaJob:
         in_file = bool(files.references) and is_count_file(files.references[0])
         if in_file:
             files = evolve(files, systems=names_in_counts(files.references[0], files.systems, folder))
-        elif not isinstance(files.systems, Mapping):
-            files = evolve(files, systems=tuple(files_of_outputs("--systems", files.systems)))
         _check_files(files)
         chosen = files.metrics or ()
         if not chosen and files.references and not in_file:
@@ -314,27 +312,6 @@ def _from_manifest(
             files = completed(given, values, manifest.folder)
             jobs[name] = MetaJob.from_files(name, files, manifest.folder, others, default)
     return jobs
-
-
-def files_of_outputs(where: str, paths: Sequence[str]) -> list[str]:
-    """The files, and those in the folders, in the order of their names. Hidden files and folders in them are skipped.
-
-    :class:`InputError` if a folder has none, or cannot be read.
-    """
-    found: list[str] = []
-    for path in paths:
-        folder = Path(path)
-        if path == STDIN or not folder.is_dir():
-            found.append(path)
-            continue
-        try:
-            own = sorted(each for each in folder.iterdir() if not each.name.startswith(".") and each.is_file())
-        except OSError as error:
-            raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
-        if not own:
-            raise InputError(f"{where}: the folder {path} has no files: expected an output in each")
-        found += map(str, own)
-    return found
 
 
 def _from_options(own: Mapping[str, Any]) -> dict[str, Any]:

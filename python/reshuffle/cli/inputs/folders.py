@@ -1,0 +1,87 @@
+"""Folders in place of files: every file in a folder is the output, or the scores, of a system."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from attrs import evolve
+
+from ...data.corpus import system_names
+from ...data.files import STDIN, display_name
+from ...data.reading import split_name
+from ...errors import InputError
+from ...options.files import OfSystems, SetFiles
+
+
+def is_folder(path: str) -> bool:
+    """Whether a word names a folder. What cannot be a path is no folder."""
+    try:
+        return path != STDIN and Path(path).is_dir()
+    except (OSError, ValueError):  # the name is too long, or contains a NUL
+        return False
+
+
+def without_folders(files: SetFiles) -> SetFiles:
+    """The same files, with the files of each folder in place of the folders among ``systems`` and ``scores``.
+
+    :class:`InputError` if a folder is empty, or has a file that is named elsewhere or like that of another system.
+    """
+    others = [*files.references, *files.parses, *(path for path in (files.documents, files.strata) if path is not None)]
+    return evolve(
+        files,
+        systems=_of_systems(files.systems, others),
+        scores={metric: _of_systems(own, others) for metric, own in files.scores.items()},
+    )
+
+
+def _of_systems(given: OfSystems, others: Sequence[str]) -> OfSystems:
+    """The files of systems. ``others`` are those that are no output of a system."""
+    if isinstance(given, Mapping):
+        return given
+    found = {path: _files_in(path) for path in given if is_folder(path)}
+    files = tuple(file for path in given for file in found.get(path, (path,)))
+    for folder, own in found.items():
+        _check_others(folder, own, others)
+    if found:
+        _check_names(files)
+    return files
+
+
+def _files_in(folder: str) -> list[str]:
+    """The files in a folder, in the order of their names, without hidden ones."""
+    try:
+        own = sorted(str(each) for each in Path(folder).iterdir() if not each.name.startswith(".") and each.is_file())
+    except OSError as error:
+        raise InputError(f"{display_name(folder)} cannot be read: {error.strerror or error}") from None
+    if not own:
+        raise InputError(f"the folder {display_name(folder)} has no files: expected one for each system")
+    return own
+
+
+def _check_others(folder: str, own: Sequence[str], others: Sequence[str]) -> None:
+    """:class:`InputError` if a file of the folder is a reference, or has documents or strata."""
+    places = {os.path.realpath(split_name(other)[0]): other for other in others}
+    for file in own:
+        if os.path.realpath(file) in places:
+            raise InputError(
+                f"{display_name(file)} is no output of a system, but the folder {display_name(folder)} stands for all "
+                "of its files: move it out of the folder, or name the files of the systems"
+            )
+
+
+def _check_names(files: Sequence[str]) -> None:
+    """:class:`InputError` for two files that would have the same name, which a folder has by mistake."""
+    seen: dict[str, str] = {}
+    for file in files:
+        name = system_names([file])[0]
+        if name in seen:
+            first, second = display_name(seen[name]), display_name(file)
+            if os.path.realpath(seen[name]) == os.path.realpath(file):
+                raise InputError(f"{second} is named twice, once by its folder: leave out the file or the folder")
+            raise InputError(
+                f"{first} and {second} would both be called {display_name(name)}: rename one, or name the "
+                "files instead of the folder"
+            )
+        seen[name] = file

@@ -1,0 +1,84 @@
+"""``reshuffle show``: reports of a saved result."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+from ..data.saved import read_json
+from ..errors import InputError
+from ..options.declare import options_of
+from ..options.display import ComparisonDisplay
+from ..report import TABLES
+from ..report.studies.registry import report_of
+from ..results import Comparison, Flips, SetComparison
+from ..results.studies import StudyResult
+from ..validate import check_name
+from .declared import flag_of, given_values
+from .layout import ChosenLayout
+from .output import Reports, chosen_output, destination
+
+OF_PAIRS = ("pairs", "triangle")
+
+
+def show(source: str, options: dict[str, Any]) -> None:
+    """Read a result, and write the reports that the options ask for."""
+    reports, layout = chosen_output(options)
+    display = ComparisonDisplay(**given_values(ComparisonDisplay, options))
+    result = read_json(source)
+    tables = _tables(result)
+    if layout.table is not None:
+        if not tables:
+            raise InputError("--table is for results with several tables: leave it out")
+        check_name("table", layout.table, tables)
+    if layout.full and not (isinstance(result, StudyResult) and report_of(result).brief):
+        raise InputError("--full is for results of 'reshuffle runs', which text shortens: leave it out")
+    inputs = [source]
+    if isinstance(result, StudyResult | Flips):
+        _check_unused(display, options_of(ComparisonDisplay), "is for comparisons and scores of systems")
+    else:
+        chosen = _chosen(result, display, reports)
+        layout, inputs = replace(chosen.layout, table=layout.table), [source, *chosen.files]
+    # Empty: sentences name flags, but the command that computed the result is not known.
+    layout = replace(layout, command="")
+    with destination(reports, inputs, layout, tables if len(tables) > 1 else ()) as write:
+        write(result)
+
+
+def _tables(result: Comparison | SetComparison | StudyResult | Flips) -> list[str]:
+    """The tables that CSV may have."""
+    if isinstance(result, Flips):
+        return []
+    if isinstance(result, StudyResult):
+        return list(result.tables)
+    return list(TABLES) if _parts(result)[0].comparisons else ["systems"]
+
+
+def _parts(result: Comparison | SetComparison) -> list[Comparison]:
+    """The comparison on each test set. All have the same systems and pairs."""
+    return [*result.sets.values()] if isinstance(result, SetComparison) else [result]
+
+
+def _chosen(result: Comparison | SetComparison, display: ComparisonDisplay, reports: Reports) -> ChosenLayout:
+    """The layout of comparisons and scores, after a check that the result has what its options ask for."""
+    parts = _parts(result)
+    first, texts = parts[0], [part.texts for part in parts if part.texts is not None]
+    if not first.comparisons:
+        _check_unused(display, OF_PAIRS, "is for comparisons, but the result has only scores")
+    if not texts:
+        _check_unused(display, ("max_texts",), "is for texts, but the result has none")
+    elif display.max_texts is not None:
+        reports.check("--max-texts", ["html"], ", or add --format html")
+    chosen = ChosenLayout.chosen(display, reports, with_texts=display.max_texts is not None)
+    dropped = result.dropped if isinstance(result, SetComparison) else ()
+    chosen.check([*first.systems, *dropped], all_pairs=first.baseline is None)
+    chosen.check_texts(texts)
+    return chosen
+
+
+def _check_unused(display: ComparisonDisplay, names: Collection[str], why: str) -> None:
+    """:class:`InputError` if one of the options was given."""
+    for name, each in options_of(ComparisonDisplay).items():
+        if name in names and getattr(display, name) != each.default:
+            raise InputError(f"{flag_of(each)} {why}: leave it out")

@@ -1,0 +1,124 @@
+"""``reshuffle verify``: a command again, and its result beside a saved one."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
+from typing import Any, NamedTuple, cast
+
+import click
+
+from ..data.saved import read_json
+from ..errors import InputError, printable, quoted
+from ..options.declare import options_of
+from ..options.display import ComparisonDisplay
+from ..report.wording import counted
+from .process import DIFFERENT
+
+# Options that say what is written, or that take numbers from an earlier run. They have no effect here.
+WITHOUT_EFFECT = ("outputs", "table", "full", "save", "checkpoint", *options_of(ComparisonDisplay))
+# The most differences to list.
+MAX_SHOWN = 20
+
+
+def verify(source: str, words: Sequence[str]) -> int:
+    """Run the command, say whether its result is the saved one, and return the exit code."""
+    saved = read_json(source)
+    expected, found = saved.render("json"), read_json(_json_of(words)).render("json")
+    if found == expected:
+        click.echo(f"same bytes: {printable(saved.signature)}")
+        return 0
+    differences = list(compared(json.loads(expected), json.loads(found)))
+    click.echo(f"{counted(len(differences), 'difference')} (saved → now):")
+    for place, change in differences[:MAX_SHOWN]:
+        click.echo(f"  {printable(f'{place}: {change}')}")
+    if len(differences) > MAX_SHOWN:
+        click.echo(f"  … and {len(differences) - MAX_SHOWN:,} others")
+    return DIFFERENT
+
+
+def _json_of(words: Sequence[str]) -> str:
+    """What a command writes as JSON. Only words of the user's own command line get here."""
+    context = _context(words[1:] if words[:1] == ("reshuffle",) else words)
+    # show computes nothing.
+    if context.info_name == "show" or not {"fmt", "outputs"} <= {*context.params}:
+        raise InputError(f"'{context.info_name}' writes no result: expected compare, score, runs, or another that does")
+    for param in context.command.params:
+        if param.name in WITHOUT_EFFECT:
+            context.params[param.name] = () if param.multiple else None
+    context.params["fmt"] = "json"
+    written = io.StringIO()
+    with redirect_stdout(written), context:
+        context.command.invoke(context)
+    return written.getvalue()
+
+
+def _context(words: Sequence[str]) -> click.Context:
+    """The parsed words of a command."""
+    root = click.get_current_context().find_root()
+    command: click.Command = root.command
+    left, name = list(words), None
+    while isinstance(command, click.Group):
+        if not left:
+            raise InputError("expected a command after RESULT: reshuffle verify RESULT compare REF SYS SYS")
+        name, found, left = command.resolve_command(root, left)
+        command = cast("click.Command", found)  # an unknown one was an error
+    return command.make_context(name, left, parent=root)
+
+
+class Difference(NamedTuple):
+    """A value of a saved result that is another now."""
+
+    place: str
+    change: str
+
+
+def compared(saved: Any, now: Any, place: str = "") -> Iterator[Difference]:
+    """The values of parsed JSON that differ, in the order of the saved ones. A list of numbers is one value.
+
+    >>> for each in compared({"a": [{"x": 2.5}], "b": [1, 2, 3]}, {"a": [{"x": 2.25}], "b": [1, 4, 1], "c": None}):
+    ...     print(*each)
+    a[0].x 2.5 → 2.25 (-0.25)
+    b 2 of 3 numbers, by at most 2
+    c missing → None
+    """
+    same_length = isinstance(saved, list) and isinstance(now, list) and len(saved) == len(now)
+    if isinstance(saved, dict) and isinstance(now, dict):
+        for key in dict.fromkeys((*saved, *now)):
+            yield from compared(saved.get(key, MISSING), now.get(key, MISSING), f"{place}.{key}" if place else key)
+    elif same_length and all(map(_is_number, (*saved, *now))):
+        changes = [abs(b - a) for a, b in zip(saved, now, strict=True) if repr(a) != repr(b)]
+        if changes:
+            yield Difference(place, f"{len(changes)} of {len(saved)} numbers, by at most {max(changes):.3g}")
+    elif same_length:
+        for i, (one, other) in enumerate(zip(saved, now, strict=True)):
+            yield from compared(one, other, f"{place}[{i}]")
+    elif repr(saved) != repr(now):  # 0.0 is not -0.0
+        yield Difference(place, _change(saved, now))
+
+
+# In place of the value of a key that one of the results lacks.
+MISSING = object()
+
+
+def _change(saved: Any, now: Any) -> str:
+    """From one value to the other: of numbers also by how much, and of signatures only the parts that differ."""
+    by = f" ({now - saved:+.3g})" if _is_number(saved) and _is_number(now) else ""
+    if isinstance(saved, str) and isinstance(now, str) and "|" in saved:
+        parts, parts_now = saved.split("|"), now.split("|")
+        saved = "|".join(part for part in parts if part not in parts_now)
+        now = "|".join(part for part in parts_now if part not in parts)
+    return f"{_shown(saved)} → {_shown(now)}{by}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _shown(value: Any) -> str:
+    """A value, or how many there are."""
+    if value is MISSING:
+        return "missing"
+    return f"a list of {len(value)}" if isinstance(value, list) else quoted(value)

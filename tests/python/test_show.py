@@ -1,0 +1,237 @@
+"""``reshuffle show`` and ``verify``: saved results of every kind, as the commands that computed them showed them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reshuffle.cli.main import main
+from reshuffle.data.demo import write_demo
+
+TEXTS = "reference.txt baseline.txt tuned.txt larger.txt"
+KINDS = {
+    "comparison": f"compare {TEXTS} -m bleu chrf -n 100",
+    "all-pairs": f"compare {TEXTS} --all-pairs -n 100",
+    "texts": f"compare {TEXTS} --with-texts -n 100",
+    "sets": f"compare --set one {TEXTS} --set two {TEXTS} -n 100",
+    "scores": f"score {TEXTS} -m bleu ter",
+    "runs": "runs --refs reference.txt --baseline baseline.txt tuned.txt --system new larger.txt rules.txt -n 100",
+    "study": f"study type1 {TEXTS} --simulations 4 -n 40",
+}
+READABLE = {"text": "as.txt", "markdown": "as.md", "latex": "as.tex", "typst": "as.typ", "html": "as.html"}
+# The command line in a page, and its button.
+COMMAND = re.compile(r'<div class="copied">\s*<h3 id="command-title">.*?</div>\s*', re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's files, and the result of each kind in a folder of its own."""
+    folder = tmp_path_factory.mktemp("saved")
+    write_demo(str(folder))
+    (folder / "names.tsv").write_text("tuned\tTuned on news\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for kind, command in KINDS.items():
+            (folder / kind).mkdir()
+            outputs = [f"{kind}/{name}" for name in ("as.json", *READABLE.values())]
+            with pytest.raises(SystemExit) as stopped:
+                main([*command.split(), *(word for name in outputs for word in ("-o", name))])
+            assert stopped.value.code == 0
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def inside(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands run in the folder of the results."""
+    monkeypatch.chdir(saved)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("source", ["as.json", "as.html"])
+def test_every_format_is_that_of_the_command(saved: Path, run: Any, kind: str, source: str) -> None:
+    for fmt, name in {**READABLE, "json": "as.json"}.items():
+        expected = (saved / kind / name).read_text("utf-8")
+        if fmt == "html":
+            assert COMMAND.search(expected)
+            expected = COMMAND.sub("", expected)
+        assert run("show", f"{kind}/{source}", "--format", fmt) == (0, expected, "")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_csv_is_that_of_the_command_and_a_file_has_every_table(saved: Path, run: Any, kind: str) -> None:
+    of_command = KINDS[kind].replace(" --with-texts", "").split()
+    assert run("show", f"{kind}/as.json", "--format", "csv")[:2] == run(*of_command, "--format", "csv")[:2]
+    assert run("show", f"{kind}/as.json", "-o", f"{kind}/all.csv") == (0, "", "")
+    found = {path.name.split(".")[1]: path.read_text("utf-8") for path in (saved / kind).glob("all.*")}
+    if kind == "scores":
+        assert list(found) == ["csv"]
+        return
+    assert len(found) > 1
+    for table, content in found.items():
+        assert run("show", f"{kind}/as.json", "--format", "csv", "--table", table).out == content
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("comparison", "--pairs"),
+        ("comparison", "--no-pairs --digits 4 --names names.tsv"),
+        ("comparison", "--methods"),
+        ("all-pairs", "--triangle"),
+        ("sets", "--names names.tsv --pairs"),
+        ("scores", "--digits 1"),
+        ("runs", "--full"),
+    ],
+)
+def test_options_of_reports_are_those_of_the_command(run: Any, kind: str, options: str) -> None:
+    found = run("show", f"{kind}/as.json", *options.split())
+    assert found[:2] == run(*KINDS[kind].split(), *options.split())[:2]
+    assert found.out != run("show", f"{kind}/as.json").out
+
+
+def test_notes_name_flags_and_standard_input_is_read(saved: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (saved / "comparison/as.json").open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        outcome = run("show", "-", "--no-pairs")
+    assert outcome.code == 0
+    assert "--pairs, json and csv have the" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("none.json", "none.json: no such file"),
+        ("reference.txt", "reference.txt, line 1: expected the JSON of a result, got: Expecting value (column 1)"),
+        ("cut.html", "cut.html: expected an HTML report of reshuffle, got HTML without a whole result"),
+        ("changed.json", "changed.json, alpha: expected"),
+        ("all-pairs/as.json -o all-pairs/as.json", "all-pairs/as.json is also an input and would be overwritten"),
+        ("scores/as.json --names names.tsv -o names.tsv --format text", "names.tsv is also an input"),
+        ("study/as.json --pairs", "--pairs is for comparisons and scores of systems: leave it out"),
+        ("runs/as.json --digits 2", "--digits is for comparisons and scores of systems: leave it out"),
+        ("scores/as.json --triangle", "--triangle is for comparisons, but the result has only scores: leave it out"),
+        ("comparison/as.json --triangle", "a triangle (--triangle) needs all pairs"),
+        ("comparison/as.json --full", "--full is for results of 'reshuffle runs', which text shortens: leave it out"),
+        ("study/as.json --full", "--full is for results of 'reshuffle runs', which text shortens: leave it out"),
+        ("runs/as.json --full --format csv", "--full is for the format text, not csv: leave it out"),
+        ("comparison/as.json --table pairs", "--table is for the format csv, not text: leave it out"),
+        ("runs/as.json --format csv --table pairs", "unknown table 'pairs'; known: systems, comparisons, observed"),
+        ("scores/as.json --format csv --table pairs", "unknown table 'pairs'; known: systems"),
+        ("comparison/as.json --max-texts 1MB --format html", "--max-texts is for texts, but the result has none"),
+        ("texts/as.json --max-texts 1MB", "--max-texts is for the format html, not text: leave it out"),
+        ("texts/as.json --max-texts 1KB --format html", "the limit for an HTML report is 1,000: raise the limit"),
+        ("comparison/as.json --names other.tsv", "other.tsv, line 1: unknown system 'tunde': did you mean 'tuned'"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_in_a_sentence(saved: Path, run: Any, words: str, message: str) -> None:
+    (saved / "other.tsv").write_text("tunde\tTuned on news\n")
+    result = (saved / "comparison/as.json").read_text("utf-8")
+    (saved / "changed.json").write_text(result.replace('"alpha": 0.05', '"alpha": "low"'), "utf-8")
+    page = (saved / "comparison/as.html").read_bytes()
+    (saved / "cut.html").write_bytes(page[: page.index(b'id="result"') + 1000])
+    before = {path: path.read_bytes() for path in saved.rglob("*") if path.is_file()}
+    outcome = run("show", *words.split())
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert outcome.err.startswith("reshuffle: error: ")
+    assert message in outcome.err
+    assert {path: path.read_bytes() for path in saved.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("word", ["render", "convert", "report"])
+def test_other_names_of_the_command_are_answered(run: Any, word: str) -> None:
+    assert "use 'reshuffle show'" in run(word, "comparison/as.json").err
+
+
+def test_the_texts_of_a_result_are_in_its_page(saved: Path, run: Any) -> None:
+    outcome = run("show", "texts/as.json", "--max-texts", "50MB", "--format", "html")
+    expected: Sequence[str] = (saved / "reference.txt").read_text("utf-8").splitlines()
+    assert (outcome.code, outcome.err) == (0, "")
+    assert expected[0] in outcome.out
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_command_gives_the_same_bytes(saved: Path, run: Any, kind: str) -> None:
+    words = KINDS[kind].split()
+    signature = json.loads((saved / kind / "as.json").read_text("utf-8"))["signature"]
+    for source in ("as.json", "as.html"):
+        found = run("verify", f"{kind}/{source}", *words, "--threads", "1")
+        assert found[:2] == (0, f"same bytes: {signature}\n")
+    changed = (
+        (saved / kind / "as.json").read_text("utf-8").replace('"higher_is_better": true', '"higher_is_better": false')
+    )
+    (saved / "changed.json").write_text(changed, "utf-8")
+    found = run("verify", "changed.json", *words)
+    assert found.code == 1
+    assert "metrics[0].higher_is_better: False → True\n" in found.out
+
+
+def test_what_differs_is_named_with_its_key_and_by_how_much(saved: Path, run: Any) -> None:
+    result = json.loads((saved / "comparison/as.json").read_text("utf-8"))
+    result["comparisons"][0]["pvalue"] += 0.25
+    result["systems"][1]["scores"]["BLEU"]["draws"]["counts"][0] += 2
+    result["systems"][1]["scores"]["BLEU"]["draws"]["counts"][1] += 1
+    result["signature"] = result["signature"].replace("|n:100|", "|n:200|")
+    (saved / "changed.json").write_text(json.dumps(result), "utf-8")
+    outcome = run("verify", "changed.json", *KINDS["comparison"].split())
+    heading, *rows = outcome.out.splitlines()
+    assert (outcome.code, outcome.err, heading) == (1, "", "3 differences (saved → now):")
+    assert rows[0] == "  signature: 'n:200' → 'n:100'"
+    assert rows[1] == "  systems[1].scores.BLEU.draws.counts: 2 of 64 numbers, by at most 2"
+    assert re.fullmatch(r"  comparisons\[0\]\.pvalue: [\d.]+ → [\d.]+ \(-0\.25\)", rows[2])
+
+
+def test_other_texts_are_a_difference_and_long_lists_are_cut(saved: Path, run: Any) -> None:
+    outcome = run("verify", "comparison/as.json", *KINDS["comparison"].replace("larger", "rules").split())
+    heading, *rows = outcome.out.splitlines()
+    assert outcome.code == 1
+    assert "  systems[2].name: 'larger' → 'rules'" in rows
+    assert len(rows) == 21
+    assert rows[-1] == f"  … and {int(heading.split()[0]) - 20} others"
+
+
+def test_verify_writes_nothing_and_takes_the_line_of_a_page(saved: Path, run: Any) -> None:
+    before = {path: path.read_bytes() for path in saved.rglob("*") if path.is_file()}
+    reports = [
+        "-o",
+        "comparison/as.json",
+        "-o",
+        "new.csv",
+        "--format",
+        "csv",
+        "--table",
+        "pairs",
+        "--pairs",
+        "--methods",
+    ]
+    line = ["reshuffle", *KINDS["comparison"].split(), *reports, "--names", "none.tsv"]
+    assert run("verify", "comparison/as.html", *line)[::2] == (0, "")
+    assert run("verify", "study/as.json", *KINDS["study"].split(), "--resume", "new.checkpoint")[::2] == (0, "")
+    assert {path: path.read_bytes() for path in saved.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("none.json compare a b c", "none.json: no such file"),
+        ("comparison/as.json", "expected a command after RESULT: reshuffle verify RESULT compare REF SYS SYS"),
+        ("comparison/as.json study", "expected a command after RESULT"),
+        ("comparison/as.json cmpare a b c", "unknown command 'cmpare': did you mean 'compare'?"),
+        (
+            "comparison/as.json count reference.txt tuned.txt -o c.npz",
+            "'count' writes no result: expected compare, score",
+        ),
+        ("comparison/as.json show comparison/as.json", "'show' writes no result"),
+        ("comparison/as.json verify comparison/as.json", "'verify' writes no result"),
+        ("comparison/as.json compare none.txt tuned.txt rules.txt", "none.txt: no such file"),
+        ("comparison/as.json compare reference.txt tuned.txt", "expected at least two systems after REF"),
+    ],
+)
+def test_what_cannot_be_run_again_is_refused_in_a_sentence(run: Any, words: str, message: str) -> None:
+    outcome = run("verify", *words.split())
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert outcome.err.startswith("reshuffle: error: ")
+    assert message in outcome.err
