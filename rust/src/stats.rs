@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::resample::zeros;
+use crate::memory::zeros;
 use crate::simd::{Simd, dispatch};
 
 /// Rows that are added up between two checks whether to stop.

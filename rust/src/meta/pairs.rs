@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::{Cell, Grouping, Matrices};
 use crate::error::{Error, Result};
+use crate::memory::{reserved, resize, zeros};
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::{reserved, resize, zeros};
 use crate::simd::{Simd, dispatch};
 
 /// Groups of at most this many cells are counted pair by pair.

@@ -1,8 +1,8 @@
 //! How many of people's votes between two outputs a metric agrees with.
 
 use crate::error::{Error, Result};
+use crate::memory::{reserved, resize, zeros};
 use crate::pool::{self, Blocks, Run, WorkMeter};
-use crate::resample::{resize, zeros};
 use crate::stats::LARGEST_SUM;
 
 /// Votes that one output of a segment is better than another.
@@ -51,7 +51,7 @@ impl Votes<'_> {
             }
         }
         run.serial(|stop, _| {
-            let mut judgments = crate::resample::reserved(expected)?;
+            let mut judgments = reserved(expected)?;
             let (mut meter, mut sum) = (WorkMeter::default(), 0_i64);
             for i in 0..expected {
                 meter.charge(8, stop)?;

@@ -4,8 +4,8 @@ use super::distinct::Distinct;
 use super::matches::{self, MatchBased};
 use super::{Counters, Metric, References, Texts};
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::pool::{self, Blocks, Run};
-use crate::resample::zeros;
 use crate::stats::SuffStats;
 
 /// Counts all segments of all systems against the references by each metric, in parallel over segments.

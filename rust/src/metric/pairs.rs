@@ -7,8 +7,8 @@ use super::lists::Lists;
 use super::matches::{MatchBased, Matches};
 use super::{Counters, Metric, References, Texts};
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::zeros;
 use crate::text::shared::{KINDS, Shared};
 
 /// A metric that counts a hypothesis against a single reference by the n-grams that both have.

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::Metric;
 use super::matches::{MatchBased, Matches};
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::pool::{self, Blocks, Run, Stop};
-use crate::resample::zeros;
 use crate::text::common::Sentences;
 use crate::text::ngram::{Ngrams, Vocabulary};
 

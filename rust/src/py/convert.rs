@@ -8,9 +8,9 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
 
 use super::call::{raise, run_serial};
 use crate::error::Error;
+use crate::memory::reserved;
 use crate::metric::Value;
 use crate::pool::WorkMeter;
-use crate::resample::reserved;
 
 /// The elements of a C-contiguous array.
 pub(super) fn in_order<'a, T: numpy::Element, D: numpy::ndarray::Dimension>(

@@ -7,8 +7,9 @@ use pyo3::prelude::*;
 use super::call::{raise, run_long, run_serial};
 use super::convert::{in_order, shaped};
 use crate::error::{Error, Result};
+use crate::memory::reserved;
 use crate::pool::WorkMeter;
-use crate::resample::{Pair, exact, reserved};
+use crate::resample::{Pair, exact};
 use crate::stats::{Stored, SuffStats, check_shape};
 
 /// Read access to the counts of a system, in the width in which they are stored.

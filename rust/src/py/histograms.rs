@@ -6,9 +6,9 @@ use pyo3::prelude::*;
 use super::call::{raise, run_long, run_serial};
 use super::convert::{in_order, shaped};
 use crate::error::Error;
+use crate::memory::reserved;
 use crate::resample::bins::{self, Histogram, SHOWN, Values};
 use crate::resample::reduce::Reader;
-use crate::resample::reserved;
 use crate::simd::Simd;
 
 /// The lower end of the first bin and the width of the bins, (n, 2), and the counts: (n, 64).

@@ -13,6 +13,7 @@ use super::histograms::{HistogramArrays, histogram_arrays};
 use super::metric::Metric;
 use super::resample::{StoppingRule, sizes};
 use crate::error::{Error, Result};
+use crate::memory::reserved;
 use crate::pool::{Run, Stop};
 use crate::resample::many::{self, Problems};
 use crate::resample::reduce as core;
@@ -239,7 +240,7 @@ type Matrix<'py, T> = PyReadonlyArray2<'py, T>;
 fn per_test<T: numpy::Element + Copy>(what: &str, array: &Matrix<'_, T>, pairs: &[Pair]) -> PyResult<Vec<T>> {
     check_length(array.py(), &format!("pairs of {what}"), pairs.len(), array.shape()[1])?;
     let values = in_order(array)?;
-    let mut out = resample::reserved(values.len()).map_err(|e| raise(array.py(), e))?;
+    let mut out = reserved(values.len()).map_err(|e| raise(array.py(), e))?;
     out.extend_from_slice(values);
     Ok(out)
 }
@@ -250,7 +251,7 @@ fn copied<'py, T: numpy::Element + Copy>(
     values: &[T],
     shape: [usize; 2],
 ) -> PyResult<Bound<'py, PyArray2<T>>> {
-    let mut out = resample::reserved(values.len()).map_err(|e| raise(py, e))?;
+    let mut out = reserved(values.len()).map_err(|e| raise(py, e))?;
     out.extend_from_slice(values);
     shaped(py, out, shape)
 }
@@ -373,7 +374,7 @@ impl SequentialTally {
     ) -> PyResult<Bound<'py, PyArray2<T>>> {
         let tally = Self::result(this)?;
         let outcomes = tally.outcomes().map_err(|e| raise(this.py(), e))?;
-        let mut out = resample::reserved(outcomes.len()).map_err(|e| raise(this.py(), e))?;
+        let mut out = reserved(outcomes.len()).map_err(|e| raise(this.py(), e))?;
         out.extend(outcomes.iter().map(get));
         shaped(this.py(), out, tally.shape())
     }

@@ -6,9 +6,10 @@ use pyo3::prelude::*;
 use super::call::{Progress, raise, run_long, run_serial};
 use super::convert::{flips, in_order, shaped};
 use crate::error::Error;
+use crate::memory::zeros;
 use crate::pool::{PIECE, WorkMeter};
 use crate::resample::reduce::{self, Outcome, Rule};
-use crate::resample::{self, exact, zeros};
+use crate::resample::{self, exact};
 use crate::stream::{self, Purpose, Stream};
 
 /// A rule for when a test needs no more shuffles.

@@ -6,9 +6,9 @@ use pyo3::prelude::*;
 use super::call::{raise, run_serial};
 use super::convert::{check_length, in_order, shaped};
 use crate::error::Error;
+use crate::memory::zeros;
 use crate::pool::WorkMeter;
 use crate::resample::studentize::{self, Both, UnitStrata};
-use crate::resample::zeros;
 
 type Rows<'py> = PyReadonlyArray2<'py, i64>;
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;

@@ -2,8 +2,9 @@
 
 use super::reduce::{Draws, Pair, Reduction, Tally};
 use super::resampler::Workers;
-use super::{Alternative, Kind, Plan, Resampler, Sample, random_codes, replicates, zeros};
+use super::{Alternative, Kind, Plan, Resampler, Sample, random_codes, replicates};
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::pool::{self, Blocks, Run};
 
 /// Problems of equal shape under one metric.

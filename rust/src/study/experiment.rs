@@ -6,11 +6,12 @@ use super::population::Population;
 use super::selection::{Chosen, Selection};
 use super::studentized::ErrorParts;
 use crate::error::{Error, Result};
+use crate::memory::{reserved, zeros};
 use crate::pool::{self, Blocks, Run, Stop};
 use crate::resample::kernel::scatter::Scattered;
 use crate::resample::reduce::{Draws, Outcome, Reduction, Rule, SequentialTally, Tally};
 use crate::resample::studentize::Both;
-use crate::resample::{Alternatives, Plan, Resampler, Workers, length, random_codes, replicates, reserved, zeros};
+use crate::resample::{Alternatives, Plan, Resampler, Workers, length, random_codes, replicates};
 use crate::simd::Simd;
 use crate::stream::derive;
 

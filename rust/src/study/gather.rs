@@ -4,10 +4,10 @@
 use super::population::Population;
 use super::selection::Chosen;
 use crate::error::Result;
+use crate::memory::reserved;
 use crate::pool::{Stop, WorkMeter};
 use crate::resample::design::packed::{Column, Integer, Packed};
 use crate::resample::design::{Design, Exception, Exceptions, Place, Rule};
-use crate::resample::reserved;
 
 impl Population {
     /// The design of shuffles of a test set with these totals.

@@ -4,12 +4,13 @@ use std::sync::{Arc, OnceLock};
 
 use super::selection::{Chosen, Groups};
 use crate::error::{Error, Result};
+use crate::memory::reserved;
 use crate::metric::Formula;
 use crate::pool::{Run, Stop};
+use crate::resample::Sample;
 use crate::resample::design::Design;
 use crate::resample::kernel::scatter::DifferenceRows;
 use crate::resample::studentize::{Both, PackedBoth};
-use crate::resample::{Sample, reserved};
 use crate::simd::{Simd, dispatch};
 use crate::stats::{LARGEST_SUM, Stored, SuffStats};
 

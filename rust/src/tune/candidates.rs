@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
+use crate::memory::reserved;
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::reserved;
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Indices, Purpose, Stream};
 

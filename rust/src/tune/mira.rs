@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::candidates::{Candidates, check_option, check_values, check_weights, largest_sum, shuffle};
 use crate::error::{Error, Result};
 use crate::math::exp_of_negative;
+use crate::memory::{reserved, zeros};
 use crate::metric::Formula;
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::{reserved, zeros};
 use crate::simd::{Simd, dispatch};
 
 /// Which candidate's counts enter the background after a sentence.

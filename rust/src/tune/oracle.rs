@@ -9,9 +9,9 @@ use std::sync::Arc;
 use super::candidates::shuffle;
 use super::mert::{add, check_sums, checked_offsets};
 use crate::error::{Error, Result};
+use crate::memory::reserved;
 use crate::metric::Formula;
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::reserved;
 
 /// The lists, with a row of counts for each entry.
 pub struct Rows<'a> {

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use super::candidates::{Candidates, check_option, check_values, draws};
 use crate::error::{Error, Result};
+use crate::memory::{reserved, room, zeros};
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::{reserved, zeros};
 
 /// The settings of pairwise ranking.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +70,7 @@ fn pairs_of(
             return Ok(());
         }
         let (better, worse) = if difference > 0.0 { (a, b) } else { (b, a) };
-        out.try_reserve(1).map_err(|_| Error::Memory { numbers: out.len() as u128 })?;
+        room(out, 1)?;
         out.push(Pair { better: better as u32, worse: worse as u32, difference: difference.abs() });
         Ok(())
     };
@@ -117,8 +117,7 @@ impl<'a> Pairs<'a> {
                 }
                 *place
             };
-            let more = of_sentence.len();
-            pairs.try_reserve(more).map_err(|_| Error::Memory { numbers: pairs.len() as u128 })?;
+            room(&mut pairs, of_sentence.len())?;
             pairs.extend(of_sentence.iter().map(|pair| (place_of(pair.better), place_of(pair.worse))));
         }
         if pairs.is_empty() {

@@ -7,8 +7,8 @@
 use super::candidates::{Candidates, check_option, check_values, check_weights, shuffle};
 use crate::error::{Error, Result};
 use crate::math::exp_of_negative;
+use crate::memory::{reserved, zeros};
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::{reserved, zeros};
 
 /// Candidates with their sentence scores and the weights of sentences.
 #[derive(Debug, Clone, Copy)]

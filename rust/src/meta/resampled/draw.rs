@@ -9,8 +9,9 @@ use super::points::{Points, Scratch};
 use super::small::value;
 use super::{Coefficient, Grouping, LANES, Material, Statistic, at, constant};
 use crate::error::{Error, Result};
+use crate::memory::{reserved, zeros};
 use crate::pool::{Run, Stop, WorkMeter};
-use crate::resample::{draw_weights, reserved, zeros};
+use crate::resample::draw_weights;
 use crate::stream::{Purpose, Stream};
 
 /// How often each system and segment is drawn.

@@ -11,8 +11,8 @@ use super::draw::{Copies, Weighing};
 use super::ties::check_size;
 use super::{Grouping, LANES, Material};
 use crate::error::Result;
+use crate::memory::reserved;
 use crate::pool::{Stop, WorkMeter, sort};
-use crate::resample::reserved;
 use crate::simd::{Simd, dispatch};
 
 /// A bit that no number of a cell has.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::Unit;
 use super::{LANES, Material};
 use crate::error::{Error, Result};
-use crate::resample::zeros;
+use crate::memory::zeros;
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream, fill_by_replicate};
 

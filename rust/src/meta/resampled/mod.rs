@@ -25,7 +25,7 @@ pub use votes::{TieRule, permuted_votes};
 
 use super::named;
 use crate::error::{Error, Result};
-use crate::resample::reserved;
+use crate::memory::reserved;
 
 /// Replicates side by side: the bits of a word.
 const LANES: usize = 64;

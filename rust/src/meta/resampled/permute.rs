@@ -10,8 +10,8 @@ use super::sweep::{self, Sweep};
 use super::ties::{GroupPairs, Steps};
 use super::{Coefficient, Grouping, LANES, Material, Statistic, at, constant};
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::zeros;
 
 /// The most cells of a group whose pairs are counted one by one.
 const FEW: usize = 64;

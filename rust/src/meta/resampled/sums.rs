@@ -6,8 +6,8 @@ use super::flips::Flips;
 use super::small::{pearson, unweighted};
 use super::{Coefficient, LANES, Material, Statistic, at};
 use crate::error::Result;
+use crate::memory::zeros;
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::zeros;
 use crate::simd::{Simd, dispatch};
 
 /// One value per replicate of a block.

@@ -12,8 +12,8 @@ use super::flips::{Flips, Plan};
 use super::form::Lane;
 use super::{LANES, Material};
 use crate::error::{Error, Result};
+use crate::memory::{reserved, zeros};
 use crate::pool::{Stop, WorkMeter, sort};
-use crate::resample::{reserved, zeros};
 use crate::simd::{Simd, dispatch};
 
 /// The most pairs of cells: their differences take 64 bytes each in every thread.

@@ -8,8 +8,8 @@ use super::form::{self, Form};
 use super::permute::{check_pairs, run_pairs};
 use super::{LANES, Material, named};
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::pool::{Run, Stop};
-use crate::resample::zeros;
 use crate::simd::Simd;
 
 /// What a tie of the metric counts.

@@ -16,8 +16,8 @@ pub use draw::{Scored, drawn, pvalues};
 pub use permute::{Scores, observed, permuted};
 
 use crate::error::{Error, Result};
+use crate::memory::{resize, room, zeros};
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::{resize, zeros};
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, fill_by_replicate};
 
@@ -79,9 +79,8 @@ impl Signs {
         // With registers of 64 bytes the compiler gathers numbers of several permutations, which takes nine times as long.
         let (simd, mut meter) = (Simd::best().at_most_avx2(), WorkMeter::default());
         let Buffers { tables, sums } = buffers;
-        let numbers = (WIDTH * self.permutations) as u128;
         sums.clear();
-        sums.try_reserve_exact(self.permutations).map_err(|_| Error::Memory { numbers })?;
+        room(sums, self.permutations)?;
         resize(out, cells * self.permutations)?;
         for (first, out) in (0..cells).step_by(WIDTH).zip(out.chunks_mut(WIDTH * self.permutations)) {
             sums.clear();

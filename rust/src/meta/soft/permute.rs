@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::super::Unit;
 use super::{Buffers, Signs, check_length, count, pairs, pvalue};
 use crate::error::{Error, Result};
+use crate::memory::{resize, zeros};
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::{resize, zeros};
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream};
 

@@ -8,9 +8,10 @@ mod find;
 pub(crate) mod packed;
 pub(super) mod permuted;
 
+use super::Sample;
 use super::kernel::permute::PermutedRows;
-use super::{Sample, reserved};
 use crate::error::{Error, Result};
+use crate::memory::reserved;
 use crate::pool::{Run, Stop};
 use find::{Base, Found};
 use packed::{Column, Packed};

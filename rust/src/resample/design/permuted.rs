@@ -1,8 +1,9 @@
 //! The columns of counts that permutations have to add up.
 
 use crate::error::{Error, Result};
+use crate::memory::reserved;
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::{Sample, reserved};
+use crate::resample::Sample;
 
 /// The columns in which systems differ: those that are neither the same for all systems nor, relative to the first
 /// system, equal to another column of the sample.

@@ -8,9 +8,10 @@ use super::source::{Source, Supplied};
 use super::weights::Strata;
 use super::{Kernel, STRIDE, Scratch};
 use crate::error::{Error, Result};
+use crate::memory::resize;
 use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::design::Design;
-use crate::resample::{length, resize};
+use crate::resample::length;
 
 /// Draws of units, from a seed or as user-supplied indices.
 pub(in crate::resample) struct Draws<'a> {

@@ -9,8 +9,9 @@ use std::ops::Range;
 
 use super::permute::{GROUP, Labels, check_size, cost_of_labels, permute_group};
 use crate::error::{Error, Result};
+use crate::memory::{resize, zeros};
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::{length, resize, zeros};
+use crate::resample::length;
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, fill_by_replicate};
 

@@ -6,10 +6,10 @@ use super::flips::masks_of;
 use super::source::Source;
 use super::{Kernel, STRIDE, Scratch};
 use crate::error::{Error, Result};
+use crate::memory::resize;
 use crate::pool::{Stop, WorkMeter};
 use crate::resample::design::Design;
 use crate::resample::design::packed::{Integer, with_values};
-use crate::resample::resize;
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream};
 

@@ -10,9 +10,9 @@ mod avx512;
 
 use super::STRIDE as LANES;
 use crate::error::Result;
+use crate::memory::reserved;
 use crate::pool::{Stop, WorkMeter};
 use crate::resample::design::packed::Packed;
-use crate::resample::reserved;
 use crate::simd::{Simd, dispatch};
 
 /// Columns that are summed together, and registers of [`LANES`] replicates that are processed together.

@@ -8,9 +8,10 @@ use std::ops::Range;
 
 use super::{Kernel, STRIDE, Scratch};
 use crate::error::{Error, Result};
+use crate::memory::{Zero, reserved, zeros};
 use crate::pool::{Stop, WorkMeter};
 use crate::resample::design::permuted::DifferingColumns;
-use crate::resample::{Zero, length, reserved, zeros};
+use crate::resample::length;
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, TOGETHER};
 

@@ -5,9 +5,9 @@
 //! bits for a stretch of units, and are combined in 64 bits.
 
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::design::packed::Packed;
-use crate::resample::zeros;
 use crate::simd::Simd;
 
 /// Digits that are summed side by side: their 32-bit sums fill the widest register.

@@ -9,10 +9,10 @@ use std::ops::Range;
 
 use super::{Kernel, Scratch};
 use crate::error::Result;
+use crate::memory::{reserved, resize};
 use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::design::Design;
 use crate::resample::design::packed::{Integer, with_values};
-use crate::resample::{reserved, resize};
 use crate::simd::{Simd, dispatch};
 
 /// Columns that are added side by side.

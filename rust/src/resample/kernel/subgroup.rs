@@ -16,9 +16,10 @@ use std::ops::{Add, BitXor, Range, Sub};
 
 use super::{Kernel, Scratch};
 use crate::error::{Error, Result};
+use crate::memory::{reserved, zeros};
 use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::design::Design;
-use crate::resample::{length, reserved, zeros};
+use crate::resample::length;
 use crate::simd::{Simd, dispatch};
 use crate::stats::LARGEST_SUM;
 use crate::stream::{Purpose, Stream, fill};

@@ -7,9 +7,9 @@
 use std::ops::{Add, Range};
 
 use crate::error::Result;
+use crate::memory::{reserved, zeros};
 use crate::pool::{Stop, WorkMeter};
 use crate::resample::design::packed::Packed;
-use crate::resample::{reserved, zeros};
 
 /// Columns per tile. A row of 16-bit lanes is half a cache line.
 const LANES: usize = 16;

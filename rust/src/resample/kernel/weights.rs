@@ -18,8 +18,8 @@
 //! is drawn like the same number of units without strata.
 
 use crate::error::{Error, Result};
+use crate::memory::{reserved, zeros};
 use crate::pool::{PIECE, Run, Stop, WorkMeter};
-use crate::resample::{reserved, zeros};
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, U32Stream};
 

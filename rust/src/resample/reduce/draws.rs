@@ -8,8 +8,8 @@ use super::state::{Field, Reader, State, foreign, state};
 use super::tally::{add_counts, combine_counts};
 use super::{Accumulate, BLOCK, Input, Partial, Reduction, Shape, Span, Stages, check_same, cleared};
 use crate::error::Result;
+use crate::memory::zeros;
 use crate::pool::Stop;
-use crate::resample::zeros;
 
 /// The score of every system on every draw.
 #[derive(Debug, Clone, Default)]

@@ -14,8 +14,9 @@ use super::{
     Accumulate, Alternatives, BLOCK, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
 };
 use crate::error::{Error, Result};
+use crate::memory::{reserved, zeros};
 use crate::pool::{self, PIECE, Run, Stop, WorkMeter};
-use crate::resample::{Plan, Resampler, length, reserved, zeros};
+use crate::resample::{Plan, Resampler, length};
 
 /// The root mean square of every test statistic over the shuffles. The mean is 0 by symmetry.
 #[derive(Debug, Clone)]

@@ -9,8 +9,8 @@
 use std::ops::Range;
 
 use super::{BLOCK, Combine, Field, Partial, Reader, foreign};
-use crate::error::{Error, Result};
-use crate::resample::reserved;
+use crate::error::Result;
+use crate::memory::{reserved, room};
 
 /// The number of levels of complete nodes: replicates have 64-bit numbers.
 const LEVELS: usize = 64 - BLOCK.ilog2() as usize;
@@ -143,7 +143,7 @@ impl Fold {
     }
 
     fn append(&mut self, node: Node, values: &[f64]) -> Result<()> {
-        self.values.try_reserve(self.width).map_err(|_| Error::Memory { numbers: self.width as u128 })?;
+        room(&mut self.values, self.width)?;
         self.values.extend_from_slice(values);
         self.nodes.push(node);
         while let [.., left, right] = self.nodes[..] {

@@ -24,7 +24,7 @@ pub use histograms::{Histograms, Statistics};
 pub use permuted::PermutedTally;
 pub use series::Series;
 pub use state::State;
-pub(crate) use state::{Field, Reader, foreign, reserve};
+pub(crate) use state::{Field, Reader, foreign};
 pub use stopping::{Boundaries, Gandy, Limits, Outcome, Rule, Sequential, SequentialTally};
 pub use sums::Sums;
 pub use tally::Tally;
@@ -33,8 +33,9 @@ use std::ops::Range;
 
 use super::bins::Bins;
 use super::kernel::Block;
-use super::{Zero, length, resize};
+use super::length;
 use crate::error::{Error, Result};
+use crate::memory::{Zero, resize};
 use crate::pool::Stop;
 
 /// Replicates are scored in batches of this many, aligned to multiples of it, so that their totals stay in the L1

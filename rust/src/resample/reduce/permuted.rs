@@ -6,7 +6,7 @@ use super::state::state;
 use super::tally::{TestCounts, combine_counts};
 use super::{Accumulate, Alternative, BLOCK, Input, Pair, Partial, Reduction, Shape, Stages, cleared};
 use crate::error::Result;
-use crate::resample::zeros;
+use crate::memory::zeros;
 
 /// For every metric and pair (x, y), the number of permutations in which |score(x) − score(y)| reaches a threshold, and
 /// in which the range of the scores of all systems, max − min, reaches it (Carterette 2012,

@@ -5,8 +5,9 @@ use std::ops::Range;
 use super::state::{Field, Reader, state};
 use super::{Accumulate, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared};
 use crate::error::Result;
+use crate::memory::zeros;
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::{length, zeros};
+use crate::resample::length;
 
 /// A value for every series and replicate.
 #[derive(Debug, Clone, Default)]

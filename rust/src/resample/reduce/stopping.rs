@@ -13,9 +13,10 @@ use super::{
     Accumulate, Alternatives, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
 };
 use crate::error::{Error, Result};
+use crate::memory::{reserved, resize, zeros};
 use crate::pool::{PIECE, Stop};
 use crate::resample::bins::{Bins, Histogram};
-use crate::resample::{length, reserved, resize, zeros};
+use crate::resample::length;
 use crate::simd::Simd;
 
 /// A rule for when to stop.

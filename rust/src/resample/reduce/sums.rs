@@ -5,9 +5,10 @@ use std::ops::Range;
 use super::state::state;
 use super::{Accumulate, Input, Partial, Reduction, Shape, Span, Stages, check_same, cleared};
 use crate::error::Result;
+use crate::memory::{reserved, zeros};
 use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::kernel::Block;
-use crate::resample::{length, reserved, zeros};
+use crate::resample::length;
 
 /// The sums of every replicate: over the drawn units, or over the flipped units relative to the first system.
 #[derive(Debug, Clone, Default)]

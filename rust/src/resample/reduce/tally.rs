@@ -8,7 +8,7 @@ use super::{
     check_same, cleared,
 };
 use crate::error::Result;
-use crate::resample::zeros;
+use crate::memory::zeros;
 
 /// A count of shuffles for each test, with the thresholds that they were counted by.
 #[derive(Debug, Clone)]

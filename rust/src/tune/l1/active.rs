@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::{Lists, VALUES_PER_BLOCK, softmax};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::memory::{reserved, resize, room, zeros};
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::{reserved, resize, zeros};
 
 /// Features that have no column.
 const NONE: u32 = u32::MAX;
@@ -28,7 +28,7 @@ pub(super) struct Active<'a> {
 type Rows = (Vec<usize>, Vec<u32>, Vec<f64>);
 
 fn extend<T: Copy>(all: &mut Vec<T>, part: &[T]) -> Result<()> {
-    all.try_reserve(part.len()).map_err(|_| Error::Memory { numbers: (all.len() + part.len()) as u128 })?;
+    room(all, part.len())?;
     all.extend_from_slice(part);
     Ok(())
 }

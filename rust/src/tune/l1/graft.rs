@@ -4,8 +4,8 @@ use super::active::Active;
 use super::newton::minimise;
 use super::{Lists, invalid, pass, violation};
 use crate::error::Result;
+use crate::memory::{reserved, zeros};
 use crate::pool::Run;
-use crate::resample::{reserved, zeros};
 
 /// How to select features.
 #[derive(Debug, Clone)]

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::{Lists, invalid, same_length, softmax};
 use crate::error::Result;
+use crate::memory::{resize, zeros};
 use crate::pool::{self, Run, Stop, WorkMeter};
-use crate::resample::{resize, zeros};
 
 /// The loss, without the penalty, and its gradient.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,11 +4,11 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use hashbrown::HashMap;
 
-use super::build::{Builder, HASHER, Numbered, room, set};
+use super::build::{Builder, HASHER, Numbered, set};
 use super::{NBest, Strings, View};
 use crate::error::{Error, Result, quoted};
+use crate::memory::{reserved, room, zeros};
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::{reserved, zeros};
 
 /// Where a feature of the old lists is in the new ones.
 #[derive(Debug, Clone, Copy)]

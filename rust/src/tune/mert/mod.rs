@@ -17,9 +17,9 @@ mod sweep;
 use std::sync::Arc;
 
 use crate::error::{Error, Place, Result};
+use crate::memory::reserved;
 use crate::metric::Formula;
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::reserved;
 use crate::simd::Simd;
 use crate::stats::LARGEST_SUM;
 use envelope::{Corner, Envelope};

@@ -3,6 +3,7 @@
 use super::sweep::Rules;
 use super::{Buffers, Direction, LARGEST, Lists};
 use crate::error::{Error, Result};
+use crate::memory::reserved;
 use crate::pool::{self, Blocks, Run, Stop};
 use crate::stream::{Purpose, Stream};
 
@@ -112,7 +113,7 @@ pub fn tune(lists: &Lists<'_>, settings: &Settings, seeds: &[u64], run: &mut Run
     check(lists, settings)?;
     let starts = settings.preset.restarts + 1;
     let items = seeds.len().checked_mul(starts).ok_or(Error::Memory { numbers: u128::MAX })?;
-    let mut ends = crate::resample::reserved(items)?;
+    let mut ends = reserved(items)?;
     let cost = (lists.features.len() as u64).saturating_mul(100);
     pool::try_run(
         Blocks { items, size: 1, cost, lead: 0 },

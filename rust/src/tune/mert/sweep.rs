@@ -4,6 +4,7 @@ use super::envelope::Corner;
 use super::order::Sorter;
 use super::{Buffers, Direction, Line, Lists, check_finite};
 use crate::error::{Error, Result};
+use crate::memory::reserved;
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
 
 /// Parts of a line that are scored together, so that their counts stay in the cache.
@@ -184,7 +185,7 @@ pub fn line_search(
     }
     check_finite("directions", directions)?;
     let n = directions.len() / lists.width;
-    let mut found = crate::resample::reserved(n)?;
+    let mut found = reserved(n)?;
     let cost = (lists.features.len() as u64).saturating_mul(2);
     pool::try_run(
         Blocks { items: n, size: SEARCHED, cost, lead: 0 },

@@ -9,6 +9,7 @@ use hashbrown::HashMap;
 
 use super::l1::Sparse;
 use crate::error::{Error, Result};
+use crate::memory::room;
 use crate::pool::{Stop, WorkMeter};
 
 /// What a feature counts.
@@ -348,9 +349,8 @@ pub fn features(texts: &Texts<'_>, wanted: &Wanted<'_>, stop: &Stop<'_>) -> Resu
 /// Appends a row: different features with how often they occur.
 #[allow(clippy::cast_possible_wrap)]
 fn append(out: &mut Features, found: &[u32]) -> Result<()> {
-    let no_room = |_| Error::Memory { numbers: found.len() as u128 };
-    out.features.try_reserve(found.len()).map_err(no_room)?;
-    out.values.try_reserve(found.len()).map_err(no_room)?;
+    room(&mut out.features, found.len())?;
+    room(&mut out.values, found.len())?;
     for same in found.chunk_by(|a, b| a == b) {
         out.features.push(same[0] as i32);
         out.values.push(same.len() as f64);
