@@ -150,7 +150,7 @@ fn choose(name: Option<&OsStr>, available: &[Simd]) -> Result<Simd> {
             true => format!("unset or one that this processor supports ({names})"),
             false => format!("unset or one of {names}"),
         };
-        Error::InvalidOption { option: VARIABLE.into(), expected, got: format!("{name:?}") }
+        Error::invalid(VARIABLE, expected, format!("{name:?}"))
     })
 }
 

@@ -9,7 +9,7 @@
 //! took a third of the time of a shuffle and more than that of a draw. Philox4x32 multiplies for eight blocks with one
 //! instruction.
 
-use crate::error::{Error, Result};
+use crate::error::{Result, named};
 use crate::simd::{Simd, dispatch};
 
 /// The name of the generator in signatures. It changes if and only if the random bits or indices of a replicate change.
@@ -54,13 +54,8 @@ const DERIVED: [(&str, u32); 4] = [("test-set", 1), ("simulation", 2), ("run", 3
 /// # Errors
 /// [`Error::UnknownName`] for an unknown kind.
 pub fn derive(seed: u64, kind: &str, index: u64) -> Result<u64> {
-    match DERIVED.iter().find(|(name, _)| *name == kind) {
-        Some(&(_, kind)) => Ok(Stream::new(seed, Purpose::Derive, index).part(kind).value(0)),
-        None => {
-            let known = DERIVED.map(|(name, _)| name.into()).into();
-            Err(Error::UnknownName { kind: "kind of seed".into(), name: kind.into(), known })
-        }
-    }
+    let kind = named("kind of seed", kind, &DERIVED)?;
+    Ok(Stream::new(seed, Purpose::Derive, index).part(kind).value(0))
 }
 
 const MULTIPLIER_0: u64 = 0xD251_1F53;

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use super::Formula;
-use crate::error::{Error, Result};
+use crate::error::{Result, check_length};
 use crate::simd::{Simd, dispatch};
 
 /// A variance of at most this share of the squares that it is computed from is rounding error, and counts as 0.
@@ -61,9 +61,7 @@ impl Terms {
             ("stratum_terms", &self.stratum_terms, strata * terms),
             ("stratum_factors", &self.stratum_factors, strata),
         ] {
-            if matrix.len() != expected {
-                return Err(Error::LengthMismatch { what: what.into(), expected, got: matrix.len() });
-            }
+            check_length(what, expected, matrix.len())?;
         }
         Ok(())
     }

@@ -91,8 +91,7 @@ pub fn count_tokens(
     run: &mut Run<'_>,
 ) -> Result<Vec<i64>> {
     let Some(metric) = metric.match_based() else {
-        let expected = "one whose counts follow from n-gram matches".into();
-        return Err(Error::InvalidOption { option: "metric".into(), expected, got: metric.name().into() });
+        return Err(Error::invalid("metric", "one whose counts follow from n-gram matches", metric.name()));
     };
     texts.check(each_reference)?;
     let (segments, width) = (texts.segments(), metric.width());

@@ -3,9 +3,9 @@
 use numpy::{PyArray1, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::call::{Progress, raise, run_long};
+use super::call::{Progress, run_long};
 use super::convert::{in_order, shaped};
-use crate::error::Error;
+use crate::error::check_length;
 use crate::meta::{Grouping, Matrices, calibrate, pairs, votes};
 
 /// The shape of scores: metrics, systems, segments.
@@ -42,20 +42,13 @@ pub fn meta_votes<'py>(
 }
 
 /// Scores of metrics and of people of the same shape.
-fn matrices<'a>(
-    py: Python<'_>,
-    scores: &'a PyReadonlyArray3<'_, f64>,
-    human: &'a PyReadonlyArray2<'_, f64>,
-) -> PyResult<Matrices<'a>> {
+fn matrices<'a>(scores: &'a PyReadonlyArray3<'_, f64>, human: &'a PyReadonlyArray2<'_, f64>) -> PyResult<Matrices<'a>> {
     let [metrics, systems, segments] = shape(scores);
     let lengths = [("systems", systems, human.shape()[0]), ("segments", segments, human.shape()[1])];
     for (what, expected, got) in lengths {
-        if expected != got {
-            let what = format!("{what} that people have scored");
-            return Err(raise(py, Error::LengthMismatch { what, expected, got }));
-        }
+        check_length(format_args!("{what} that people have scored"), expected, got)?;
     }
-    Matrices::new(in_order(scores)?, in_order(human)?, [metrics, systems, segments]).map_err(|e| raise(py, e))
+    Matrices::new(in_order(scores)?, in_order(human)?, [metrics, systems, segments]).map_err(PyErr::from)
 }
 
 /// Counts of pairs, and sizes of groups.
@@ -72,8 +65,8 @@ pub fn meta_cell_counts<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray3<i64>>> {
-    let grouping = Grouping::named(grouping).map_err(|e| raise(py, e))?;
-    let matrices = matrices(py, &scores, &human)?;
+    let grouping = Grouping::named(grouping)?;
+    let matrices = matrices(&scores, &human)?;
     let [metrics, systems, segments] = shape(&scores);
     let epsilons = in_order(&epsilons)?;
     let counts = run_long(py, threads, progress, ("counting", metrics), |run| {
@@ -95,8 +88,8 @@ pub fn meta_pair_counts<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<CountArrays<'py>> {
-    let grouping = Grouping::named(grouping).map_err(|e| raise(py, e))?;
-    let matrices = matrices(py, &scores, &human)?;
+    let grouping = Grouping::named(grouping)?;
+    let matrices = matrices(&scores, &human)?;
     let (metrics, groups) = (matrices.metrics(), matrices.groups(grouping));
     let epsilons = epsilons.as_ref().map(in_order).transpose()?;
     let total = metrics.saturating_mul(groups);
@@ -119,8 +112,8 @@ pub fn meta_calibrate<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Calibrated<'py>> {
-    let grouping = Grouping::named(grouping).map_err(|e| raise(py, e))?;
-    let matrices = matrices(py, &scores, &human)?;
+    let grouping = Grouping::named(grouping)?;
+    let matrices = matrices(&scores, &human)?;
     let (metrics, groups) = (matrices.metrics(), matrices.groups(grouping));
     let (epsilons, (counts, _)) =
         run_long(py, threads, progress, ("calibrating", metrics), |run| calibrate::calibrate(matrices, grouping, run))?;

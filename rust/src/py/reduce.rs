@@ -6,13 +6,13 @@ use numpy::{
 };
 use pyo3::prelude::*;
 
-use super::call::{Progress, raise, run_long, run_serial};
-use super::convert::{check_length, check_units, flips, in_order, shaped};
+use super::call::{Progress, run_long, run_serial};
+use super::convert::{flips, in_order, shaped};
 use super::counts::{Array, Counts};
 use super::histograms::{HistogramArrays, histogram_arrays};
 use super::metric::Metric;
 use super::resample::{StoppingRule, sizes};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length, named};
 use crate::memory::reserved;
 use crate::pool::{Run, Stop};
 use crate::resample::many::{self, Problems};
@@ -20,12 +20,9 @@ use crate::resample::reduce as core;
 use crate::resample::{self, Alternative, Alternatives, Exchange, Kind, Pair, Plan, Sample};
 use crate::stats::SuffStats;
 
-pub(super) fn alternative(py: Python<'_>, name: &str) -> PyResult<Alternative> {
+pub(super) fn alternative(name: &str) -> PyResult<Alternative> {
     let known = [("two-sided", Alternative::TwoSided), ("greater", Alternative::Greater), ("less", Alternative::Less)];
-    known.iter().find(|(n, _)| *n == name).map(|(_, alternative)| *alternative).ok_or_else(|| {
-        let known = known.map(|(name, _)| name.into()).into();
-        raise(py, Error::UnknownName { kind: "alternative".into(), name: name.into(), known })
-    })
+    Ok(named("alternative", name, &known)?)
 }
 
 /// The name of one alternative for all metrics, or that of each metric.
@@ -36,11 +33,11 @@ pub(super) enum AlternativeNames {
 }
 
 impl AlternativeNames {
-    pub(super) fn alternatives(&self, py: Python<'_>) -> PyResult<Alternatives> {
+    pub(super) fn alternatives(&self) -> PyResult<Alternatives> {
         match self {
-            Self::All(name) => Ok(alternative(py, name)?.into()),
+            Self::All(name) => Ok(alternative(name)?.into()),
             Self::Each(names) => {
-                let each: PyResult<Vec<_>> = names.iter().map(|name| alternative(py, name)).collect();
+                let each: PyResult<Vec<_>> = names.iter().map(|name| alternative(name)).collect();
                 Ok(each?.into())
             }
         }
@@ -54,8 +51,8 @@ pub struct Reduction(AnyReduction);
 #[pymethods]
 impl Reduction {
     #[getter]
-    fn replicates(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
-        let range = self.0.replicates().map_err(|e| raise(py, e))?;
+    fn replicates(&self) -> PyResult<(u64, u64)> {
+        let range = self.0.replicates()?;
         Ok((range.start, range.end))
     }
 
@@ -107,11 +104,7 @@ macro_rules! reductions {
             fn merge(&mut self, later: &Self, $stop: &Stop<'_>) -> Result<()> {
                 match (self, later) {
                     $((AnyReduction::$class(these), AnyReduction::$class(later)) => these.merge(later $(, $check)?),)*
-                    (_, _) => Err(Error::InvalidOption {
-                        option: "a reduction to merge".into(),
-                        expected: "one of the same class".into(),
-                        got: "one of another class".into(),
-                    }),
+                    (_, _) => Err(Error::invalid("a reduction to merge", "one of the same class", "one of another class")),
                 }
             }
 
@@ -139,7 +132,7 @@ macro_rules! reductions {
                     let AnyReduction::$class(reduction) = &this.as_super().get().0 else {
                         unreachable!("a class has its own kind")
                     };
-                    reduction.replicates().map_err(|e| raise(this.py(), e))?;
+                    reduction.replicates()?;
                     Ok(reduction)
                 }
             }
@@ -220,8 +213,7 @@ macro_rules! as_state {
 }
 
 fn not_in_parts(got: &str) -> Error {
-    let expected = "one that other processes can compute in parts".into();
-    Error::InvalidOption { option: "a reduction whose state is read".into(), expected, got: got.into() }
+    Error::invalid("a reduction whose state is read", "one that other processes can compute in parts", got)
 }
 
 impl AnyReduction {
@@ -238,9 +230,9 @@ type Matrix<'py, T> = PyReadonlyArray2<'py, T>;
 
 /// A copy of an array from Python, which a reduction keeps: a row for each metric, with a number for each pair.
 fn per_test<T: numpy::Element + Copy>(what: &str, array: &Matrix<'_, T>, pairs: &[Pair]) -> PyResult<Vec<T>> {
-    check_length(array.py(), &format!("pairs of {what}"), pairs.len(), array.shape()[1])?;
+    check_length(format_args!("pairs of {what}"), pairs.len(), array.shape()[1])?;
     let values = in_order(array)?;
-    let mut out = reserved(values.len()).map_err(|e| raise(array.py(), e))?;
+    let mut out = reserved(values.len())?;
     out.extend_from_slice(values);
     Ok(out)
 }
@@ -251,7 +243,7 @@ fn copied<'py, T: numpy::Element + Copy>(
     values: &[T],
     shape: [usize; 2],
 ) -> PyResult<Bound<'py, PyArray2<T>>> {
-    let mut out = reserved(values.len()).map_err(|e| raise(py, e))?;
+    let mut out = reserved(values.len())?;
     out.extend_from_slice(values);
     shaped(py, out, shape)
 }
@@ -260,13 +252,12 @@ fn copied<'py, T: numpy::Element + Copy>(
 impl Tally {
     #[new]
     fn new(
-        py: Python<'_>,
         pairs: Vec<Pair>,
         alternative: AlternativeNames,
         thresholds: Matrix<'_, f64>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let thresholds = per_test("thresholds", &thresholds, &pairs)?;
-        Ok(Self::with(core::Tally::new(pairs, alternative.alternatives(py)?, thresholds)))
+        Ok(Self::with(core::Tally::new(pairs, alternative.alternatives()?, thresholds)))
     }
 
     #[getter]
@@ -301,19 +292,13 @@ impl PermutedTally {
 impl Histograms {
     #[new]
     #[pyo3(signature = (pairs, of="shuffles"))]
-    fn new(py: Python<'_>, pairs: Vec<Pair>, of: &str) -> PyResult<PyClassInitializer<Self>> {
+    fn new(pairs: Vec<Pair>, of: &str) -> PyResult<PyClassInitializer<Self>> {
         let known = [
             ("shuffles", core::Statistics::Shuffles),
             ("half of shuffles", core::Statistics::HalfOfShuffles),
             ("permutations", core::Statistics::Permutations),
         ];
-        match known.iter().find(|(name, _)| *name == of) {
-            Some(&(_, of)) => Ok(Self::with(core::Histograms::new(pairs, of))),
-            None => {
-                let known = known.map(|(name, _)| name.into()).into();
-                Err(raise(py, Error::UnknownName { kind: "of".into(), name: of.into(), known }))
-            }
-        }
+        Ok(Self::with(core::Histograms::new(pairs, named("of", of, &known)?)))
     }
 
     #[getter]
@@ -329,17 +314,16 @@ impl SequentialTally {
     #[new]
     #[pyo3(signature = (pairs, alternative, thresholds, rule, histograms=false))]
     fn new(
-        py: Python<'_>,
         pairs: Vec<Pair>,
         alternative: AlternativeNames,
         thresholds: Matrix<'_, f64>,
         rule: &StoppingRule,
         histograms: bool,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let alternative = alternative.alternatives(py)?;
+        let alternative = alternative.alternatives()?;
         let thresholds = per_test("thresholds", &thresholds, &pairs)?;
         let tally = core::SequentialTally::new(pairs, alternative, thresholds, rule.0);
-        let tally = tally.map_err(|e| raise(py, e))?;
+        let tally = tally?;
         Ok(Self::with(if histograms { tally.with_histograms() } else { tally }))
     }
 
@@ -373,8 +357,8 @@ impl SequentialTally {
         get: impl Fn(&core::Outcome) -> T,
     ) -> PyResult<Bound<'py, PyArray2<T>>> {
         let tally = Self::result(this)?;
-        let outcomes = tally.outcomes().map_err(|e| raise(this.py(), e))?;
-        let mut out = reserved(outcomes.len()).map_err(|e| raise(this.py(), e))?;
+        let outcomes = tally.outcomes()?;
+        let mut out = reserved(outcomes.len())?;
         out.extend(outcomes.iter().map(get));
         shaped(this.py(), out, tally.shape())
     }
@@ -398,14 +382,13 @@ impl Spread {
 impl MaxT {
     #[new]
     fn new(
-        py: Python<'_>,
         pairs: Vec<Pair>,
         alternative: AlternativeNames,
         scales: Matrix<'_, f64>,
         thresholds: Matrix<'_, f64>,
         families: Vec<usize>,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let alternative = alternative.alternatives(py)?;
+        let alternative = alternative.alternatives()?;
         let scales = per_test("scales", &scales, &pairs)?;
         let thresholds = per_test("thresholds", &thresholds, &pairs)?;
         Ok(Self::with(core::MaxT::new(pairs, alternative, scales, thresholds, families)))
@@ -422,7 +405,6 @@ impl MaxT {
 impl MinP {
     #[new]
     fn new(
-        py: Python<'_>,
         pairs: Vec<Pair>,
         alternative: AlternativeNames,
         thresholds: Matrix<'_, f64>,
@@ -430,7 +412,7 @@ impl MinP {
         ranks: Matrix<'_, u64>,
         families: Vec<usize>,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let alternative = alternative.alternatives(py)?;
+        let alternative = alternative.alternatives()?;
         let observed = (per_test("thresholds", &thresholds, &pairs)?, per_test("tolerances", &tolerances, &pairs)?);
         let ranks = per_test("ranks", &ranks, &pairs)?;
         Ok(Self::with(core::MinP::new(pairs, alternative, observed, ranks, families)))
@@ -559,9 +541,9 @@ impl Sums {
 pub(super) type SampleArgument<'py> = (Option<PyRef<'py, Metric>>, PyRef<'py, Counts>);
 
 /// A sample for the core, from what Python passes.
-pub(super) fn sample<'a>(py: Python<'_>, metric: Option<&Metric>, stats: SuffStats<'a>) -> PyResult<Sample<'a>> {
+pub(super) fn sample<'a>(metric: Option<&Metric>, stats: SuffStats<'a>) -> PyResult<Sample<'a>> {
     match metric {
-        Some(metric) => Sample::new(metric.formula(), stats).map_err(|e| raise(py, e)),
+        Some(metric) => Sample::new(metric.formula(), stats).map_err(PyErr::from),
         None => Ok(Sample::without_formula(stats)),
     }
 }
@@ -581,25 +563,24 @@ impl Resampler {
         strata: Option<Vec<usize>>,
         threads: usize,
     ) -> PyResult<Self> {
-        let strata = sizes(py, strata)?;
+        let strata = sizes(strata)?;
         let kind = match kind {
             "shuffles" if strata.is_empty() => Kind::Shuffles,
             "draws" => Kind::Draws(&strata),
             "permutations" if strata.is_empty() => Kind::Permutations,
             "shuffles" | "permutations" => {
-                let expected = format!("None for {kind}, which exchange systems within a segment");
-                let option = "strata".into();
-                return Err(raise(py, Error::InvalidOption { option, expected, got: format!("{strata:?}") }));
+                return Err(Error::invalid(
+                    "strata",
+                    format!("None for {kind}, which exchange systems within a segment"),
+                    format!("{strata:?}"),
+                )
+                .into());
             }
-            _ => {
-                let known = ["shuffles", "draws", "permutations"].map(Into::into).into();
-                return Err(raise(py, Error::UnknownName { kind: "kind".into(), name: kind.into(), known }));
-            }
+            _ => return Err(Error::unknown("kind", kind, ["shuffles", "draws", "permutations"]).into()),
         };
         let arrays: Vec<_> = samples.iter().map(|(_, counts)| counts.arrays(py)).collect::<PyResult<_>>()?;
         let samples = samples.iter().zip(&arrays);
-        let samples =
-            samples.map(|((metric, counts), arrays)| sample(py, metric.as_deref(), counts.stats(py, arrays)?));
+        let samples = samples.map(|((metric, counts), arrays)| sample(metric.as_deref(), counts.stats(arrays)?));
         let samples: Vec<_> = samples.collect::<PyResult<_>>()?;
         let prepare = |run: &mut Run<'_>| resample::Resampler::prepare(&samples, kind, run);
         run_long(py, threads, None, ("", 0), prepare).map(Resampler)
@@ -629,13 +610,11 @@ impl Resampler {
         ];
         if let [(first, _), (second, _), ..] = sources.into_iter().filter(|(_, passed)| *passed).collect::<Vec<_>>()[..]
         {
-            let (option, expected) = (second.into(), format!("None when {first} are passed"));
-            return Err(raise(py, Error::InvalidOption { option, expected, got: "both".into() }));
+            return Err(Error::invalid(second, format!("None when {first} are passed"), "both").into());
         }
-        let units = Some(self.0.units());
         let packed_masks;
         let (plan, n) = if let Some(masks) = &masks {
-            check_units(py, "masks", masks.shape()[1], units)?;
+            check_length("segments of masks", self.0.units(), masks.shape()[1])?;
             let (made, n) = flips(py, masks)?;
             packed_masks = made;
             (Plan::Flips(&packed_masks), n)
@@ -644,11 +623,11 @@ impl Resampler {
         } else if let Some(codes) = &codes {
             (Plan::Codes(in_order(codes)?), n)
         } else if let Some(exchange) = exchange {
-            (Plan::Exchanged(seed, exchange.checked(py)?), n)
+            (Plan::Exchanged(seed, exchange.checked()?), n)
         } else {
             (Plan::Seeded(seed), n)
         };
-        let range = resample::replicates(first, n).map_err(|e| raise(py, e))?;
+        let range = resample::replicates(first, n)?;
         let mut made: Vec<AnyReduction> = reductions.iter().map(|reduction| reduction.0.clone()).collect();
         run_long(py, threads, progress, (self.0.stage(), n), |run| {
             let mut as_single_pass: Vec<_> = made.iter_mut().filter_map(AnyReduction::as_single_pass).collect();
@@ -689,7 +668,7 @@ pub enum ExchangeArgument {
 }
 
 impl ExchangeArgument {
-    fn checked(self, py: Python<'_>) -> PyResult<Exchange> {
+    fn checked(self) -> PyResult<Exchange> {
         let name = match &self {
             ExchangeArgument::Both(name, ..) | ExchangeArgument::Each(name, _) => name,
         };
@@ -699,37 +678,35 @@ impl ExchangeArgument {
             ("pooled", _) => "('pooled', n, m), with the numbers of runs of both systems",
             ("multeval", _) => "('multeval', n), with the number of runs of each system",
             _ => {
-                let known = ["pooled", "multeval"].map(Into::into).into();
-                return Err(raise(py, Error::UnknownName { kind: "exchange".into(), name: name.clone(), known }));
+                return Err(Error::unknown("exchange", name, ["pooled", "multeval"]).into());
             }
         };
         let got = match &self {
             ExchangeArgument::Both(name, first, second) => format!("('{name}', {first}, {second})"),
             ExchangeArgument::Each(name, runs) => format!("('{name}', {runs})"),
         };
-        Err(raise(py, Error::InvalidOption { option: "exchange".into(), expected: expected.into(), got }))
+        Err(Error::invalid("exchange", expected, got).into())
     }
 }
 
 /// Problems of equal shape with their seeds.
 fn problems<'a>(
-    py: Python<'_>,
     (metric, counts): (&Metric, &Counts),
     arrays: &'a [Array<'_>],
     seeds: &'a PyReadonlyArray1<'_, u64>,
 ) -> PyResult<Problems<'a>> {
-    let sample = sample(py, Some(metric), counts.stats(py, arrays)?)?;
-    Problems::new(sample, counts.systems(), in_order(seeds)?).map_err(|e| raise(py, e))
+    let sample = sample(Some(metric), counts.stats(arrays)?)?;
+    Problems::new(sample, counts.systems(), in_order(seeds)?).map_err(PyErr::from)
 }
 
 /// Whether shuffles are a group, by the name of their scheme.
-pub(super) fn in_group(py: Python<'_>, scheme: &str) -> PyResult<bool> {
+pub(super) fn in_group(scheme: &str) -> PyResult<bool> {
     match scheme {
         "iid" => Ok(false),
         "subgroup" => Ok(true),
         _ => {
             let known = ["iid", "subgroup"].map(Into::into).into();
-            Err(raise(py, Error::UnknownName { kind: "scheme".into(), name: scheme.into(), known }))
+            Err(Error::UnknownName { kind: "scheme".into(), name: scheme.into(), known }.into())
         }
     }
 }
@@ -749,10 +726,10 @@ pub fn shuffle_many<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray1<u64>>> {
-    let in_group = in_group(py, scheme)?;
+    let in_group = in_group(scheme)?;
     let arrays = counts.arrays(py)?;
-    let problems = problems(py, (metric, counts), &arrays, &seeds)?;
-    let criterion = (self::alternative(py, alternative)?, in_order(&thresholds)?);
+    let problems = problems((metric, counts), &arrays, &seeds)?;
+    let criterion = (self::alternative(alternative)?, in_order(&thresholds)?);
     let batch = seeds.shape()[0];
     let exceedances = run_long(py, threads, progress, ("shuffling", batch), |run| {
         many::shuffles(&problems, criterion, (in_group, n), run)
@@ -773,9 +750,9 @@ pub fn draw_many<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray3<f64>>> {
-    let strata = sizes(py, strata)?;
+    let strata = sizes(strata)?;
     let arrays = counts.arrays(py)?;
-    let problems = problems(py, (metric, counts), &arrays, &seeds)?;
+    let problems = problems((metric, counts), &arrays, &seeds)?;
     let (batch, systems) = (seeds.shape()[0], counts.systems());
     let scores = run_long(py, threads, progress, ("drawing", batch), |run| many::draws(&problems, &strata, n, run))?;
     shaped(py, scores, [batch, systems, n])

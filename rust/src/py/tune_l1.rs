@@ -4,7 +4,7 @@ use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods}
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 
-use super::call::{Progress, raise, run_long, run_serial};
+use super::call::{Progress, run_long, run_serial};
 use super::convert::{in_order, shaped};
 use crate::error::Result;
 use crate::pool::Run;
@@ -124,7 +124,7 @@ pub fn tune_templates<'py>(
         texts.iter().map(|text| &**text).collect()
     }
     let templates = templates.iter().map(|name| Template::named(name)).collect::<Result<Vec<_>>>();
-    let templates = templates.map_err(|e| raise(py, e))?;
+    let templates = templates?;
     let hypotheses = plain(&hypotheses);
     let [sources, segmentations, known] = [&sources, &segmentations, &known].map(|texts| texts.as_deref().map(plain));
     let texts = Texts {

@@ -3,10 +3,10 @@
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::call::{Progress, raise, run_long, run_serial};
+use super::call::{Progress, run_long, run_serial};
 use super::convert::{in_order, shaped};
 use super::metric::Metric;
-use crate::error::Error;
+use crate::error::named;
 use crate::tune::candidates::{Candidates, Sparse};
 use crate::tune::{mira, pro, xbleu};
 
@@ -60,12 +60,9 @@ pub fn tune_mira<'py>(
     progress: Option<&Progress>,
 ) -> PyResult<Outcome<'py>> {
     let known = [("hope", mira::Update::Hope), ("model", mira::Update::Model)];
-    let Some(&(_, update)) = known.iter().find(|(name, _)| *name == background) else {
-        let known = known.map(|(name, _)| name.into()).into();
-        return Err(raise(py, Error::UnknownName { kind: "background".into(), name: background.into(), known }));
-    };
+    let update = named("background", background, &known)?;
     let candidates = candidates(py, &offsets, &dense, sparse.as_ref())?;
-    metric.check_width(py, counts.shape()[1])?;
+    metric.check_width(counts.shape()[1])?;
     let (counts, formula, initial) = (in_order(&counts)?, metric.formula(), in_order(&initial)?);
     let gains = gains.as_ref().map(in_order).transpose()?;
     let settings = mira::Settings { epochs, step: c, decay, update, safe_hope };

@@ -3,7 +3,7 @@
 use super::reduce::{Draws, Pair, Reduction, Tally};
 use super::resampler::Workers;
 use super::{Alternative, Kind, Plan, Resampler, Sample, random_codes, replicates};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
 use crate::memory::zeros;
 use crate::pool::{self, Blocks, Run};
 
@@ -23,9 +23,7 @@ impl<'a> Problems<'a> {
     /// [`Error::LengthMismatch`] if the number of systems does not match.
     pub fn new(sample: Sample<'a>, systems: usize, seeds: &'a [u64]) -> Result<Self> {
         let (expected, got) = (systems.saturating_mul(seeds.len()), sample.stats.systems());
-        if expected != got {
-            return Err(Error::LengthMismatch { what: "systems of all problems".into(), expected, got });
-        }
+        check_length("systems of all problems", expected, got)?;
         Ok(Problems { sample, systems, seeds })
     }
 
@@ -87,9 +85,7 @@ pub fn shuffles(
     run: &mut Run<'_>,
 ) -> Result<Vec<u64>> {
     let (expected, got) = (problems.seeds.len(), thresholds.len());
-    if expected != got {
-        return Err(Error::LengthMismatch { what: "thresholds".into(), expected, got });
-    }
+    check_length("thresholds", expected, got)?;
     const BOTH: Pair = (0, 1);
     let mut counts = zeros(&[expected])?;
     let tally = |problem: usize| Tally::new(vec![BOTH], alternative, vec![thresholds[problem]]);

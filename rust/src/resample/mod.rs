@@ -20,7 +20,7 @@ pub mod studentize;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, check_length};
 use crate::metric::Formula;
 use crate::stats::SuffStats;
 
@@ -46,9 +46,7 @@ impl<'a> Sample<'a> {
     /// [`Error::LengthMismatch`] if the counts and the formula differ in their number of columns.
     pub fn new(formula: Arc<dyn Formula>, stats: SuffStats<'a>) -> Result<Self> {
         let (expected, got) = (formula.columns().len(), stats.columns());
-        if expected != got {
-            return Err(Error::LengthMismatch { what: format!("columns of {}", formula.name()), expected, got });
-        }
+        check_length(format_args!("columns of {}", formula.name()), expected, got)?;
         Ok(Sample { formula: Some(formula), stats })
     }
 

@@ -63,8 +63,7 @@ pub fn replicates(first: u64, n: usize) -> Result<Range<u64>> {
         return Err(Error::Empty { what: "replicates".into() });
     }
     first.checked_add(n as u64).map(|end| first..end).ok_or_else(|| {
-        let expected = format!("at most {} for {n} replicates", u64::MAX - n as u64);
-        Error::InvalidOption { option: "the first replicate".into(), expected, got: first.to_string() }
+        Error::invalid("the first replicate", format!("at most {} for {n} replicates", u64::MAX - n as u64), first)
     })
 }
 
@@ -187,8 +186,7 @@ impl Resampler {
                 let design = Design::new(samples, false, run)?;
                 if u32::try_from(design.units).is_err() {
                     let (option, expected) = ("the number of segments to draw from", format!("at most {}", u32::MAX));
-                    let got = design.units.to_string();
-                    return Err(Error::InvalidOption { option: option.into(), expected, got });
+                    return Err(Error::invalid(option, expected, design.units));
                 }
                 let strata = Strata::new(design.units, strata, simd)?;
                 let digits = run.serial(|stop, _| Digits::new(&design.packed, simd, stop))?;
@@ -400,7 +398,7 @@ impl Resampler {
         }
         let (option, expected) =
             ("the number of indices of a replicate", format!("at most {most} for counts this large"));
-        Err(Error::InvalidOption { option: option.into(), expected, got: width.to_string() })
+        Err(Error::invalid(option, expected, width))
     }
 
     /// The tables for flips.
@@ -477,7 +475,7 @@ const PERMUTATIONS: &str = "permutations (a seed)";
 
 /// The error for a plan or reduction of the wrong kind.
 fn other_kind(what: &str, expected: &str, got: &str) -> Error {
-    Error::InvalidOption { option: what.into(), expected: expected.into(), got: got.into() }
+    Error::invalid(what, expected, got)
 }
 
 /// An [`Input`] that borrows nothing from its reduction.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::population::Population;
 use super::selection::{Chosen, Selection};
 use super::studentized::ErrorParts;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, zeros};
 use crate::pool::{self, Blocks, Run, Stop};
 use crate::resample::kernel::scatter::Scattered;
@@ -75,9 +75,8 @@ impl Experiment {
     pub(super) fn on(simd: Simd, populations: Vec<Population>, selection: Selection, seed: u64) -> Result<Self> {
         let first = populations.first().ok_or_else(|| Error::Empty { what: "populations".into() })?;
         let expected = first.rows.len();
-        if let Some(other) = populations.iter().find(|population| population.rows.len() != expected) {
-            let (what, got) = ("metrics of a population".into(), other.rows.len());
-            return Err(Error::LengthMismatch { what, expected, got });
+        for population in &populations {
+            check_length("metrics of a population", expected, population.rows.len())?;
         }
         Ok(Experiment { populations, selection, seed, simd })
     }
@@ -245,9 +244,7 @@ impl Experiment {
     ) -> Result<Vec<T>> {
         let (all, metrics) = (length(&simulations), self.metrics());
         let (expected, got) = (all * metrics, thresholds.len());
-        if expected != got {
-            return Err(Error::LengthMismatch { what: "thresholds".into(), expected, got });
-        }
+        check_length("thresholds", expected, got)?;
         let range = replicates(0, n)?;
         let workers = Workers::default();
         let work = |buffers: &mut Buffers, item: usize, stop: &Stop<'_>| {
@@ -330,8 +327,7 @@ impl Experiment {
         run: &mut Run<'_>,
     ) -> Result<Vec<f64>> {
         if weight_sets == Some(0) {
-            let (option, expected) = ("weight_sets".into(), "at least 1".into());
-            return Err(Error::InvalidOption { option, expected, got: "0".into() });
+            return Err(Error::invalid("weight_sets", "at least 1", "0"));
         }
         let (all, metrics) = (length(&simulations), self.metrics());
         let range = replicates(0, n)?;

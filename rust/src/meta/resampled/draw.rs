@@ -8,7 +8,7 @@ use super::permute::run_pairs;
 use super::points::{Points, Scratch};
 use super::small::value;
 use super::{Coefficient, Grouping, LANES, Material, Statistic, at, constant};
-use crate::error::{Error, Result};
+use crate::error::{Result, check_length};
 use crate::memory::{reserved, zeros};
 use crate::pool::{Run, Stop, WorkMeter};
 use crate::resample::draw_weights;
@@ -51,9 +51,7 @@ impl Drawn<'_> {
             ("copies of systems", n * systems, of_systems.len()),
             ("copies of segments", n * segments, of_segments.len()),
         ] {
-            if expected != got {
-                return Err(Error::LengthMismatch { what: what.into(), expected, got });
-            }
+            check_length(what, expected, got)?;
         }
         Ok(())
     }

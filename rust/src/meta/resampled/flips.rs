@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::Unit;
 use super::{LANES, Material};
-use crate::error::{Error, Result};
+use crate::error::{Result, check_length};
 use crate::memory::zeros;
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream, fill_by_replicate};
@@ -32,14 +32,7 @@ impl Plan<'_> {
     pub(super) fn check(&self, [systems, segments]: [usize; 2], replicates: &Range<u64>) -> Result<()> {
         let Plan::Masks(masks) = self else { return Ok(()) };
         let cells = systems * segments;
-        match masks.len() == cells * replicates.end as usize {
-            true => Ok(()),
-            false => Err(Error::LengthMismatch {
-                what: "cells of masks".into(),
-                expected: cells * replicates.end as usize,
-                got: masks.len(),
-            }),
-        }
+        check_length("cells of masks", cells * replicates.end as usize, masks.len())
     }
 }
 

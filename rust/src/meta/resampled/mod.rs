@@ -23,8 +23,7 @@ pub use flips::Plan;
 pub use permute::permuted;
 pub use votes::{TieRule, permuted_votes};
 
-use super::named;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length, named};
 use crate::memory::reserved;
 
 /// Replicates side by side: the bits of a word.
@@ -91,11 +90,11 @@ impl Statistic {
         let grouping = named("grouping", grouping, &GROUPINGS)?;
         let statistic = Statistic { grouping, coefficient: named("coefficient", coefficient, &COEFFICIENTS)? };
         if grouping == Grouping::System && statistic.is_calibrated() {
-            return Err(Error::InvalidOption {
-                option: "the coefficient of system scores".into(),
-                expected: "pearson, spearman, kendall-b, kendall-c or accuracy".into(),
-                got: coefficient.into(),
-            });
+            return Err(Error::invalid(
+                "the coefficient of system scores",
+                "pearson, spearman, kendall-b, kendall-c or accuracy",
+                coefficient,
+            ));
         }
         Ok(statistic)
     }
@@ -132,15 +131,10 @@ impl Material {
         }
         let all = systems.saturating_mul(segments);
         if all >= 1 << 31 {
-            let (option, expected) = ("the number of cells".into(), "below 2^31".into());
-            return Err(Error::InvalidOption { option, expected, got: all.to_string() });
+            return Err(Error::invalid("the number of cells", "below 2^31", all));
         }
-        let check = |what: &str, expected: usize, got: usize| match expected == got {
-            true => Ok(()),
-            false => Err(Error::LengthMismatch { what: what.into(), expected, got }),
-        };
-        check("scores of metrics", metrics.saturating_mul(all), scores.len())?;
-        human.map_or(Ok(()), |human| check("scores of people", all, human.len()))?;
+        check_length("scores of metrics", metrics.saturating_mul(all), scores.len())?;
+        human.map_or(Ok(()), |human| check_length("scores of people", all, human.len()))?;
         let present = |cell: &usize| {
             !human.is_some_and(|human| human[*cell].is_nan())
                 && (0..metrics).all(|metric| !scores[metric * all + cell].is_nan())

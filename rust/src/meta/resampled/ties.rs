@@ -48,11 +48,11 @@ fn pairs_of(cells: &[u32]) -> u64 {
 pub(super) fn check_size(groups: &[(usize, Vec<u32>)]) -> Result<u64> {
     let all: u64 = groups.iter().map(|(_, cells)| pairs_of(cells)).sum();
     match all > MOST_PAIRS {
-        true => Err(Error::InvalidOption {
-            option: "the number of pairs of scores whose ties are calibrated".into(),
-            expected: format!("at most {MOST_PAIRS} in replicates (group by item, or take fewer segments)"),
-            got: all.to_string(),
-        }),
+        true => Err(Error::invalid(
+            "the number of pairs of scores whose ties are calibrated",
+            format!("at most {MOST_PAIRS} in replicates (group by item, or take fewer segments)"),
+            all,
+        )),
         false => Ok(all),
     }
 }

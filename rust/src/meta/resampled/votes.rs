@@ -6,8 +6,8 @@ use super::super::votes::{Judgment, Votes};
 use super::flips::{Flips, Plan};
 use super::form::{self, Form};
 use super::permute::{check_pairs, run_pairs};
-use super::{LANES, Material, named};
-use crate::error::{Error, Result};
+use super::{LANES, Material};
+use crate::error::{Error, Result, named};
 use crate::memory::zeros;
 use crate::pool::{Run, Stop};
 use crate::simd::Simd;
@@ -49,8 +49,7 @@ fn on(material: &Material, votes: Votes<'_>, run: &mut Run<'_>) -> Result<Vec<Vo
     let sum: i64 = judgments.iter().map(|judgment| judgment.votes).sum();
     // Sums of four counts per vote must fit in 32 bits.
     if sum >= 1 << 28 {
-        let (option, expected) = ("the number of votes".into(), "less than 2^28".into());
-        return Err(Error::InvalidOption { option, expected, got: sum.to_string() });
+        return Err(Error::invalid("the number of votes", "less than 2^28", sum));
     }
     let mut places = vec![u32::MAX; systems * segments];
     material.cells.iter().zip(0..).for_each(|(&cell, place)| places[cell as usize] = place);

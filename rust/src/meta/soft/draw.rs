@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::Unit;
-use super::{Buffers, Signs, check_length, count, pairs, pvalue};
-use crate::error::{Error, Result};
+use super::{Buffers, Signs, count, pairs, pvalue};
+use crate::error::{Error, Result, check_length};
 use crate::memory::{resize, room, zeros};
 use crate::metric::Formula;
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};

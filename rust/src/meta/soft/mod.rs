@@ -181,10 +181,5 @@ fn pairs(systems: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..systems).flat_map(move |x| (x + 1..systems).map(move |y| (x, y)))
 }
 
-/// An array of another length than its shape says.
-fn check_length(what: &str, expected: usize, got: usize) -> Result<()> {
-    if expected == got { Ok(()) } else { Err(Error::LengthMismatch { what: what.into(), expected, got }) }
-}
-
 #[cfg(test)]
 mod tests;

@@ -58,14 +58,15 @@ impl Exchange {
             Exchange::MultEval(runs) => runs,
         };
         if runs == 0 {
-            let (option, expected) = ("the number of runs of a system".into(), "at least 1".into());
-            return Err(Error::InvalidOption { option, expected, got: "0".into() });
+            return Err(Error::invalid("the number of runs of a system", "at least 1", "0"));
         }
         let per_group = self.rows().saturating_mul(GROUP);
         if !units.is_multiple_of(per_group) {
-            let option = format!("the number of segments for the exchange {self}");
-            let expected = format!("a multiple of {per_group}, {GROUP} segments of {} rows each", self.rows());
-            return Err(Error::InvalidOption { option, expected, got: units.to_string() });
+            return Err(Error::invalid(
+                format!("the number of segments for the exchange {self}"),
+                format!("a multiple of {per_group}, {GROUP} segments of {} rows each", self.rows()),
+                units,
+            ));
         }
         check_size(self.labels(), units / self.rows())
     }

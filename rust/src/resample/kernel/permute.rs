@@ -40,9 +40,7 @@ const MAX_BLOCKS: u64 = 1 << 32;
 /// # Errors
 /// [`Error::InvalidOption`] if there are not.
 pub(super) fn check_size(systems: usize, units: usize) -> Result<()> {
-    let invalid = |option: &str, expected, got: usize| {
-        Err(Error::InvalidOption { option: option.into(), expected, got: got.to_string() })
-    };
+    let invalid = |option: &str, expected, got: usize| Err(Error::invalid(option, expected, got));
     if systems > MAX_SYSTEMS {
         return invalid("the number of systems to permute", format!("at most {MAX_SYSTEMS}"), systems);
     }

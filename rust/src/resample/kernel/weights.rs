@@ -17,7 +17,7 @@
 //! Each stratum has its own distribution and its own streams, so the draws of strata are independent. The first stratum
 //! is drawn like the same number of units without strata.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, zeros};
 use crate::pool::{PIECE, Run, Stop, WorkMeter};
 use crate::simd::{Simd, dispatch};
@@ -57,16 +57,13 @@ impl Strata {
             return Ok(Strata { strata: vec![Distribution::new(units, simd)] });
         }
         if sizes.len() > MOST_STRATA {
-            let (expected, got) = (format!("at most {MOST_STRATA}"), sizes.len().to_string());
-            return Err(Error::InvalidOption { option: "the number of strata".into(), expected, got });
+            return Err(Error::invalid("the number of strata", format!("at most {MOST_STRATA}"), sizes.len()));
         }
         if let Some(empty) = sizes.iter().position(|&size| size == 0) {
             return Err(Error::Empty { what: format!("segments of stratum {}", empty + 1) });
         }
         let got = sizes.iter().fold(0, |sum: usize, &size| sum.saturating_add(size));
-        if got != units {
-            return Err(Error::LengthMismatch { what: "segments of all strata".into(), expected: units, got });
-        }
+        check_length("segments of all strata", units, got)?;
         Ok(Strata { strata: sizes.iter().map(|&size| Distribution::new(size, simd)).collect() })
     }
 

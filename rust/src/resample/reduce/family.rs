@@ -13,7 +13,7 @@ use super::tally::{TestCounts, combine_counts, test_counts};
 use super::{
     Accumulate, Alternatives, BLOCK, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, zeros};
 use crate::pool::{self, PIECE, Run, Stop, WorkMeter};
 use crate::resample::{Plan, Resampler, length};
@@ -144,18 +144,16 @@ impl Families {
     /// Checks that every metric has a family, and that those of a family are adjacent.
     fn check(&self, tests: &Tests) -> Result<()> {
         let (expected, got) = (tests.metrics, self.0.len());
-        if expected != got {
-            return Err(Error::LengthMismatch { what: "families".into(), expected, got });
-        }
+        check_length("families", expected, got)?;
         let mut firsts: Vec<usize> = self.0.chunk_by(usize::eq).map(|family| family[0]).collect();
         firsts.sort_unstable();
         match firsts.windows(2).find(|pair| pair[0] == pair[1]) {
             None => Ok(()),
-            Some(pair) => Err(Error::InvalidOption {
-                option: "families".into(),
-                expected: "families whose metrics are adjacent".into(),
-                got: format!("family {} in several places", pair[0]),
-            }),
+            Some(pair) => Err(Error::invalid(
+                "families",
+                "families whose metrics are adjacent",
+                format!("family {} in several places", pair[0]),
+            )),
         }
     }
 
@@ -324,11 +322,11 @@ impl MinP {
     /// # Errors
     /// [`Error::InvalidOption`].
     pub fn merge(&mut self, _later: &Self) -> Result<()> {
-        Err(Error::InvalidOption {
-            option: "a reduction to merge".into(),
-            expected: "one that can be computed in parts (merge Series, or run all shuffles at once)".into(),
-            got: "MinP, which ranks each shuffle among all".into(),
-        })
+        Err(Error::invalid(
+            "a reduction to merge",
+            "one that can be computed in parts (merge Series, or run all shuffles at once)",
+            "MinP, which ranks each shuffle among all",
+        ))
     }
 
     /// Makes the shuffles, several times if there is no room for the statistics of all tests.

@@ -34,7 +34,7 @@ use std::ops::Range;
 use super::bins::Bins;
 use super::kernel::Block;
 use super::length;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
 use crate::memory::{Zero, resize};
 use crate::pool::Stop;
 
@@ -98,8 +98,7 @@ impl Alternatives {
     fn check(&self, metrics: usize) -> Result<()> {
         match self.0.len() {
             1 => Ok(()),
-            got if got == metrics => Ok(()),
-            got => Err(Error::LengthMismatch { what: "alternatives".into(), expected: metrics, got }),
+            got => check_length("alternatives", metrics, got),
         }
     }
 
@@ -247,10 +246,12 @@ impl Span {
     /// # Errors
     /// [`Error::InvalidOption`] before a run.
     fn get(&self) -> Result<Range<u64>> {
-        let never = || Error::InvalidOption {
-            option: "a reduction whose result is read".into(),
-            expected: "one that Resampler.run returned".into(),
-            got: "one that has not been run".into(),
+        let never = || {
+            Error::invalid(
+                "a reduction whose result is read",
+                "one that Resampler.run returned",
+                "one that has not been run",
+            )
         };
         self.0.clone().ok_or_else(never)
     }
@@ -266,7 +267,7 @@ impl Span {
         }
         let (option, expected) =
             ("the first replicate of a reduction to merge", format!("{}, where this one ends", first.end));
-        Err(Error::InvalidOption { option: option.into(), expected, got: second.start.to_string() })
+        Err(Error::invalid(option, expected, second.start))
     }
 }
 
@@ -275,11 +276,11 @@ fn check_same(same: bool) -> Result<()> {
     if same {
         return Ok(());
     }
-    Err(Error::InvalidOption {
-        option: "a reduction to merge".into(),
-        expected: "one with the same pairs, thresholds and other settings".into(),
-        got: "a different one".into(),
-    })
+    Err(Error::invalid(
+        "a reduction to merge",
+        "one with the same pairs, thresholds and other settings",
+        "a different one",
+    ))
 }
 
 /// The tests of a reduction that reads the statistics of pairs: every pair under every metric.
@@ -324,7 +325,7 @@ impl Tests {
     fn check(&self, what: &str, values: &[f64]) -> Result<()> {
         self.check_length(what, values.len())?;
         match values.iter().any(|value| value.is_nan()) {
-            true => Err(Error::InvalidOption { option: what.into(), expected: "numbers".into(), got: "NaN".into() }),
+            true => Err(Error::invalid(what, "numbers", "NaN")),
             false => Ok(()),
         }
     }
@@ -332,6 +333,6 @@ impl Tests {
     /// Checks that there is one element for each test.
     fn check_length(&self, what: &str, got: usize) -> Result<()> {
         let expected = self.count();
-        if got == expected { Ok(()) } else { Err(Error::LengthMismatch { what: what.into(), expected, got }) }
+        check_length(what, expected, got)
     }
 }

@@ -27,11 +27,7 @@ pub trait State {
 
 /// The error for words that are not the state of a reduction with the same specification.
 pub(crate) fn foreign() -> Error {
-    Error::InvalidOption {
-        option: "the state of a reduction".into(),
-        expected: "that of a reduction with the same specification".into(),
-        got: "other numbers".into(),
-    }
+    Error::invalid("the state of a reduction", "that of a reduction with the same specification", "other numbers")
 }
 
 /// Words that are read from the front.

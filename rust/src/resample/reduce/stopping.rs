@@ -46,9 +46,7 @@ impl Rule {
     /// # Errors
     /// [`Error::InvalidOption`] if they are not.
     pub fn checked(self) -> Result<Self> {
-        let refused = |option: &str, expected: &str, got: String| {
-            Err(Error::InvalidOption { option: option.into(), expected: expected.into(), got })
-        };
+        let refused = |option: &str, expected: &str, got: String| Err(Error::invalid(option, expected, got));
         match self {
             Rule::BesagClifford { exceedances: 0 } => refused("exceedances", "at least 1", "0".into()),
             Rule::Gandy { level, .. } if !(level > 0.0 && level < 1.0) => {
@@ -305,11 +303,11 @@ impl SequentialTally {
         let Range { start, .. } = self.span.get()?;
         match &self.state {
             State::Running(sequential) => Ok(sequential.outcomes()),
-            State::Deferred(_) => Err(Error::InvalidOption {
-                option: "the first shuffle of a SequentialTally whose outcomes are read".into(),
-                expected: "0 (merge it with the shuffles before it)".into(),
-                got: start.to_string(),
-            }),
+            State::Deferred(_) => Err(Error::invalid(
+                "the first shuffle of a SequentialTally whose outcomes are read",
+                "0 (merge it with the shuffles before it)",
+                start,
+            )),
         }
     }
 
@@ -337,11 +335,11 @@ impl SequentialTally {
         check_same(same && self.tests == later.tests && self.rule == later.rule)?;
         if self.with_histograms || later.with_histograms {
             // Merging needs the statistics, which take far more memory than a bit for each shuffle.
-            return Err(Error::InvalidOption {
-                option: "a SequentialTally to merge".into(),
-                expected: "one without histograms (run all shuffles at once)".into(),
-                got: "one with histograms".into(),
-            });
+            return Err(Error::invalid(
+                "a SequentialTally to merge",
+                "one without histograms (run all shuffles at once)",
+                "one with histograms",
+            ));
         }
         let State::Deferred(bits) = &later.state else { unreachable!("nothing comes before shuffle 0") };
         let n = length(&later.span.get()?);

@@ -47,11 +47,11 @@ pub static TOKENIZERS: &[&dyn Tokenizer] = &[&V13a, &Intl, &MtevalIntl, &MultiBl
 /// # Errors
 /// [`Error::UnknownName`] with the known names.
 pub fn tokenizer(name: &str) -> Result<&'static dyn Tokenizer> {
-    TOKENIZERS.iter().find(|t| t.name() == name).copied().ok_or_else(|| Error::UnknownName {
-        kind: "tokenizer".into(),
-        name: name.into(),
-        known: TOKENIZERS.iter().map(|t| t.name().into()).collect(),
-    })
+    TOKENIZERS
+        .iter()
+        .find(|t| t.name() == name)
+        .copied()
+        .ok_or_else(|| Error::unknown("tokenizer", name, TOKENIZERS.iter().map(|t| t.name())))
 }
 
 /// White space as in Python's `str.split()` and `str.rstrip()`: Unicode's, and the four ASCII separators.
