@@ -4,6 +4,7 @@
 //! docstrings are in `_core.pyi`.
 
 mod call;
+mod candidates;
 mod convert;
 mod counts;
 mod histograms;

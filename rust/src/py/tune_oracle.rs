@@ -36,7 +36,7 @@ pub fn tune_oracle<'py>(
     }
     let (offsets, counts, starts) = (in_order(&offsets)?, in_order(&counts)?, in_order(&starts)?);
     let found = run_long(py, threads, progress, ("searching", n), |run| {
-        let rows = Rows::new(offsets, counts, metric.formula(), worst)?;
+        let rows = run.serial(|stop, _| Rows::new(offsets, counts, metric.formula(), worst, stop))?;
         oracle::search(&rows, starts, random_starts, seed, run)
     })?;
     let sentences = found.entries.len();

@@ -7,8 +7,8 @@ use std::hash::Hash;
 
 use hashbrown::HashMap;
 
-use super::l1::Sparse;
-use crate::error::{Error, Result};
+use super::candidates::Offsets;
+use crate::error::{Error, Result, check_length};
 use crate::memory::room;
 use crate::pool::{Stop, WorkMeter};
 
@@ -42,8 +42,8 @@ impl Template {
             None if name == "words" => Some(Template::Words),
             _ => None,
         };
-        let known = ["ngram:1 to ngram:9", "presence:1 to presence:9", "phrase", "words"].map(Into::into).into();
-        found.ok_or_else(|| Error::UnknownName { kind: "template".into(), name: name.into(), known })
+        let known = ["ngram:1 to ngram:9", "presence:1 to presence:9", "phrase", "words"];
+        found.ok_or_else(|| Error::unknown("template", name, known))
     }
 
     /// The name of a feature. Its tokens have no spaces, so different features have different names.
@@ -94,14 +94,6 @@ pub struct Features {
     pub values: Vec<f64>,
     /// The names of the features.
     pub names: Vec<String>,
-}
-
-impl Features {
-    /// The rows, for optimizers.
-    pub fn sparse(&self) -> Sparse<'_> {
-        let Features { starts, features, values, names } = self;
-        Sparse { starts, features, values, count: names.len() }
-    }
 }
 
 /// Numbers for keys, by their first occurrence.
@@ -266,35 +258,26 @@ fn phrase_pair(pair: &str, source: &[&str], target: &[&str]) -> Result<String> {
     Ok(format!("{from} ||| {to}"))
 }
 
-fn check(texts: &Texts<'_>, wanted: &Wanted<'_>) -> Result<()> {
-    let same = |what: &str, expected: usize, got: usize| {
-        if expected == got { Ok(()) } else { Err(Error::LengthMismatch { what: what.into(), expected, got }) }
-    };
+/// Checks the texts. Returns where each list begins.
+fn check<'a>(texts: &Texts<'a>, wanted: &Wanted<'_>, stop: &Stop<'_>) -> Result<Offsets<'a>> {
     let candidates = texts.hypotheses.len();
-    let last = texts.starts.last().copied().unwrap_or(0);
-    if texts.starts.first() != Some(&0) || usize::try_from(last) != Ok(candidates) || !texts.starts.is_sorted() {
-        let (option, expected) = ("offsets".into(), format!("numbers from 0 to {candidates} that do not decrease"));
-        return Err(Error::InvalidOption {
-            option,
-            expected,
-            got: format!("{} numbers up to {last}", texts.starts.len()),
-        });
-    }
+    let lists = Offsets::of_rows("offsets", texts.starts, candidates, stop)?;
     let needs = |template: Template, what: &str| match wanted.templates.contains(&template) {
         true => Err(Error::Empty { what: format!("{what} for the template {template:?}") }),
         false => Ok(()),
     };
     match texts.sources {
-        Some(sources) => same("sources", texts.starts.len() - 1, sources.len())?,
+        Some(sources) => check_length("sources", lists.len(), sources.len())?,
         None => {
             needs(Template::Phrase, "sources")?;
             needs(Template::Words, "sources")?;
         }
     }
     match texts.segmentations {
-        Some(segmentations) => same("segmentations", candidates, segmentations.len()),
-        None => needs(Template::Phrase, "segmentations"),
+        Some(segmentations) => check_length("segmentations", candidates, segmentations.len())?,
+        None => needs(Template::Phrase, "segmentations")?,
     }
+    Ok(lists)
 }
 
 /// The features of all candidates.
@@ -302,7 +285,7 @@ fn check(texts: &Texts<'_>, wanted: &Wanted<'_>) -> Result<()> {
 /// # Errors
 /// If texts are missing or lengths differ, a segmentation does not fit its words, or there is no room.
 pub fn features(texts: &Texts<'_>, wanted: &Wanted<'_>, stop: &Stop<'_>) -> Result<Features> {
-    check(texts, wanted)?;
+    let lists = check(texts, wanted, stop)?;
     let mut finder = Finder {
         wanted,
         words: Numbers::new(),
@@ -316,9 +299,8 @@ pub fn features(texts: &Texts<'_>, wanted: &Wanted<'_>, stop: &Stop<'_>) -> Resu
     let mut out = Features { starts: vec![0], ..Features::default() };
     let mut apart: Vec<usize> = Vec::new();
     let (mut meter, mut found, mut seen) = (WorkMeter::default(), Vec::new(), Vec::new());
-    for list in 0..texts.starts.len() - 1 {
+    for (list, candidates) in lists.iter().enumerate() {
         let source: Vec<&str> = texts.sources.map_or_else(Vec::new, |all| all[list].split_ascii_whitespace().collect());
-        let candidates = super::l1::range(texts.starts, list);
         let first = out.features.len();
         for candidate in candidates.clone() {
             found.clear();
@@ -379,8 +361,8 @@ fn select(out: &mut Features, names: &[String], known: &[&str]) {
         known.iter().enumerate().map(|(i, name)| (*name, i as i32)).collect();
     let numbers: Vec<Option<i32>> = names.iter().map(|name| places.get(name.as_str()).copied()).collect();
     renumber(out, &numbers);
-    for row in 0..out.starts.len() - 1 {
-        let row = super::l1::range(&out.starts, row);
+    for ends in out.starts.windows(2) {
+        let row = ends[0] as usize..ends[1] as usize;
         let mut pairs: Vec<_> =
             out.features[row.clone()].iter().copied().zip(out.values[row.clone()].iter().copied()).collect();
         pairs.sort_unstable_by_key(|pair| pair.0);
