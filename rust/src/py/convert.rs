@@ -1,6 +1,6 @@
 //! Conversions between Python's values and those of the core.
 
-use numpy::ndarray::Dimension;
+use numpy::ndarray::{Dimension, Ix2};
 use numpy::{IntoPyArray, PyArray, PyArrayMethods, PyReadonlyArray, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -66,6 +66,17 @@ pub(super) fn shaped<'py, T: numpy::Element, D: numpy::ndarray::IntoDimension>(
     let shape = shape.into_dimension();
     let numbers = shape.slice().iter().fold(1, |product: u128, &length| product.saturating_mul(length.max(1) as u128));
     values.into_pyarray(py).reshape(shape).map_err(|_| Error::Memory { numbers }.into())
+}
+
+/// An array with a copy of a result.
+pub(super) fn copied<'py, T: numpy::Element + Copy>(
+    py: Python<'py>,
+    values: &[T],
+    shape: [usize; 2],
+) -> PyResult<Bound<'py, PyArray<T, Ix2>>> {
+    let mut out = reserved(values.len())?;
+    out.extend_from_slice(values);
+    shaped(py, out, shape)
 }
 
 /// The options of a metric.

@@ -7,8 +7,9 @@ use pyo3::prelude::*;
 
 use super::call::{Progress, run_long};
 use super::convert::{in_order, shaped};
-use super::reduce::{AlternativeNames, SampleArgument, in_group, sample};
+use super::reduce::AlternativeNames;
 use super::resample::{Outcomes, StoppingRule, outcomes};
+use super::resampler::{SampleArgument, in_group, sample};
 use crate::error::{check_length, named};
 use crate::resample::replicates;
 use crate::study::{self, Population, Sampling, Selection, Shuffles, Statistic};

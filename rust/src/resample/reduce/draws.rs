@@ -6,7 +6,7 @@ use super::fold::Fold;
 use super::series::SeriesValues;
 use super::state::{Field, Reader, State, foreign, state};
 use super::tally::{add_counts, combine_counts};
-use super::{Accumulate, BLOCK, Input, Partial, Reduction, Shape, Span, Stages, check_same, cleared};
+use super::{Accumulate, BLOCK, Input, Partial, Ranged, Reduction, Shape, Span, Stages, check_same, cleared};
 use crate::error::Result;
 use crate::memory::zeros;
 use crate::pool::Stop;
@@ -32,21 +32,14 @@ impl Draws {
     pub fn systems(&self) -> usize {
         self.all.series
     }
+}
 
-    /// The replicates that were processed.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.all.span.get()
+impl Ranged for Draws {
+    fn span(&self) -> &Span {
+        &self.all.span
     }
 
-    /// Appends the result for the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other samples, [`crate::Error::Memory`], and
-    /// [`crate::Error::Interrupted`] if the call is cancelled.
-    pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
+    fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         check_same(self.all.series == later.all.series)?;
         self.all.merge(&later.all, stop)
     }
@@ -108,20 +101,14 @@ impl Moments {
     fn total(&self) -> (Vec<f64>, u64) {
         self.fold.as_ref().and_then(Fold::total).unwrap_or_default()
     }
+}
 
-    /// The replicates that were processed.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.span.get()
+impl Ranged for Moments {
+    fn span(&self) -> &Span {
+        &self.span
     }
 
-    /// Adds the result for the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other samples.
-    pub fn merge(&mut self, later: &Self) -> Result<()> {
+    fn merge(&mut self, later: &Self, _stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.systems == later.systems)?;
         if let (Some(fold), Some(later)) = (&mut self.fold, &later.fold) {
@@ -217,20 +204,14 @@ impl Ranks {
     pub fn systems(&self) -> &[usize] {
         &self.systems
     }
+}
 
-    /// The replicates that were processed.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.span.get()
+impl Ranged for Ranks {
+    fn span(&self) -> &Span {
+        &self.span
     }
 
-    /// Adds the result for the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other samples.
-    pub fn merge(&mut self, later: &Self) -> Result<()> {
+    fn merge(&mut self, later: &Self, _stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.systems == later.systems && self.higher_is_better == later.higher_is_better)?;
         add_counts(&mut self.counts, &later.counts);

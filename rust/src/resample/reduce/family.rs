@@ -11,7 +11,8 @@ use super::series::SeriesValues;
 use super::state::{Field, Reader, State, foreign, state};
 use super::tally::{TestCounts, combine_counts, test_counts};
 use super::{
-    Accumulate, Alternatives, BLOCK, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
+    Accumulate, Alternatives, BLOCK, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same,
+    cleared,
 };
 use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, zeros};
@@ -44,20 +45,14 @@ impl Spread {
     pub fn shape(&self) -> [usize; 2] {
         self.tests.shape()
     }
+}
 
-    /// The replicates that were processed.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.span.get()
+impl Ranged for Spread {
+    fn span(&self) -> &Span {
+        &self.span
     }
 
-    /// Adds the result for the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] if they do not follow, or belong to other pairs.
-    pub fn merge(&mut self, later: &Self) -> Result<()> {
+    fn merge(&mut self, later: &Self, _stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.tests == later.tests)?;
         if let (Some(fold), Some(later)) = (&mut self.fold, &later.fold) {
@@ -193,12 +188,14 @@ impl MaxT {
     ) -> Self {
         MaxT { counted: TestCounts::new(pairs, alternatives.into(), thresholds), families: Families(families), scales }
     }
+}
 
-    /// Adds the counts of the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] if they do not follow, or were counted under another specification.
-    pub fn merge(&mut self, later: &Self) -> Result<()> {
+impl Ranged for MaxT {
+    fn span(&self) -> &Span {
+        &self.counted.span
+    }
+
+    fn merge(&mut self, later: &Self, _stop: &Stop<'_>) -> Result<()> {
         self.counted.merge(&later.counted, self.scales == later.scales && self.families == later.families)
     }
 }
@@ -317,18 +314,6 @@ impl MinP {
         MinP { counted, families: Families(families), tolerances, ranks }
     }
 
-    /// Always fails: the rank of a shuffle among some of the shuffles does not determine its rank among all.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`].
-    pub fn merge(&mut self, _later: &Self) -> Result<()> {
-        Err(Error::invalid(
-            "a reduction to merge",
-            "one that can be computed in parts (merge Series, or run all shuffles at once)",
-            "MinP, which ranks each shuffle among all",
-        ))
-    }
-
     /// Makes the shuffles, several times if there is no room for the statistics of all tests.
     ///
     /// # Errors
@@ -390,6 +375,21 @@ impl MinP {
             }
         }
         Ok(())
+    }
+}
+
+impl Ranged for MinP {
+    fn span(&self) -> &Span {
+        &self.counted.span
+    }
+
+    /// Always fails: the rank of a shuffle among some of the shuffles does not determine its rank among all.
+    fn merge(&mut self, _later: &Self, _stop: &Stop<'_>) -> Result<()> {
+        Err(Error::invalid(
+            "a reduction to merge",
+            "one that can be computed in parts (merge Series, or run all shuffles at once)",
+            "MinP, which ranks each shuffle among all",
+        ))
     }
 }
 

@@ -4,8 +4,11 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::state::{Field, Reader, State, foreign};
-use super::{Accumulate, BLOCK, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared};
+use super::{
+    Accumulate, BLOCK, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
+};
 use crate::error::Result;
+use crate::pool::Stop;
 use crate::resample::bins::{Bins, Histogram};
 use crate::simd::Simd;
 
@@ -79,20 +82,14 @@ impl Histograms {
     pub fn shape(&self) -> [usize; 2] {
         self.tests.shape()
     }
+}
 
-    /// The replicates that were counted.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.span.get()
+impl Ranged for Histograms {
+    fn span(&self) -> &Span {
+        &self.span
     }
 
-    /// Adds the counts of the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other tests, and [`crate::Error::Memory`].
-    pub fn merge(&mut self, later: &Self) -> Result<()> {
+    fn merge(&mut self, later: &Self, _stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.tests == later.tests && self.of == later.of)?;
         let mut total = self.total()?;

@@ -7,6 +7,7 @@
 //!
 //! A *block* of replicates is what a kernel sums at a time. Its replicates are scored in *batches* of at most [`BLOCK`].
 
+mod any;
 mod draws;
 mod family;
 mod fold;
@@ -18,6 +19,9 @@ mod stopping;
 mod sums;
 mod tally;
 
+#[cfg(feature = "python")]
+pub(crate) use any::reductions;
+pub use any::{AnyReduction, run_all};
 pub use draws::{Draws, Moments, Ranks};
 pub use family::{MaxT, MinP, Spread};
 pub use histograms::{Histograms, Statistics};
@@ -236,9 +240,30 @@ fn cleared<T: Zero + Default>(buffer: &mut Vec<T>, length: usize) -> Result<()> 
     resize(buffer, length)
 }
 
+/// What a reduction keeps of a range of replicates. That of the next range can be added.
+pub trait Ranged {
+    /// The range, if the reduction has been run.
+    fn span(&self) -> &Span;
+
+    /// Adds what a reduction with the same specification has kept of the replicates that follow these.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] if they do not follow, or the specification is another one, [`Error::Memory`], and
+    /// [`Error::Interrupted`] if the call is cancelled.
+    fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()>;
+
+    /// The replicates that were processed.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] before a run.
+    fn replicates(&self) -> Result<Range<u64>> {
+        self.span().get()
+    }
+}
+
 /// The range of replicates that a reduction has processed, if it has been run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Span(Option<Range<u64>>);
+pub struct Span(Option<Range<u64>>);
 
 impl Span {
     /// The range.
@@ -265,9 +290,8 @@ impl Span {
         if first.end == second.start {
             return Ok(first.start..second.end);
         }
-        let (option, expected) =
-            ("the first replicate of a reduction to merge", format!("{}, where this one ends", first.end));
-        Err(Error::invalid(option, expected, second.start))
+        let expected = format_args!("{}, where this one ends", first.end);
+        Err(Error::invalid("the first replicate of a reduction to merge", expected, second.start))
     }
 }
 

@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use super::state::state;
 use super::tally::{TestCounts, combine_counts};
-use super::{Accumulate, Alternative, BLOCK, Input, Pair, Partial, Reduction, Shape, Stages, cleared};
+use super::{Accumulate, Alternative, BLOCK, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, cleared};
 use crate::error::Result;
 use crate::memory::zeros;
+use crate::pool::Stop;
 
 /// For every metric and pair (x, y), the number of permutations in which |score(x) − score(y)| reaches a threshold, and
 /// in which the range of the scores of all systems, max − min, reaches it (Carterette 2012,
@@ -38,20 +39,14 @@ impl PermutedTally {
     pub fn shape(&self) -> [usize; 2] {
         self.counted.tests.shape()
     }
+}
 
-    /// The permutations that were counted.
-    ///
-    /// # Errors
-    /// [`InvalidOption`](crate::Error::InvalidOption) before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.counted.span.get()
+impl Ranged for PermutedTally {
+    fn span(&self) -> &Span {
+        &self.counted.span
     }
 
-    /// Adds the counts of the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`InvalidOption`](crate::Error::InvalidOption) if they do not follow, or were counted under another specification.
-    pub fn merge(&mut self, later: &Self) -> Result<()> {
+    fn merge(&mut self, later: &Self, _stop: &Stop<'_>) -> Result<()> {
         self.counted.merge(&later.counted, self.systems == later.systems)
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::state::{Field, Reader, state};
-use super::{Accumulate, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared};
+use super::{Accumulate, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same, cleared};
 use crate::error::Result;
 use crate::memory::zeros;
 use crate::pool::{Stop, WorkMeter};
@@ -132,21 +132,14 @@ impl Series {
     pub fn shape(&self) -> [usize; 2] {
         self.tests.shape()
     }
+}
 
-    /// The replicates that were processed.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.all.span.get()
+impl Ranged for Series {
+    fn span(&self) -> &Span {
+        &self.all.span
     }
 
-    /// Appends the result for the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other pairs, [`crate::Error::Memory`], and
-    /// [`crate::Error::Interrupted`] if the call is cancelled.
-    pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
+    fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         check_same(self.tests == later.tests)?;
         self.all.merge(&later.all, stop)
     }

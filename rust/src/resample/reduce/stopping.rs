@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{
-    Accumulate, Alternatives, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
+    Accumulate, Alternatives, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
 };
 use crate::error::{Error, Result};
 use crate::memory::{reserved, resize, zeros};
@@ -315,21 +315,15 @@ impl SequentialTally {
     pub fn shape(&self) -> [usize; 2] {
         self.tests.shape()
     }
+}
 
-    /// The replicates that were processed.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.span.get()
+impl Ranged for SequentialTally {
+    fn span(&self) -> &Span {
+        &self.span
     }
 
-    /// Examines the shuffles that follow these.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] if they do not follow, or belong to other tests, [`Error::Memory`], and
-    /// [`Error::Interrupted`] if the call is cancelled, after which some of them may have been examined.
-    pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
+    /// If the call is cancelled, some of the later shuffles may have been examined.
+    fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         let same = self.thresholds == later.thresholds && self.alternatives == later.alternatives;
         check_same(same && self.tests == later.tests && self.rule == later.rule)?;

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::design::Design;
 use super::kernel::{Block, Kernel, STRIDE, Scratch};
-use super::reduce::{self, Outcome, Reduction, Rule};
+use super::reduce::{self, Outcome, Ranged, Reduction, Rule};
 use super::{Alternative, Alternatives, Kind, Pair, Plan, Resampler, Sample, replicates};
 use crate::error::Result;
 use crate::pool::{Run, Stop};
