@@ -9,9 +9,10 @@ use std::ops::Range;
 
 use super::draw::{Copies, Weighing};
 use super::ties::check_size;
-use super::{Grouping, LANES, Material};
+use super::{LANES, Material};
 use crate::error::Result;
 use crate::memory::reserved;
+use crate::meta::Grouping;
 use crate::pool::{Stop, WorkMeter, sort};
 use crate::simd::{Simd, dispatch};
 

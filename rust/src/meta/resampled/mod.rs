@@ -23,23 +23,20 @@ pub use flips::Plan;
 pub use permute::permuted;
 pub use votes::{TieRule, permuted_votes};
 
+use super::Grouping;
 use crate::error::{Error, Result, check_length, named};
 use crate::memory::reserved;
 
 /// Replicates side by side: the bits of a word.
 const LANES: usize = 64;
 
-/// Which cells of a matrix of systems × segments are compared with each other.
+/// Which scores are compared with each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Grouping {
-    /// All cells.
-    None,
-    /// The segments of a system.
-    Sys,
-    /// The systems on a segment.
-    Item,
-    /// The systems' means over their cells.
-    System,
+pub enum Compared {
+    /// Those of outputs, within each group.
+    Outputs(Grouping),
+    /// The systems' means over their outputs.
+    Systems,
 }
 
 /// A coefficient of agreement between scores of a metric and of people.
@@ -61,15 +58,26 @@ pub enum Coefficient {
     Accuracy,
 }
 
+impl Coefficient {
+    /// Whether ties of the metric are calibrated.
+    fn is_calibrated(self) -> bool {
+        matches!(self, Coefficient::Acc23 | Coefficient::Tau23)
+    }
+}
+
 /// A coefficient and what it is computed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Statistic {
-    grouping: Grouping,
+    compared: Compared,
     coefficient: Coefficient,
 }
 
-const GROUPINGS: [(&str, Grouping); 4] =
-    [("none", Grouping::None), ("sys", Grouping::Sys), ("item", Grouping::Item), ("system", Grouping::System)];
+const COMPARED: [(&str, Compared); 4] = [
+    ("none", Compared::Outputs(Grouping::None)),
+    ("sys", Compared::Outputs(Grouping::System)),
+    ("item", Compared::Outputs(Grouping::Item)),
+    ("system", Compared::Systems),
+];
 
 const COEFFICIENTS: [(&str, Coefficient); 7] = [
     ("pearson", Coefficient::Pearson),
@@ -87,9 +95,9 @@ impl Statistic {
     /// # Errors
     /// [`Error::UnknownName`] for an unknown name, [`Error::InvalidOption`] for calibrated ties of system scores.
     pub fn named(grouping: &str, coefficient: &str) -> Result<Self> {
-        let grouping = named("grouping", grouping, &GROUPINGS)?;
-        let statistic = Statistic { grouping, coefficient: named("coefficient", coefficient, &COEFFICIENTS)? };
-        if grouping == Grouping::System && statistic.is_calibrated() {
+        let compared = named("grouping", grouping, &COMPARED)?;
+        let statistic = Statistic { compared, coefficient: named("coefficient", coefficient, &COEFFICIENTS)? };
+        if compared == Compared::Systems && statistic.coefficient.is_calibrated() {
             return Err(Error::invalid(
                 "the coefficient of system scores",
                 "pearson, spearman, kendall-b, kendall-c or accuracy",
@@ -97,10 +105,6 @@ impl Statistic {
             ));
         }
         Ok(statistic)
-    }
-
-    fn is_calibrated(self) -> bool {
-        matches!(self.coefficient, Coefficient::Acc23 | Coefficient::Tau23)
     }
 }
 
@@ -171,7 +175,7 @@ impl Material {
         let all = 0..self.cells.len() as u32;
         let mut groups = match grouping {
             Grouping::None => vec![all.collect()],
-            Grouping::Sys | Grouping::System => {
+            Grouping::System => {
                 let mut groups = vec![Vec::new(); self.shape[0]];
                 all.for_each(|cell| groups[self.system(cell) as usize].push(cell));
                 groups

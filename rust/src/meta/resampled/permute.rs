@@ -8,7 +8,7 @@ use super::points::{Points, Scratch};
 use super::sums::{PearsonSums, SystemMeans};
 use super::sweep::{self, Sweep};
 use super::ties::{GroupPairs, Steps};
-use super::{Coefficient, Grouping, LANES, Material, Statistic, at, constant};
+use super::{Coefficient, Compared, LANES, Material, Statistic, at, constant};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
@@ -34,10 +34,10 @@ enum Method {
 
 impl Method {
     fn new(material: &Material, statistic: Statistic, plan: &Plan<'_>) -> Result<Self> {
-        let Statistic { grouping, coefficient } = statistic;
-        if grouping == Grouping::System {
-            return Ok(Method::System(SystemMeans::new(material, statistic)));
-        }
+        let Statistic { compared, coefficient } = statistic;
+        let Compared::Outputs(grouping) = compared else {
+            return Ok(Method::System(SystemMeans::new(material, coefficient)));
+        };
         let groups = material.groups(grouping, 2);
         Ok(match coefficient {
             Coefficient::Pearson => Method::Pearson(PearsonSums::new(material, &groups)),

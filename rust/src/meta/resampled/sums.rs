@@ -4,9 +4,10 @@
 
 use super::flips::Flips;
 use super::small::{pearson, unweighted};
-use super::{Coefficient, LANES, Material, Statistic, at};
+use super::{Coefficient, LANES, Material, at};
 use crate::error::Result;
 use crate::memory::zeros;
+use crate::meta::Grouping;
 use crate::pool::{Stop, WorkMeter};
 use crate::simd::{Simd, dispatch};
 
@@ -188,11 +189,11 @@ pub(super) struct SystemMeans {
 }
 
 impl SystemMeans {
-    pub fn new(material: &Material, statistic: Statistic) -> Self {
-        let rows = material.groups(statistic.grouping, 1).into_iter();
+    pub fn new(material: &Material, coefficient: Coefficient) -> Self {
+        let rows = material.groups(Grouping::System, 1).into_iter();
         let rows: Vec<_> = rows.map(|(_, cells)| cells).collect();
         let human = rows.iter().map(|cells| mean(&at(&material.human, cells))).collect();
-        SystemMeans { rows, human, coefficient: statistic.coefficient }
+        SystemMeans { rows, human, coefficient }
     }
 
     /// The differences of the pairs in a block of replicates.
