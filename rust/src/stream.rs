@@ -46,7 +46,10 @@ pub enum Purpose {
 }
 
 /// The kinds of derived seeds, and the number by which each kind enters the counter.
-const DERIVED: [(&str, u32); 4] = [("test-set", 1), ("simulation", 2), ("run", 3), ("restart", 4)];
+const DERIVED: [(&str, u32); 4] = [("test-set", 1), ("simulation", SIMULATION), ("run", 3), ("restart", 4)];
+
+/// The kind of seed of a simulation.
+pub(crate) const SIMULATION: u32 = 2;
 
 /// A seed for the `index`-th test set, simulation, run or restart: the first value of a stream with a purpose of its
 /// own, whose part is the kind and whose replicate is the index. Derived seeds can be derived from again.
@@ -54,8 +57,12 @@ const DERIVED: [(&str, u32); 4] = [("test-set", 1), ("simulation", 2), ("run", 3
 /// # Errors
 /// [`Error::UnknownName`] for an unknown kind.
 pub fn derive(seed: u64, kind: &str, index: u64) -> Result<u64> {
-    let kind = named("kind of seed", kind, &DERIVED)?;
-    Ok(Stream::new(seed, Purpose::Derive, index).part(kind).value(0))
+    Ok(derived(seed, named("kind of seed", kind, &DERIVED)?, index))
+}
+
+/// As [`derive`], by the number of the kind.
+pub(crate) fn derived(seed: u64, kind: u32, index: u64) -> u64 {
+    Stream::new(seed, Purpose::Derive, index).part(kind).value(0)
 }
 
 const MULTIPLIER_0: u64 = 0xD251_1F53;

@@ -168,6 +168,14 @@ impl Options {
         }
     }
 
+    /// The value of a number with a default.
+    pub fn number(&self, name: &str) -> f64 {
+        match self.get(name) {
+            Value::Real(x) => *x,
+            other => panic!("option {name:?} is {other}, not a number"),
+        }
+    }
+
     /// The value of a number, if it is set.
     pub fn real(&self, name: &str) -> Option<f64> {
         match self.get(name) {

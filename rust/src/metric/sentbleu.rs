@@ -225,7 +225,6 @@ impl SentBleu {
         let found = METHODS.iter().find(|method| method.name == name);
         let method =
             found.ok_or_else(|| Error::unknown("smoothing", name, METHODS.iter().map(|method| method.name)))?;
-        let real = |name| options.real(name).unwrap_or_default();
         let strict = options.name("smoothing_reading") == "strict";
         let interpolated = method.smoothing == Smoothing::Interpolated;
         let floor = options.real("smoothing_floor").unwrap_or(default_floor(strict));
@@ -233,9 +232,9 @@ impl SentBleu {
             words: Words::new(options)?,
             order: options.integer("max_ngram_order"),
             method,
-            epsilon: real("smoothing_epsilon"),
-            k: real("smoothing_k"),
-            alpha: real("smoothing_alpha"),
+            epsilon: options.number("smoothing_epsilon"),
+            k: options.number("smoothing_k"),
+            alpha: options.number("smoothing_alpha"),
             raw_prior: interpolated && options.name("smoothing_prior") == "raw",
             extra: options.flag("smoothing_extra"),
             floor: if interpolated { floor } else { 0.0 },
@@ -269,7 +268,7 @@ impl SentBleu {
             Smoothing::NltkNeighbours => self.nltk_neighbours(self.each(|n| p.precision(n)), p),
             // NLTK raises an error here.
             Smoothing::NltkInterpolated if self.order > 2 && p.matches[2] == 0.0 => [0.0; MAX_ORDER + 1],
-            // NLTK's prior is the whole precision of an order for which the hypothesis is too short.
+            // If the hypothesis is too short for an order, NLTK's precision is the prior alone.
             Smoothing::NltkInterpolated => self.interpolated(p, |n| (hypothesis + 1.0 - n as f64).max(0.0)),
             Smoothing::NltkLengthAndNeighbours => self.nltk_neighbours(self.nltk_by_length(p, hypothesis), p),
         }

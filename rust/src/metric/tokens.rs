@@ -113,12 +113,12 @@ pub fn count_tokens(
             let mut rows = vec![0; (row_of(range.end) - row_of(range.start)) * width];
             let mut rest = rows.chunks_exact_mut(width);
             for segment in range {
-                let mut count = |chosen| {
-                    let row = rest.next().expect("there is a row for each segment or reference");
-                    counter.count(texts, segment, chosen, row, stop)
-                };
+                let mut count = |chosen, row| counter.count(texts, segment, chosen, row, stop);
                 let all = texts.references(segment);
-                let counted = if each_reference { all.clone().try_for_each(|r| count(r..r + 1)) } else { count(all) };
+                let counted = match each_reference {
+                    true => all.zip(&mut rest).try_for_each(|(r, row)| count(r..r + 1, row)),
+                    false => rest.by_ref().take(1).try_for_each(|row| count(all.clone(), row)),
+                };
                 counted.map_err(|error| error.in_segment(segment + 1))?;
             }
             Ok(rows)

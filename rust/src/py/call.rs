@@ -33,7 +33,7 @@ pub(super) fn run_long<T: Send>(
         value = body.take().map(|body| body(run)).transpose()?;
         Ok(())
     })?;
-    Ok(value.expect("the body has been run"))
+    value.ok_or_else(|| Error::Interrupted.into())
 }
 
 /// [`run_long`] for all types of values, so that it is compiled once.

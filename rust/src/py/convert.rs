@@ -41,7 +41,7 @@ fn pack(bytes: &[u8]) -> u64 {
 
 /// Packs an (R, S) array of booleans into flip masks. Returns the masks and R.
 pub(super) fn flips(py: Python<'_>, masks: &PyReadonlyArray2<'_, bool>) -> PyResult<(Vec<u64>, usize)> {
-    let &[replicates, units] = masks.shape() else { unreachable!("the array has two dimensions") };
+    let (replicates, units) = masks.as_array().dim();
     let masks = bytes(masks)?;
     let masks = in_order(&masks)?;
     let words = run_serial(py, |stop| {

@@ -50,7 +50,7 @@ impl Bins {
     #[pyo3(signature = (values, used=None))]
     fn update(&mut self, values: PyReadonlyArray2<'_, f64>, used: Option<PyReadonlyArray1<'_, u64>>) -> PyResult<()> {
         let py = values.py();
-        let &[series, n] = values.shape() else { unreachable!("the array has two dimensions") };
+        let (series, n) = values.as_array().dim();
         let values = in_order(&values)?;
         let used = used.as_ref().map(in_order).transpose()?;
         for got in [Some(series), used.map(<[u64]>::len)].into_iter().flatten() {
@@ -115,10 +115,8 @@ pub fn histograms<'py>(
     let n = scores.shape()[1];
     let (scores, centres) = (in_order(&scores)?, in_order(&centres)?);
     let expected = systems.len();
-    for (what, got) in [("systems to subtract", minus.as_ref().map_or(expected, Vec::len)), ("centres", centres.len())]
-    {
-        check_length(what, expected, got)?;
-    }
+    check_length("systems to subtract", expected, minus.as_ref().map_or(expected, Vec::len))?;
+    check_length("centres", expected, centres.len())?;
     let mut wanted = reserved(expected)?;
     wanted.extend(systems.iter().enumerate().map(|(i, &system)| Values {
         system,

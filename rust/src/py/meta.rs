@@ -8,12 +8,6 @@ use super::convert::{in_order, shaped};
 use crate::error::check_length;
 use crate::meta::{Grouping, Matrices, calibrate, pairs, votes};
 
-/// The shape of scores: metrics, systems, segments.
-fn shape(scores: &PyReadonlyArray3<'_, f64>) -> [usize; 3] {
-    let &[metrics, systems, segments] = scores.shape() else { unreachable!("the array has three dimensions") };
-    [metrics, systems, segments]
-}
-
 #[pyfunction]
 #[pyo3(signature = (scores, segment, better, worse, votes, *, threads=0, progress=None))]
 #[allow(clippy::too_many_arguments)]
@@ -27,7 +21,7 @@ pub fn meta_votes<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray3<i64>>> {
-    let [metrics, systems, segments] = shape(&scores);
+    let (metrics, systems, segments) = scores.as_array().dim();
     let scores = in_order(&scores)?;
     let votes = votes::Votes {
         segment: in_order(&segment)?,
@@ -43,7 +37,7 @@ pub fn meta_votes<'py>(
 
 /// Scores of metrics and of people of the same shape.
 fn matrices<'a>(scores: &'a PyReadonlyArray3<'_, f64>, human: &'a PyReadonlyArray2<'_, f64>) -> PyResult<Matrices<'a>> {
-    let [metrics, systems, segments] = shape(scores);
+    let (metrics, systems, segments) = scores.as_array().dim();
     let lengths = [("systems", systems, human.shape()[0]), ("segments", segments, human.shape()[1])];
     for (what, expected, got) in lengths {
         check_length(format_args!("{what} that people have scored"), expected, got)?;
@@ -67,7 +61,7 @@ pub fn meta_cell_counts<'py>(
 ) -> PyResult<Bound<'py, PyArray3<i64>>> {
     let grouping = Grouping::named(grouping)?;
     let matrices = matrices(&scores, &human)?;
-    let [metrics, systems, segments] = shape(&scores);
+    let (metrics, systems, segments) = scores.as_array().dim();
     let epsilons = in_order(&epsilons)?;
     let counts = run_long(py, threads, progress, ("counting", metrics), |run| {
         pairs::count_by_cell(matrices, grouping, epsilons, run)

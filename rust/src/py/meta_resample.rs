@@ -42,7 +42,7 @@ impl<'a> Scores<'a> {
         scores: &'a PyReadonlyArray3<'py, f64>,
         human: Option<&'a PyReadonlyArray2<'py, f64>>,
     ) -> PyResult<Self> {
-        let &[metrics, n_systems, segments] = scores.shape() else { unreachable!("the array has three dimensions") };
+        let (metrics, n_systems, segments) = scores.as_array().dim();
         if let Some(human) = human {
             check_shape("human scores", &[n_systems, segments], human.shape())?;
         }

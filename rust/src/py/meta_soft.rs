@@ -91,7 +91,7 @@ fn prepared(
     segments: &PyReadonlyArray1<'_, u32>,
     (inner_seed, permutations): (u64, usize),
 ) -> PyResult<Result<(Scores, Signs)>> {
-    let &[metrics, systems, all] = scores.shape() else { unreachable!("the array has three dimensions") };
+    let (metrics, systems, all) = scores.as_array().dim();
     let (scores, segments) = (in_order(scores)?, in_order(segments)?);
     let make = || {
         let signs = Signs::new(inner_seed, permutations, segments.len())?;

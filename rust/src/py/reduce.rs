@@ -122,7 +122,7 @@ macro_rules! classes {
                             reduction.replicates()?;
                             Ok(reduction)
                         }
-                        // A subclass in Python can call the constructor of another class.
+                        // Python cannot make such an object.
                         _ => Err(PyTypeError::new_err(concat!("this object is no ", stringify!($class)))),
                     }
                 }

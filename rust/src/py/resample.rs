@@ -1,6 +1,6 @@
 //! Stopping rules, random streams and weights.
 
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use super::call::{Progress, run_long, run_serial};
@@ -66,7 +66,7 @@ impl Sequential {
 
     fn update(&mut self, reached: PyReadonlyArray2<'_, bool>) -> PyResult<()> {
         let py = reached.py();
-        let &[tests, n] = reached.shape() else { unreachable!("the array has two dimensions") };
+        let (tests, n) = reached.as_array().dim();
         let expected = self.0.outcomes().len();
         check_length("tests", expected, tests)?;
         let (bits, _) = flips(py, &reached)?;

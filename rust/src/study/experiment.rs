@@ -13,7 +13,7 @@ use crate::resample::reduce::{Draws, Outcome, Reduction, Rule, SequentialTally, 
 use crate::resample::studentize::Both;
 use crate::resample::{Alternatives, Plan, Resampler, Workers, length, random_codes, replicates};
 use crate::simd::Simd;
-use crate::stream::derive;
+use crate::stream::{SIMULATION, derived};
 
 /// How the shuffles of a simulation are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Experiment {
 
     /// The seed of everything random in a simulation.
     fn seed_of(&self, simulation: u64) -> u64 {
-        derive(self.seed, "simulation", simulation).expect("it is a kind of seed")
+        derived(self.seed, SIMULATION, simulation)
     }
 
     fn population_of(&self, simulation: u64) -> (usize, &Population) {
@@ -243,8 +243,7 @@ impl Experiment {
         run: &mut Run<'_>,
     ) -> Result<Vec<T>> {
         let (all, metrics) = (length(&simulations), self.metrics());
-        let (expected, got) = (all * metrics, thresholds.len());
-        check_length("thresholds", expected, got)?;
+        check_length("thresholds", all * metrics, thresholds.len())?;
         let range = replicates(0, n)?;
         let workers = Workers::default();
         let work = |buffers: &mut Buffers, item: usize, stop: &Stop<'_>| {
@@ -254,8 +253,8 @@ impl Experiment {
             self.shuffle(simulation, how, &mut tally, (&workers, buffers), stop)?;
             read(&tally)
         };
-        let mut out = reserved(expected)?;
-        out.resize(expected, T::default());
+        let mut out = reserved(thresholds.len())?;
+        out.resize(thresholds.len(), T::default());
         let blocks = match statistic {
             Statistic::Difference => {
                 (all, AT_ONCE, 2 * self.counts() + n as u64 * (self.counts() / 64 + 80 * metrics as u64))

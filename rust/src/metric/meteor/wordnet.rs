@@ -94,7 +94,9 @@ impl Dictionary {
     /// between bases and their irregular forms. Offsets of all parts of speech are mixed.
     fn of_meteor(files: &[File], stop: &Stop<'_>) -> Result<Self> {
         let (mut all, mut meter) = (Dictionary::default(), WorkMeter::default());
-        let [words, exceptions] = files else { unreachable!("METEOR's synonyms are two files") };
+        let [words, exceptions] = files else {
+            return Err(Error::invalid("METEOR's synonyms", "two files", files.len()));
+        };
         let text = words.text()?;
         pairs(text, "a word", "the offsets of its synonym sets", |word, line, offsets| {
             meter.charge(LOOK_UP + offsets.len(), stop)?;

@@ -192,7 +192,9 @@ impl Beam {
                 self.column[first..end_here].fill(UNREACHED);
                 std::mem::swap(&mut self.column, &mut self.next);
                 std::mem::swap(&mut self.edits, &mut self.next_edits);
-                (first, end) = (next_first.expect("the best cell of a column is not left out"), next_end);
+                #[allow(clippy::expect_used, reason = "the best cell of a column is not left out")]
+                let next_first = next_first.expect("a cell is left");
+                (first, end) = (next_first, next_end);
             }
         }
         Ok(self.column[rows] as usize)
