@@ -220,7 +220,7 @@ pub struct Blocks {
     pub size: usize,
     /// The cost of an item in additions, roughly.
     pub cost: u64,
-    /// How many items the first block lacks, so that blocks can begin at multiples of their size.
+    /// By how many items the first block is shorter, so that the others begin at multiples of the size.
     pub lead: usize,
 }
 

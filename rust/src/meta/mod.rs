@@ -120,11 +120,8 @@ impl<'a> Matrices<'a> {
     pub fn new(scores: &'a [f64], human: &'a [f64], [metrics, systems, segments]: [usize; 3]) -> Result<Self> {
         let cells = systems.checked_mul(segments).and_then(|cells| Some((cells, cells.checked_mul(metrics)?)));
         let (cells, all) = cells.ok_or(Error::Memory { numbers: u128::MAX })?;
-        for (what, expected, got) in
-            [("scores of people", cells, human.len()), ("scores of metrics", all, scores.len())]
-        {
-            check_length(what, expected, got)?;
-        }
+        check_length("scores of people", cells, human.len())?;
+        check_length("scores of metrics", all, scores.len())?;
         Ok(Matrices { scores, human, metrics, shape: (systems, segments) })
     }
 

@@ -45,8 +45,7 @@ impl<'a> Sample<'a> {
     /// # Errors
     /// [`Error::LengthMismatch`] if the counts and the formula differ in their number of columns.
     pub fn new(formula: Arc<dyn Formula>, stats: SuffStats<'a>) -> Result<Self> {
-        let (expected, got) = (formula.columns().len(), stats.columns());
-        check_length(format_args!("columns of {}", formula.name()), expected, got)?;
+        check_length(format_args!("columns of {}", formula.name()), formula.columns().len(), stats.columns())?;
         Ok(Sample { formula: Some(formula), stats })
     }
 
@@ -55,6 +54,11 @@ impl<'a> Sample<'a> {
         Sample { formula: None, stats }
     }
 }
+
+/// Replicates come in batches of this many, as many as a mask has bits. Kernels pad blocks to whole batches. Batches that
+/// begin at multiples of this number are scored together, while their totals are in the L1 cache, and sums of floats are
+/// sums over these batches.
+pub const BATCH: usize = 64;
 
 /// The number of replicates in a range.
 pub(crate) fn length(range: &Range<u64>) -> usize {

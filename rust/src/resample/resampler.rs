@@ -13,7 +13,7 @@ use super::kernel::scatter::{MOST_SHUFFLES, WholeRows};
 use super::kernel::source::{Source, Supplied};
 use super::kernel::subgroup::Subgroup;
 use super::kernel::weights::Strata;
-use super::kernel::{Block, Kernel, STRIDE, Scratch};
+use super::kernel::{Block, Kernel, Scratch};
 use super::reduce::{Accumulate, Input, Pair, Partial, Reduction, Shape};
 use super::score::Scoring;
 use super::{Sample, length};
@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::memory::resize;
 use crate::metric::Formula;
 use crate::pool::{self, Blocks, Run, Stop};
+use crate::resample::BATCH;
 use crate::simd::Simd;
 use crate::stats::LARGEST_SUM;
 
@@ -307,7 +308,7 @@ impl Resampler {
             reductions.iter_mut().map(|reduction| reduction.stages()).unzip();
         // Blocks begin at multiples of their size, which is a multiple of the batch size of reductions.
         let size =
-            n.div_ceil(pool::thread_count(run.threads)).next_multiple_of(STRIDE).clamp(kernel.least(), kernel.block());
+            n.div_ceil(pool::thread_count(run.threads)).next_multiple_of(BATCH).clamp(kernel.least(), kernel.block());
         let lead = (range.start % size as u64) as usize;
         // A score or a statistic is taken to cost 40 additions.
         let blocks = Blocks { items: n, size, cost: kernel.cost() + 40 * inputs.series(&self.shape) as u64, lead };
@@ -433,11 +434,11 @@ impl Resampler {
         stop: &Stop<'_>,
     ) -> Result<()> {
         let n = length(&replicates);
-        let stride = n.next_multiple_of(STRIDE);
+        let stride = n.next_multiple_of(BATCH);
         columns.clear();
         resize(columns, self.design.width() * stride)?;
         kernel.sums(replicates.clone(), scratch, (columns, stride), stop)?;
-        let block = Block { design: &self.design, columns, stride, replicates, rows: kernel.rows() };
+        let block = Block { design: &self.design, columns, stride, replicates, constants: kernel.constants() };
         for (accumulate, partial) in accumulators.iter().zip(&mut *partials) {
             partial.replicates = block.replicates.clone();
             accumulate.start(partial)?;

@@ -61,8 +61,8 @@ impl Population {
         }
     }
 
-    /// The design of draws of some test sets of the same number of units: system 2i and 2i + 1 of each metric are those
-    /// of the i-th test set.
+    /// One design for draws from several test sets, which have the same number of units. Under each metric, systems 2i
+    /// and 2i + 1 are the two systems of test set i.
     pub(super) fn drawn(&self, chosen: &[Chosen], stop: &Stop<'_>) -> Result<Design> {
         let (pooled, units, all) = (&self.pooled, chosen[0].units.len(), chosen.len());
         let mut meter = WorkMeter::default();

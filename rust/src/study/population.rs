@@ -25,8 +25,8 @@ pub struct Population {
     pub(super) relative: Design,
     /// The same, row by row, if they are small numbers.
     pub(super) differences: Option<DifferenceRows>,
-    /// The columns to add up in draws, of one system whose units are those of the first system and then those of the
-    /// second, so that the rules hold however the two are swapped.
+    /// The columns to add up in draws. They are packed as if both systems were one, with the units of the first before
+    /// those of the second: then the rules hold for both, and so for any swap of the two.
     pub(super) pooled: Design,
     /// For each packed column of `pooled`, whether both systems have the same values, so that it is added up once.
     pub(super) shared: Vec<bool>,

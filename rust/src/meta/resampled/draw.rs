@@ -7,11 +7,12 @@ use super::drawn_ties::Calibrated;
 use super::permute::run_pairs;
 use super::points::{Points, Scratch};
 use super::small::value;
-use super::{Coefficient, Compared, LANES, Material, Statistic, at, constant};
+use super::{Coefficient, Compared, Material, Statistic, at, constant};
 use crate::error::{Result, check_length};
 use crate::memory::{reserved, zeros};
 use crate::meta::Grouping;
 use crate::pool::{Run, Stop, WorkMeter};
+use crate::resample::BATCH;
 use crate::resample::draw_weights;
 use crate::stream::{Purpose, Stream};
 
@@ -39,7 +40,7 @@ impl Copies {
 }
 
 /// Replicates that are held at once.
-const BATCH: usize = 4096;
+const COPIED: usize = 4096;
 
 /// Groups of at most this many cells are compared pair by pair.
 const FEW: usize = 12;
@@ -48,13 +49,8 @@ impl Drawn<'_> {
     fn check(&self, [systems, segments]: [usize; 2], replicates: &Range<u64>) -> Result<()> {
         let Drawn::Copies(of_systems, of_segments) = self else { return Ok(()) };
         let n = replicates.end as usize;
-        for (what, expected, got) in [
-            ("copies of systems", n * systems, of_systems.len()),
-            ("copies of segments", n * segments, of_segments.len()),
-        ] {
-            check_length(what, expected, got)?;
-        }
-        Ok(())
+        check_length("copies of systems", n * systems, of_systems.len())?;
+        check_length("copies of segments", n * segments, of_segments.len())
     }
 
     fn copies(&self, [systems, segments]: [usize; 2], replicates: Range<u64>, run: &mut Run<'_>) -> Result<Copies> {
@@ -117,8 +113,8 @@ pub fn drawn(
     materials.iter().try_for_each(Material::check_human)?;
     draws.check(shape, &replicates)?;
     let mut done = 0;
-    for first in (0..n).step_by(BATCH) {
-        let length = BATCH.min(n - first);
+    for first in (0..n).step_by(COPIED) {
+        let length = COPIED.min(n - first);
         let begin = replicates.start + first as u64;
         let copies = run.without_progress(|run| draws.copies(shape, begin..begin + length as u64, run))?;
         for (&statistic, out) in statistics.iter().zip(out.chunks_exact_mut(metrics * n)) {
@@ -136,10 +132,10 @@ pub fn drawn(
                 continue;
             }
             let work = |metric: usize, blocks: Range<usize>, stop: &Stop<'_>| {
-                let replicates = blocks.start * LANES..length.min(blocks.end * LANES);
+                let replicates = blocks.start * BATCH..length.min(blocks.end * BATCH);
                 values(&materials[metric], statistic, (&copies, draws.fixed(), replicates), stop)
             };
-            let cost = LANES * materials[0].cells.len() * 16;
+            let cost = BATCH * materials[0].cells.len() * 16;
             let mut watch = |finished| (run.watch)(done + finished);
             let mut run = Run { threads: run.threads, watch: &mut watch };
             run_pairs((metrics, length, cost), &mut run, work, &mut |metric, at, values| {
@@ -162,7 +158,7 @@ fn calibrated(
     let weighing = Weighing { material, grouping };
     let ties = run.without_progress(|run| run.serial(|stop, _| Calibrated::new(weighing, stop)))?;
     let work = |_: usize, blocks: Range<usize>, stop: &Stop<'_>| {
-        ties.values(copies, blocks.start * LANES..out.len().min(blocks.end * LANES), stop)
+        ties.values(copies, blocks.start * BATCH..out.len().min(blocks.end * BATCH), stop)
     };
     let mut found: Vec<f64> = zeros(&[out.len()])?;
     run_pairs((1, out.len(), ties.cost()), run, work, &mut |_, at, values| {

@@ -27,9 +27,6 @@ use super::Grouping;
 use crate::error::{Error, Result, check_length, named};
 use crate::memory::reserved;
 
-/// Replicates side by side: the bits of a word.
-const LANES: usize = 64;
-
 /// Which scores are compared with each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compared {

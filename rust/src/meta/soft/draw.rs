@@ -43,7 +43,7 @@ impl Scored {
     ) -> Result<Self> {
         let columns = formula.columns().len();
         let expected = systems.saturating_mul(all).saturating_mul(columns);
-        check_length(&format!("counts of {}", formula.name()), expected, counts.len())?;
+        check_length(format_args!("counts of {}", formula.name()), expected, counts.len())?;
         if let Some(index) = segments.clone().find(|segment| *segment >= all) {
             return Err(Error::OutOfRange { what: "segment".into(), index, len: all });
         }

@@ -6,10 +6,11 @@
 
 use std::ops::Range;
 
-use super::{Kernel, STRIDE, Scratch};
+use super::{Kernel, Scratch};
 use crate::error::{Error, Result};
 use crate::memory::{Zero, reserved, zeros};
 use crate::pool::{Stop, WorkMeter};
+use crate::resample::BATCH;
 use crate::resample::design::permuted::DifferingColumns;
 use crate::resample::length;
 use crate::simd::{Simd, dispatch};
@@ -404,15 +405,15 @@ impl<'a> Permutations<'a> {
 
 impl Kernel for Permutations<'_> {
     fn block(&self) -> usize {
-        STRIDE
+        BATCH
     }
 
     fn cost(&self) -> u64 {
         (self.rows.units.div_ceil(GROUP) * self.cost_of_group()) as u64
     }
 
-    /// 1, so that the constants of rules, which are the totals of the first system, are added once.
-    fn rows(&self) -> i64 {
+    /// Once: they are the totals of the first system.
+    fn constants(&self) -> i64 {
         1
     }
 

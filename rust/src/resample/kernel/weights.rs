@@ -141,7 +141,9 @@ impl Distribution {
         (meter, stop): (&mut WorkMeter, &Stop<'_>),
     ) -> Result<()> {
         let stream = |purpose, attempt| Stream::new(seed, purpose, replicate).part(stratum << ATTEMPT_BITS | attempt);
-        for attempt in 0.. {
+        // Some attempt comes to few enough.
+        let mut attempt = 0;
+        loop {
             let total = self.poisson(stream(Purpose::Draw, attempt), weights, (meter, stop))?;
             if let Some(missing) = self.units.checked_sub(total) {
                 let mut indices = stream(Purpose::DrawRest, 0).indices(self.units as u32);
@@ -154,8 +156,8 @@ impl Distribution {
                 }
                 return Ok(());
             }
+            attempt += 1;
         }
-        unreachable!("some attempt comes to few enough")
     }
 
     /// Step 1: independent Poisson weights. Returns their sum.

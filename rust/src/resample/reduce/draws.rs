@@ -6,10 +6,11 @@ use super::fold::Fold;
 use super::series::SeriesValues;
 use super::state::{Field, Reader, State, foreign, state};
 use super::tally::{add_counts, combine_counts};
-use super::{Accumulate, BLOCK, Input, Partial, Ranged, Reduction, Shape, Span, Stages, check_same, cleared};
+use super::{Accumulate, Input, Partial, Ranged, Reduction, Shape, Span, Stages, check_same, cleared};
 use crate::error::Result;
 use crate::memory::zeros;
 use crate::pool::Stop;
+use crate::resample::BATCH;
 
 /// The score of every system on every draw.
 #[derive(Debug, Clone, Default)]
@@ -281,21 +282,21 @@ impl Accumulate for Ranked {
     fn start(&self, partial: &mut Partial) -> Result<()> {
         cleared(&mut partial.counts, self.counts)?;
         // The scores of a batch of replicates, then those of one replicate.
-        cleared(&mut partial.numbers, self.systems * BLOCK + self.systems)
+        cleared(&mut partial.numbers, self.systems * BATCH + self.systems)
     }
 
     fn add_values(&self, partial: &mut Partial, system: usize, _: usize, scores: &[f64]) {
-        partial.numbers[system * BLOCK..][..scores.len()].copy_from_slice(scores);
+        partial.numbers[system * BATCH..][..scores.len()].copy_from_slice(scores);
     }
 
     fn metric_done(&self, partial: &mut Partial, metric: usize, _: usize, replicates: usize) {
         let &Metric { systems, higher_is_better, first_system, first_count } = &self.metrics[metric];
         let sign = if higher_is_better { 1.0 } else { -1.0 };
         let counts = &mut partial.counts[first_count..][..systems * systems];
-        let (scores, sorted) = partial.numbers.split_at_mut(self.systems * BLOCK);
-        let (scores, sorted) = (&scores[first_system * BLOCK..][..systems * BLOCK], &mut sorted[..systems]);
+        let (scores, sorted) = partial.numbers.split_at_mut(self.systems * BATCH);
+        let (scores, sorted) = (&scores[first_system * BATCH..][..systems * BATCH], &mut sorted[..systems]);
         for replicate in 0..replicates {
-            let score = |system: usize| sign * scores[system * BLOCK + replicate];
+            let score = |system: usize| sign * scores[system * BATCH + replicate];
             (0..systems).zip(&mut *sorted).for_each(|(system, sorted)| *sorted = score(system));
             sorted.sort_unstable_by(|a, b| b.total_cmp(a));
             for (system, counts) in counts.chunks_exact_mut(systems).enumerate() {

@@ -11,12 +11,12 @@ use super::series::SeriesValues;
 use super::state::{Field, Reader, State, foreign, state};
 use super::tally::{TestCounts, combine_counts, test_counts};
 use super::{
-    Accumulate, Alternatives, BLOCK, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same,
-    cleared,
+    Accumulate, Alternatives, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
 };
 use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, zeros};
 use crate::pool::{self, PIECE, Run, Stop, WorkMeter};
+use crate::resample::BATCH;
 use crate::resample::{Plan, Resampler, length};
 
 /// The root mean square of every test statistic over the shuffles. The mean is 0 by symmetry.
@@ -138,8 +138,7 @@ struct Families(Vec<usize>);
 impl Families {
     /// Checks that every metric has a family, and that those of a family are adjacent.
     fn check(&self, tests: &Tests) -> Result<()> {
-        let (expected, got) = (tests.metrics, self.0.len());
-        check_length("families", expected, got)?;
+        check_length("families", tests.metrics, self.0.len())?;
         let mut firsts: Vec<usize> = self.0.chunk_by(usize::eq).map(|family| family[0]).collect();
         firsts.sort_unstable();
         match firsts.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -252,13 +251,13 @@ impl Accumulate for Largest<'_> {
         cleared(&mut partial.counts, self.thresholds.len())?;
         // How extreme the statistics of one family are in a batch of replicates.
         let largest = self.families.iter().map(|family| family.range.len()).max();
-        cleared(&mut partial.numbers, largest.unwrap_or(0) * BLOCK)
+        cleared(&mut partial.numbers, largest.unwrap_or(0) * BATCH)
     }
 
     fn add_values(&self, partial: &mut Partial, series: usize, _: usize, statistics: &[f64]) {
         let (alternative, scale) = (self.alternatives.of(series / self.pairs), self.scales[series]);
         let place = series - self.family(series).range.start;
-        let out = &mut partial.numbers[place * BLOCK..];
+        let out = &mut partial.numbers[place * BATCH..];
         out.iter_mut().zip(statistics).for_each(|(out, &t)| *out = alternative.extremeness(t) * scale);
     }
 
@@ -267,10 +266,10 @@ impl Accumulate for Largest<'_> {
         if range.end != (metric + 1) * self.pairs {
             return; // more metrics of the family follow
         }
-        let mut largest = [f64::NEG_INFINITY; BLOCK];
+        let mut largest = [f64::NEG_INFINITY; BATCH];
         let largest = &mut largest[..replicates];
         for &series in order {
-            let extreme = &partial.numbers[(series - range.start) * BLOCK..][..replicates];
+            let extreme = &partial.numbers[(series - range.start) * BATCH..][..replicates];
             largest.iter_mut().zip(extreme).for_each(|(largest, extreme)| *largest = largest.max(*extreme));
             let threshold = self.thresholds[series];
             partial.counts[series] += largest.iter().filter(|largest| **largest >= threshold).count() as u64;

@@ -4,11 +4,10 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::state::{Field, Reader, State, foreign};
-use super::{
-    Accumulate, BLOCK, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
-};
+use super::{Accumulate, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same, cleared};
 use crate::error::Result;
 use crate::pool::Stop;
+use crate::resample::BATCH;
 use crate::resample::bins::{Bins, Histogram};
 use crate::simd::Simd;
 
@@ -161,7 +160,7 @@ impl Accumulate for Binned<'_> {
         bins.make_room(self.all.of.copies() * partial.len())?;
         partial.bins = Some(bins);
         match self.all.of {
-            Statistics::Permutations => cleared(&mut partial.numbers, self.all.systems * BLOCK),
+            Statistics::Permutations => cleared(&mut partial.numbers, self.all.systems * BATCH),
             Statistics::Shuffles | Statistics::HalfOfShuffles => Ok(()),
         }
     }
@@ -172,12 +171,12 @@ impl Accumulate for Binned<'_> {
             Statistics::Shuffles => bins.add(series, values),
             Statistics::HalfOfShuffles => {
                 bins.add(series, values);
-                let mut mirrored = [0.0; BLOCK];
+                let mut mirrored = [0.0; BATCH];
                 mirrored.iter_mut().zip(values).for_each(|(mirrored, value)| *mirrored = -value);
                 bins.add(series, &mirrored[..values.len()]);
             }
             Statistics::Permutations => {
-                numbers[series % self.all.systems * BLOCK..][..values.len()].copy_from_slice(values);
+                numbers[series % self.all.systems * BATCH..][..values.len()].copy_from_slice(values);
             }
         }
     }
@@ -187,10 +186,10 @@ impl Accumulate for Binned<'_> {
             return;
         }
         let Partial { bins: Some(bins), numbers, .. } = partial else { unreachable!("the block has begun") };
-        let scores = |system: usize| &numbers[system * BLOCK..][..replicates];
+        let scores = |system: usize| &numbers[system * BATCH..][..replicates];
         let pairs = &self.all.tests.pairs;
         for (test, &(x, y)) in (metric * pairs.len()..).zip(pairs) {
-            let mut differences = [0.0; BLOCK];
+            let mut differences = [0.0; BATCH];
             let both = scores(x).iter().zip(scores(y));
             differences.iter_mut().zip(both).for_each(|(difference, (x, y))| *difference = x - y);
             bins.add(test, &differences[..replicates]);

@@ -2,10 +2,11 @@
 //!
 //! A [`Reduction`] reads replicates in blocks. Any thread turns a block into a [`Partial`] result; the calling thread
 //! combines the partial results in the order of the replicates. The results of two adjacent ranges can be merged. If
-//! both ranges begin and end at multiples of [`BLOCK`], the merged result has the same bytes as one run over both
+//! both ranges begin and end at multiples of [`BATCH`], the merged result has the same bytes as one run over both
 //! ranges.
 //!
-//! A *block* of replicates is what a kernel sums at a time. Its replicates are scored in *batches* of at most [`BLOCK`].
+//! A *block* of replicates is what a kernel sums at a time. Its replicates are scored in *batches* of at most [`BATCH`], aligned to multiples of
+//! it.
 
 mod any;
 mod draws;
@@ -41,10 +42,7 @@ use super::length;
 use crate::error::{Error, Result, check_length};
 use crate::memory::{Zero, resize};
 use crate::pool::Stop;
-
-/// Replicates are scored in batches of this many, aligned to multiples of it, so that their totals stay in the L1
-/// cache. Sums of floats are sums over these batches.
-pub const BLOCK: usize = 64;
+use crate::resample::BATCH;
 
 /// A pair of systems (x, y); its statistic is score(x) − score(y).
 pub type Pair = (usize, usize);
@@ -176,14 +174,14 @@ impl Partial {
         length(&self.replicates)
     }
 
-    /// The number of aligned batches of [`BLOCK`] replicates that the block touches.
+    /// The number of aligned batches of [`BATCH`] replicates that the block touches.
     fn batches(&self) -> usize {
-        (self.replicates.end.div_ceil(BLOCK as u64) - self.replicates.start / BLOCK as u64) as usize
+        (self.replicates.end.div_ceil(BATCH as u64) - self.replicates.start / BATCH as u64) as usize
     }
 
-    /// The index of the batch, among those of the block, that the `at`-th replicate belongs to.
+    /// The batch of the block's `at`-th replicate; 0 is the first batch that the block touches.
     fn batch(&self, at: usize) -> usize {
-        ((self.replicates.start % BLOCK as u64) as usize + at) / BLOCK
+        ((self.replicates.start % BATCH as u64) as usize + at) / BATCH
     }
 }
 
@@ -200,11 +198,11 @@ pub trait Accumulate: Sync {
         true
     }
 
-    /// Adds the statistics or scores of one series in at most [`BLOCK`] replicates, from the `at`-th of the block on.
+    /// Adds the statistics or scores of one series in at most [`BATCH`] replicates, from the `at`-th of the block on.
     fn add_values(&self, _partial: &mut Partial, _series: usize, _at: usize, _values: &[f64]) {}
 
-    /// Called when the values of all series of a metric have been added for a batch: so many replicates, from the `at`-th
-    /// of the block on. Then come those of the next metric, and of the next batch after the last metric.
+    /// Called for each metric of each batch, once the values of all its series have been added. The batch begins with the
+    /// `at`-th replicate of the block.
     fn metric_done(&self, _partial: &mut Partial, _metric: usize, _at: usize, _replicates: usize) {}
 
     /// Called when the whole block has been added, before another thread combines the partial result.
@@ -356,7 +354,6 @@ impl Tests {
 
     /// Checks that there is one element for each test.
     fn check_length(&self, what: &str, got: usize) -> Result<()> {
-        let expected = self.count();
-        check_length(what, expected, got)
+        check_length(what, self.count(), got)
     }
 }

@@ -7,6 +7,7 @@ use super::{Accumulate, Input, Pair, Partial, Ranged, Reduction, Shape, Span, St
 use crate::error::Result;
 use crate::memory::zeros;
 use crate::pool::{Stop, WorkMeter};
+use crate::resample::BATCH;
 use crate::resample::length;
 
 /// A value for every series and replicate.
@@ -54,9 +55,7 @@ impl SeriesValues {
             for of in [&*self, later] {
                 let here = of.values.len() / self.series;
                 let (front, back) = out.split_at_mut(here);
-                for (out, values) in
-                    front.chunks_mut(super::BLOCK << 10).zip(of.values[series * here..].chunks(super::BLOCK << 10))
-                {
+                for (out, values) in front.chunks_mut(BATCH << 10).zip(of.values[series * here..].chunks(BATCH << 10)) {
                     meter.charge(out.len(), stop)?;
                     out.copy_from_slice(&values[..out.len()]);
                 }

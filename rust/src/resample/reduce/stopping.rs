@@ -335,7 +335,7 @@ impl Ranged for SequentialTally {
                 "one with histograms",
             ));
         }
-        let State::Deferred(bits) = &later.state else { unreachable!("nothing comes before shuffle 0") };
+        let State::Deferred(bits) = &later.state else { return check_same(false) };
         let n = length(&later.span.get()?);
         match &mut self.state {
             State::Running(sequential) => {

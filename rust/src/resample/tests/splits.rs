@@ -5,8 +5,8 @@ use crate::metric::metric;
 use crate::pool::Stop;
 use crate::resample::bins::{Bins, Histogram};
 use crate::resample::reduce::{
-    BLOCK, Draws, Histograms, MaxT, Moments, PermutedTally, Ranks, SequentialTally, Series, Spread, State, Statistics,
-    Sums, Tally,
+    Draws, Histograms, MaxT, Moments, PermutedTally, Ranks, SequentialTally, Series, Spread, State, Statistics, Sums,
+    Tally,
 };
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
@@ -35,7 +35,7 @@ fn cut(first: u64, lengths: &[u64], rest: u64) -> Vec<Range<u64>> {
     let mut ranges: Vec<_> = lengths
         .iter()
         .map(|length| {
-            let end = (begin / BLOCK as u64 + length) * BLOCK as u64;
+            let end = (begin / BATCH as u64 + length) * BATCH as u64;
             let range = begin..end;
             begin = end;
             range
@@ -125,7 +125,7 @@ proptest! {
         simd in prop::sample::select(Simd::tested()),
         first in prop::sample::select(vec![0u64, 0, 5, 64, 512, 700]),
         lengths in prop::collection::vec(1..12u64, 1..5),
-        rest in 0..BLOCK as u64,
+        rest in 0..BATCH as u64,
         seed in any::<u64>(),
     ) {
         let parts = cut(first, &lengths, rest);
@@ -167,7 +167,7 @@ proptest! {
         simd in prop::sample::select(Simd::tested()),
         first in prop::sample::select(vec![0u64, 5, 64, 700]),
         lengths in prop::collection::vec(1..8u64, 1..5),
-        rest in 0..BLOCK as u64,
+        rest in 0..BATCH as u64,
         seed in any::<u64>(),
         strata in prop::sample::select(vec![vec![], vec![30, 40]]),
     ) {
@@ -191,7 +191,7 @@ proptest! {
         simd in prop::sample::select(Simd::tested()),
         first in prop::sample::select(vec![0u64, 5, 64, 700]),
         lengths in prop::collection::vec(1..8u64, 1..5),
-        rest in 0..BLOCK as u64,
+        rest in 0..BATCH as u64,
         seed in any::<u64>(),
     ) {
         let parts = cut(first, &lengths, rest);
