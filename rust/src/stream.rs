@@ -55,7 +55,7 @@ pub(crate) const SIMULATION: u32 = 2;
 /// own, whose part is the kind and whose replicate is the index. Derived seeds can be derived from again.
 ///
 /// # Errors
-/// [`Error::UnknownName`] for an unknown kind.
+/// [`crate::Error::UnknownName`] for an unknown kind.
 pub fn derive(seed: u64, kind: &str, index: u64) -> Result<u64> {
     Ok(derived(seed, named("kind of seed", kind, &DERIVED)?, index))
 }

@@ -77,7 +77,7 @@ pub struct Studentized {
 
 impl Studentized {
     /// # Errors
-    /// [`Error::LengthMismatch`] if a matrix of the terms does not have its shape.
+    /// [`crate::Error::LengthMismatch`] if a matrix of the terms does not have its shape.
     pub fn new(base: Arc<dyn Formula>, terms: Terms) -> Result<Self> {
         let counts = base.width();
         terms.check(counts)?;

@@ -43,7 +43,7 @@ impl<'a> Sample<'a> {
     /// Pairs a formula with counts of its width.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the counts and the formula differ in their number of columns.
+    /// [`crate::Error::LengthMismatch`] if the counts and the formula differ in their number of columns.
     pub fn new(formula: Arc<dyn Formula>, stats: SuffStats<'a>) -> Result<Self> {
         check_length(format_args!("columns of {}", formula.name()), formula.columns().len(), stats.columns())?;
         Ok(Sample { formula: Some(formula), stats })

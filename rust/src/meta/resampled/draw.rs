@@ -99,7 +99,7 @@ impl Drawn<'_> {
 /// often as its system or segment is drawn.
 ///
 /// # Errors
-/// As [`super::permuted`]; [`Error::Empty`] without systems or segments.
+/// As [`super::permuted`]; [`crate::Error::Empty`] without systems or segments.
 pub fn drawn(
     materials: &[Material],
     statistics: &[Statistic],
