@@ -171,7 +171,6 @@ impl Step {
 
 impl Job {
     /// Enters the next step that has this stage. A stage that was not planned is no part of the plan: `fraction` waits.
-    #[allow(clippy::cast_precision_loss)]
     fn enter(&mut self, stage: &str) {
         self.from = self.to;
         stage.clone_into(&mut self.shown);
@@ -255,7 +254,6 @@ impl Progress {
     }
 
     #[getter]
-    #[allow(clippy::cast_precision_loss)]
     fn fraction(&self) -> f64 {
         let mut job = self.job();
         let share = if job.total == 0 { 0.0 } else { (self.done() as f64 / job.total as f64).min(1.0) };

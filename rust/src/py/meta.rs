@@ -10,7 +10,6 @@ use crate::meta::{Grouping, Matrices, calibrate, pairs, votes};
 
 #[pyfunction]
 #[pyo3(signature = (scores, segment, better, worse, votes, *, threads=0, progress=None))]
-#[allow(clippy::too_many_arguments)]
 pub fn meta_votes<'py>(
     py: Python<'py>,
     scores: PyReadonlyArray3<'py, f64>,
@@ -71,7 +70,6 @@ pub fn meta_cell_counts<'py>(
 
 #[pyfunction]
 #[pyo3(signature = (scores, human, grouping, *, epsilons=None, minimum_difference=0.0, threads=0, progress=None))]
-#[allow(clippy::too_many_arguments)]
 pub fn meta_pair_counts<'py>(
     py: Python<'py>,
     scores: PyReadonlyArray3<'py, f64>,

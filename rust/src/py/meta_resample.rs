@@ -98,7 +98,6 @@ fn plan<'a>(
 #[pyo3(signature = (
     scores, human, statistics, unit, pairs, *, n, seed, first=0, masks=None, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn meta_permuted<'py>(
     py: Python<'py>,
     scores: PyReadonlyArray3<'py, f64>,
@@ -130,7 +129,6 @@ pub fn meta_permuted<'py>(
 #[pyo3(signature = (
     scores, segment, better, worse, votes, ties, unit, pairs, *, n, seed, first=0, masks=None, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn meta_permuted_votes<'py>(
     py: Python<'py>,
     scores: PyReadonlyArray3<'py, f64>,
@@ -169,7 +167,6 @@ pub fn meta_permuted_votes<'py>(
 #[pyo3(signature = (
     scores, human, statistics, unit, *, n, seed, first=0, copies=None, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn meta_drawn<'py>(
     py: Python<'py>,
     scores: PyReadonlyArray3<'py, f64>,

@@ -33,7 +33,6 @@ fn scored(
 #[pyo3(signature = (
     people, metrics, unit, *, n, seed, permutations, inner_seed, first=0, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn meta_soft_drawn<'py>(
     py: Python<'py>,
     people: Counted<'py>,
@@ -61,7 +60,6 @@ pub fn meta_soft_drawn<'py>(
 
 #[pyfunction]
 #[pyo3(signature = (people, metrics, segments, *, permutations, inner_seed, threads=0, progress=None))]
-#[allow(clippy::too_many_arguments)]
 pub fn meta_soft_pvalues<'py>(
     py: Python<'py>,
     people: Counted<'py>,
@@ -102,7 +100,6 @@ fn prepared(
 
 #[pyfunction]
 #[pyo3(signature = (scores, people, segments, *, permutations, inner_seed, threads=0, progress=None))]
-#[allow(clippy::too_many_arguments)]
 pub fn meta_soft_values<'py>(
     py: Python<'py>,
     scores: PyReadonlyArray3<'py, f64>,
@@ -124,7 +121,6 @@ pub fn meta_soft_values<'py>(
 #[pyo3(signature = (
     scores, people, segments, unit, pairs, *, n, seed, permutations, inner_seed, first=0, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn meta_soft_permuted<'py>(
     py: Python<'py>,
     scores: PyReadonlyArray3<'py, f64>,

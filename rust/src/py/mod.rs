@@ -3,6 +3,8 @@
 //! Every function converts its arguments, releases the interpreter, calls the core and converts the result. The
 //! docstrings are in `_core.pyi`.
 
+#![allow(clippy::too_many_arguments, reason = "Python passes most of them by name")]
+
 mod call;
 mod candidates;
 mod convert;

@@ -66,7 +66,6 @@ impl Resampler {
     }
 
     #[pyo3(signature = (reductions, *, n, seed=0, first=0, masks=None, codes=None, indices=None, exchange=None, threads=0, progress=None))]
-    #[allow(clippy::too_many_arguments)]
     fn run(
         &self,
         py: Python<'_>,
@@ -176,7 +175,6 @@ pub(super) fn in_group(scheme: &str) -> PyResult<bool> {
 
 #[pyfunction]
 #[pyo3(signature = (metric, counts, alternative, thresholds, *, n, seeds, scheme="iid", threads=0, progress=None))]
-#[allow(clippy::too_many_arguments)]
 pub fn shuffle_many<'py>(
     py: Python<'py>,
     metric: &Metric,
@@ -202,7 +200,6 @@ pub fn shuffle_many<'py>(
 
 #[pyfunction]
 #[pyo3(signature = (metric, counts, *, n, seeds, strata=None, threads=0, progress=None))]
-#[allow(clippy::too_many_arguments)]
 pub fn draw_many<'py>(
     py: Python<'py>,
     metric: &Metric,

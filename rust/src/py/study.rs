@@ -114,7 +114,6 @@ impl Experiment {
     #[pyo3(signature = (
         alternative, thresholds, *, n_resamples, scheme="iid", studentized=false, first=0, threads=0, progress=None
     ))]
-    #[allow(clippy::too_many_arguments)]
     fn exceedances<'py>(
         &self,
         py: Python<'py>,
@@ -140,7 +139,6 @@ impl Experiment {
     #[pyo3(signature = (
         alternative, thresholds, rule, *, n_resamples, studentized=false, first=0, threads=0, progress=None
     ))]
-    #[allow(clippy::too_many_arguments)]
     fn sequential<'py>(
         &self,
         py: Python<'py>,
@@ -163,7 +161,6 @@ impl Experiment {
     }
 
     #[pyo3(signature = (*, n_resamples, n, first=0, weight_sets=None, threads=0, progress=None))]
-    #[allow(clippy::too_many_arguments)]
     fn draws<'py>(
         &self,
         py: Python<'py>,

@@ -35,7 +35,6 @@ type Loss<'py> = (f64, Bound<'py, PyArray1<f64>>);
 
 #[pyfunction]
 #[pyo3(signature = (offsets, dense, sparse, targets, weights, *, threads=0, progress=None))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_l1_loss<'py>(
     py: Python<'py>,
     offsets: PyReadonlyArray1<'py, i64>,
@@ -63,7 +62,6 @@ type Fitted<'py> = (Bound<'py, PyArray1<f64>>, Vec<usize>, Steps, (f64, f64));
 #[pyo3(signature = (
     offsets, dense, sparse, targets, *, gamma, per_step, limit=None, tolerance=1e-4, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_l1<'py>(
     py: Python<'py>,
     offsets: PyReadonlyArray1<'py, i64>,
@@ -93,7 +91,6 @@ type Made<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Bound<'p
 #[pyo3(signature = (
     offsets, hypotheses, templates, *, sources=None, segmentations=None, edges=false, minimum=1, known=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_templates<'py>(
     py: Python<'py>,
     offsets: PyReadonlyArray1<'py, i64>,

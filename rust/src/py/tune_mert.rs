@@ -22,7 +22,6 @@ type Searched<'py> = (
 #[pyo3(signature = (
     offsets, features, counts, metric, weights, directions, *, margin=0.1, min_width=1e-9, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_line_search<'py>(
     py: Python<'py>,
     offsets: PyReadonlyArray1<'py, i64>,
@@ -72,7 +71,6 @@ type Tuned<'py> = (
     offsets, features, counts, metric, *, start, low, high, seeds, preset="both", restarts=None,
     random_directions=None, margin=0.1, min_width=1e-9, max_steps=1000, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_mert<'py>(
     py: Python<'py>,
     offsets: PyReadonlyArray1<'py, i64>,

@@ -18,7 +18,6 @@ type Outcome<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
     metric, offsets, dense, sparse, counts, gains, *, initial, seeds, epochs=60, c=0.01, decay=0.999,
     background="hope", safe_hope=false, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_mira<'py>(
     py: Python<'py>,
     metric: &Metric,
@@ -58,7 +57,6 @@ pub fn tune_mira<'py>(
     offsets, dense, sparse, scores, *, seeds, samples=Some(5000), threshold=0.05, kept=Some(50), penalty=1.0,
     tolerance=1e-8, iterations=100, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_pro<'py>(
     py: Python<'py>,
     offsets: PyReadonlyArray1<'py, i64>,
@@ -90,7 +88,6 @@ pub fn tune_pro<'py>(
     offsets, dense, sparse, scores, lengths, *, initial, seeds, penalty=10.0, epochs=30, rate=0.1, threads=0,
     progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_xbleu<'py>(
     py: Python<'py>,
     offsets: PyReadonlyArray1<'py, i64>,
@@ -123,7 +120,6 @@ pub fn tune_xbleu<'py>(
 
 #[pyfunction]
 #[pyo3(signature = (offsets, dense, sparse, scores, lengths, weights, *, penalty=10.0, threads=0))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_xbleu_objective<'py>(
     py: Python<'py>,
     offsets: PyReadonlyArray1<'py, i64>,

@@ -16,7 +16,6 @@ type Found<'py> = (Bound<'py, PyArray1<i64>>, f64, usize, Bound<'py, PyArray2<f6
 #[pyo3(signature = (
     offsets, counts, metric, starts, *, worst=false, random_starts=0, seed=12345, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_oracle<'py>(
     py: Python<'py>,
     offsets: PyReadonlyArray1<'py, i64>,

@@ -6,9 +6,10 @@ use super::*;
 use crate::pool::Run;
 use crate::resample::{Plan, Resampler};
 
-/// Calls a macro with the table of reductions: what each of them is, its name, whether it reads the replicates in one
-/// pass, which it can share with others, or makes several itself, and whether other processes can compute it in parts,
-/// or why not.
+/// Calls a macro with the table of reductions.
+///
+/// - `one_pass` ones read the replicates once, and share the pass; `own_passes` ones run them themselves.
+/// - `in_parts` ones can be computed in parts by other processes. For the others there are words that say why not.
 macro_rules! reductions {
     ($then:ident) => {
         $then! {

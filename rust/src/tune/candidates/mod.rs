@@ -49,6 +49,7 @@ impl Sparse<'_> {
     }
 
     /// The features of a candidate.
+    #[inline]
     fn row(&self, candidate: usize) -> Range<usize> {
         self.starts[candidate] as usize..self.starts[candidate + 1] as usize
     }
@@ -149,7 +150,12 @@ impl<'a> Candidates<'a> {
     #[inline]
     pub(super) fn each(&self, candidate: usize, mut visit: impl FnMut(usize, f64)) {
         self.dense_row(candidate).iter().enumerate().for_each(|(feature, &value)| visit(feature, value));
-        self.sparse_row(candidate).for_each(|(feature, value)| visit(feature, value));
+        // Not by the iterator of sparse_row, with which a pass over all lists took 1.15 times as long.
+        if let Some(sparse) = &self.sparse {
+            let row = sparse.row(candidate);
+            let pairs = sparse.indices[row.clone()].iter().zip(&sparse.values[row]);
+            pairs.for_each(|(&index, &value)| visit(self.dense_width + index as usize, value));
+        }
     }
 
     /// The model score of a candidate.

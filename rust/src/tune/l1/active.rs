@@ -35,7 +35,6 @@ fn extend<T: Copy>(all: &mut Vec<T>, part: &[T]) -> Result<()> {
 
 impl<'a> Active<'a> {
     /// Copies the columns of these features.
-    #[allow(clippy::cast_possible_truncation)]
     pub fn new(lists: &Lists<'a>, features: &[usize], run: &mut Run<'_>) -> Result<Self> {
         let mut column_of: Vec<u32> = zeros(&[lists.candidates.width()])?;
         run.serial(|stop, _| {
@@ -191,7 +190,6 @@ impl<'a> Active<'a> {
     }
 
     /// The second derivatives of the loss with respect to the weights of `free` columns: a square matrix, row by row.
-    #[allow(clippy::cast_possible_truncation)]
     pub fn curvature(&self, scores: &[f64], free: &[usize], run: &mut Run<'_>) -> Result<Vec<f64>> {
         let n = free.len();
         let mut place = vec![NONE; self.count];

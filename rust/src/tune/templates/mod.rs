@@ -104,7 +104,6 @@ impl<K: Hash + Eq> Numbers<K> {
         Numbers(HashMap::with_hasher(foldhash::fast::FixedState::with_seed(0)))
     }
 
-    #[allow(clippy::cast_possible_truncation)]
     fn of(&mut self, key: K) -> Result<u32> {
         let next = self.0.len();
         self.0.try_reserve(1).map_err(|_| Error::Memory { numbers: next as u128 })?;
@@ -329,7 +328,6 @@ pub fn features(texts: &Texts<'_>, wanted: &Wanted<'_>, stop: &Stop<'_>) -> Resu
 }
 
 /// Appends a row: different features with how often they occur.
-#[allow(clippy::cast_possible_wrap)]
 fn append(out: &mut Features, found: &[u32]) -> Result<()> {
     room(&mut out.features, found.len())?;
     room(&mut out.values, found.len())?;
@@ -342,7 +340,6 @@ fn append(out: &mut Features, found: &[u32]) -> Result<()> {
 }
 
 /// Counts a list for the features that do not have the same value for all of its candidates.
-#[allow(clippy::cast_sign_loss, clippy::float_cmp)]
 fn tell_apart(out: &Features, first: usize, candidates: usize, seen: &mut Vec<(i32, f64)>, apart: &mut [usize]) {
     seen.clear();
     seen.extend(out.features[first..].iter().copied().zip(out.values[first..].iter().copied()));
@@ -356,7 +353,6 @@ fn tell_apart(out: &Features, first: usize, candidates: usize, seen: &mut Vec<(i
 
 /// Keeps the features of these names, with their numbers there.
 fn select(out: &mut Features, names: &[String], known: &[&str]) {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
     let places: HashMap<&str, i32, foldhash::fast::FixedState> =
         known.iter().enumerate().map(|(i, name)| (*name, i as i32)).collect();
     let numbers: Vec<Option<i32>> = names.iter().map(|name| places.get(name.as_str()).copied()).collect();
@@ -374,7 +370,6 @@ fn select(out: &mut Features, names: &[String], known: &[&str]) {
 }
 
 /// Gives features new numbers, and drops those that have none.
-#[allow(clippy::cast_sign_loss, clippy::cast_possible_wrap)]
 fn renumber(out: &mut Features, numbers: &[Option<i32>]) {
     let (mut kept, mut begin) = (0, 0);
     for end in &mut out.starts[1..] {
