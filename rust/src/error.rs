@@ -168,6 +168,17 @@ impl fmt::Display for Fact {
 }
 
 impl Error {
+    /// [`Error::InvalidOption`].
+    pub(crate) fn invalid(option: impl fmt::Display, expected: impl fmt::Display, got: impl fmt::Display) -> Self {
+        Error::InvalidOption { option: option.to_string(), expected: expected.to_string(), got: got.to_string() }
+    }
+
+    /// [`Error::UnknownName`].
+    pub(crate) fn unknown<'a>(kind: impl fmt::Display, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        let known = known.into_iter().map(Into::into).collect();
+        Error::UnknownName { kind: kind.to_string(), name: name.into(), known }
+    }
+
     /// The message, with `{name}` in place of the fact `name`.
     pub fn template(&self) -> String {
         match self {
@@ -312,6 +323,23 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Checks a length.
+///
+/// # Errors
+/// [`Error::LengthMismatch`].
+pub(crate) fn check_length(what: impl fmt::Display, expected: usize, got: usize) -> Result<()> {
+    if expected == got { Ok(()) } else { Err(Error::LengthMismatch { what: what.to_string(), expected, got }) }
+}
+
+/// The value of a name.
+///
+/// # Errors
+/// [`Error::UnknownName`].
+pub(crate) fn named<T: Copy>(kind: &str, name: &str, known: &[(&str, T)]) -> Result<T> {
+    let found = known.iter().find(|(known, _)| *known == name);
+    found.map(|(_, value)| *value).ok_or_else(|| Error::unknown(kind, name, known.iter().map(|(name, _)| *name)))
+}
 
 /// A text in quotation marks, of which at most 40 characters are shown.
 pub(crate) fn quoted(text: &str) -> String {

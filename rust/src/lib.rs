@@ -38,6 +38,7 @@
 
 pub mod error;
 mod math;
+mod memory;
 pub mod meta;
 pub mod metric;
 pub mod pool;

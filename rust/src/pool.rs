@@ -17,6 +17,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
+use crate::memory::reserved;
 
 /// The calling thread polls its caller at most this often.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -177,8 +178,7 @@ pub(crate) fn sort<T: Copy>(values: &mut Vec<T>, order: impl Fn(&T, &T) -> Order
     if length <= PIECE {
         return Ok(());
     }
-    let mut merged = Vec::new();
-    merged.try_reserve_exact(length).map_err(|_| Error::Memory { numbers: length as u128 })?;
+    let mut merged = reserved(length)?;
     let mut meter = WorkMeter::default();
     let mut sorted = PIECE;
     while sorted < length {
@@ -220,7 +220,7 @@ pub struct Blocks {
     pub size: usize,
     /// The cost of an item in additions, roughly.
     pub cost: u64,
-    /// How many items the first block lacks, so that blocks can begin at multiples of their size.
+    /// By how many items the first block is shorter, so that the others begin at multiples of the size.
     pub lead: usize,
 }
 

@@ -34,6 +34,20 @@ pub struct Avx2(());
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Avx512(());
 
+#[cfg(target_arch = "x86_64")]
+impl From<Avx2> for Simd {
+    fn from(token: Avx2) -> Self {
+        Simd::Avx2(token)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl From<Avx512> for Simd {
+    fn from(token: Avx512) -> Self {
+        Simd::Avx512(token)
+    }
+}
+
 /// A path that this processor supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Simd {
@@ -150,7 +164,7 @@ fn choose(name: Option<&OsStr>, available: &[Simd]) -> Result<Simd> {
             true => format!("unset or one that this processor supports ({names})"),
             false => format!("unset or one of {names}"),
         };
-        Error::InvalidOption { option: VARIABLE.into(), expected, got: format!("{name:?}") }
+        Error::invalid(VARIABLE, expected, format!("{name:?}"))
     })
 }
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
-use crate::resample::zeros;
+use crate::error::{Error, Result, check_length};
+use crate::memory::zeros;
 use crate::simd::{Simd, dispatch};
 
 /// Rows that are added up between two checks whether to stop.
@@ -130,9 +130,7 @@ impl<'a> SuffStats<'a> {
     /// length, [`Error::Overflow`] if S times the largest count of a column exceeds [`LARGEST_SUM`].
     pub fn new(counts: &'a [i64], systems: usize, segments: usize, columns: usize) -> Result<Self> {
         let expected = systems.saturating_mul(segments).saturating_mul(columns);
-        if counts.len() != expected {
-            return Err(Error::LengthMismatch { what: "counts".into(), expected, got: counts.len() });
-        }
+        check_length("counts", expected, counts.len())?;
         check_shape([systems, segments, columns])?;
         let systems = counts.chunks_exact(segments * columns).map(Stored::I64).collect();
         Self::watched(systems, [segments, columns], |_| Ok(()))

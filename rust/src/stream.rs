@@ -9,7 +9,7 @@
 //! took a third of the time of a shuffle and more than that of a draw. Philox4x32 multiplies for eight blocks with one
 //! instruction.
 
-use crate::error::{Error, Result};
+use crate::error::{Result, named};
 use crate::simd::{Simd, dispatch};
 
 /// The name of the generator in signatures. It changes if and only if the random bits or indices of a replicate change.
@@ -46,21 +46,23 @@ pub enum Purpose {
 }
 
 /// The kinds of derived seeds, and the number by which each kind enters the counter.
-const DERIVED: [(&str, u32); 4] = [("test-set", 1), ("simulation", 2), ("run", 3), ("restart", 4)];
+const DERIVED: [(&str, u32); 4] = [("test-set", 1), ("simulation", SIMULATION), ("run", 3), ("restart", 4)];
+
+/// The kind of seed of a simulation.
+pub(crate) const SIMULATION: u32 = 2;
 
 /// A seed for the `index`-th test set, simulation, run or restart: the first value of a stream with a purpose of its
 /// own, whose part is the kind and whose replicate is the index. Derived seeds can be derived from again.
 ///
 /// # Errors
-/// [`Error::UnknownName`] for an unknown kind.
+/// [`crate::Error::UnknownName`] for an unknown kind.
 pub fn derive(seed: u64, kind: &str, index: u64) -> Result<u64> {
-    match DERIVED.iter().find(|(name, _)| *name == kind) {
-        Some(&(_, kind)) => Ok(Stream::new(seed, Purpose::Derive, index).part(kind).value(0)),
-        None => {
-            let known = DERIVED.map(|(name, _)| name.into()).into();
-            Err(Error::UnknownName { kind: "kind of seed".into(), name: kind.into(), known })
-        }
-    }
+    Ok(derived(seed, named("kind of seed", kind, &DERIVED)?, index))
+}
+
+/// As [`derive`], by the number of the kind.
+pub(crate) fn derived(seed: u64, kind: u32, index: u64) -> u64 {
+    Stream::new(seed, Purpose::Derive, index).part(kind).value(0)
 }
 
 const MULTIPLIER_0: u64 = 0xD251_1F53;

@@ -26,6 +26,7 @@ CODES = np.zeros(70, dtype=np.uint64)
 PAIRS, TURNED = [(0, 1), (1, 0), (0, 1)], np.ones((3, 2))
 RIGHT = TURNED.T.copy()
 LISTS = (np.array([0, 30, 70]), COUNTS[0])
+MANY = np.array([0, 2**32])
 
 
 def with_word(specification: _core.Reduction, at: int, word: int) -> object:
@@ -89,6 +90,18 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
         "threads must be at most 4096, got 1000000000",
     ),
     "scale": (lambda: _core.Metric.mean("x", 0.0, higher_is_better=True), "scale must be a number above 0"),
+    "2^32 candidates of the reranker": (
+        lambda: _core.tune_l1_loss(MANY, np.empty((2**32, 0)), None, np.zeros(1, np.int64), np.zeros(0)),
+        "candidates must be fewer than 2^32, got 4294967296",
+    ),
+    "2^32 candidates of PRO": (
+        lambda: _core.tune_pro(MANY, np.empty((2**32, 0)), None, np.zeros(0), seeds=[1]),
+        "candidates must be fewer than 2^32, got 4294967296",
+    ),
+    "a sentence without candidates": (
+        lambda: _core.tune_oracle(np.array([0, 2, 2]), COUNTS[0, :2], BLEU, np.zeros((0, 2), np.int64)),
+        "candidates of sentence 2: expected at least one, got none",
+    ),
 }
 
 BEYOND_MEMORY: dict[str, tuple[Callable[[], object], str]] = {

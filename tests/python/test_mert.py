@@ -258,7 +258,7 @@ def test_tuned_scores_reach_those_of_moses(dev: Lists, kbest: Path, options: Arr
 def test_wrong_arguments_are_refused() -> None:
     lists = Lists(np.array([0, 2]), np.eye(2), np.ones((2, 2), np.int64), _core.Metric("ter", {}))
     ones = np.ones(2)
-    with pytest.raises(InputError, match="an empty list"):
+    with pytest.raises(InputError, match="candidates of sentence 2: expected at least one"):
         searched(lists._replace(offsets=np.array([0, 2, 2])), ones, np.eye(2))
     with pytest.raises(InputError, match="features must be finite"):
         searched(lists._replace(features=np.array([[1, np.nan], [0, 1]])), ones, np.eye(2))

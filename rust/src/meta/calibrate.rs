@@ -16,8 +16,8 @@ use std::ops::Range;
 
 use super::{Grouping, Matrices, pairs};
 use crate::error::Result;
+use crate::memory::{reserved, zeros};
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::{reserved, zeros};
 use buckets::{BUCKETS, Buckets, PAIRS_PER_BLOCK, Part, Weighted, parts};
 use sorted::{Class, Sorted, Window, key};
 

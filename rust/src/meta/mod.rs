@@ -11,7 +11,7 @@ pub mod resampled;
 pub mod soft;
 pub mod votes;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length, named};
 
 /// Which cells of a matrix of systems × segments are compared with each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,16 +96,6 @@ impl Unit {
     }
 }
 
-/// The value of that name.
-fn named<T: Copy>(kind: &str, name: &str, known: &[(&str, T)]) -> Result<T> {
-    let found = known.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
-    found.ok_or_else(|| Error::UnknownName {
-        kind: kind.into(),
-        name: name.into(),
-        known: known.iter().map(|(name, _)| (*name).into()).collect(),
-    })
-}
-
 /// Scores of some metrics, and of people, for the same outputs. NaN is a gap.
 #[derive(Debug, Clone, Copy)]
 pub struct Matrices<'a> {
@@ -130,13 +120,8 @@ impl<'a> Matrices<'a> {
     pub fn new(scores: &'a [f64], human: &'a [f64], [metrics, systems, segments]: [usize; 3]) -> Result<Self> {
         let cells = systems.checked_mul(segments).and_then(|cells| Some((cells, cells.checked_mul(metrics)?)));
         let (cells, all) = cells.ok_or(Error::Memory { numbers: u128::MAX })?;
-        for (what, expected, got) in
-            [("scores of people", cells, human.len()), ("scores of metrics", all, scores.len())]
-        {
-            if expected != got {
-                return Err(Error::LengthMismatch { what: what.into(), expected, got });
-            }
-        }
+        check_length("scores of people", cells, human.len())?;
+        check_length("scores of metrics", all, scores.len())?;
         Ok(Matrices { scores, human, metrics, shape: (systems, segments) })
     }
 

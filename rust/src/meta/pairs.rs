@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::{Cell, Grouping, Matrices};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
+use crate::memory::{reserved, resize, zeros};
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::{reserved, resize, zeros};
 use crate::simd::{Simd, dispatch};
 
 /// Groups of at most this many cells are counted pair by pair.
@@ -37,8 +37,7 @@ impl Ties {
     fn check(self) -> Result<()> {
         for (option, value) in [("epsilon", self.epsilon), ("minimum_difference", self.minimum_difference)] {
             if value.is_nan() || value < 0.0 {
-                let expected = "at least 0".into();
-                return Err(Error::InvalidOption { option: option.into(), expected, got: value.to_string() });
+                return Err(Error::invalid(option, "at least 0", value));
             }
         }
         Ok(())
@@ -252,9 +251,7 @@ pub fn count(
 ) -> Result<Counts> {
     let (metrics, groups) = (matrices.metrics(), matrices.groups(grouping));
     let given = epsilons.map_or(metrics, <[f64]>::len);
-    if given != metrics {
-        return Err(Error::LengthMismatch { what: "epsilons".into(), expected: metrics, got: given });
-    }
+    check_length("epsilons", metrics, given)?;
     let ties = |epsilon| Ties { epsilon, minimum_difference };
     ties(0.0).check()?;
     epsilons.unwrap_or_default().iter().try_for_each(|&epsilon| ties(epsilon).check())?;
@@ -297,9 +294,7 @@ pub fn count_by_cell(
     run: &mut Run<'_>,
 ) -> Result<Vec<i64>> {
     let (metrics, groups, all) = (matrices.metrics(), matrices.groups(grouping), matrices.human.len());
-    if epsilons.len() != metrics {
-        return Err(Error::LengthMismatch { what: "epsilons".into(), expected: metrics, got: epsilons.len() });
-    }
+    check_length("epsilons", metrics, epsilons.len())?;
     epsilons.iter().try_for_each(|&epsilon| Ties { epsilon, ..Ties::EQUAL }.check())?;
     let mut counts: Vec<i64> = zeros(&[metrics, all, COLUMNS])?;
     // Parts of groups, so that one large group keeps all threads busy.

@@ -1,8 +1,8 @@
 //! How many of people's votes between two outputs a metric agrees with.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
+use crate::memory::{reserved, resize, zeros};
 use crate::pool::{self, Blocks, Run, WorkMeter};
-use crate::resample::{resize, zeros};
 use crate::stats::LARGEST_SUM;
 
 /// Votes that one output of a segment is better than another.
@@ -34,10 +34,7 @@ fn index(what: &str, value: i64, len: usize) -> Result<usize> {
     match usize::try_from(value) {
         Ok(index) if index < len => Ok(index),
         Ok(index) => Err(Error::OutOfRange { what: what.into(), index, len }),
-        Err(_) => {
-            let (option, expected) = (format!("each {what}"), "a number of at least 0".into());
-            Err(Error::InvalidOption { option, expected, got: value.to_string() })
-        }
+        Err(_) => Err(Error::invalid(format!("each {what}"), "a number of at least 0", value)),
     }
 }
 
@@ -46,12 +43,10 @@ impl Votes<'_> {
     pub(super) fn checked(&self, (systems, segments): (usize, usize), run: &mut Run<'_>) -> Result<Vec<Judgment>> {
         let expected = self.segment.len();
         for (what, got) in [("better", self.better.len()), ("worse", self.worse.len()), ("votes", self.votes.len())] {
-            if got != expected {
-                return Err(Error::LengthMismatch { what: format!("judgments of {what}"), expected, got });
-            }
+            check_length(format_args!("judgments of {what}"), expected, got)?;
         }
         run.serial(|stop, _| {
-            let mut judgments = crate::resample::reserved(expected)?;
+            let mut judgments = reserved(expected)?;
             let (mut meter, mut sum) = (WorkMeter::default(), 0_i64);
             for i in 0..expected {
                 meter.charge(8, stop)?;
@@ -61,16 +56,17 @@ impl Votes<'_> {
                 let votes = self.votes[i];
                 sum = match sum.checked_add(votes) {
                     _ if votes < 0 => {
-                        let (option, expected) = ("votes".into(), "at least 0".into());
-                        return Err(Error::InvalidOption { option, expected, got: votes.to_string() });
+                        return Err(Error::invalid("votes", "at least 0", votes));
                     }
                     Some(sum) if sum <= LARGEST_SUM => sum,
                     _ => return Err(Error::Overflow { column: 0 }),
                 };
                 if better == worse {
-                    let (option, expected) = ("worse".into(), "another system than better".into());
-                    let got = format!("system {worse} twice on segment {segment}, counted from 0");
-                    return Err(Error::InvalidOption { option, expected, got });
+                    return Err(Error::invalid(
+                        "worse",
+                        "another system than better",
+                        format!("system {worse} twice on segment {segment}, counted from 0"),
+                    ));
                 }
                 let [better, worse] = [better, worse].map(|system| system * segments + segment);
                 judgments.push(Judgment { better, worse, segment, votes });
@@ -93,9 +89,7 @@ pub fn count(
     run: &mut Run<'_>,
 ) -> Result<Vec<i64>> {
     let expected = metrics.saturating_mul(systems).saturating_mul(segments);
-    if scores.len() != expected {
-        return Err(Error::LengthMismatch { what: "scores of metrics".into(), expected, got: scores.len() });
-    }
+    check_length("scores of metrics", expected, scores.len())?;
     let judgments = run.without_progress(|run| votes.checked((systems, segments), run))?;
     let mut out = zeros(&[metrics, segments, KINDS])?;
     let cells = systems * segments;

@@ -4,7 +4,7 @@ use super::matches::{self, MatchBased, Matches};
 use super::text::{LOWERCASE, TOKENIZE, Words, quirks, yes};
 use super::weights::{AUTO_REWEIGH, WEIGHTS, Weights};
 use super::{Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value, gradients_by_row};
-use crate::error::Result;
+use crate::error::{Result, named};
 use crate::math::exp_of_negative;
 use crate::pool::Run;
 use crate::simd::{Simd, dispatch};
@@ -81,9 +81,14 @@ enum Smoothing {
     Mteval,
 }
 
-/// The names of the smoothing methods, with the default of their value.
-const SMOOTHINGS: [(&str, Option<f64>); 5] =
-    [("none", None), ("floor", Some(0.1)), ("add-k", Some(1.0)), ("exp", None), ("mteval", None)];
+/// The smoothing methods by their names, with the default of their value if they have one.
+const SMOOTHINGS: [(&str, Smoothing); 5] = [
+    ("none", Smoothing::None),
+    ("floor", Smoothing::Floor(0.1)),
+    ("add-k", Smoothing::AddK(1.0)),
+    ("exp", Smoothing::Exp),
+    ("mteval", Smoothing::Mteval),
+];
 
 /// BLEU. A row is `[hyp_len, ref_len, match_1 … match_N, total_1 … total_N]`.
 pub struct Bleu {
@@ -106,14 +111,17 @@ impl Bleu {
     /// [`crate::Error::UnknownName`] for an unknown tokenizer.
     pub fn new(options: &Options) -> Result<Self> {
         let method = options.name("smooth_method");
-        let default = SMOOTHINGS.iter().find(|(name, _)| *name == method).and_then(|(_, amount)| *amount);
-        let amount = default.map(|default| options.real("smooth_value").unwrap_or(default));
-        let smoothing = match (method, amount) {
-            ("floor", Some(epsilon)) => Smoothing::Floor(epsilon),
-            ("add-k", Some(k)) => Smoothing::AddK(k),
-            ("exp", _) => Smoothing::Exp,
-            ("mteval", _) => Smoothing::Mteval,
-            _ => Smoothing::None,
+        let value = options.real("smooth_value");
+        let (smoothing, amount) = match named("smoothing", method, &SMOOTHINGS)? {
+            Smoothing::Floor(default) => {
+                let epsilon = value.unwrap_or(default);
+                (Smoothing::Floor(epsilon), Some(epsilon))
+            }
+            Smoothing::AddK(default) => {
+                let k = value.unwrap_or(default);
+                (Smoothing::AddK(k), Some(k))
+            }
+            other => (other, None),
         };
         let mteval = options.flag("mteval_quirks");
         let order = options.integer("max_ngram_order");

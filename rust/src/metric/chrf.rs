@@ -104,7 +104,7 @@ impl Chrf {
                 got: "0".into(),
             });
         }
-        let beta = options.real("beta").expect("beta has a default");
+        let beta = options.number("beta");
         Ok(Chrf {
             name: format!("chrF{beta}{}", "+".repeat(word_order)),
             char_order,

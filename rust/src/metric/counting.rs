@@ -3,9 +3,9 @@
 use super::distinct::Distinct;
 use super::matches::{self, MatchBased};
 use super::{Counters, Metric, References, Texts};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
+use crate::memory::zeros;
 use crate::pool::{self, Blocks, Run};
-use crate::resample::zeros;
 use crate::stats::SuffStats;
 
 /// Counts all segments of all systems against the references by each metric, in parallel over segments.
@@ -136,9 +136,7 @@ pub(super) fn check<H, R>(systems: &[Vec<H>], references: &[Vec<Option<R>>]) -> 
         .map(|(i, c)| ("references", i, c.len()))
         .chain(systems.iter().enumerate().map(|(i, c)| ("hypotheses", i, c.len())));
     for (what, i, got) in lengths {
-        if got != segments {
-            return Err(Error::LengthMismatch { what: format!("column {i} of {what}"), expected: segments, got });
-        }
+        check_length(format_args!("column {i} of {what}"), segments, got)?;
     }
     match (0..segments).find(|&s| references.iter().all(|c| c[s].is_none())) {
         Some(s) => Err(Error::NoReference { segment: s + 1 }),

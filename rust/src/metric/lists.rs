@@ -2,8 +2,8 @@
 
 use super::{Metric, References, Texts};
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::pool::{self, Blocks, Run};
-use crate::resample::zeros;
 use crate::stats::LARGEST_SUM;
 
 /// The distinct hypotheses of each sentence.

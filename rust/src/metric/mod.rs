@@ -337,11 +337,8 @@ impl MetricSpec {
     /// # Errors
     /// [`Error::UnknownName`].
     pub fn named(name: &str) -> Result<&'static Self> {
-        METRICS.iter().find(|m| m.name == name).ok_or_else(|| Error::UnknownName {
-            kind: "metric".into(),
-            name: name.into(),
-            known: METRICS.iter().map(|m| m.name.into()).collect(),
-        })
+        let found = METRICS.iter().find(|m| m.name == name);
+        found.ok_or_else(|| Error::unknown("metric", name, METRICS.iter().map(|m| m.name)))
     }
 
     /// Makes a metric from its options and the files that it uses.

@@ -265,9 +265,9 @@ impl Information {
         let mut counts = vec![0_u32; vocabulary.len()];
         tokens.iter().for_each(|&token| counts[token as usize] += 1);
         let total = tokens.len() as f64;
+        #[allow(clippy::expect_used, reason = "a logarithm denominator a 64-bit number is small")]
         let bits = |count: u32, denominator: f64| {
-            fixed::from_real(-(f64::from(count) / denominator).log2(), BITS)
-                .expect("a logarithm denominator a 64-bit number is small")
+            fixed::from_real(-(f64::from(count) / denominator).log2(), BITS).expect("it is small")
         };
         let mut worth: Vec<i64> = counts.iter().map(|&count| bits(count, total)).collect();
 

@@ -133,11 +133,7 @@ impl Options {
     /// invalid value.
     pub fn resolve(metric: &str, specs: &[OptionSpec], values: &[(String, Value)]) -> Result<Self> {
         if let Some((unknown, _)) = values.iter().find(|(name, _)| specs.iter().all(|s| s.name != name)) {
-            return Err(Error::UnknownName {
-                kind: format!("option of {metric}"),
-                name: unknown.clone(),
-                known: specs.iter().map(|s| s.name.into()).collect(),
-            });
+            return Err(Error::unknown(format_args!("option of {metric}"), unknown, specs.iter().map(|s| s.name)));
         }
         let value_of = |spec: &OptionSpec| values.iter().rev().find(|(name, _)| spec.name == name).map(|(_, v)| v);
         let resolve = |spec: &OptionSpec| Ok((spec.name, spec.check(metric, value_of(spec).unwrap_or(&Value::Unset))?));
@@ -169,6 +165,14 @@ impl Options {
         match self.get(name) {
             Value::Integer(i) => usize::try_from(*i).unwrap_or_else(|_| panic!("option {name:?} is below 0")),
             other => panic!("option {name:?} is {other}, not a whole number"),
+        }
+    }
+
+    /// The value of a number with a default.
+    pub fn number(&self, name: &str) -> f64 {
+        match self.get(name) {
+            Value::Real(x) => *x,
+            other => panic!("option {name:?} is {other}, not a number"),
         }
     }
 

@@ -6,9 +6,9 @@ use std::ops::Range;
 use super::lists::Lists;
 use super::matches::{MatchBased, Matches};
 use super::{Counters, Metric, References, Texts};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
+use crate::memory::zeros;
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::zeros;
 use crate::text::shared::{KINDS, Shared};
 
 /// A metric that counts a hypothesis against a single reference by the n-grams that both have.
@@ -102,9 +102,7 @@ pub fn expected_utilities(
     run: &mut Run<'_>,
 ) -> Result<Expected> {
     let texts = lists.offsets.last().map_or(0, |&end| end as usize);
-    if weights.len() != texts {
-        return Err(Error::LengthMismatch { what: "weights of texts".into(), expected: texts, got: weights.len() });
-    }
+    check_length("weights of texts", texts, weights.len())?;
     let get = |_: usize, text: usize| Some((lists.hypothesis)(text));
     let hypothesis = |_: usize, text: usize| (lists.hypothesis)(text);
     // Each text is a segment of its own, and its own reference: metrics see every word, and a single reference.

@@ -41,7 +41,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
         LOWERCASE,
         OptionSpec {
             name: "smoothing",
-            kind: Kind::Choice(|| SMOOTHINGS.iter().map(|(name, _)| *name).collect()),
+            kind: Kind::Choice(|| METHODS.iter().map(|method| method.name).collect()),
             default: || Value::Name("7".into()),
             about: "smoothing method of Chen & Cherry, or NLTK's variant of it",
         },
@@ -105,8 +105,8 @@ const PRIORS: [&str; 2] = ["smoothed", "raw"];
 
 const READINGS: [&str; 2] = ["paper", "strict"];
 
-/// The default floor of smoothing 6. Portage, the toolkit of the paper's authors, replaces precisions of 0 by it. It is
-/// so small that it decides nothing but the order of sentences without a match of two words.
+/// The default floor of smoothing 6, which Portage, the toolkit of the paper's authors, has in place of precisions of 0.
+/// It is so small that it only orders sentences that share no bigram with the reference.
 const FLOOR: f64 = 1e-30;
 
 /// The numerators and denominators of the precisions, order by order.
@@ -114,7 +114,7 @@ struct Precisions {
     matches: [f64; MAX_ORDER + 1],
     /// The n-grams of the hypothesis, but at least one.
     possible: [f64; MAX_ORDER + 1],
-    /// The denominators where 0 is possible: the n-grams of the hypothesis in the reading of the paper.
+    /// The n-grams of the hypothesis, 0 for an order for which it is too short; `possible` in the strict reading.
     ngrams: [f64; MAX_ORDER + 1],
 }
 
@@ -128,53 +128,69 @@ impl Precisions {
 /// The order whose matches NLTK's smoothings 5 and 7 use after the last order.
 const NLTK_ORDER: usize = 5;
 
-type Smoothing = fn(&SentBleu, &Precisions, hypothesis: f64) -> [f64; MAX_ORDER + 1];
+/// Smoothings 0 to 7 of the paper, and NLTK's variants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Smoothing {
+    None,
+    Epsilon,
+    AddOne,
+    Halves,
+    ByLength,
+    Neighbours,
+    Interpolated,
+    LengthAndNeighbours,
+    NltkByLength,
+    NltkNeighbours,
+    NltkInterpolated,
+    NltkLengthAndNeighbours,
+}
 
-/// The smoothing methods: each returns the smoothed precisions of orders 1 to N. To add one, add a line here, and to
-/// [`FROM_UNIGRAMS`] if it applies to unigrams, too.
-const SMOOTHINGS: [(&str, Smoothing); 12] = [
-    ("0", |bleu, p, _| bleu.each(|n| p.precision(n))),
-    ("1", |bleu, p, _| {
-        bleu.each(|n| if p.precision(n) == 0.0 { bleu.epsilon / p.possible[n - 1] } else { p.precision(n) })
-    }),
-    ("2", |bleu, p, _| {
-        bleu.each(|n| if n == 1 { p.precision(n) } else { (p.matches[n - 1] + 1.0) / (p.ngrams[n - 1] + 1.0) })
-    }),
-    ("3", |bleu, p, _| bleu.precisions(&bleu.with_pseudo_matches(p, |i| 0.5_f64.powi(i)), p)),
-    ("4", |bleu, p, hypothesis| bleu.precisions(&bleu.by_length(p, hypothesis), p)),
-    ("5", |bleu, p, _| bleu.precisions(&bleu.neighbours(&p.matches), p)),
-    ("6", |bleu, p, _| bleu.interpolated(p, |n| p.ngrams[n - 1])),
-    ("7", |bleu, p, hypothesis| {
-        let mut matches = bleu.by_length(p, hypothesis);
-        if !bleu.extra {
-            matches[bleu.order] = p.matches[bleu.order];
-        }
-        bleu.precisions(&bleu.neighbours(&matches), p)
-    }),
-    ("nltk-4", |bleu, p, hypothesis| bleu.nltk_by_length(p, hypothesis)),
-    ("nltk-5", |bleu, p, _| {
-        let mut precisions = bleu.each(|n| p.precision(n));
-        precisions[bleu.order] = p.precision(NLTK_ORDER);
-        bleu.neighbours(&precisions)
-    }),
-    ("nltk-6", |bleu, p, hypothesis| {
-        // NLTK's prior uses smoothed precisions, whatever the option says, and is the whole precision of an order for
-        // which the hypothesis is too short.
-        if bleu.order > 2 && p.matches[2] == 0.0 {
-            [0.0; MAX_ORDER + 1]
-        } else {
-            bleu.interpolated(p, |n| (hypothesis + 1.0 - n as f64).max(0.0))
-        }
-    }),
-    ("nltk-7", |bleu, p, hypothesis| {
-        let mut precisions = bleu.nltk_by_length(p, hypothesis);
-        precisions[bleu.order] = p.precision(NLTK_ORDER);
-        bleu.neighbours(&precisions)
-    }),
-];
+/// The number that a smoothing takes from an option and shows in signatures.
+#[derive(Debug, Clone, Copy)]
+enum Parameter {
+    None,
+    Epsilon,
+    K,
+    Alpha,
+}
 
-/// The smoothing methods with which a sentence without any match has a score, unless the reading is strict.
-const FROM_UNIGRAMS: [&str; 5] = ["1", "3", "4", "5", "7"];
+/// A smoothing and what is known of it.
+struct Method {
+    name: &'static str,
+    smoothing: Smoothing,
+    parameter: Parameter,
+    /// Whether a sentence without any match has a score, unless the reading is strict.
+    from_unigrams: bool,
+    /// Whether the readings differ, apart from the floor.
+    has_readings: bool,
+}
+
+/// The smoothing methods. To add one, add a line here, and its precisions to [`SentBleu::smoothed`].
+static METHODS: [Method; 12] = {
+    use Smoothing::*;
+    const fn method(
+        name: &'static str,
+        smoothing: Smoothing,
+        parameter: Parameter,
+        [from_unigrams, has_readings]: [bool; 2],
+    ) -> Method {
+        Method { name, smoothing, parameter, from_unigrams, has_readings }
+    }
+    [
+        method("0", None, Parameter::None, [false, false]),
+        method("1", Epsilon, Parameter::Epsilon, [true, true]),
+        method("2", AddOne, Parameter::None, [false, true]),
+        method("3", Halves, Parameter::None, [true, true]),
+        method("4", ByLength, Parameter::K, [true, true]),
+        method("5", Neighbours, Parameter::None, [true, true]),
+        method("6", Interpolated, Parameter::Alpha, [false, true]),
+        method("7", LengthAndNeighbours, Parameter::K, [true, true]),
+        method("nltk-4", NltkByLength, Parameter::K, [false, false]),
+        method("nltk-5", NltkNeighbours, Parameter::None, [false, false]),
+        method("nltk-6", NltkInterpolated, Parameter::Alpha, [false, false]),
+        method("nltk-7", NltkLengthAndNeighbours, Parameter::K, [false, false]),
+    ]
+};
 
 /// The score of a sentence times its reference length is in multiples of 2^-30: nine digits of a score, and room for a
 /// million sentences of four thousand words.
@@ -190,8 +206,7 @@ const TINY: f64 = 1.0 / (1 << 10) as f64;
 pub struct SentBleu {
     words: Words,
     order: usize,
-    name: String,
-    smoothing: Smoothing,
+    method: &'static Method,
     epsilon: f64,
     k: f64,
     alpha: f64,
@@ -207,23 +222,56 @@ impl SentBleu {
     /// [`crate::Error::UnknownName`] for an unknown tokenizer.
     pub fn new(options: &Options) -> Result<Self> {
         let name = options.name("smoothing");
-        let found = SMOOTHINGS.iter().find(|(known, _)| *known == name);
-        let real = |name| options.real(name).expect("it has a default");
+        let found = METHODS.iter().find(|method| method.name == name);
+        let method =
+            found.ok_or_else(|| Error::unknown("smoothing", name, METHODS.iter().map(|method| method.name)))?;
         let strict = options.name("smoothing_reading") == "strict";
+        let interpolated = method.smoothing == Smoothing::Interpolated;
+        let floor = options.real("smoothing_floor").unwrap_or(default_floor(strict));
         Ok(SentBleu {
             words: Words::new(options)?,
             order: options.integer("max_ngram_order"),
-            name: name.into(),
-            smoothing: found.expect("choices are checked").1,
-            epsilon: real("smoothing_epsilon"),
-            k: real("smoothing_k"),
-            alpha: real("smoothing_alpha"),
-            raw_prior: options.name("smoothing_prior") == "raw" && !name.starts_with("nltk"),
+            method,
+            epsilon: options.number("smoothing_epsilon"),
+            k: options.number("smoothing_k"),
+            alpha: options.number("smoothing_alpha"),
+            raw_prior: interpolated && options.name("smoothing_prior") == "raw",
             extra: options.flag("smoothing_extra"),
-            floor: if name == "6" { options.real("smoothing_floor").unwrap_or(default_floor(strict)) } else { 0.0 },
+            floor: if interpolated { floor } else { 0.0 },
             strict,
             weights: Weights::new("sentbleu", options)?,
         })
+    }
+
+    /// The smoothed precisions of orders 1 to N.
+    fn smoothed(&self, p: &Precisions, hypothesis: f64) -> [f64; MAX_ORDER + 1] {
+        match self.method.smoothing {
+            Smoothing::None => self.each(|n| p.precision(n)),
+            Smoothing::Epsilon => {
+                self.each(|n| if p.precision(n) == 0.0 { self.epsilon / p.possible[n - 1] } else { p.precision(n) })
+            }
+            Smoothing::AddOne => {
+                self.each(|n| if n == 1 { p.precision(n) } else { (p.matches[n - 1] + 1.0) / (p.ngrams[n - 1] + 1.0) })
+            }
+            Smoothing::Halves => self.precisions(&self.with_pseudo_matches(p, |i| 0.5_f64.powi(i)), p),
+            Smoothing::ByLength => self.precisions(&self.by_length(p, hypothesis), p),
+            Smoothing::Neighbours => self.precisions(&self.neighbours(&p.matches), p),
+            Smoothing::Interpolated => self.interpolated(p, |n| p.ngrams[n - 1]),
+            Smoothing::LengthAndNeighbours => {
+                let mut matches = self.by_length(p, hypothesis);
+                if !self.extra {
+                    matches[self.order] = p.matches[self.order];
+                }
+                self.precisions(&self.neighbours(&matches), p)
+            }
+            Smoothing::NltkByLength => self.nltk_by_length(p, hypothesis),
+            Smoothing::NltkNeighbours => self.nltk_neighbours(self.each(|n| p.precision(n)), p),
+            // NLTK raises an error here.
+            Smoothing::NltkInterpolated if self.order > 2 && p.matches[2] == 0.0 => [0.0; MAX_ORDER + 1],
+            // If the hypothesis is too short for an order, NLTK's precision is the prior alone.
+            Smoothing::NltkInterpolated => self.interpolated(p, |n| (hypothesis + 1.0 - n as f64).max(0.0)),
+            Smoothing::NltkLengthAndNeighbours => self.nltk_neighbours(self.nltk_by_length(p, hypothesis), p),
+        }
     }
 
     /// A value for each order from 1 to N.
@@ -272,6 +320,12 @@ impl SentBleu {
         out
     }
 
+    /// NLTK's variant of smoothing 5, of precisions.
+    fn nltk_neighbours(&self, mut precisions: [f64; MAX_ORDER + 1], p: &Precisions) -> [f64; MAX_ORDER + 1] {
+        precisions[self.order] = p.precision(NLTK_ORDER);
+        self.neighbours(&precisions)
+    }
+
     /// Smoothing 6, where each order has `possible(n)` n-grams.
     fn interpolated(&self, p: &Precisions, possible: impl Fn(usize) -> f64) -> [f64; MAX_ORDER + 1] {
         let raw = self.each(|n| p.precision(n).max(self.floor));
@@ -299,9 +353,9 @@ impl SentBleu {
             p.possible[n] = ngrams.max(1) as f64;
             p.ngrams[n] = if self.strict { p.possible[n] } else { ngrams as f64 };
         }
-        let precisions = (self.smoothing)(self, &p, hypothesis as f64);
+        let precisions = self.smoothed(&p, hypothesis as f64);
         // NLTK averages the logarithms that exist.
-        let skip = self.name == "nltk-4" || self.name == "nltk-7";
+        let skip = matches!(self.method.smoothing, Smoothing::NltkByLength | Smoothing::NltkLengthAndNeighbours);
         let factors = precisions[..self.order].iter().map(|&p| if skip && p == 0.0 { 1.0 } else { p });
         let penalty = if hypothesis < reference { (1.0 - reference as f64 / hypothesis as f64).exp() } else { 1.0 };
         if !self.weights.are_equal() {
@@ -317,12 +371,7 @@ impl SentBleu {
 
     /// Does the smoothing give sentences without any match a score above 0?
     fn scores_without_a_match(&self) -> bool {
-        !self.strict && FROM_UNIGRAMS.contains(&self.name.as_str())
-    }
-
-    /// Do the readings differ under the smoothing, apart from the floor?
-    fn depends_on_reading(&self) -> bool {
-        !(self.name == "0" || self.name.starts_with("nltk"))
+        !self.strict && self.method.from_unigrams
     }
 
     /// The column `unweighted` of a sentence.
@@ -360,23 +409,24 @@ impl Formula for SentBleu {
     }
 
     fn signature(&self) -> Vec<(&'static str, String)> {
-        let parameter = match self.name.as_str() {
-            "1" => format!("[{}]", self.epsilon),
-            "4" | "7" | "nltk-4" | "nltk-7" => format!("[{}]", self.k),
-            "6" | "nltk-6" => format!("[{}]", self.alpha),
-            _ => String::new(),
+        let Method { name, smoothing, has_readings, .. } = *self.method;
+        let smooth = match self.method.parameter {
+            Parameter::None => name.into(),
+            Parameter::Epsilon => format!("{name}[{}]", self.epsilon),
+            Parameter::K => format!("{name}[{}]", self.k),
+            Parameter::Alpha => format!("{name}[{}]", self.alpha),
         };
-        let mut signature = vec![self.words.case(), self.words.tok(), ("smooth", format!("{}{parameter}", self.name))];
-        if self.name == "6" && self.raw_prior {
+        let mut signature = vec![self.words.case(), self.words.tok(), ("smooth", smooth)];
+        if self.raw_prior {
             signature.push(("prior", "raw".into()));
         }
-        if self.name == "7" && self.extra {
+        if smoothing == Smoothing::LengthAndNeighbours && self.extra {
             signature.push(("extra", "yes".into()));
         }
-        if self.name == "6" && self.floor != default_floor(self.strict) {
+        if smoothing == Smoothing::Interpolated && self.floor != default_floor(self.strict) {
             signature.push(("floor", format!("{:?}", self.floor)));
         }
-        if self.strict && self.depends_on_reading() {
+        if self.strict && has_readings {
             signature.push(("reading", READINGS[1].into()));
         }
         if self.order != 4 {
@@ -491,10 +541,10 @@ mod tests {
             below / (4 - n) as f64
         });
         close(fourth(averaged), score("7", text.0, text.1));
-        for (name, _) in SMOOTHINGS.iter().filter(|(name, _)| !FROM_UNIGRAMS.contains(name)) {
-            assert_eq!(0.0, score(name, text.0, text.1), "{name}");
+        for method in METHODS.iter().filter(|method| !method.from_unigrams) {
+            assert_eq!(0.0, score(method.name, text.0, text.1), "{}", method.name);
         }
-        for (name, _) in SMOOTHINGS {
+        for Method { name, .. } in &METHODS {
             assert_eq!(0.0, strict(name, text.0, text.1), "{name}");
             assert_eq!(0.0, score(name, "a b c d", ""), "{name}");
             assert_eq!(0.0, score(name, "", "a b"), "{name}");

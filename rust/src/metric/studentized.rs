@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use super::Formula;
-use crate::error::{Error, Result};
+use crate::error::{Result, check_length};
 use crate::simd::{Simd, dispatch};
 
 /// A variance of at most this share of the squares that it is computed from is rounding error, and counts as 0.
@@ -61,9 +61,7 @@ impl Terms {
             ("stratum_terms", &self.stratum_terms, strata * terms),
             ("stratum_factors", &self.stratum_factors, strata),
         ] {
-            if matrix.len() != expected {
-                return Err(Error::LengthMismatch { what: what.into(), expected, got: matrix.len() });
-            }
+            check_length(what, expected, matrix.len())?;
         }
         Ok(())
     }
@@ -79,7 +77,7 @@ pub struct Studentized {
 
 impl Studentized {
     /// # Errors
-    /// [`Error::LengthMismatch`] if a matrix of the terms does not have its shape.
+    /// [`crate::Error::LengthMismatch`] if a matrix of the terms does not have its shape.
     pub fn new(base: Arc<dyn Formula>, terms: Terms) -> Result<Self> {
         let counts = base.width();
         terms.check(counts)?;

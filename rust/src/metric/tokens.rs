@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::Metric;
 use super::matches::{MatchBased, Matches};
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::pool::{self, Blocks, Run, Stop};
-use crate::resample::zeros;
 use crate::text::common::Sentences;
 use crate::text::ngram::{Ngrams, Vocabulary};
 
@@ -91,8 +91,7 @@ pub fn count_tokens(
     run: &mut Run<'_>,
 ) -> Result<Vec<i64>> {
     let Some(metric) = metric.match_based() else {
-        let expected = "one whose counts follow from n-gram matches".into();
-        return Err(Error::InvalidOption { option: "metric".into(), expected, got: metric.name().into() });
+        return Err(Error::invalid("metric", "one whose counts follow from n-gram matches", metric.name()));
     };
     texts.check(each_reference)?;
     let (segments, width) = (texts.segments(), metric.width());
@@ -114,12 +113,12 @@ pub fn count_tokens(
             let mut rows = vec![0; (row_of(range.end) - row_of(range.start)) * width];
             let mut rest = rows.chunks_exact_mut(width);
             for segment in range {
-                let mut count = |chosen| {
-                    let row = rest.next().expect("there is a row for each segment or reference");
-                    counter.count(texts, segment, chosen, row, stop)
-                };
+                let mut count = |chosen, row| counter.count(texts, segment, chosen, row, stop);
                 let all = texts.references(segment);
-                let counted = if each_reference { all.clone().try_for_each(|r| count(r..r + 1)) } else { count(all) };
+                let counted = match each_reference {
+                    true => all.zip(&mut rest).try_for_each(|(r, row)| count(r..r + 1, row)),
+                    false => rest.by_ref().take(1).try_for_each(|row| count(all.clone(), row)),
+                };
                 counted.map_err(|error| error.in_segment(segment + 1))?;
             }
             Ok(rows)

@@ -33,7 +33,7 @@ pub(super) fn run_long<T: Send>(
         value = body.take().map(|body| body(run)).transpose()?;
         Ok(())
     })?;
-    Ok(value.expect("the body has been run"))
+    value.ok_or_else(|| Error::Interrupted.into())
 }
 
 /// [`run_long`] for all types of values, so that it is compiled once.
@@ -45,10 +45,9 @@ fn run_detached(
     body: &mut (dyn FnMut(&mut Run<'_>) -> Result<()> + Send),
 ) -> PyResult<()> {
     // Checked first, because kernels would silently fall back to the best path.
-    Simd::chosen().map_err(|error| raise(py, error))?;
+    Simd::chosen()?;
     if threads > MOST_THREADS {
-        let (expected, got) = (format!("at most {MOST_THREADS}"), threads.to_string());
-        return Err(raise(py, Error::InvalidOption { option: "threads".into(), expected, got }));
+        return Err(Error::invalid("threads", format!("at most {MOST_THREADS}"), threads).into());
     }
     if let Some(progress) = progress {
         progress.begin(stage, total as u64);
@@ -68,7 +67,7 @@ fn run_detached(
     });
     match signal {
         Some(raised) => Err(raised),
-        None => outcome.map_err(|error| raise(py, error)),
+        None => outcome.map_err(PyErr::from),
     }
 }
 
@@ -82,13 +81,13 @@ pub fn load_numpy(py: Python<'_>) -> PyResult<()> {
 }
 
 #[pyfunction]
-pub fn simd(py: Python<'_>) -> PyResult<&'static str> {
-    Simd::chosen().map(Simd::name).map_err(|error| raise(py, error))
+pub fn simd() -> PyResult<&'static str> {
+    Simd::chosen().map(Simd::name).map_err(PyErr::from)
 }
 
 /// The Python exception for an error. `reshuffle.errors` words the message from the facts. As in numpy, too little
 /// memory is a `MemoryError`.
-pub(super) fn raise(py: Python<'_>, error: Error) -> PyErr {
+fn raise(py: Python<'_>, error: Error) -> PyErr {
     if let Error::Memory { .. } = error {
         return PyMemoryError::new_err(error.to_string());
     }
@@ -107,6 +106,12 @@ pub(super) fn raise(py: Python<'_>, error: Error) -> PyErr {
         }
     });
     raised.map_or_else(|failed| failed, PyErr::from_value)
+}
+
+impl From<Error> for PyErr {
+    fn from(error: Error) -> Self {
+        Python::attach(|py| raise(py, error))
+    }
 }
 
 /// Converts a fact to the classes of `reshuffle.errors`.
@@ -166,7 +171,6 @@ impl Step {
 
 impl Job {
     /// Enters the next step that has this stage. A stage that was not planned is no part of the plan: `fraction` waits.
-    #[allow(clippy::cast_precision_loss)]
     fn enter(&mut self, stage: &str) {
         self.from = self.to;
         stage.clone_into(&mut self.shown);
@@ -250,7 +254,6 @@ impl Progress {
     }
 
     #[getter]
-    #[allow(clippy::cast_precision_loss)]
     fn fraction(&self) -> f64 {
         let mut job = self.job();
         let share = if job.total == 0 { 0.0 } else { (self.done() as f64 / job.total as f64).min(1.0) };

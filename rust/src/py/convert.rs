@@ -1,16 +1,16 @@
 //! Conversions between Python's values and those of the core.
 
-use numpy::ndarray::Dimension;
+use numpy::ndarray::{Dimension, Ix2};
 use numpy::{IntoPyArray, PyArray, PyArrayMethods, PyReadonlyArray, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
 
-use super::call::{raise, run_serial};
+use super::call::run_serial;
 use crate::error::Error;
+use crate::memory::reserved;
 use crate::metric::Value;
 use crate::pool::WorkMeter;
-use crate::resample::reserved;
 
 /// The elements of a C-contiguous array.
 pub(super) fn in_order<'a, T: numpy::Element, D: numpy::ndarray::Dimension>(
@@ -41,7 +41,7 @@ fn pack(bytes: &[u8]) -> u64 {
 
 /// Packs an (R, S) array of booleans into flip masks. Returns the masks and R.
 pub(super) fn flips(py: Python<'_>, masks: &PyReadonlyArray2<'_, bool>) -> PyResult<(Vec<u64>, usize)> {
-    let &[replicates, units] = masks.shape() else { unreachable!("the array has two dimensions") };
+    let (replicates, units) = masks.as_array().dim();
     let masks = bytes(masks)?;
     let masks = in_order(&masks)?;
     let words = run_serial(py, |stop| {
@@ -56,16 +56,6 @@ pub(super) fn flips(py: Python<'_>, masks: &PyReadonlyArray2<'_, bool>) -> PyRes
     Ok((words, replicates))
 }
 
-/// Checks a dimension of an array. Its number of elements alone would be that of a transposed array, too.
-pub(super) fn check_length(py: Python<'_>, what: &str, expected: usize, got: usize) -> PyResult<()> {
-    if expected == got { Ok(()) } else { Err(raise(py, Error::LengthMismatch { what: what.into(), expected, got })) }
-}
-
-/// Checks that an argument with one entry per segment has as many as the counts.
-pub(super) fn check_units(py: Python<'_>, what: &str, got: usize, segments: Option<usize>) -> PyResult<()> {
-    check_length(py, &format!("segments of {what}"), segments.unwrap_or(got), got)
-}
-
 /// A vector as an array of this shape. numpy refuses a shape whose other dimensions exceed any memory even if one
 /// dimension is 0.
 pub(super) fn shaped<'py, T: numpy::Element, D: numpy::ndarray::IntoDimension>(
@@ -75,15 +65,26 @@ pub(super) fn shaped<'py, T: numpy::Element, D: numpy::ndarray::IntoDimension>(
 ) -> PyResult<Bound<'py, PyArray<T, D::Dim>>> {
     let shape = shape.into_dimension();
     let numbers = shape.slice().iter().fold(1, |product: u128, &length| product.saturating_mul(length.max(1) as u128));
-    values.into_pyarray(py).reshape(shape).map_err(|_| raise(py, Error::Memory { numbers }))
+    values.into_pyarray(py).reshape(shape).map_err(|_| Error::Memory { numbers }.into())
+}
+
+/// An array with a copy of a result.
+pub(super) fn copied<'py, T: numpy::Element + Copy>(
+    py: Python<'py>,
+    values: &[T],
+    shape: [usize; 2],
+) -> PyResult<Bound<'py, PyArray<T, Ix2>>> {
+    let mut out = reserved(values.len())?;
+    out.extend_from_slice(values);
+    shaped(py, out, shape)
 }
 
 /// The options of a metric.
-pub(super) fn options(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Value)>> {
-    options.iter().map(|(name, value)| Ok((name.extract()?, option(py, &name, &value)?))).collect()
+pub(super) fn options(options: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Value)>> {
+    options.iter().map(|(name, value)| Ok((name.extract()?, option(&name, &value)?))).collect()
 }
 
-fn option(py: Python<'_>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+fn option(name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if value.is_none() {
         Ok(Value::Unset)
     } else if value.is_instance_of::<PyBool>() {
@@ -100,8 +101,7 @@ fn option(py: Python<'_>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> 
     } else if let Ok(names) = value.extract() {
         Ok(Value::Names(names))
     } else {
-        let expected = "a name, names, a number, numbers, true, false or None".into();
-        Err(raise(py, Error::InvalidOption { option: name.extract()?, expected, got: value.repr()?.extract()? }))
+        Err(Error::invalid(name, "a name, names, a number, numbers, true, false or None", value.repr()?).into())
     }
 }
 

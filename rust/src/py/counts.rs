@@ -4,11 +4,12 @@ use numpy::{Element, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray3, PyUnt
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use super::call::{raise, run_long, run_serial};
+use super::call::{run_long, run_serial};
 use super::convert::{in_order, shaped};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
+use crate::memory::reserved;
 use crate::pool::WorkMeter;
-use crate::resample::{Pair, exact, reserved};
+use crate::resample::{Pair, exact};
 use crate::stats::{Stored, SuffStats, check_shape};
 
 /// Read access to the counts of a system, in the width in which they are stored.
@@ -101,15 +102,15 @@ impl Counts {
     }
 
     /// The counts, without another check.
-    pub(super) fn stats<'a>(&self, py: Python<'_>, arrays: &'a [Array<'_>]) -> PyResult<SuffStats<'a>> {
+    pub(super) fn stats<'a>(&self, arrays: &'a [Array<'_>]) -> PyResult<SuffStats<'a>> {
         // numpy can resize an array in place.
-        if let Some(other) = arrays.iter().find(|array| array.shape() != self.shape) {
-            let (expected, got) = (self.shape.iter().product(), other.shape().iter().product());
-            return Err(raise(py, Error::LengthMismatch { what: "counts".into(), expected, got }));
+        let size = |shape: &[usize]| shape.iter().product();
+        for array in arrays {
+            check_length("counts", size(&self.shape), size(array.shape()))?;
         }
-        let systems = systems(arrays, self.shape)?.map_err(|e| raise(py, e))?;
+        let systems = systems(arrays, self.shape)??;
         let [_, segments, columns] = self.shape;
-        let totals = copy(&self.totals).map_err(|e| raise(py, e))?;
+        let totals = copy(&self.totals)?;
         Ok(SuffStats::checked_before(systems, [segments, columns], totals, self.largest))
     }
 }
@@ -122,18 +123,21 @@ impl Counts {
         let arrays: Vec<Array<'_>> = objects.iter().map(Array::of).collect::<PyResult<_>>()?;
         let shape = arrays.first().map_or([0; 3], |array| [0, 1, 2].map(|axis| array.shape()[axis]));
         if let Some(other) = arrays.iter().find(|array| array.shape() != shape) {
-            let expected = format!("{shape:?}, that of the first array");
-            let got = format!("{:?}", other.shape());
-            return Err(raise(py, Error::InvalidOption { option: "the shape of counts".into(), expected, got }));
+            return Err(Error::invalid(
+                "the shape of counts",
+                format!("{shape:?}, that of the first array"),
+                format!("{:?}", other.shape()),
+            )
+            .into());
         }
         let [problems, segments, columns] = shape;
-        check_shape([problems, segments, columns]).map_err(|e| raise(py, e))?;
-        let systems = systems(&arrays, shape)?.map_err(|e| raise(py, e))?;
+        check_shape([problems, segments, columns])?;
+        let systems = systems(&arrays, shape)??;
         let stats = run_serial(py, |stop| {
             let mut meter = WorkMeter::default();
             SuffStats::watched(systems, [segments, columns], |cost| meter.charge(cost, stop))
         })?;
-        let (totals, largest) = (copy(stats.totals()).map_err(|e| raise(py, e))?, stats.largest());
+        let (totals, largest) = (copy(stats.totals())?, stats.largest());
         let arrays = objects.into_iter().map(Bound::unbind).collect();
         Ok(Counts { arrays, shape, totals, largest })
     }
@@ -145,14 +149,14 @@ impl Counts {
     #[getter]
     fn totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let [problems, _, columns] = self.shape;
-        let totals = copy(&self.totals).map_err(|e| raise(py, e))?;
+        let totals = copy(&self.totals)?;
         shaped(py, totals, [problems * self.arrays.len(), columns])
     }
 
     #[pyo3(signature = (pairs, *, most))]
     fn differing(&self, py: Python<'_>, pairs: Vec<Pair>, most: usize) -> PyResult<Vec<(usize, Option<usize>, u64)>> {
         let arrays = self.arrays(py)?;
-        let stats = self.stats(py, &arrays)?;
+        let stats = self.stats(&arrays)?;
         let found = run_long(py, 1, None, ("", 0), |run| exact::differing(&stats, &pairs, most, run))?;
         Ok(found.into_iter().map(|pair| (pair.units, pair.column, pair.span)).collect())
     }

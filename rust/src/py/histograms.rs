@@ -3,12 +3,12 @@
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::call::{raise, run_long, run_serial};
+use super::call::{run_long, run_serial};
 use super::convert::{in_order, shaped};
-use crate::error::Error;
+use crate::error::{Error, check_length};
+use crate::memory::reserved;
 use crate::resample::bins::{self, Histogram, SHOWN, Values};
 use crate::resample::reduce::Reader;
-use crate::resample::reserved;
 use crate::simd::Simd;
 
 /// The lower end of the first bin and the width of the bins, (n, 2), and the counts: (n, 64).
@@ -19,8 +19,8 @@ pub(super) fn histogram_arrays<'py>(
     py: Python<'py>,
     histograms: &[Option<Histogram>],
 ) -> PyResult<HistogramArrays<'py>> {
-    let mut ends = reserved(2 * histograms.len()).map_err(|e| raise(py, e))?;
-    let mut counts = reserved(SHOWN * histograms.len()).map_err(|e| raise(py, e))?;
+    let mut ends = reserved(2 * histograms.len())?;
+    let mut counts = reserved(SHOWN * histograms.len())?;
     for histogram in histograms {
         let none = Histogram { low: f64::NAN, width: f64::NAN, counts: [0; SHOWN] };
         let Histogram { low, width, counts: of_one } = histogram.unwrap_or(none);
@@ -43,21 +43,19 @@ const MOST_VALUES: u64 = 1 << 53;
 #[pymethods]
 impl Bins {
     #[new]
-    fn new(py: Python<'_>, series: usize) -> PyResult<Self> {
-        bins::Bins::new(series, Simd::best()).map(Bins).map_err(|e| raise(py, e))
+    fn new(series: usize) -> PyResult<Self> {
+        bins::Bins::new(series, Simd::best()).map(Bins).map_err(PyErr::from)
     }
 
     #[pyo3(signature = (values, used=None))]
     fn update(&mut self, values: PyReadonlyArray2<'_, f64>, used: Option<PyReadonlyArray1<'_, u64>>) -> PyResult<()> {
         let py = values.py();
-        let &[series, n] = values.shape() else { unreachable!("the array has two dimensions") };
+        let (series, n) = values.as_array().dim();
         let values = in_order(&values)?;
         let used = used.as_ref().map(in_order).transpose()?;
         for got in [Some(series), used.map(<[u64]>::len)].into_iter().flatten() {
             let expected = self.0.len();
-            if got != expected {
-                return Err(raise(py, Error::LengthMismatch { what: "series".into(), expected, got }));
-            }
+            check_length("series", expected, got)?;
         }
         let length = |series: usize| used.map_or(n, |used| usize::try_from(used[series]).unwrap_or(n).min(n));
         run_serial(py, |stop| {
@@ -117,13 +115,9 @@ pub fn histograms<'py>(
     let n = scores.shape()[1];
     let (scores, centres) = (in_order(&scores)?, in_order(&centres)?);
     let expected = systems.len();
-    for (what, got) in [("systems to subtract", minus.as_ref().map_or(expected, Vec::len)), ("centres", centres.len())]
-    {
-        if got != expected {
-            return Err(raise(py, Error::LengthMismatch { what: what.into(), expected, got }));
-        }
-    }
-    let mut wanted = reserved(expected).map_err(|e| raise(py, e))?;
+    check_length("systems to subtract", expected, minus.as_ref().map_or(expected, Vec::len))?;
+    check_length("centres", expected, centres.len())?;
+    let mut wanted = reserved(expected)?;
     wanted.extend(systems.iter().enumerate().map(|(i, &system)| Values {
         system,
         minus: minus.as_ref().map(|minus| minus[i]),

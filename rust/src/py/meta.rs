@@ -3,20 +3,13 @@
 use numpy::{PyArray1, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::call::{Progress, raise, run_long};
+use super::call::{Progress, run_long};
 use super::convert::{in_order, shaped};
-use crate::error::Error;
+use crate::error::check_length;
 use crate::meta::{Grouping, Matrices, calibrate, pairs, votes};
-
-/// The shape of scores: metrics, systems, segments.
-fn shape(scores: &PyReadonlyArray3<'_, f64>) -> [usize; 3] {
-    let &[metrics, systems, segments] = scores.shape() else { unreachable!("the array has three dimensions") };
-    [metrics, systems, segments]
-}
 
 #[pyfunction]
 #[pyo3(signature = (scores, segment, better, worse, votes, *, threads=0, progress=None))]
-#[allow(clippy::too_many_arguments)]
 pub fn meta_votes<'py>(
     py: Python<'py>,
     scores: PyReadonlyArray3<'py, f64>,
@@ -27,7 +20,7 @@ pub fn meta_votes<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray3<i64>>> {
-    let [metrics, systems, segments] = shape(&scores);
+    let (metrics, systems, segments) = scores.as_array().dim();
     let scores = in_order(&scores)?;
     let votes = votes::Votes {
         segment: in_order(&segment)?,
@@ -42,20 +35,13 @@ pub fn meta_votes<'py>(
 }
 
 /// Scores of metrics and of people of the same shape.
-fn matrices<'a>(
-    py: Python<'_>,
-    scores: &'a PyReadonlyArray3<'_, f64>,
-    human: &'a PyReadonlyArray2<'_, f64>,
-) -> PyResult<Matrices<'a>> {
-    let [metrics, systems, segments] = shape(scores);
+fn matrices<'a>(scores: &'a PyReadonlyArray3<'_, f64>, human: &'a PyReadonlyArray2<'_, f64>) -> PyResult<Matrices<'a>> {
+    let (metrics, systems, segments) = scores.as_array().dim();
     let lengths = [("systems", systems, human.shape()[0]), ("segments", segments, human.shape()[1])];
     for (what, expected, got) in lengths {
-        if expected != got {
-            let what = format!("{what} that people have scored");
-            return Err(raise(py, Error::LengthMismatch { what, expected, got }));
-        }
+        check_length(format_args!("{what} that people have scored"), expected, got)?;
     }
-    Matrices::new(in_order(scores)?, in_order(human)?, [metrics, systems, segments]).map_err(|e| raise(py, e))
+    Matrices::new(in_order(scores)?, in_order(human)?, [metrics, systems, segments]).map_err(PyErr::from)
 }
 
 /// Counts of pairs, and sizes of groups.
@@ -72,9 +58,9 @@ pub fn meta_cell_counts<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray3<i64>>> {
-    let grouping = Grouping::named(grouping).map_err(|e| raise(py, e))?;
-    let matrices = matrices(py, &scores, &human)?;
-    let [metrics, systems, segments] = shape(&scores);
+    let grouping = Grouping::named(grouping)?;
+    let matrices = matrices(&scores, &human)?;
+    let (metrics, systems, segments) = scores.as_array().dim();
     let epsilons = in_order(&epsilons)?;
     let counts = run_long(py, threads, progress, ("counting", metrics), |run| {
         pairs::count_by_cell(matrices, grouping, epsilons, run)
@@ -84,7 +70,6 @@ pub fn meta_cell_counts<'py>(
 
 #[pyfunction]
 #[pyo3(signature = (scores, human, grouping, *, epsilons=None, minimum_difference=0.0, threads=0, progress=None))]
-#[allow(clippy::too_many_arguments)]
 pub fn meta_pair_counts<'py>(
     py: Python<'py>,
     scores: PyReadonlyArray3<'py, f64>,
@@ -95,8 +80,8 @@ pub fn meta_pair_counts<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<CountArrays<'py>> {
-    let grouping = Grouping::named(grouping).map_err(|e| raise(py, e))?;
-    let matrices = matrices(py, &scores, &human)?;
+    let grouping = Grouping::named(grouping)?;
+    let matrices = matrices(&scores, &human)?;
     let (metrics, groups) = (matrices.metrics(), matrices.groups(grouping));
     let epsilons = epsilons.as_ref().map(in_order).transpose()?;
     let total = metrics.saturating_mul(groups);
@@ -119,8 +104,8 @@ pub fn meta_calibrate<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Calibrated<'py>> {
-    let grouping = Grouping::named(grouping).map_err(|e| raise(py, e))?;
-    let matrices = matrices(py, &scores, &human)?;
+    let grouping = Grouping::named(grouping)?;
+    let matrices = matrices(&scores, &human)?;
     let (metrics, groups) = (matrices.metrics(), matrices.groups(grouping));
     let (epsilons, (counts, _)) =
         run_long(py, threads, progress, ("calibrating", metrics), |run| calibrate::calibrate(matrices, grouping, run))?;

@@ -5,9 +5,9 @@ use std::ops::Range;
 use numpy::{PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::call::{Progress, raise, run_long};
+use super::call::{Progress, run_long};
 use super::convert::{bytes, in_order, shaped};
-use crate::error::{Error, Result};
+use crate::error::{Result, check_length};
 use crate::meta::Unit;
 use crate::meta::resampled::{self, Drawn, Material, Plan, Statistic, TieRule};
 use crate::meta::votes::Votes;
@@ -25,9 +25,7 @@ fn check_shape(what: &str, expected: &[usize], got: &[usize]) -> Result<()> {
     let names = ["replicates", "systems", "segments"];
     let names = &names[names.len() - expected.len()..];
     for ((name, &expected), &got) in names.iter().zip(expected).zip(got) {
-        if expected != got {
-            return Err(Error::LengthMismatch { what: format!("{name} of {what}"), expected, got });
-        }
+        check_length(format_args!("{name} of {what}"), expected, got)?;
     }
     Ok(())
 }
@@ -41,13 +39,12 @@ struct Scores<'a> {
 
 impl<'a> Scores<'a> {
     fn new<'py>(
-        py: Python<'py>,
         scores: &'a PyReadonlyArray3<'py, f64>,
         human: Option<&'a PyReadonlyArray2<'py, f64>>,
     ) -> PyResult<Self> {
-        let &[metrics, n_systems, segments] = scores.shape() else { unreachable!("the array has three dimensions") };
+        let (metrics, n_systems, segments) = scores.as_array().dim();
         if let Some(human) = human {
-            check_shape("human scores", &[n_systems, segments], human.shape()).map_err(|e| raise(py, e))?;
+            check_shape("human scores", &[n_systems, segments], human.shape())?;
         }
         Ok(Scores {
             scores: in_order(scores)?,
@@ -70,11 +67,9 @@ impl<'a> Scores<'a> {
 }
 
 /// Pairs of metrics.
-pub(super) fn pairs(py: Python<'_>, pairs: &PyReadonlyArray2<'_, i64>) -> PyResult<Vec<[usize; 2]>> {
+pub(super) fn pairs(pairs: &PyReadonlyArray2<'_, i64>) -> PyResult<Vec<[usize; 2]>> {
     let columns = pairs.shape()[1];
-    if columns != 2 {
-        return Err(raise(py, Error::LengthMismatch { what: "metrics of a pair".into(), expected: 2, got: columns }));
-    }
+    check_length("metrics of a pair", 2, columns)?;
     // A negative number is no metric.
     let index = |metric: i64| usize::try_from(metric).unwrap_or(usize::MAX);
     Ok(in_order(pairs)?.as_chunks().0.iter().map(|pair: &[i64; 2]| pair.map(index)).collect())
@@ -82,19 +77,18 @@ pub(super) fn pairs(py: Python<'_>, pairs: &PyReadonlyArray2<'_, i64>) -> PyResu
 
 /// The replicates and where their swaps come from.
 fn plan<'a>(
-    py: Python<'_>,
     (seed, first, n): (u64, u64, usize),
     unit: &str,
     masks: Option<&'a PyReadonlyArray3<'_, u8>>,
     [_, systems, segments]: [usize; 3],
 ) -> PyResult<(Plan<'a>, Range<u64>)> {
-    let replicates = replicates(first, n).map_err(|e| raise(py, e))?;
-    let unit = Unit::named(unit).map_err(|e| raise(py, e))?;
+    let replicates = replicates(first, n)?;
+    let unit = Unit::named(unit)?;
     match masks {
         None => Ok((Plan::Seeded(seed, unit), replicates)),
         Some(masks) => {
             let expected = [replicates.end as usize, systems, segments];
-            check_shape("masks", &expected, masks.shape()).map_err(|e| raise(py, e))?;
+            check_shape("masks", &expected, masks.shape())?;
             Ok((Plan::Masks(in_order(masks)?), replicates))
         }
     }
@@ -104,7 +98,6 @@ fn plan<'a>(
 #[pyo3(signature = (
     scores, human, statistics, unit, pairs, *, n, seed, first=0, masks=None, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn meta_permuted<'py>(
     py: Python<'py>,
     scores: PyReadonlyArray3<'py, f64>,
@@ -119,11 +112,11 @@ pub fn meta_permuted<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray3<f64>>> {
-    let scores = Scores::new(py, &scores, Some(&human))?;
-    let statistics = self::statistics(&statistics).map_err(|e| raise(py, e))?;
-    let pairs = self::pairs(py, &pairs)?;
+    let scores = Scores::new(&scores, Some(&human))?;
+    let statistics = self::statistics(&statistics)?;
+    let pairs = self::pairs(&pairs)?;
     let masks = masks.as_ref().map(bytes).transpose()?;
-    let plan = plan(py, (seed, first, n), unit, masks.as_ref(), scores.shape)?;
+    let plan = plan((seed, first, n), unit, masks.as_ref(), scores.shape)?;
     let shape = [statistics.len(), pairs.len(), n];
     let total = shape.iter().product();
     let values = run_long(py, threads, progress, ("shuffling", total), |run| {
@@ -136,7 +129,6 @@ pub fn meta_permuted<'py>(
 #[pyo3(signature = (
     scores, segment, better, worse, votes, ties, unit, pairs, *, n, seed, first=0, masks=None, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn meta_permuted_votes<'py>(
     py: Python<'py>,
     scores: PyReadonlyArray3<'py, f64>,
@@ -154,17 +146,17 @@ pub fn meta_permuted_votes<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let scores = Scores::new(py, &scores, None)?;
+    let scores = Scores::new(&scores, None)?;
     let votes = Votes {
         segment: in_order(&segment)?,
         better: in_order(&better)?,
         worse: in_order(&worse)?,
         votes: in_order(&votes)?,
     };
-    let rule = TieRule::named(ties).map_err(|e| raise(py, e))?;
-    let pairs = self::pairs(py, &pairs)?;
+    let rule = TieRule::named(ties)?;
+    let pairs = self::pairs(&pairs)?;
     let masks = masks.as_ref().map(bytes).transpose()?;
-    let plan = plan(py, (seed, first, n), unit, masks.as_ref(), scores.shape)?;
+    let plan = plan((seed, first, n), unit, masks.as_ref(), scores.shape)?;
     let values = run_long(py, threads, progress, ("shuffling", pairs.len() * n), |run| {
         resampled::permuted_votes(&scores.material()?, (votes, rule), &pairs, plan, run)
     })?;
@@ -175,7 +167,6 @@ pub fn meta_permuted_votes<'py>(
 #[pyo3(signature = (
     scores, human, statistics, unit, *, n, seed, first=0, copies=None, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn meta_drawn<'py>(
     py: Python<'py>,
     scores: PyReadonlyArray3<'py, f64>,
@@ -189,10 +180,10 @@ pub fn meta_drawn<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray3<f64>>> {
-    let scores = Scores::new(py, &scores, Some(&human))?;
-    let statistics = self::statistics(&statistics).map_err(|e| raise(py, e))?;
-    let replicates = replicates(first, n).map_err(|e| raise(py, e))?;
-    let unit = Unit::named(unit).map_err(|e| raise(py, e))?;
+    let scores = Scores::new(&scores, Some(&human))?;
+    let statistics = self::statistics(&statistics)?;
+    let replicates = replicates(first, n)?;
+    let unit = Unit::named(unit)?;
     let draws = match &copies {
         None => Drawn::Seeded(seed, unit),
         Some((systems, segments)) => {
@@ -201,10 +192,11 @@ pub fn meta_drawn<'py>(
                 [("systems", systems, scores.shape[1]), ("segments", segments, scores.shape[2])]
             {
                 for (dimension, (expected, &got)) in expected(width).into_iter().zip(copies.shape()).enumerate() {
-                    if expected != got {
-                        let what = format!("{} of copies of {what}", ["replicates", what][dimension]);
-                        return Err(raise(py, Error::LengthMismatch { what, expected, got }));
-                    }
+                    check_length(
+                        format_args!("{} of copies of {what}", ["replicates", what][dimension]),
+                        expected,
+                        got,
+                    )?;
                 }
             }
             Drawn::Copies(in_order(systems)?, in_order(segments)?)

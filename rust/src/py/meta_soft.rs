@@ -3,7 +3,7 @@
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::call::{Progress, raise, run_long};
+use super::call::{Progress, run_long};
 use super::convert::{in_order, shaped};
 use super::meta_resample::pairs;
 use super::metric::Metric;
@@ -17,7 +17,6 @@ type Counted<'py> = (PyRef<'py, Metric>, PyReadonlyArray3<'py, i64>, bool, bool)
 
 /// A metric on these segments, by default on all.
 fn scored(
-    py: Python<'_>,
     (metric, counts, lower, ratio): &Counted<'_>,
     segments: Option<&PyReadonlyArray1<'_, u32>>,
 ) -> PyResult<Scored> {
@@ -27,14 +26,13 @@ fn scored(
         Some(segments) => Scored::new(formula, counts, shape, in_order(segments)?.iter().map(|s| *s as usize), flags),
         None => Scored::new(formula, counts, shape, 0..shape[1], flags),
     };
-    scored.map_err(|e| raise(py, e))
+    scored.map_err(PyErr::from)
 }
 
 #[pyfunction]
 #[pyo3(signature = (
     people, metrics, unit, *, n, seed, permutations, inner_seed, first=0, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn meta_soft_drawn<'py>(
     py: Python<'py>,
     people: Counted<'py>,
@@ -48,11 +46,11 @@ pub fn meta_soft_drawn<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let unit = Unit::named(unit).map_err(|e| raise(py, e))?;
-    let replicates = replicates(first, n).map_err(|e| raise(py, e))?;
+    let unit = Unit::named(unit)?;
+    let replicates = replicates(first, n)?;
     let segments = people.1.shape()[1];
-    let people = scored(py, &people, None)?;
-    let metrics = metrics.iter().map(|metric| scored(py, metric, None)).collect::<PyResult<Vec<_>>>()?;
+    let people = scored(&people, None)?;
+    let metrics = metrics.iter().map(|metric| scored(metric, None)).collect::<PyResult<Vec<_>>>()?;
     let values = run_long(py, threads, progress, ("drawing", n), |run| {
         let signs = Signs::new(inner_seed, permutations, segments)?;
         soft::drawn(&people, &metrics, segments, (&signs, unit), (seed, replicates), run)
@@ -62,7 +60,6 @@ pub fn meta_soft_drawn<'py>(
 
 #[pyfunction]
 #[pyo3(signature = (people, metrics, segments, *, permutations, inner_seed, threads=0, progress=None))]
-#[allow(clippy::too_many_arguments)]
 pub fn meta_soft_pvalues<'py>(
     py: Python<'py>,
     people: Counted<'py>,
@@ -73,9 +70,9 @@ pub fn meta_soft_pvalues<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let mut every = vec![scored(py, &people, None)?];
+    let mut every = vec![scored(&people, None)?];
     for metric in &metrics {
-        every.push(scored(py, metric, Some(&segments))?);
+        every.push(scored(metric, Some(&segments))?);
     }
     let n = segments.len();
     let values = run_long(py, threads, progress, ("shuffling", every.len()), |run| {
@@ -92,7 +89,7 @@ fn prepared(
     segments: &PyReadonlyArray1<'_, u32>,
     (inner_seed, permutations): (u64, usize),
 ) -> PyResult<Result<(Scores, Signs)>> {
-    let &[metrics, systems, all] = scores.shape() else { unreachable!("the array has three dimensions") };
+    let (metrics, systems, all) = scores.as_array().dim();
     let (scores, segments) = (in_order(scores)?, in_order(segments)?);
     let make = || {
         let signs = Signs::new(inner_seed, permutations, segments.len())?;
@@ -103,7 +100,6 @@ fn prepared(
 
 #[pyfunction]
 #[pyo3(signature = (scores, people, segments, *, permutations, inner_seed, threads=0, progress=None))]
-#[allow(clippy::too_many_arguments)]
 pub fn meta_soft_values<'py>(
     py: Python<'py>,
     scores: PyReadonlyArray3<'py, f64>,
@@ -114,7 +110,7 @@ pub fn meta_soft_values<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let (scores, signs) = prepared(&scores, &segments, (inner_seed, permutations))?.map_err(|e| raise(py, e))?;
+    let (scores, signs) = prepared(&scores, &segments, (inner_seed, permutations))??;
     let people = in_order(&people)?;
     let values = run_long(py, threads, progress, ("shuffling", 1), |run| soft::observed(&scores, people, &signs, run))?;
     let length = values.len();
@@ -125,7 +121,6 @@ pub fn meta_soft_values<'py>(
 #[pyo3(signature = (
     scores, people, segments, unit, pairs, *, n, seed, permutations, inner_seed, first=0, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn meta_soft_permuted<'py>(
     py: Python<'py>,
     scores: PyReadonlyArray3<'py, f64>,
@@ -141,10 +136,10 @@ pub fn meta_soft_permuted<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let unit = Unit::named(unit).map_err(|e| raise(py, e))?;
-    let replicates = replicates(first, n).map_err(|e| raise(py, e))?;
-    let pairs = self::pairs(py, &pairs)?;
-    let (scores, signs) = prepared(&scores, &segments, (inner_seed, permutations))?.map_err(|e| raise(py, e))?;
+    let unit = Unit::named(unit)?;
+    let replicates = replicates(first, n)?;
+    let pairs = self::pairs(&pairs)?;
+    let (scores, signs) = prepared(&scores, &segments, (inner_seed, permutations))??;
     let people = in_order(&people)?;
     let values = run_long(py, threads, progress, ("shuffling", n), |run| {
         soft::permuted(&scores, people, &pairs, (&signs, unit), (seed, replicates), run)

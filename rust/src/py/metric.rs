@@ -7,12 +7,12 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyDict;
 
-use super::call::{Progress, raise, run_long, run_serial};
+use super::call::{Progress, run_long, run_serial};
 use super::convert::{in_order, options, shaped, to_python};
-use crate::error::{Error, Place};
+use crate::error::{Error, Place, check_length};
+use crate::memory::{reserved, zeros};
 use crate::metric::{self as core, File, Formula, Kind, METRICS, Resource};
 use crate::pool::WorkMeter;
-use crate::resample::{reserved, zeros};
 use crate::text::conllu;
 use crate::text::ngram::each_token;
 use crate::text::tokenize::{self as core_tokenize, TOKENIZERS};
@@ -32,21 +32,16 @@ impl Metric {
     }
 
     /// The metric that counts texts.
-    pub(super) fn counting(&self, py: Python<'_>) -> PyResult<&dyn core::Metric> {
+    pub(super) fn counting(&self) -> PyResult<&dyn core::Metric> {
         self.counting.as_deref().ok_or_else(|| {
             let (place, expected) = (Place::default(), "segment scores".into());
             let got = "texts, which a mean of segment scores cannot count".into();
-            raise(py, Error::Malformed { place, expected, got })
+            Error::Malformed { place, expected, got }.into()
         })
     }
 
-    pub(super) fn check_width(&self, py: Python<'_>, got: usize) -> PyResult<()> {
-        let expected = self.formula.width();
-        if expected == got {
-            return Ok(());
-        }
-        let what = format!("columns of {}", self.formula.name());
-        Err(raise(py, Error::LengthMismatch { what, expected, got }))
+    pub(super) fn check_width(&self, got: usize) -> PyResult<()> {
+        Ok(check_length(format_args!("columns of {}", self.formula.name()), self.formula.width(), got)?)
     }
 
     fn row_by_row<'py>(
@@ -77,23 +72,21 @@ type Files = (String, String, Vec<(String, PyBackedBytes)>);
 impl Metric {
     #[new]
     #[pyo3(signature = (name, option_values, files=vec![]))]
-    fn new(py: Python<'_>, name: &str, option_values: &Bound<'_, PyDict>, files: Vec<Files>) -> PyResult<Self> {
+    fn new(name: &str, option_values: &Bound<'_, PyDict>, files: Vec<Files>) -> PyResult<Self> {
         let file = |(name, bytes)| File { name, contents: Arc::<PyBackedBytes>::new(bytes) };
         let files = files.into_iter().map(|(purpose, digest, files)| {
             let files = files.into_iter().map(file).collect();
             Resource { purpose, digest, files }
         });
-        let (values, files) = (options(py, option_values)?, files.collect());
-        let inner =
-            core::MetricSpec::named(name).and_then(|spec| spec.make(&values, files)).map_err(|e| raise(py, e))?;
+        let (values, files) = (options(option_values)?, files.collect());
+        let inner = core::MetricSpec::named(name).and_then(|spec| spec.make(&values, files))?;
         Ok(Metric { formula: inner.clone(), counting: Some(inner) })
     }
 
     #[staticmethod]
-    fn mean(py: Python<'_>, name: String, scale: f64, higher_is_better: bool) -> PyResult<Self> {
+    fn mean(name: String, scale: f64, higher_is_better: bool) -> PyResult<Self> {
         if !(scale > 0.0 && scale.is_finite()) {
-            let (option, expected) = ("scale".into(), "a number above 0".into());
-            return Err(raise(py, Error::InvalidOption { option, expected, got: scale.to_string() }));
+            return Err(Error::invalid("scale", "a number above 0", scale).into());
         }
         Ok(Metric { formula: Arc::new(core::Mean::new(name, scale, higher_is_better)), counting: None })
     }
@@ -129,7 +122,7 @@ impl Metric {
     }
 
     fn scores<'py>(&self, py: Python<'py>, totals: PyReadonlyArray2<'py, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        self.check_width(py, totals.shape()[1])?;
+        self.check_width(totals.shape()[1])?;
         self.row_by_row(py, &totals, |row| self.formula.score(row))
     }
 
@@ -138,7 +131,7 @@ impl Metric {
         py: Python<'py>,
         rows: PyReadonlyArray2<'py, i64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        self.check_width(py, rows.shape()[1])?;
+        self.check_width(rows.shape()[1])?;
         self.row_by_row(py, &rows, |row| self.formula.segment_score(row))
     }
 
@@ -147,7 +140,7 @@ impl Metric {
         py: Python<'py>,
         totals: PyReadonlyArray2<'py, i64>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        self.check_width(py, totals.shape()[1])?;
+        self.check_width(totals.shape()[1])?;
         let [n, width] = [totals.shape()[0], totals.shape()[1]];
         let totals = in_order(&totals)?;
         let out = run_serial(py, |stop| {
@@ -161,8 +154,8 @@ impl Metric {
         shaped(py, out, [n, width])
     }
 
-    fn details(&self, py: Python<'_>, totals: PyReadonlyArray1<'_, i64>) -> PyResult<Vec<(String, f64)>> {
-        self.check_width(py, totals.shape()[0])?;
+    fn details(&self, totals: PyReadonlyArray1<'_, i64>) -> PyResult<Vec<(String, f64)>> {
+        self.check_width(totals.shape()[0])?;
         Ok(self.formula.details(in_order(&totals)?))
     }
 }
@@ -177,7 +170,7 @@ pub fn count<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Vec<Bound<'py, PyArray3<i64>>>> {
-    let counting: Vec<&dyn core::Metric> = metrics.iter().map(|metric| metric.counting(py)).collect::<PyResult<_>>()?;
+    let counting: Vec<&dyn core::Metric> = metrics.iter().map(|metric| metric.counting()).collect::<PyResult<_>>()?;
     let segments = references.first().map_or(0, Vec::len);
     let counts = run_long(py, threads, progress, ("counting", segments), |run| {
         core::count(&counting, &systems, &references, run)
@@ -200,7 +193,6 @@ impl Studentized {
     ))]
     #[allow(clippy::too_many_arguments)] // one for each matrix
     fn new(
-        py: Python<'_>,
         metric: &Metric,
         scale: f64,
         projection: Matrix<'_>,
@@ -225,7 +217,7 @@ impl Studentized {
         };
         core::Studentized::new(metric.formula(), terms)
             .map(|formula| Studentized(Arc::new(formula)))
-            .map_err(|e| raise(py, e))
+            .map_err(PyErr::from)
     }
 
     #[getter]
@@ -233,17 +225,11 @@ impl Studentized {
         Metric { formula: self.0.clone(), counting: None }
     }
 
-    fn parts(
-        &self,
-        py: Python<'_>,
-        x: PyReadonlyArray1<'_, i64>,
-        y: PyReadonlyArray1<'_, i64>,
-    ) -> PyResult<(f64, f64, f64)> {
+    fn parts(&self, x: PyReadonlyArray1<'_, i64>, y: PyReadonlyArray1<'_, i64>) -> PyResult<(f64, f64, f64)> {
         let (x, y) = (in_order(&x)?, in_order(&y)?);
         let expected = self.0.columns().len();
-        if let Some(totals) = [x, y].into_iter().find(|totals| totals.len() != expected) {
-            let what = format!("columns of {}", self.0.name());
-            return Err(raise(py, Error::LengthMismatch { what, expected, got: totals.len() }));
+        for totals in [x, y] {
+            check_length(format_args!("columns of {}", self.0.name()), expected, totals.len())?;
         }
         let parts = self.0.parts(x, y, 1);
         Ok((parts.scores[0][0] - parts.scores[1][0], parts.variances[0], parts.sizes[0]))
@@ -315,7 +301,7 @@ pub fn tokenizers() -> Vec<TokenizerSpec> {
 
 #[pyfunction]
 pub fn tokenize(py: Python<'_>, lines: Vec<PyBackedStr>, tokenizer: &str) -> PyResult<Vec<Vec<String>>> {
-    let tokenizer = core_tokenize::tokenizer(tokenizer).map_err(|e| raise(py, e))?;
+    let tokenizer = core_tokenize::tokenizer(tokenizer)?;
     run_serial(py, |stop| {
         let mut meter = WorkMeter::default();
         let mut cut = |line: &PyBackedStr| {

@@ -3,7 +3,10 @@
 //! Every function converts its arguments, releases the interpreter, calls the core and converts the result. The
 //! docstrings are in `_core.pyi`.
 
+#![allow(clippy::too_many_arguments, reason = "Python passes most of them by name")]
+
 mod call;
+mod candidates;
 mod convert;
 mod counts;
 mod histograms;
@@ -14,6 +17,7 @@ mod metric;
 mod nbest;
 mod reduce;
 mod resample;
+mod resampler;
 mod scored;
 mod studentized;
 mod study;
@@ -46,14 +50,16 @@ mod _core {
     use super::nbest::NBest;
     #[pymodule_export]
     use super::reduce::{
-        Draws, Histograms, MaxT, MinP, Moments, PermutedTally, Ranks, Reduction, Resampler, SequentialTally, Series,
-        Spread, Sums, Tally, draw_many, shuffle_many,
+        Draws, Histograms, MaxT, MinP, Moments, PermutedTally, Ranks, Reduction, SequentialTally, Series, Spread, Sums,
+        Tally,
     };
     #[pymodule_export]
     use super::resample::{
         Sequential, StoppingRule, derive, draw_weights, permutations, stream_indices, stream_values,
         subset_sum_distribution,
     };
+    #[pymodule_export]
+    use super::resampler::{Resampler, draw_many, shuffle_many};
     #[pymodule_export]
     use super::scored::read_comet;
     #[pymodule_export]

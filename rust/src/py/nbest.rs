@@ -6,10 +6,10 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArra
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 
-use super::call::{Progress, raise, run_long, run_serial};
+use super::call::{Progress, run_long, run_serial};
 use super::convert::{in_order, shaped};
 use super::metric::Metric;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
 use crate::metric::{Lists, count_lists, expected_utilities, pieces};
 use crate::pool::Stop;
 use crate::tune::lists::{self, Options, Strings, View, Words};
@@ -104,9 +104,9 @@ impl NBest {
     }
 
     /// An entry or a text by its number.
-    fn check(py: Python<'_>, what: &str, number: i64, len: usize) -> PyResult<usize> {
+    fn check(what: &str, number: i64, len: usize) -> PyResult<usize> {
         let index = usize::try_from(number).unwrap_or(usize::MAX);
-        if index < len { Ok(index) } else { Err(raise(py, Error::OutOfRange { what: what.into(), index, len })) }
+        if index < len { Ok(index) } else { Err(Error::OutOfRange { what: what.into(), index, len }.into()) }
     }
 }
 
@@ -127,7 +127,7 @@ impl NBest {
     #[staticmethod]
     fn of_texts(py: Python<'_>, lists: Vec<Vec<PyBackedStr>>) -> PyResult<Self> {
         if lists.is_empty() || lists.iter().any(Vec::is_empty) {
-            return Err(raise(py, Error::Empty { what: "texts".into() }));
+            return Err(Error::Empty { what: "texts".into() }.into());
         }
         let mut offsets = vec![0];
         lists.iter().for_each(|list| offsets.push(offsets[offsets.len() - 1] + list.len()));
@@ -227,25 +227,24 @@ impl NBest {
     }
 
     #[pyo3(signature = (numbers))]
-    fn texts(&self, py: Python<'_>, numbers: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<Vec<&str>> {
+    fn texts(&self, numbers: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<Vec<&str>> {
         let texts = &self.words.texts;
         let Some(numbers) = numbers else { return Ok((0..texts.len()).map(|i| texts.get(i)).collect()) };
-        let text = |&number: &i64| Ok(texts.get(Self::check(py, "text", number, texts.len())?));
+        let text = |&number: &i64| Ok(texts.get(Self::check("text", number, texts.len())?));
         in_order(&numbers)?.iter().map(text).collect()
     }
 
     fn hypotheses(&self, py: Python<'_>, rows: PyReadonlyArray1<'_, i64>) -> PyResult<Vec<&str>> {
         let text_of = self.text_of.bind(py).try_readonly()?;
         let text_of = in_order(&text_of)?;
-        let text =
-            |&row: &i64| Ok(self.words.texts.get(text_of[Self::check(py, "entry", row, text_of.len())?] as usize));
+        let text = |&row: &i64| Ok(self.words.texts.get(text_of[Self::check("entry", row, text_of.len())?] as usize));
         in_order(&rows)?.iter().map(text).collect()
     }
 
-    fn column(&self, py: Python<'_>, column: usize, rows: PyReadonlyArray1<'_, i64>) -> PyResult<Vec<&str>> {
-        let column = Self::check(py, "column", column as i64, self.words.columns.len())?;
+    fn column(&self, column: usize, rows: PyReadonlyArray1<'_, i64>) -> PyResult<Vec<&str>> {
+        let column = Self::check("column", column as i64, self.words.columns.len())?;
         let strings: &Strings = &self.words.columns[column];
-        let text = |&row: &i64| Ok(strings.get(Self::check(py, "entry", row, strings.len())?));
+        let text = |&row: &i64| Ok(strings.get(Self::check("entry", row, strings.len())?));
         in_order(&rows)?.iter().map(text).collect()
     }
 
@@ -259,11 +258,10 @@ impl NBest {
         threads: usize,
         progress: Option<&Progress>,
     ) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let counting = metric.counting(py)?;
+        let counting = metric.counting()?;
         let own = &self.words.texts;
-        if let Some(texts) = texts.as_ref().filter(|texts| texts.len() != own.len()) {
-            let what = "distinct hypotheses".into();
-            return Err(raise(py, Error::LengthMismatch { what, expected: own.len(), got: texts.len() }));
+        if let Some(texts) = &texts {
+            check_length("distinct hypotheses", own.len(), texts.len())?;
         }
         let arrays = self.borrowed(py)?;
         let view = self.view(&arrays)?;
@@ -288,16 +286,13 @@ impl NBest {
         threads: usize,
         progress: Option<&Progress>,
     ) -> PyResult<Utilities<'py>> {
-        let counting = metric.counting(py)?;
+        let counting = metric.counting()?;
         let arrays = self.borrowed(py)?;
         let (view, weights) = (self.view(&arrays)?, in_order(&weights)?);
         let own = &self.words.texts;
         let n = own.len();
-        if let Some(texts) = &texts
-            && texts.len() != n
-        {
-            let what = "distinct hypotheses".into();
-            return Err(raise(py, Error::LengthMismatch { what, expected: n, got: texts.len() }));
+        if let Some(texts) = &texts {
+            check_length("distinct hypotheses", n, texts.len())?;
         }
         let hypothesis = |i: usize| texts.as_ref().map_or_else(|| own.get(i), |texts| &texts[i]);
         let lists = Lists { offsets: view.text_offsets, hypothesis: &hypothesis };

@@ -1,30 +1,24 @@
-//! The classes of reductions, and the resampler that runs them.
+//! The classes of reductions.
 
 use numpy::ndarray::{ArrayView, IntoDimension};
 use numpy::{
     PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use super::call::{Progress, raise, run_long, run_serial};
-use super::convert::{check_length, check_units, flips, in_order, shaped};
-use super::counts::{Array, Counts};
+use super::call::run_serial;
+use super::convert::{copied, in_order, shaped};
 use super::histograms::{HistogramArrays, histogram_arrays};
-use super::metric::Metric;
-use super::resample::{StoppingRule, sizes};
-use crate::error::{Error, Result};
-use crate::pool::{Run, Stop};
-use crate::resample::many::{self, Problems};
-use crate::resample::reduce as core;
-use crate::resample::{self, Alternative, Alternatives, Exchange, Kind, Pair, Plan, Sample};
-use crate::stats::SuffStats;
+use super::resample::StoppingRule;
+use crate::error::{check_length, named};
+use crate::memory::reserved;
+use crate::resample::reduce::{self as core, AnyReduction, Ranged};
+use crate::resample::{Alternative, Alternatives, Pair};
 
-pub(super) fn alternative(py: Python<'_>, name: &str) -> PyResult<Alternative> {
+pub(super) fn alternative(name: &str) -> PyResult<Alternative> {
     let known = [("two-sided", Alternative::TwoSided), ("greater", Alternative::Greater), ("less", Alternative::Less)];
-    known.iter().find(|(n, _)| *n == name).map(|(_, alternative)| *alternative).ok_or_else(|| {
-        let known = known.map(|(name, _)| name.into()).into();
-        raise(py, Error::UnknownName { kind: "alternative".into(), name: name.into(), known })
-    })
+    Ok(named("alternative", name, &known)?)
 }
 
 /// The name of one alternative for all metrics, or that of each metric.
@@ -35,11 +29,11 @@ pub(super) enum AlternativeNames {
 }
 
 impl AlternativeNames {
-    pub(super) fn alternatives(&self, py: Python<'_>) -> PyResult<Alternatives> {
+    pub(super) fn alternatives(&self) -> PyResult<Alternatives> {
         match self {
-            Self::All(name) => Ok(alternative(py, name)?.into()),
+            Self::All(name) => Ok(alternative(name)?.into()),
             Self::Each(names) => {
-                let each: PyResult<Vec<_>> = names.iter().map(|name| alternative(py, name)).collect();
+                let each: PyResult<Vec<_>> = names.iter().map(|name| alternative(name)).collect();
                 Ok(each?.into())
             }
         }
@@ -50,11 +44,24 @@ impl AlternativeNames {
 #[pyclass(frozen, subclass, module = "reshuffle._core")]
 pub struct Reduction(AnyReduction);
 
+impl Reduction {
+    /// Runs reductions over the same replicates. Returns new ones with the results.
+    pub(super) fn run_all(
+        py: Python<'_>,
+        reductions: &[PyRef<'_, Reduction>],
+        run: impl FnOnce(&mut [AnyReduction]) -> PyResult<()>,
+    ) -> PyResult<Vec<Py<PyAny>>> {
+        let mut made: Vec<AnyReduction> = reductions.iter().map(|reduction| reduction.0.clone()).collect();
+        run(&mut made)?;
+        made.into_iter().map(|reduction| Reduction(reduction).into_python(py)).collect()
+    }
+}
+
 #[pymethods]
 impl Reduction {
     #[getter]
-    fn replicates(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
-        let range = self.0.replicates().map_err(|e| raise(py, e))?;
+    fn replicates(&self) -> PyResult<(u64, u64)> {
+        let range = self.0.replicates()?;
         Ok((range.start, range.end))
     }
 
@@ -65,7 +72,7 @@ impl Reduction {
             merged.merge(&later.0, stop)?;
             Ok(merged)
         })?;
-        merged.into_python(py)
+        Reduction(merged).into_python(py)
     }
 
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
@@ -81,43 +88,18 @@ impl Reduction {
             computed.set_state(words)?;
             Ok(computed)
         })?;
-        computed.into_python(py)
+        Reduction(computed).into_python(py)
     }
 }
 
-/// Defines the classes of reductions, their conversion to and from those of the core, and [`AnyReduction`].
-///
-/// Where `merge` also takes the check for a cancelled call, the class is followed by its name, as in `Series(stop)`.
-macro_rules! reductions {
-    ($stop:ident: $($(#[$about:meta])* $class:ident$(($check:ident))?),*) => {
-        /// A reduction of any kind.
-        #[derive(Clone)]
-        enum AnyReduction {
-            $($class(core::$class)),*
-        }
-
-        impl AnyReduction {
-            fn replicates(&self) -> Result<std::ops::Range<u64>> {
-                match self {
-                    $(AnyReduction::$class(reduction) => reduction.replicates()),*
-                }
-            }
-
-            fn merge(&mut self, later: &Self, $stop: &Stop<'_>) -> Result<()> {
-                match (self, later) {
-                    $((AnyReduction::$class(these), AnyReduction::$class(later)) => these.merge(later $(, $check)?),)*
-                    (_, _) => Err(Error::InvalidOption {
-                        option: "a reduction to merge".into(),
-                        expected: "one of the same class".into(),
-                        got: "one of another class".into(),
-                    }),
-                }
-            }
-
+/// Defines the classes of reductions, and their conversion to and from those of the core.
+macro_rules! classes {
+    ($($(#[$about:meta])* $class:ident: $passes:ident $parts:tt),*) => {
+        impl Reduction {
             fn into_python(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-                Ok(match &self {
+                Ok(match &self.0 {
                     $(AnyReduction::$class(_) => {
-                        Py::new(py, PyClassInitializer::from(Reduction(self)).add_subclass($class))?.into_any()
+                        Py::new(py, PyClassInitializer::from(self).add_subclass($class))?.into_any()
                     })*
                 })
             }
@@ -135,137 +117,43 @@ macro_rules! reductions {
 
                 /// The result of a run.
                 fn result<'a>(this: &'a Bound<'_, Self>) -> PyResult<&'a core::$class> {
-                    let AnyReduction::$class(reduction) = &this.as_super().get().0 else {
-                        unreachable!("a class has its own kind")
-                    };
-                    reduction.replicates().map_err(|e| raise(this.py(), e))?;
-                    Ok(reduction)
+                    match &this.as_super().get().0 {
+                        AnyReduction::$class(reduction) => {
+                            reduction.replicates()?;
+                            Ok(reduction)
+                        }
+                        // Python cannot make such an object.
+                        _ => Err(PyTypeError::new_err(concat!("this object is no ", stringify!($class)))),
+                    }
                 }
             }
         )*
     };
 }
 
-reductions! {
-    stop:
-    /// Counts of shuffles that reach each threshold.
-    Tally,
-    /// Tests that end when a rule stops them.
-    SequentialTally(stop),
-    /// Root mean squares of statistics.
-    Spread,
-    /// Counts of permutations that reach each threshold.
-    PermutedTally,
-    /// Histograms of statistics.
-    Histograms,
-    /// Step-down maxT.
-    MaxT,
-    /// Step-down minP.
-    MinP,
-    /// The statistics of all shuffles.
-    Series(stop),
-    /// The scores of all draws.
-    Draws(stop),
-    /// Means and standard deviations of scores.
-    Moments,
-    /// Counts of each rank for each system.
-    Ranks,
-    /// The sums of counts of all replicates.
-    Sums(stop)
-}
-
-impl AnyReduction {
-    /// The reduction, if it reads the replicates once and so can share a pass with others; None for minP, which runs them
-    /// itself.
-    fn as_single_pass(&mut self) -> Option<&mut dyn core::Reduction> {
-        match self {
-            AnyReduction::Tally(reduction) => Some(reduction),
-            AnyReduction::SequentialTally(reduction) => Some(reduction),
-            AnyReduction::PermutedTally(reduction) => Some(reduction),
-            AnyReduction::Histograms(reduction) => Some(reduction),
-            AnyReduction::Spread(reduction) => Some(reduction),
-            AnyReduction::MaxT(reduction) => Some(reduction),
-            AnyReduction::MinP(_) => None,
-            AnyReduction::Series(reduction) => Some(reduction),
-            AnyReduction::Draws(reduction) => Some(reduction),
-            AnyReduction::Moments(reduction) => Some(reduction),
-            AnyReduction::Ranks(reduction) => Some(reduction),
-            AnyReduction::Sums(reduction) => Some(reduction),
-        }
-    }
-}
-
-/// The reduction as a [`core::State`], if other processes can compute it in parts.
-macro_rules! as_state {
-    ($reduction:expr, $out:ty) => {{
-        let state: $out = match $reduction {
-            AnyReduction::Tally(reduction) => reduction,
-            AnyReduction::PermutedTally(reduction) => reduction,
-            AnyReduction::Histograms(reduction) => reduction,
-            AnyReduction::Spread(reduction) => reduction,
-            AnyReduction::MaxT(reduction) => reduction,
-            AnyReduction::Series(reduction) => reduction,
-            AnyReduction::Draws(reduction) => reduction,
-            AnyReduction::Moments(reduction) => reduction,
-            AnyReduction::Ranks(reduction) => reduction,
-            AnyReduction::Sums(reduction) => reduction,
-            AnyReduction::MinP(_) => return Err(not_in_parts("MinP, which ranks each shuffle among all")),
-            AnyReduction::SequentialTally(_) => {
-                return Err(not_in_parts("SequentialTally, which takes the shuffles in order"));
-            }
-        };
-        state
-    }};
-}
-
-fn not_in_parts(got: &str) -> Error {
-    let expected = "one that other processes can compute in parts".into();
-    Error::InvalidOption { option: "a reduction whose state is read".into(), expected, got: got.into() }
-}
-
-impl AnyReduction {
-    fn state(&self) -> Result<Vec<u64>> {
-        as_state!(self, &dyn core::State).state()
-    }
-
-    fn set_state(&mut self, words: &[u64]) -> Result<()> {
-        as_state!(self, &mut dyn core::State).set_state(words)
-    }
-}
+core::reductions!(classes);
 
 type Matrix<'py, T> = PyReadonlyArray2<'py, T>;
 
 /// A copy of an array from Python, which a reduction keeps: a row for each metric, with a number for each pair.
 fn per_test<T: numpy::Element + Copy>(what: &str, array: &Matrix<'_, T>, pairs: &[Pair]) -> PyResult<Vec<T>> {
-    check_length(array.py(), &format!("pairs of {what}"), pairs.len(), array.shape()[1])?;
+    check_length(format_args!("pairs of {what}"), pairs.len(), array.shape()[1])?;
     let values = in_order(array)?;
-    let mut out = resample::reserved(values.len()).map_err(|e| raise(array.py(), e))?;
+    let mut out = reserved(values.len())?;
     out.extend_from_slice(values);
     Ok(out)
-}
-
-/// An array with a copy of a result.
-fn copied<'py, T: numpy::Element + Copy>(
-    py: Python<'py>,
-    values: &[T],
-    shape: [usize; 2],
-) -> PyResult<Bound<'py, PyArray2<T>>> {
-    let mut out = resample::reserved(values.len()).map_err(|e| raise(py, e))?;
-    out.extend_from_slice(values);
-    shaped(py, out, shape)
 }
 
 #[pymethods]
 impl Tally {
     #[new]
     fn new(
-        py: Python<'_>,
         pairs: Vec<Pair>,
         alternative: AlternativeNames,
         thresholds: Matrix<'_, f64>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let thresholds = per_test("thresholds", &thresholds, &pairs)?;
-        Ok(Self::with(core::Tally::new(pairs, alternative.alternatives(py)?, thresholds)))
+        Ok(Self::with(core::Tally::new(pairs, alternative.alternatives()?, thresholds)))
     }
 
     #[getter]
@@ -300,19 +188,13 @@ impl PermutedTally {
 impl Histograms {
     #[new]
     #[pyo3(signature = (pairs, of="shuffles"))]
-    fn new(py: Python<'_>, pairs: Vec<Pair>, of: &str) -> PyResult<PyClassInitializer<Self>> {
+    fn new(pairs: Vec<Pair>, of: &str) -> PyResult<PyClassInitializer<Self>> {
         let known = [
             ("shuffles", core::Statistics::Shuffles),
             ("half of shuffles", core::Statistics::HalfOfShuffles),
             ("permutations", core::Statistics::Permutations),
         ];
-        match known.iter().find(|(name, _)| *name == of) {
-            Some(&(_, of)) => Ok(Self::with(core::Histograms::new(pairs, of))),
-            None => {
-                let known = known.map(|(name, _)| name.into()).into();
-                Err(raise(py, Error::UnknownName { kind: "of".into(), name: of.into(), known }))
-            }
-        }
+        Ok(Self::with(core::Histograms::new(pairs, named("of", of, &known)?)))
     }
 
     #[getter]
@@ -328,17 +210,15 @@ impl SequentialTally {
     #[new]
     #[pyo3(signature = (pairs, alternative, thresholds, rule, histograms=false))]
     fn new(
-        py: Python<'_>,
         pairs: Vec<Pair>,
         alternative: AlternativeNames,
         thresholds: Matrix<'_, f64>,
         rule: &StoppingRule,
         histograms: bool,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let alternative = alternative.alternatives(py)?;
+        let alternative = alternative.alternatives()?;
         let thresholds = per_test("thresholds", &thresholds, &pairs)?;
-        let tally = core::SequentialTally::new(pairs, alternative, thresholds, rule.0);
-        let tally = tally.map_err(|e| raise(py, e))?;
+        let tally = core::SequentialTally::new(pairs, alternative, thresholds, rule.0)?;
         Ok(Self::with(if histograms { tally.with_histograms() } else { tally }))
     }
 
@@ -372,8 +252,8 @@ impl SequentialTally {
         get: impl Fn(&core::Outcome) -> T,
     ) -> PyResult<Bound<'py, PyArray2<T>>> {
         let tally = Self::result(this)?;
-        let outcomes = tally.outcomes().map_err(|e| raise(this.py(), e))?;
-        let mut out = resample::reserved(outcomes.len()).map_err(|e| raise(this.py(), e))?;
+        let outcomes = tally.outcomes()?;
+        let mut out = reserved(outcomes.len())?;
         out.extend(outcomes.iter().map(get));
         shaped(this.py(), out, tally.shape())
     }
@@ -397,14 +277,13 @@ impl Spread {
 impl MaxT {
     #[new]
     fn new(
-        py: Python<'_>,
         pairs: Vec<Pair>,
         alternative: AlternativeNames,
         scales: Matrix<'_, f64>,
         thresholds: Matrix<'_, f64>,
         families: Vec<usize>,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let alternative = alternative.alternatives(py)?;
+        let alternative = alternative.alternatives()?;
         let scales = per_test("scales", &scales, &pairs)?;
         let thresholds = per_test("thresholds", &thresholds, &pairs)?;
         Ok(Self::with(core::MaxT::new(pairs, alternative, scales, thresholds, families)))
@@ -421,7 +300,6 @@ impl MaxT {
 impl MinP {
     #[new]
     fn new(
-        py: Python<'_>,
         pairs: Vec<Pair>,
         alternative: AlternativeNames,
         thresholds: Matrix<'_, f64>,
@@ -429,7 +307,7 @@ impl MinP {
         ranks: Matrix<'_, u64>,
         families: Vec<usize>,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let alternative = alternative.alternatives(py)?;
+        let alternative = alternative.alternatives()?;
         let observed = (per_test("thresholds", &thresholds, &pairs)?, per_test("tolerances", &tolerances, &pairs)?);
         let ranks = per_test("ranks", &ranks, &pairs)?;
         Ok(Self::with(core::MinP::new(pairs, alternative, observed, ranks, families)))
@@ -455,16 +333,16 @@ fn lent<'py, T: numpy::Element, D: IntoDimension>(
         empty.try_readwrite()?.make_nonwriteable();
         return Ok(empty);
     }
-    let view = ArrayView::from_shape(shape, numbers).expect("as many numbers as the shape says");
+    let view = ArrayView::from_shape(shape, numbers).map_err(|error| PyValueError::new_err(error.to_string()))?;
     // SAFETY: the elements belong to a frozen object, which never changes them, and which the array keeps alive.
     let array = unsafe { PyArray::borrow_from_array(&view, owner) };
     array.try_readwrite()?.make_nonwriteable();
     Ok(array)
 }
 
-/// The number of replicates of a result; 0 if there is none, which the caller has excluded.
-fn length(range: Result<std::ops::Range<u64>>) -> usize {
-    range.map_or(0, |range| (range.end - range.start) as usize)
+/// The number of replicates of a result.
+fn length(result: &impl Ranged) -> PyResult<usize> {
+    Ok(result.replicates().map(|range| (range.end - range.start) as usize)?)
 }
 
 #[pymethods]
@@ -477,7 +355,7 @@ impl Series {
     #[getter]
     fn statistics<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray3<f64>>> {
         let series = Self::result(this)?;
-        let ([metrics, pairs], n) = (series.shape(), length(series.replicates()));
+        let ([metrics, pairs], n) = (series.shape(), length(series)?);
         lent(this.clone().into_any(), series.statistics(), [metrics, pairs, n])
     }
 }
@@ -492,7 +370,7 @@ impl Draws {
     #[getter]
     fn scores<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let draws = Self::result(this)?;
-        let n = length(draws.replicates());
+        let n = length(draws)?;
         lent(this.clone().into_any(), draws.scores(), [draws.systems(), n])
     }
 }
@@ -549,233 +427,7 @@ impl Sums {
     #[getter]
     fn sums<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let sums = Self::result(this)?;
-        let n = length(sums.replicates());
+        let n = length(sums)?;
         lent(this.clone().into_any(), sums.sums(), [n, sums.cells()])
     }
-}
-
-/// The metric that scores sums, if there is one, and the counts.
-pub(super) type SampleArgument<'py> = (Option<PyRef<'py, Metric>>, PyRef<'py, Counts>);
-
-/// A sample for the core, from what Python passes.
-pub(super) fn sample<'a>(py: Python<'_>, metric: Option<&Metric>, stats: SuffStats<'a>) -> PyResult<Sample<'a>> {
-    match metric {
-        Some(metric) => Sample::new(metric.formula(), stats).map_err(|e| raise(py, e)),
-        None => Ok(Sample::without_formula(stats)),
-    }
-}
-
-/// Counts of systems under one or several metrics, prepared for shuffles or draws.
-#[pyclass(frozen, module = "reshuffle._core")]
-pub struct Resampler(resample::Resampler);
-
-#[pymethods]
-impl Resampler {
-    #[new]
-    #[pyo3(signature = (samples, *, kind="shuffles", strata=None, threads=0))]
-    fn new(
-        py: Python<'_>,
-        samples: Vec<SampleArgument<'_>>,
-        kind: &str,
-        strata: Option<Vec<usize>>,
-        threads: usize,
-    ) -> PyResult<Self> {
-        let strata = sizes(py, strata)?;
-        let kind = match kind {
-            "shuffles" if strata.is_empty() => Kind::Shuffles,
-            "draws" => Kind::Draws(&strata),
-            "permutations" if strata.is_empty() => Kind::Permutations,
-            "shuffles" | "permutations" => {
-                let expected = format!("None for {kind}, which exchange systems within a segment");
-                let option = "strata".into();
-                return Err(raise(py, Error::InvalidOption { option, expected, got: format!("{strata:?}") }));
-            }
-            _ => {
-                let known = ["shuffles", "draws", "permutations"].map(Into::into).into();
-                return Err(raise(py, Error::UnknownName { kind: "kind".into(), name: kind.into(), known }));
-            }
-        };
-        let arrays: Vec<_> = samples.iter().map(|(_, counts)| counts.arrays(py)).collect::<PyResult<_>>()?;
-        let samples = samples.iter().zip(&arrays);
-        let samples =
-            samples.map(|((metric, counts), arrays)| sample(py, metric.as_deref(), counts.stats(py, arrays)?));
-        let samples: Vec<_> = samples.collect::<PyResult<_>>()?;
-        let prepare = |run: &mut Run<'_>| resample::Resampler::prepare(&samples, kind, run);
-        run_long(py, threads, None, ("", 0), prepare).map(Resampler)
-    }
-
-    #[pyo3(signature = (reductions, *, n, seed=0, first=0, masks=None, codes=None, indices=None, exchange=None, threads=0, progress=None))]
-    #[allow(clippy::too_many_arguments)]
-    fn run(
-        &self,
-        py: Python<'_>,
-        reductions: Vec<PyRef<'_, Reduction>>,
-        n: usize,
-        seed: u64,
-        first: u64,
-        masks: Option<PyReadonlyArray2<'_, bool>>,
-        codes: Option<PyReadonlyArray1<'_, u64>>,
-        indices: Option<PyReadonlyArray2<'_, u32>>,
-        exchange: Option<ExchangeArgument>,
-        threads: usize,
-        progress: Option<&Progress>,
-    ) -> PyResult<Vec<Py<PyAny>>> {
-        let sources = [
-            ("masks", masks.is_some()),
-            ("indices", indices.is_some()),
-            ("codes", codes.is_some()),
-            ("exchange", exchange.is_some()),
-        ];
-        if let [(first, _), (second, _), ..] = sources.into_iter().filter(|(_, passed)| *passed).collect::<Vec<_>>()[..]
-        {
-            let (option, expected) = (second.into(), format!("None when {first} are passed"));
-            return Err(raise(py, Error::InvalidOption { option, expected, got: "both".into() }));
-        }
-        let units = Some(self.0.units());
-        let packed_masks;
-        let (plan, n) = if let Some(masks) = &masks {
-            check_units(py, "masks", masks.shape()[1], units)?;
-            let (made, n) = flips(py, masks)?;
-            packed_masks = made;
-            (Plan::Flips(&packed_masks), n)
-        } else if let Some(indices) = &indices {
-            (Plan::Indices(in_order(indices)?, indices.shape()[1]), indices.shape()[0])
-        } else if let Some(codes) = &codes {
-            (Plan::Codes(in_order(codes)?), n)
-        } else if let Some(exchange) = exchange {
-            (Plan::Exchanged(seed, exchange.checked(py)?), n)
-        } else {
-            (Plan::Seeded(seed), n)
-        };
-        let range = resample::replicates(first, n).map_err(|e| raise(py, e))?;
-        let mut made: Vec<AnyReduction> = reductions.iter().map(|reduction| reduction.0.clone()).collect();
-        run_long(py, threads, progress, (self.0.stage(), n), |run| {
-            let mut as_single_pass: Vec<_> = made.iter_mut().filter_map(AnyReduction::as_single_pass).collect();
-            if !as_single_pass.is_empty() {
-                self.0.run((plan, range.clone()), &mut as_single_pass, run)?;
-            }
-            made.iter_mut().try_for_each(|reduction| match reduction {
-                AnyReduction::MinP(min_p) => min_p.run(&self.0, (plan, range.clone()), run),
-                _ => Ok(()),
-            })
-        })?;
-        made.into_iter().map(|reduction| reduction.into_python(py)).collect()
-    }
-
-    #[getter]
-    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray2<i64>>>> {
-        let to_array = |(totals, &systems): (&[i64], &usize)| copied(py, totals, [systems, totals.len() / systems]);
-        self.0.totals().zip(&self.0.shape().systems).map(to_array).collect()
-    }
-
-    #[getter]
-    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyArray1<f64>>>>> {
-        let shaped = |scores: Vec<f64>| {
-            let systems = scores.len();
-            shaped(py, scores, [systems])
-        };
-        self.0.scores().map(|scores| scores.into_iter().map(shaped).collect()).transpose()
-    }
-}
-
-/// The name of an exchange of runs, and the numbers of runs.
-#[derive(FromPyObject)]
-pub enum ExchangeArgument {
-    #[pyo3(annotation = "(str, int, int)")]
-    Both(String, usize, usize),
-    #[pyo3(annotation = "(str, int)")]
-    Each(String, usize),
-}
-
-impl ExchangeArgument {
-    fn checked(self, py: Python<'_>) -> PyResult<Exchange> {
-        let name = match &self {
-            ExchangeArgument::Both(name, ..) | ExchangeArgument::Each(name, _) => name,
-        };
-        let expected = match (name.as_str(), &self) {
-            ("pooled", &ExchangeArgument::Both(_, first, second)) => return Ok(Exchange::Pooled(first, second)),
-            ("multeval", &ExchangeArgument::Each(_, runs)) => return Ok(Exchange::MultEval(runs)),
-            ("pooled", _) => "('pooled', n, m), with the numbers of runs of both systems",
-            ("multeval", _) => "('multeval', n), with the number of runs of each system",
-            _ => {
-                let known = ["pooled", "multeval"].map(Into::into).into();
-                return Err(raise(py, Error::UnknownName { kind: "exchange".into(), name: name.clone(), known }));
-            }
-        };
-        let got = match &self {
-            ExchangeArgument::Both(name, first, second) => format!("('{name}', {first}, {second})"),
-            ExchangeArgument::Each(name, runs) => format!("('{name}', {runs})"),
-        };
-        Err(raise(py, Error::InvalidOption { option: "exchange".into(), expected: expected.into(), got }))
-    }
-}
-
-/// Problems of equal shape with their seeds.
-fn problems<'a>(
-    py: Python<'_>,
-    (metric, counts): (&Metric, &Counts),
-    arrays: &'a [Array<'_>],
-    seeds: &'a PyReadonlyArray1<'_, u64>,
-) -> PyResult<Problems<'a>> {
-    let sample = sample(py, Some(metric), counts.stats(py, arrays)?)?;
-    Problems::new(sample, counts.systems(), in_order(seeds)?).map_err(|e| raise(py, e))
-}
-
-/// Whether shuffles are a group, by the name of their scheme.
-pub(super) fn in_group(py: Python<'_>, scheme: &str) -> PyResult<bool> {
-    match scheme {
-        "iid" => Ok(false),
-        "subgroup" => Ok(true),
-        _ => {
-            let known = ["iid", "subgroup"].map(Into::into).into();
-            Err(raise(py, Error::UnknownName { kind: "scheme".into(), name: scheme.into(), known }))
-        }
-    }
-}
-
-#[pyfunction]
-#[pyo3(signature = (metric, counts, alternative, thresholds, *, n, seeds, scheme="iid", threads=0, progress=None))]
-#[allow(clippy::too_many_arguments)]
-pub fn shuffle_many<'py>(
-    py: Python<'py>,
-    metric: &Metric,
-    counts: &Counts,
-    alternative: &str,
-    thresholds: PyReadonlyArray1<'py, f64>,
-    n: usize,
-    seeds: PyReadonlyArray1<'py, u64>,
-    scheme: &str,
-    threads: usize,
-    progress: Option<&Progress>,
-) -> PyResult<Bound<'py, PyArray1<u64>>> {
-    let in_group = in_group(py, scheme)?;
-    let arrays = counts.arrays(py)?;
-    let problems = problems(py, (metric, counts), &arrays, &seeds)?;
-    let criterion = (self::alternative(py, alternative)?, in_order(&thresholds)?);
-    let batch = seeds.shape()[0];
-    let exceedances = run_long(py, threads, progress, ("shuffling", batch), |run| {
-        many::shuffles(&problems, criterion, (in_group, n), run)
-    })?;
-    shaped(py, exceedances, [batch])
-}
-
-#[pyfunction]
-#[pyo3(signature = (metric, counts, *, n, seeds, strata=None, threads=0, progress=None))]
-#[allow(clippy::too_many_arguments)]
-pub fn draw_many<'py>(
-    py: Python<'py>,
-    metric: &Metric,
-    counts: &Counts,
-    n: usize,
-    seeds: PyReadonlyArray1<'py, u64>,
-    strata: Option<Vec<usize>>,
-    threads: usize,
-    progress: Option<&Progress>,
-) -> PyResult<Bound<'py, PyArray3<f64>>> {
-    let strata = sizes(py, strata)?;
-    let arrays = counts.arrays(py)?;
-    let problems = problems(py, (metric, counts), &arrays, &seeds)?;
-    let (batch, systems) = (seeds.shape()[0], counts.systems());
-    let scores = run_long(py, threads, progress, ("drawing", batch), |run| many::draws(&problems, &strata, n, run))?;
-    shaped(py, scores, [batch, systems, n])
 }

@@ -1,14 +1,15 @@
 //! Stopping rules, random streams and weights.
 
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-use super::call::{Progress, raise, run_long, run_serial};
+use super::call::{Progress, run_long, run_serial};
 use super::convert::{flips, in_order, shaped};
-use crate::error::Error;
+use crate::error::{Error, check_length, named};
+use crate::memory::zeros;
 use crate::pool::{PIECE, WorkMeter};
 use crate::resample::reduce::{self, Outcome, Rule};
-use crate::resample::{self, exact, zeros};
+use crate::resample::{self, exact};
 use crate::stream::{self, Purpose, Stream};
 
 /// A rule for when a test needs no more shuffles.
@@ -18,13 +19,13 @@ pub struct StoppingRule(pub(super) Rule);
 #[pymethods]
 impl StoppingRule {
     #[staticmethod]
-    fn besag_clifford(py: Python<'_>, exceedances: u64) -> PyResult<Self> {
-        Rule::BesagClifford { exceedances }.checked().map(StoppingRule).map_err(|e| raise(py, e))
+    fn besag_clifford(exceedances: u64) -> PyResult<Self> {
+        Rule::BesagClifford { exceedances }.checked().map(StoppingRule).map_err(PyErr::from)
     }
 
     #[staticmethod]
-    fn gandy(py: Python<'_>, level: f64, risk: f64) -> PyResult<Self> {
-        Rule::Gandy { level, risk }.checked().map(StoppingRule).map_err(|e| raise(py, e))
+    fn gandy(level: f64, risk: f64) -> PyResult<Self> {
+        Rule::Gandy { level, risk }.checked().map(StoppingRule).map_err(PyErr::from)
     }
 
     fn limits<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyArray2<i64>>> {
@@ -59,17 +60,15 @@ pub struct Sequential(reduce::Sequential);
 #[pymethods]
 impl Sequential {
     #[new]
-    fn new(py: Python<'_>, rule: &StoppingRule, tests: usize) -> PyResult<Self> {
-        reduce::Sequential::new(rule.0, tests).map(Sequential).map_err(|e| raise(py, e))
+    fn new(rule: &StoppingRule, tests: usize) -> PyResult<Self> {
+        reduce::Sequential::new(rule.0, tests).map(Sequential).map_err(PyErr::from)
     }
 
     fn update(&mut self, reached: PyReadonlyArray2<'_, bool>) -> PyResult<()> {
         let py = reached.py();
-        let &[tests, n] = reached.shape() else { unreachable!("the array has two dimensions") };
+        let (tests, n) = reached.as_array().dim();
         let expected = self.0.outcomes().len();
-        if tests != expected {
-            return Err(raise(py, Error::LengthMismatch { what: "tests".into(), expected, got: tests }));
-        }
+        check_length("tests", expected, tests)?;
         let (bits, _) = flips(py, &reached)?;
         run_serial(py, |stop| {
             // Pieces are whole multiples of 64 shuffles.
@@ -110,14 +109,14 @@ pub fn subset_sum_distribution<'py>(
 }
 
 /// Sizes of strata for the core, where an empty list means no strata.
-pub(super) fn sizes(py: Python<'_>, strata: Option<Vec<usize>>) -> PyResult<Vec<usize>> {
+pub(super) fn sizes(strata: Option<Vec<usize>>) -> PyResult<Vec<usize>> {
     match strata {
-        Some(sizes) if sizes.is_empty() => Err(raise(py, Error::Empty { what: "strata".into() })),
+        Some(sizes) if sizes.is_empty() => Err(Error::Empty { what: "strata".into() }.into()),
         sizes => Ok(sizes.unwrap_or_default()),
     }
 }
 
-fn named(purpose: &str, seed: u64, replicate: u64, py: Python<'_>) -> PyResult<Stream> {
+fn stream(seed: u64, purpose: &str, replicate: u64) -> PyResult<Stream> {
     let known = [
         ("shuffle", Purpose::Shuffle),
         ("draw", Purpose::Draw),
@@ -129,29 +128,22 @@ fn named(purpose: &str, seed: u64, replicate: u64, py: Python<'_>) -> PyResult<S
         ("visit", Purpose::Visit),
         ("pairs", Purpose::Pairs),
     ];
-    match known.iter().find(|(name, _)| *name == purpose) {
-        Some(&(_, purpose)) => Ok(Stream::new(seed, purpose, replicate)),
-        None => {
-            let known = known.map(|(name, _)| name.into()).into();
-            Err(raise(py, Error::UnknownName { kind: "purpose".into(), name: purpose.into(), known }))
-        }
-    }
+    Ok(Stream::new(seed, named("purpose", purpose, &known)?, replicate))
 }
 
 #[pyfunction]
-pub fn derive(py: Python<'_>, seed: u64, kind: &str, index: u64) -> PyResult<u64> {
-    stream::derive(seed, kind, index).map_err(|e| raise(py, e))
+pub fn derive(seed: u64, kind: &str, index: u64) -> PyResult<u64> {
+    stream::derive(seed, kind, index).map_err(PyErr::from)
 }
 
 /// The number of 64-bit values after which a stream repeats.
 const STREAM_LENGTH: u64 = 1 << 33;
 
-fn check_length(py: Python<'_>, n: usize) -> PyResult<()> {
+fn check_values(n: usize) -> PyResult<()> {
     if n as u64 <= STREAM_LENGTH {
         return Ok(());
     }
-    let expected = format!("at most {STREAM_LENGTH}, after which a stream repeats");
-    Err(raise(py, Error::InvalidOption { option: "n".into(), expected, got: n.to_string() }))
+    Err(Error::invalid("n", format!("at most {STREAM_LENGTH}, after which a stream repeats"), n).into())
 }
 
 #[pyfunction]
@@ -162,8 +154,8 @@ pub fn stream_values<'py>(
     replicate: u64,
     n: usize,
 ) -> PyResult<Bound<'py, PyArray1<u64>>> {
-    let stream = named(purpose, seed, replicate, py)?;
-    check_length(py, n)?;
+    let stream = stream(seed, purpose, replicate)?;
+    check_values(n)?;
     let words = run_serial(py, |stop| {
         let mut words = zeros(&[n])?;
         let mut meter = WorkMeter::default();
@@ -186,11 +178,11 @@ pub fn stream_indices<'py>(
     n: usize,
     purpose: &str,
 ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-    let stream = named(purpose, seed, replicate, py)?;
+    let stream = stream(seed, purpose, replicate)?;
     if bound == 0 {
-        return Err(raise(py, Error::Empty { what: "segments to draw from".into() }));
+        return Err(Error::Empty { what: "segments to draw from".into() }.into());
     }
-    check_length(py, n)?;
+    check_values(n)?;
     let indices = run_serial(py, |stop| {
         let mut out = zeros(&[n])?;
         let mut indices = stream.indices(bound);
@@ -225,7 +217,7 @@ pub fn draw_weights(
     segments: u32,
     strata: Option<Vec<usize>>,
 ) -> PyResult<Bound<'_, PyArray1<u32>>> {
-    let strata = sizes(py, strata)?;
+    let strata = sizes(strata)?;
     let weights =
         run_long(py, 1, None, ("", 0), |run| resample::draw_weights((seed, replicate), segments, &strata, run))?;
     shaped(py, weights, [segments as usize])

@@ -3,12 +3,12 @@
 use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::call::{raise, run_serial};
-use super::convert::{check_length, in_order, shaped};
-use crate::error::Error;
+use super::call::run_serial;
+use super::convert::{in_order, shaped};
+use crate::error::{Error, check_length};
+use crate::memory::zeros;
 use crate::pool::WorkMeter;
 use crate::resample::studentize::{self, Both, UnitStrata};
-use crate::resample::zeros;
 
 type Rows<'py> = PyReadonlyArray2<'py, i64>;
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
@@ -28,10 +28,10 @@ impl PairCounts {
     #[new]
     fn new(py: Python<'_>, a: Rows<'_>, b: Rows<'_>) -> PyResult<Self> {
         let shape = [a.shape()[0], a.shape()[1]];
-        check_length(py, "segments", shape[0], b.shape()[0])?;
-        check_length(py, "columns", shape[1], b.shape()[1])?;
+        check_length("segments", shape[0], b.shape()[0])?;
+        check_length("columns", shape[1], b.shape()[1])?;
         if shape.contains(&0) {
-            return Err(raise(py, Error::Empty { what: "counts".into() }));
+            return Err(Error::Empty { what: "counts".into() }.into());
         }
         let (a, b) = (in_order(&a)?, in_order(&b)?);
         let both = run_serial(py, |stop| Both::from_rows(a, b, shape[1], stop))?;
@@ -53,7 +53,7 @@ impl PairCounts {
         sizes: Vec<usize>,
         strata: Option<PyReadonlyArray1<'_, u32>>,
     ) -> PyResult<Cross> {
-        check_length(py, "columns of gradients", self.shape[1], gradients.shape()[1])?;
+        check_length("columns of gradients", self.shape[1], gradients.shape()[1])?;
         let index = strata.as_ref().map(in_order).transpose()?.unwrap_or_default().to_vec();
         let gradients = in_order(&gradients)?;
         let of_units = UnitStrata { index: &index, sizes: &sizes };
@@ -111,8 +111,8 @@ impl Cross {
     fn rows<'py>(&self, py: Python<'py>, a: Rows<'_>, b: Rows<'_>) -> PyResult<Bound<'py, PyArray3<i64>>> {
         let [units, counts] = self.shape;
         for rows in [&a, &b] {
-            check_length(py, "segments", units, rows.shape()[0])?;
-            check_length(py, "columns", counts, rows.shape()[1])?;
+            check_length("segments", units, rows.shape()[0])?;
+            check_length("columns", counts, rows.shape()[1])?;
         }
         let (a, b) = (in_order(&a)?, in_order(&b)?);
         let width = counts + self.cross.constants.columns();

@@ -5,11 +5,12 @@ use std::ops::Range;
 use numpy::{PyArray1, PyArray2, PyArray3, PyArray4, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::call::{Progress, raise, run_long};
-use super::convert::{check_length, in_order, shaped};
-use super::reduce::{AlternativeNames, SampleArgument, in_group, sample};
+use super::call::{Progress, run_long};
+use super::convert::{in_order, shaped};
+use super::reduce::AlternativeNames;
 use super::resample::{Outcomes, StoppingRule, outcomes};
-use crate::error::Error;
+use super::resampler::{SampleArgument, in_group, sample};
+use crate::error::{check_length, named};
 use crate::resample::replicates;
 use crate::study::{self, Population, Sampling, Selection, Shuffles, Statistic};
 
@@ -33,22 +34,22 @@ pub struct Experiment(study::Experiment);
 fn population(py: Python<'_>, (samples, groups): &PopulationArgument<'_>, threads: usize) -> PyResult<Population> {
     let arrays: Vec<_> = samples.iter().map(|(_, counts)| counts.arrays(py)).collect::<PyResult<_>>()?;
     let samples = samples.iter().zip(&arrays);
-    let samples = samples.map(|((metric, counts), arrays)| sample(py, metric.as_deref(), counts.stats(py, arrays)?));
+    let samples = samples.map(|((metric, counts), arrays)| sample(metric.as_deref(), counts.stats(arrays)?));
     let samples: Vec<_> = samples.collect::<PyResult<_>>()?;
     let groups = groups.as_ref().map(in_order).transpose()?;
     run_long(py, threads, None, ("", 0), |run| Population::new(&samples, groups, run))
 }
 
 /// The simulations first, …, first + n − 1.
-fn simulations(py: Python<'_>, first: u64, n: usize) -> PyResult<Range<u64>> {
-    replicates(first, n).map_err(|e| raise(py, e))
+fn simulations(first: u64, n: usize) -> PyResult<Range<u64>> {
+    replicates(first, n).map_err(PyErr::from)
 }
 
 impl Experiment {
     /// The numbers of metrics and of simulations.
     fn shape(&self, thresholds: &PyReadonlyArray2<'_, f64>) -> PyResult<(usize, usize)> {
         let metrics = self.0.metrics();
-        check_length(thresholds.py(), "metrics of thresholds", metrics, thresholds.shape()[0])?;
+        check_length("metrics of thresholds", metrics, thresholds.shape()[0])?;
         Ok((metrics, thresholds.shape()[1]))
     }
 }
@@ -67,18 +68,15 @@ impl Experiment {
         threads: usize,
     ) -> PyResult<Self> {
         let known = [("replace", Sampling::Replace), ("subset", Sampling::Subset), ("fixed", Sampling::Fixed)];
-        let Some(&(_, sampling)) = known.iter().find(|(name, _)| *name == sampling) else {
-            let known = known.map(|(name, _)| name.into()).into();
-            return Err(raise(py, Error::UnknownName { kind: "sampling".into(), name: sampling.into(), known }));
-        };
+        let sampling = named("sampling", sampling, &known)?;
         let populations: Vec<_> =
             populations.iter().map(|argument| population(py, argument, threads)).collect::<PyResult<_>>()?;
         let selection = Selection { sampling, size, swapped };
-        study::Experiment::new(populations, selection, seed).map(Experiment).map_err(|e| raise(py, e))
+        study::Experiment::new(populations, selection, seed).map(Experiment).map_err(PyErr::from)
     }
 
     fn units<'py>(&self, py: Python<'py>, simulation: u64) -> PyResult<Units<'py>> {
-        let (units, swapped) = self.0.chosen(simulation).map_err(|e| raise(py, e))?;
+        let (units, swapped) = self.0.chosen(simulation)?;
         let n = units.len();
         Ok((shaped(py, units, [n])?, shaped(py, swapped, [n])?))
     }
@@ -92,7 +90,7 @@ impl Experiment {
         threads: usize,
         progress: Option<&Progress>,
     ) -> PyResult<Bound<'py, PyArray3<f64>>> {
-        let simulations = simulations(py, first, n)?;
+        let simulations = simulations(first, n)?;
         let scores = run_long(py, threads, progress, ("scoring", n), |run| self.0.scores(simulations, run))?;
         shaped(py, scores, [self.0.metrics(), n, 2])
     }
@@ -106,7 +104,7 @@ impl Experiment {
         threads: usize,
         progress: Option<&Progress>,
     ) -> PyResult<ErrorParts<'py>> {
-        let (simulations, metrics) = (simulations(py, first, n)?, self.0.metrics());
+        let (simulations, metrics) = (simulations(first, n)?, self.0.metrics());
         let parts = run_long(py, threads, progress, ("scoring", n), |run| self.0.error_parts(simulations, run))?;
         let numbers = parts.iter().flat_map(|parts| [parts.scale, parts.variance, parts.size]).collect();
         let follows = parts.iter().map(|parts| parts.follows_difference).collect();
@@ -116,7 +114,6 @@ impl Experiment {
     #[pyo3(signature = (
         alternative, thresholds, *, n_resamples, scheme="iid", studentized=false, first=0, threads=0, progress=None
     ))]
-    #[allow(clippy::too_many_arguments)]
     fn exceedances<'py>(
         &self,
         py: Python<'py>,
@@ -130,9 +127,9 @@ impl Experiment {
         progress: Option<&Progress>,
     ) -> PyResult<Bound<'py, PyArray2<u64>>> {
         let (metrics, n) = self.shape(&thresholds)?;
-        let shuffles = if in_group(py, scheme)? { Shuffles::Subgroup } else { Shuffles::Independent };
-        let simulations = simulations(py, first, n)?;
-        let criterion = (alternative.alternatives(py)?, in_order(&thresholds)?);
+        let shuffles = if in_group(scheme)? { Shuffles::Subgroup } else { Shuffles::Independent };
+        let simulations = simulations(first, n)?;
+        let criterion = (alternative.alternatives()?, in_order(&thresholds)?);
         let counts = run_long(py, threads, progress, ("shuffling", n), |run| {
             self.0.exceedances((shuffles, statistic(studentized), n_resamples), criterion, simulations, run)
         })?;
@@ -142,7 +139,6 @@ impl Experiment {
     #[pyo3(signature = (
         alternative, thresholds, rule, *, n_resamples, studentized=false, first=0, threads=0, progress=None
     ))]
-    #[allow(clippy::too_many_arguments)]
     fn sequential<'py>(
         &self,
         py: Python<'py>,
@@ -156,8 +152,8 @@ impl Experiment {
         progress: Option<&Progress>,
     ) -> PyResult<Outcomes<'py>> {
         let (metrics, n) = self.shape(&thresholds)?;
-        let simulations = simulations(py, first, n)?;
-        let criterion = (alternative.alternatives(py)?, in_order(&thresholds)?);
+        let simulations = simulations(first, n)?;
+        let criterion = (alternative.alternatives()?, in_order(&thresholds)?);
         let found = run_long(py, threads, progress, ("shuffling", n), |run| {
             self.0.sequential((rule.0, statistic(studentized), n_resamples), criterion, simulations, run)
         })?;
@@ -165,7 +161,6 @@ impl Experiment {
     }
 
     #[pyo3(signature = (*, n_resamples, n, first=0, weight_sets=None, threads=0, progress=None))]
-    #[allow(clippy::too_many_arguments)]
     fn draws<'py>(
         &self,
         py: Python<'py>,
@@ -176,7 +171,7 @@ impl Experiment {
         threads: usize,
         progress: Option<&Progress>,
     ) -> PyResult<Bound<'py, PyArray4<f64>>> {
-        let simulations = simulations(py, first, n)?;
+        let simulations = simulations(first, n)?;
         let scores = run_long(py, threads, progress, ("drawing", n), |run| {
             self.0.draws(n_resamples, weight_sets, simulations, run)
         })?;

@@ -5,10 +5,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
-use super::call::{raise, run_long, run_serial};
+use super::call::{run_long, run_serial};
 use super::convert::shaped;
 use super::metric::Metric;
-use crate::error::Error;
+use crate::error::check_length;
 use crate::metric::{self as core, TokenTexts};
 use crate::text::common::{Sentences, common};
 use crate::text::ngram::{Token, Vocabulary};
@@ -43,11 +43,8 @@ fn both<'py>(
     references: &Bound<'py, PyAny>,
 ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyTuple>)> {
     let both = (elements(hypotheses, "the hypotheses")?, elements(references, "the references")?);
-    let (expected, got) = (both.0.len(), both.1.len());
-    if expected == got {
-        return Ok(both);
-    }
-    Err(raise(hypotheses.py(), Error::LengthMismatch { what: "references".into(), expected, got }))
+    check_length("references", both.0.len(), both.1.len())?;
+    Ok(both)
 }
 
 /// Elements of a list or a tuple, as a tuple: its elements need no reference counts.
@@ -68,7 +65,7 @@ pub fn count_tokens<'py>(
     each_reference: bool,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let metric = metric.counting(py)?;
+    let metric = metric.counting()?;
     let (hypotheses, references) = both(hypotheses, references)?;
     let mut texts = TokenTexts::default();
     for (hypothesis, references) in hypotheses.iter_borrowed().zip(references.iter_borrowed()) {

@@ -1,42 +1,30 @@
 //! The ℓ1 reranker, and features from templates.
 
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 
-use super::call::{Progress, raise, run_long, run_serial};
+use super::call::{Progress, run_long, run_serial};
+use super::candidates::{SparseArgument, candidates};
 use super::convert::{in_order, shaped};
 use crate::error::Result;
 use crate::pool::Run;
-use crate::tune::l1::{self, Lists, Settings, Sparse};
+use crate::tune::candidates::Candidates;
+use crate::tune::l1::{self, Lists, Settings};
 use crate::tune::templates::{self, Template, Texts, Wanted};
 
-/// What Python passes for sparse features: limits of rows, features, values, and the number of features.
-type SparseArgument<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i32>, PyReadonlyArray1<'py, f64>, usize);
-
 /// Runs `body` on checked lists, without the interpreter.
-#[allow(clippy::too_many_arguments)]
 fn on_lists<T: Send>(
     py: Python<'_>,
-    offsets: &PyReadonlyArray1<'_, i64>,
-    dense: &PyReadonlyArray2<'_, f64>,
-    sparse: Option<&SparseArgument<'_>>,
+    candidates: Candidates<'_>,
     targets: &PyReadonlyArray1<'_, i64>,
     (threads, progress): (usize, Option<&Progress>),
     body: impl FnOnce(&Lists<'_>, &mut Run<'_>) -> Result<T> + Send,
 ) -> PyResult<T> {
-    let columns = dense.shape()[1];
-    let (offsets, dense, targets) = (in_order(offsets)?, in_order(dense)?, in_order(targets)?);
-    let sparse = match sparse {
-        None => None,
-        Some((starts, features, values, count)) => {
-            let (starts, features, values) = (in_order(starts)?, in_order(features)?, in_order(values)?);
-            Some(Sparse { starts, features, values, count: *count })
-        }
-    };
+    let targets = in_order(targets)?;
     run_long(py, threads, progress, ("training", 0), |run| {
         run.without_progress(|run| {
-            let lists = Lists::new(offsets, (dense, columns), sparse, targets, run)?;
+            let lists = run.serial(|stop, _| Lists::new(candidates, targets, stop))?;
             body(&lists, run)
         })
     })
@@ -47,7 +35,6 @@ type Loss<'py> = (f64, Bound<'py, PyArray1<f64>>);
 
 #[pyfunction]
 #[pyo3(signature = (offsets, dense, sparse, targets, weights, *, threads=0, progress=None))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_l1_loss<'py>(
     py: Python<'py>,
     offsets: PyReadonlyArray1<'py, i64>,
@@ -59,9 +46,8 @@ pub fn tune_l1_loss<'py>(
     progress: Option<&Progress>,
 ) -> PyResult<Loss<'py>> {
     let weights = in_order(&weights)?;
-    let watch = (threads, progress);
-    let pass =
-        on_lists(py, &offsets, &dense, sparse.as_ref(), &targets, watch, |lists, run| l1::pass(lists, weights, run))?;
+    let (candidates, watch) = (candidates(py, &offsets, &dense, sparse.as_ref())?, (threads, progress));
+    let pass = on_lists(py, candidates, &targets, watch, |lists, run| l1::pass(lists, weights, run))?;
     let length = pass.gradient.len();
     Ok((pass.loss, shaped(py, pass.gradient, [length])?))
 }
@@ -76,7 +62,6 @@ type Fitted<'py> = (Bound<'py, PyArray1<f64>>, Vec<usize>, Steps, (f64, f64));
 #[pyo3(signature = (
     offsets, dense, sparse, targets, *, gamma, per_step, limit=None, tolerance=1e-4, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_l1<'py>(
     py: Python<'py>,
     offsets: PyReadonlyArray1<'py, i64>,
@@ -91,10 +76,8 @@ pub fn tune_l1<'py>(
     progress: Option<&Progress>,
 ) -> PyResult<Fitted<'py>> {
     let settings = Settings { penalty: gamma, per_step, limit, tolerance };
-    let watch = (threads, progress);
-    let fit = on_lists(py, &offsets, &dense, sparse.as_ref(), &targets, watch, |lists, run| {
-        l1::graft(lists, &settings, run)
-    })?;
+    let (candidates, watch) = (candidates(py, &offsets, &dense, sparse.as_ref())?, (threads, progress));
+    let fit = on_lists(py, candidates, &targets, watch, |lists, run| l1::graft(lists, &settings, run))?;
     let steps = fit.steps.iter();
     let steps = steps.map(|s| (s.selected, s.nonzero, s.steepest, s.loss, s.objective, s.iterations)).collect();
     let length = fit.weights.len();
@@ -108,7 +91,6 @@ type Made<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Bound<'p
 #[pyo3(signature = (
     offsets, hypotheses, templates, *, sources=None, segmentations=None, edges=false, minimum=1, known=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_templates<'py>(
     py: Python<'py>,
     offsets: PyReadonlyArray1<'py, i64>,
@@ -124,7 +106,7 @@ pub fn tune_templates<'py>(
         texts.iter().map(|text| &**text).collect()
     }
     let templates = templates.iter().map(|name| Template::named(name)).collect::<Result<Vec<_>>>();
-    let templates = templates.map_err(|e| raise(py, e))?;
+    let templates = templates?;
     let hypotheses = plain(&hypotheses);
     let [sources, segmentations, known] = [&sources, &segmentations, &known].map(|texts| texts.as_deref().map(plain));
     let texts = Texts {

@@ -3,9 +3,10 @@
 use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::call::{Progress, raise, run_long};
-use super::convert::{check_length, in_order, shaped};
+use super::call::{Progress, run_long};
+use super::convert::{in_order, shaped};
 use super::metric::Metric;
+use crate::error::check_length;
 use crate::tune::mert::{self, Lists, Preset, Rules, Settings};
 
 /// Positions, scores, intervals, numbers of corners, scores at 0.
@@ -21,7 +22,6 @@ type Searched<'py> = (
 #[pyo3(signature = (
     offsets, features, counts, metric, weights, directions, *, margin=0.1, min_width=1e-9, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_line_search<'py>(
     py: Python<'py>,
     offsets: PyReadonlyArray1<'py, i64>,
@@ -37,9 +37,9 @@ pub fn tune_line_search<'py>(
 ) -> PyResult<Searched<'py>> {
     let n = directions.shape()[0];
     let rules = Rules { margin, min_width };
-    metric.check_width(py, counts.shape()[1])?;
+    metric.check_width(counts.shape()[1])?;
     let (offsets, width, counts) = (in_order(&offsets)?, features.shape()[1], in_order(&counts)?);
-    check_length(py, "features of directions", width, directions.shape()[1])?;
+    check_length("features of directions", width, directions.shape()[1])?;
     let (features, weights, directions) = (in_order(&features)?, in_order(&weights)?, in_order(&directions)?);
     let found = run_long(py, threads, progress, ("searching", n), |run| {
         let lists = run.serial(|stop, _| Lists::new(offsets, (features, width), counts, metric.formula(), stop))?;
@@ -71,7 +71,6 @@ type Tuned<'py> = (
     offsets, features, counts, metric, *, start, low, high, seeds, preset="both", restarts=None,
     random_directions=None, margin=0.1, min_width=1e-9, max_steps=1000, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_mert<'py>(
     py: Python<'py>,
     offsets: PyReadonlyArray1<'py, i64>,
@@ -91,11 +90,11 @@ pub fn tune_mert<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Tuned<'py>> {
-    let mut preset = Preset::named(preset).map_err(|e| raise(py, e))?;
+    let mut preset = Preset::named(preset)?;
     preset.restarts = restarts.unwrap_or(preset.restarts);
     preset.random_directions = random_directions.unwrap_or(preset.random_directions);
     let settings = Settings { start, low, high, preset, rules: Rules { margin, min_width }, max_steps };
-    metric.check_width(py, counts.shape()[1])?;
+    metric.check_width(counts.shape()[1])?;
     let (offsets, width, counts) = (in_order(&offsets)?, features.shape()[1], in_order(&counts)?);
     let features = in_order(&features)?;
     let starts = preset.restarts.saturating_add(1);

@@ -3,44 +3,21 @@
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::call::{Progress, raise, run_long, run_serial};
+use super::call::{Progress, run_long};
+use super::candidates::{SparseArgument, candidates};
 use super::convert::{in_order, shaped};
 use super::metric::Metric;
-use crate::error::Error;
-use crate::tune::candidates::{Candidates, Sparse};
+use crate::error::named;
 use crate::tune::{mira, pro, xbleu};
-
-/// Sparse features: where the features of each candidate begin, their numbers, their values, and how many there are.
-type SparseArgument<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i32>, PyReadonlyArray1<'py, f64>, usize);
 
 /// The weights of all runs, and a row of numbers for each run.
 type Outcome<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
-
-/// Lists of candidates.
-fn candidates<'a>(
-    py: Python<'_>,
-    offsets: &'a PyReadonlyArray1<'_, i64>,
-    dense: &'a PyReadonlyArray2<'_, f64>,
-    sparse: Option<&'a SparseArgument<'_>>,
-) -> PyResult<Candidates<'a>> {
-    let (offsets, width) = (in_order(offsets)?, dense.shape()[1]);
-    let sparse = match sparse {
-        None => None,
-        Some((starts, indices, values, width)) => {
-            let (starts, indices, values) = (in_order(starts)?, in_order(indices)?, in_order(values)?);
-            Some(Sparse { starts, indices, values, width: *width })
-        }
-    };
-    let dense = in_order(dense)?;
-    run_serial(py, |stop| Candidates::new(offsets, (dense, width), sparse, stop))
-}
 
 #[pyfunction]
 #[pyo3(signature = (
     metric, offsets, dense, sparse, counts, gains, *, initial, seeds, epochs=60, c=0.01, decay=0.999,
     background="hope", safe_hope=false, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_mira<'py>(
     py: Python<'py>,
     metric: &Metric,
@@ -60,12 +37,9 @@ pub fn tune_mira<'py>(
     progress: Option<&Progress>,
 ) -> PyResult<Outcome<'py>> {
     let known = [("hope", mira::Update::Hope), ("model", mira::Update::Model)];
-    let Some(&(_, update)) = known.iter().find(|(name, _)| *name == background) else {
-        let known = known.map(|(name, _)| name.into()).into();
-        return Err(raise(py, Error::UnknownName { kind: "background".into(), name: background.into(), known }));
-    };
+    let update = named("background", background, &known)?;
     let candidates = candidates(py, &offsets, &dense, sparse.as_ref())?;
-    metric.check_width(py, counts.shape()[1])?;
+    metric.check_width(counts.shape()[1])?;
     let (counts, formula, initial) = (in_order(&counts)?, metric.formula(), in_order(&initial)?);
     let gains = gains.as_ref().map(in_order).transpose()?;
     let settings = mira::Settings { epochs, step: c, decay, update, safe_hope };
@@ -83,7 +57,6 @@ pub fn tune_mira<'py>(
     offsets, dense, sparse, scores, *, seeds, samples=Some(5000), threshold=0.05, kept=Some(50), penalty=1.0,
     tolerance=1e-8, iterations=100, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_pro<'py>(
     py: Python<'py>,
     offsets: PyReadonlyArray1<'py, i64>,
@@ -115,7 +88,6 @@ pub fn tune_pro<'py>(
     offsets, dense, sparse, scores, lengths, *, initial, seeds, penalty=10.0, epochs=30, rate=0.1, threads=0,
     progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_xbleu<'py>(
     py: Python<'py>,
     offsets: PyReadonlyArray1<'py, i64>,
@@ -148,7 +120,6 @@ pub fn tune_xbleu<'py>(
 
 #[pyfunction]
 #[pyo3(signature = (offsets, dense, sparse, scores, lengths, weights, *, penalty=10.0, threads=0))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_xbleu_objective<'py>(
     py: Python<'py>,
     offsets: PyReadonlyArray1<'py, i64>,

@@ -4,8 +4,9 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArr
 use pyo3::prelude::*;
 
 use super::call::{Progress, run_long};
-use super::convert::{check_length, in_order, shaped};
+use super::convert::{in_order, shaped};
 use super::metric::Metric;
+use crate::error::check_length;
 use crate::tune::oracle::{self, Rows};
 
 /// Entries, their score, the start from which they were found, and scores of starts and ends.
@@ -15,7 +16,6 @@ type Found<'py> = (Bound<'py, PyArray1<i64>>, f64, usize, Bound<'py, PyArray2<f6
 #[pyo3(signature = (
     offsets, counts, metric, starts, *, worst=false, random_starts=0, seed=12345, threads=0, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub fn tune_oracle<'py>(
     py: Python<'py>,
     offsets: PyReadonlyArray1<'py, i64>,
@@ -28,14 +28,14 @@ pub fn tune_oracle<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Found<'py>> {
-    metric.check_width(py, counts.shape()[1])?;
+    metric.check_width(counts.shape()[1])?;
     let n = starts.shape()[0].saturating_add(random_starts);
     if starts.shape()[0] > 0 {
-        check_length(py, "sentences of starts", offsets.len().saturating_sub(1), starts.shape()[1])?;
+        check_length("sentences of starts", offsets.len().saturating_sub(1), starts.shape()[1])?;
     }
     let (offsets, counts, starts) = (in_order(&offsets)?, in_order(&counts)?, in_order(&starts)?);
     let found = run_long(py, threads, progress, ("searching", n), |run| {
-        let rows = Rows::new(offsets, counts, metric.formula(), worst)?;
+        let rows = run.serial(|stop, _| Rows::new(offsets, counts, metric.formula(), worst, stop))?;
         oracle::search(&rows, starts, random_starts, seed, run)
     })?;
     let sentences = found.entries.len();

@@ -5,9 +5,9 @@
 //! the bins, neighbouring bins are merged and e grows. Since ⌊⌊x⌋/2⌋ = ⌊x/2⌋, the counts are then those that the wider
 //! bins would have had from the start.
 
-use super::reduce::{Field, Reader, foreign, reserve};
-use super::{Zero, reserved, zeros};
+use super::reduce::{Field, Reader, foreign};
 use crate::error::{Error, Result};
+use crate::memory::{Zero, reserved, room, zeros};
 use crate::pool::{self, Blocks, Run};
 use crate::simd::{Simd, dispatch};
 
@@ -337,7 +337,7 @@ impl Bins {
                 vec![0u64; 0].save(out)?; // no values
                 continue;
             }
-            reserve(out, 1 + 4 + BINS)?;
+            room(out, 1 + 4 + BINS)?;
             out.push((4 + BINS) as u64);
             out.extend([grid.lowest, grid.highest, grid.scale, grid.first].map(f64::to_bits));
             let earlier = self.earlier.get(series).unwrap_or(&[0; BINS]);

@@ -2,6 +2,7 @@
 
 use super::Pair;
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::pool::{PIECE, Run, Stop, WorkMeter};
 use crate::simd::{Simd, dispatch};
 use crate::stats::SuffStats;
@@ -136,8 +137,8 @@ pub fn subset_sum_distribution(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f
     steps.sort_unstable();
     let length = steps.iter().fold(1, |sum: usize, &step| sum.saturating_add(step));
     // Room for the whole distribution at the end, for its lower half, and for the next lower half.
-    let (mut whole, half): (Vec<f64>, usize) = (super::zeros(&[length])?, length.div_ceil(2));
-    let (mut distribution, mut next): (Vec<f64>, Vec<f64>) = (super::zeros(&[half])?, super::zeros(&[half])?);
+    let (mut whole, half): (Vec<f64>, usize) = (zeros(&[length])?, length.div_ceil(2));
+    let (mut distribution, mut next): (Vec<f64>, Vec<f64>) = (zeros(&[half])?, zeros(&[half])?);
     distribution[0] = 1.0;
     run.serial(|stop, done| {
         let mut meter = WorkMeter::default();

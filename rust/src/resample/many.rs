@@ -2,8 +2,9 @@
 
 use super::reduce::{Draws, Pair, Reduction, Tally};
 use super::resampler::Workers;
-use super::{Alternative, Kind, Plan, Resampler, Sample, random_codes, replicates, zeros};
-use crate::error::{Error, Result};
+use super::{Alternative, Kind, Plan, Resampler, Sample, random_codes, replicates};
+use crate::error::{Error, Result, check_length};
+use crate::memory::zeros;
 use crate::pool::{self, Blocks, Run};
 
 /// Problems of equal shape under one metric.
@@ -21,10 +22,7 @@ impl<'a> Problems<'a> {
     /// # Errors
     /// [`Error::LengthMismatch`] if the number of systems does not match.
     pub fn new(sample: Sample<'a>, systems: usize, seeds: &'a [u64]) -> Result<Self> {
-        let (expected, got) = (systems.saturating_mul(seeds.len()), sample.stats.systems());
-        if expected != got {
-            return Err(Error::LengthMismatch { what: "systems of all problems".into(), expected, got });
-        }
+        check_length("systems of all problems", systems.saturating_mul(seeds.len()), sample.stats.systems())?;
         Ok(Problems { sample, systems, seeds })
     }
 
@@ -85,12 +83,9 @@ pub fn shuffles(
     (in_group, n): (bool, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<u64>> {
-    let (expected, got) = (problems.seeds.len(), thresholds.len());
-    if expected != got {
-        return Err(Error::LengthMismatch { what: "thresholds".into(), expected, got });
-    }
+    check_length("thresholds", problems.seeds.len(), thresholds.len())?;
     const BOTH: Pair = (0, 1);
-    let mut counts = zeros(&[expected])?;
+    let mut counts = zeros(&[thresholds.len()])?;
     let tally = |problem: usize| Tally::new(vec![BOTH], alternative, vec![thresholds[problem]]);
     problems.each((Kind::Shuffles, in_group, n), run, tally, |problem, tally| counts[problem] = tally.counts()[0])?;
     Ok(counts)

@@ -13,13 +13,15 @@ use super::kernel::scatter::{MOST_SHUFFLES, WholeRows};
 use super::kernel::source::{Source, Supplied};
 use super::kernel::subgroup::Subgroup;
 use super::kernel::weights::Strata;
-use super::kernel::{Block, Kernel, STRIDE, Scratch};
+use super::kernel::{Block, Kernel, Scratch};
 use super::reduce::{Accumulate, Input, Pair, Partial, Reduction, Shape};
 use super::score::Scoring;
-use super::{Sample, length, resize};
+use super::{Sample, length};
 use crate::error::{Error, Result};
+use crate::memory::resize;
 use crate::metric::Formula;
 use crate::pool::{self, Blocks, Run, Stop};
+use crate::resample::BATCH;
 use crate::simd::Simd;
 use crate::stats::LARGEST_SUM;
 
@@ -62,8 +64,7 @@ pub fn replicates(first: u64, n: usize) -> Result<Range<u64>> {
         return Err(Error::Empty { what: "replicates".into() });
     }
     first.checked_add(n as u64).map(|end| first..end).ok_or_else(|| {
-        let expected = format!("at most {} for {n} replicates", u64::MAX - n as u64);
-        Error::InvalidOption { option: "the first replicate".into(), expected, got: first.to_string() }
+        Error::invalid("the first replicate", format!("at most {} for {n} replicates", u64::MAX - n as u64), first)
     })
 }
 
@@ -186,8 +187,7 @@ impl Resampler {
                 let design = Design::new(samples, false, run)?;
                 if u32::try_from(design.units).is_err() {
                     let (option, expected) = ("the number of segments to draw from", format!("at most {}", u32::MAX));
-                    let got = design.units.to_string();
-                    return Err(Error::InvalidOption { option: option.into(), expected, got });
+                    return Err(Error::invalid(option, expected, design.units));
                 }
                 let strata = Strata::new(design.units, strata, simd)?;
                 let digits = run.serial(|stop, _| Digits::new(&design.packed, simd, stop))?;
@@ -308,7 +308,7 @@ impl Resampler {
             reductions.iter_mut().map(|reduction| reduction.stages()).unzip();
         // Blocks begin at multiples of their size, which is a multiple of the batch size of reductions.
         let size =
-            n.div_ceil(pool::thread_count(run.threads)).next_multiple_of(STRIDE).clamp(kernel.least(), kernel.block());
+            n.div_ceil(pool::thread_count(run.threads)).next_multiple_of(BATCH).clamp(kernel.least(), kernel.block());
         let lead = (range.start % size as u64) as usize;
         // A score or a statistic is taken to cost 40 additions.
         let blocks = Blocks { items: n, size, cost: kernel.cost() + 40 * inputs.series(&self.shape) as u64, lead };
@@ -399,7 +399,7 @@ impl Resampler {
         }
         let (option, expected) =
             ("the number of indices of a replicate", format!("at most {most} for counts this large"));
-        Err(Error::InvalidOption { option: option.into(), expected, got: width.to_string() })
+        Err(Error::invalid(option, expected, width))
     }
 
     /// The tables for flips.
@@ -434,11 +434,11 @@ impl Resampler {
         stop: &Stop<'_>,
     ) -> Result<()> {
         let n = length(&replicates);
-        let stride = n.next_multiple_of(STRIDE);
+        let stride = n.next_multiple_of(BATCH);
         columns.clear();
         resize(columns, self.design.width() * stride)?;
         kernel.sums(replicates.clone(), scratch, (columns, stride), stop)?;
-        let block = Block { design: &self.design, columns, stride, replicates, rows: kernel.rows() };
+        let block = Block { design: &self.design, columns, stride, replicates, constants: kernel.constants() };
         for (accumulate, partial) in accumulators.iter().zip(&mut *partials) {
             partial.replicates = block.replicates.clone();
             accumulate.start(partial)?;
@@ -476,7 +476,7 @@ const PERMUTATIONS: &str = "permutations (a seed)";
 
 /// The error for a plan or reduction of the wrong kind.
 fn other_kind(what: &str, expected: &str, got: &str) -> Error {
-    Error::InvalidOption { option: what.into(), expected: expected.into(), got: got.into() }
+    Error::invalid(what, expected, got)
 }
 
 /// An [`Input`] that borrows nothing from its reduction.

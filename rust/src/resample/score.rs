@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::design::Place;
 use super::kernel::Block;
-use super::reduce::{Accumulate, BLOCK, Pair, Partial};
-use super::resize;
+use super::reduce::{Accumulate, Pair, Partial};
 use crate::error::Result;
+use crate::memory::resize;
 use crate::metric::Formula;
 use crate::pool::{Stop, WorkMeter};
+use crate::resample::BATCH;
 use crate::simd::{Simd, dispatch};
 
 /// The accumulators that read the same input, with their partial results.
@@ -22,13 +23,13 @@ pub(super) struct Scoring {
 }
 
 /// The batches of a block: the offset of each in the block, and its length. They end at the replicates whose numbers
-/// are multiples of [`BLOCK`], and at the end of the block.
+/// are multiples of [`BATCH`], and at the end of the block.
 fn batches(block: &Block<'_>) -> impl Iterator<Item = (usize, usize)> + use<> {
     let (mut at, length) = (0, block.len());
-    let mut room = BLOCK - (block.replicates.start % BLOCK as u64) as usize;
+    let mut room = BATCH - (block.replicates.start % BATCH as u64) as usize;
     std::iter::from_fn(move || {
         let (first, here) = (at, room.min(length - at));
-        (at, room) = (at + here, BLOCK);
+        (at, room) = (at + here, BATCH);
         (here > 0).then_some((first, here))
     })
 }
@@ -51,12 +52,12 @@ impl Scoring {
         stop: &Stop<'_>,
     ) -> Result<()> {
         let mut meter = WorkMeter::default();
-        let mut statistics = [0.0; BLOCK];
+        let mut statistics = [0.0; BATCH];
         let places = &block.design.places;
         let (cells, columns) = (|place: &Place| place.systems * place.columns, |place: &Place| place.columns);
-        resize(&mut self.sums, places.iter().map(cells).max().unwrap_or(0) * BLOCK)?;
+        resize(&mut self.sums, places.iter().map(cells).max().unwrap_or(0) * BATCH)?;
         let columns = places.iter().map(columns).max().unwrap_or(0);
-        self.totals.iter_mut().try_for_each(|totals| resize(totals, columns * BLOCK))?;
+        self.totals.iter_mut().try_for_each(|totals| resize(totals, columns * BATCH))?;
         for (at, batch) in batches(block) {
             for (metric, (formula, place)) in formulas.iter().zip(places).enumerate() {
                 let &Place { systems, columns, cell: first_cell, .. } = place;
@@ -106,9 +107,9 @@ impl Scoring {
         stop: &Stop<'_>,
     ) -> Result<()> {
         let mut meter = WorkMeter::default();
-        let mut scores = [0.0; BLOCK];
+        let mut scores = [0.0; BATCH];
         let places = &block.design.places;
-        resize(&mut self.sums, places.iter().map(|place| place.columns).max().unwrap_or(0) * BLOCK)?;
+        resize(&mut self.sums, places.iter().map(|place| place.columns).max().unwrap_or(0) * BATCH)?;
         for (at, batch) in batches(block) {
             for (metric, (formula, place)) in formulas.iter().zip(places).enumerate() {
                 let &Place { systems, columns, cell: first_cell, system: first_system } = place;
@@ -168,7 +169,7 @@ mod tests {
     #[test]
     fn all_paths_swap_the_same(
         columns in prop::collection::vec([-(1i64 << 40)..1 << 40, -(1i64 << 40)..1 << 40], 1..12),
-        batch in 1..=BLOCK,
+        batch in 1..=BATCH,
         seed in any::<u64>(),
     ) {
         let random = |replicate| Stream::new(seed, Purpose::Draw, replicate).values().map(|w| w as i64 >> 20);

@@ -5,14 +5,15 @@ use std::ops::Range;
 use super::population::Population;
 use super::selection::{Chosen, Selection};
 use super::studentized::ErrorParts;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
+use crate::memory::{reserved, zeros};
 use crate::pool::{self, Blocks, Run, Stop};
 use crate::resample::kernel::scatter::Scattered;
 use crate::resample::reduce::{Draws, Outcome, Reduction, Rule, SequentialTally, Tally};
 use crate::resample::studentize::Both;
-use crate::resample::{Alternatives, Plan, Resampler, Workers, length, random_codes, replicates, reserved, zeros};
+use crate::resample::{Alternatives, Plan, Resampler, Workers, length, random_codes, replicates};
 use crate::simd::Simd;
-use crate::stream::derive;
+use crate::stream::{SIMULATION, derived};
 
 /// How the shuffles of a simulation are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,9 +75,8 @@ impl Experiment {
     pub(super) fn on(simd: Simd, populations: Vec<Population>, selection: Selection, seed: u64) -> Result<Self> {
         let first = populations.first().ok_or_else(|| Error::Empty { what: "populations".into() })?;
         let expected = first.rows.len();
-        if let Some(other) = populations.iter().find(|population| population.rows.len() != expected) {
-            let (what, got) = ("metrics of a population".into(), other.rows.len());
-            return Err(Error::LengthMismatch { what, expected, got });
+        for population in &populations {
+            check_length("metrics of a population", expected, population.rows.len())?;
         }
         Ok(Experiment { populations, selection, seed, simd })
     }
@@ -88,7 +88,7 @@ impl Experiment {
 
     /// The seed of everything random in a simulation.
     fn seed_of(&self, simulation: u64) -> u64 {
-        derive(self.seed, "simulation", simulation).expect("it is a kind of seed")
+        derived(self.seed, SIMULATION, simulation)
     }
 
     fn population_of(&self, simulation: u64) -> (usize, &Population) {
@@ -243,10 +243,7 @@ impl Experiment {
         run: &mut Run<'_>,
     ) -> Result<Vec<T>> {
         let (all, metrics) = (length(&simulations), self.metrics());
-        let (expected, got) = (all * metrics, thresholds.len());
-        if expected != got {
-            return Err(Error::LengthMismatch { what: "thresholds".into(), expected, got });
-        }
+        check_length("thresholds", all * metrics, thresholds.len())?;
         let range = replicates(0, n)?;
         let workers = Workers::default();
         let work = |buffers: &mut Buffers, item: usize, stop: &Stop<'_>| {
@@ -256,8 +253,8 @@ impl Experiment {
             self.shuffle(simulation, how, &mut tally, (&workers, buffers), stop)?;
             read(&tally)
         };
-        let mut out = reserved(expected)?;
-        out.resize(expected, T::default());
+        let mut out = reserved(thresholds.len())?;
+        out.resize(thresholds.len(), T::default());
         let blocks = match statistic {
             Statistic::Difference => {
                 (all, AT_ONCE, 2 * self.counts() + n as u64 * (self.counts() / 64 + 80 * metrics as u64))
@@ -329,8 +326,7 @@ impl Experiment {
         run: &mut Run<'_>,
     ) -> Result<Vec<f64>> {
         if weight_sets == Some(0) {
-            let (option, expected) = ("weight_sets".into(), "at least 1".into());
-            return Err(Error::InvalidOption { option, expected, got: "0".into() });
+            return Err(Error::invalid("weight_sets", "at least 1", "0"));
         }
         let (all, metrics) = (length(&simulations), self.metrics());
         let range = replicates(0, n)?;

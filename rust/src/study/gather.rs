@@ -4,10 +4,10 @@
 use super::population::Population;
 use super::selection::Chosen;
 use crate::error::Result;
+use crate::memory::reserved;
 use crate::pool::{Stop, WorkMeter};
 use crate::resample::design::packed::{Column, Integer, Packed};
 use crate::resample::design::{Design, Exception, Exceptions, Place, Rule};
-use crate::resample::reserved;
 
 impl Population {
     /// The design of shuffles of a test set with these totals.
@@ -61,8 +61,8 @@ impl Population {
         }
     }
 
-    /// The design of draws of some test sets of the same number of units: system 2i and 2i + 1 of each metric are those
-    /// of the i-th test set.
+    /// One design for draws from several test sets, which have the same number of units. Under each metric, systems 2i
+    /// and 2i + 1 are the two systems of test set i.
     pub(super) fn drawn(&self, chosen: &[Chosen], stop: &Stop<'_>) -> Result<Design> {
         let (pooled, units, all) = (&self.pooled, chosen[0].units.len(), chosen.len());
         let mut meter = WorkMeter::default();

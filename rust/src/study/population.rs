@@ -3,13 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use super::selection::{Chosen, Groups};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
+use crate::memory::reserved;
 use crate::metric::Formula;
 use crate::pool::{Run, Stop};
+use crate::resample::Sample;
 use crate::resample::design::Design;
 use crate::resample::kernel::scatter::DifferenceRows;
 use crate::resample::studentize::{Both, PackedBoth};
-use crate::resample::{Sample, reserved};
 use crate::simd::{Simd, dispatch};
 use crate::stats::{LARGEST_SUM, Stored, SuffStats};
 
@@ -24,8 +25,8 @@ pub struct Population {
     pub(super) relative: Design,
     /// The same, row by row, if they are small numbers.
     pub(super) differences: Option<DifferenceRows>,
-    /// The columns to add up in draws, of one system whose units are those of the first system and then those of the
-    /// second, so that the rules hold however the two are swapped.
+    /// The columns to add up in draws. They are packed as if both systems were one, with the units of the first before
+    /// those of the second: then the rules hold for both, and so for any swap of the two.
     pub(super) pooled: Design,
     /// For each packed column of `pooled`, whether both systems have the same values, so that it is added up once.
     pub(super) shared: Vec<bool>,
@@ -45,16 +46,15 @@ impl Population {
     pub fn new(samples: &[Sample<'_>], groups: Option<&[u32]>, run: &mut Run<'_>) -> Result<Self> {
         let relative = Design::new(samples, true, run)?;
         let units = relative.units;
-        if let Some(other) = samples.iter().find(|sample| sample.stats.systems() != 2) {
-            let (what, got) = ("systems of a population".into(), other.stats.systems());
-            return Err(Error::LengthMismatch { what, expected: 2, got });
+        for sample in samples {
+            check_length("systems of a population", 2, sample.stats.systems())?;
         }
         if u32::try_from(2 * units).is_err() {
             let (option, expected) = ("the number of segments to choose from", format!("at most {}", u32::MAX / 2));
-            return Err(Error::InvalidOption { option: option.into(), expected, got: units.to_string() });
+            return Err(Error::invalid(option, expected, units));
         }
-        if let Some(groups) = groups.filter(|groups| groups.len() != units) {
-            return Err(Error::LengthMismatch { what: "groups".into(), expected: units, got: groups.len() });
+        if let Some(groups) = groups {
+            check_length("groups", units, groups.len())?;
         }
         let largest = samples.iter().map(|sample| sample.stats.largest()).max().unwrap_or(0);
         let mut rows = reserved(samples.len())?;
@@ -96,10 +96,12 @@ impl Population {
     /// # Errors
     /// [`Error::InvalidOption`] if a sample has none.
     pub(super) fn formulas(&self) -> Result<&[Arc<dyn Formula>]> {
-        let missing = || Error::InvalidOption {
-            option: "the metrics of a population".into(),
-            expected: "formulas of the core, to score simulations".into(),
-            got: "counts without one".into(),
+        let missing = || {
+            Error::invalid(
+                "the metrics of a population",
+                "formulas of the core, to score simulations",
+                "counts without one",
+            )
         };
         self.formulas.as_deref().ok_or_else(missing)
     }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::population::Population;
 use super::selection::Chosen;
 use crate::error::Result;
+use crate::memory::reserved;
 use crate::metric::{Formula, Studentized};
 use crate::pool::Stop;
 use crate::resample::design::packed::narrow;
 use crate::resample::design::{Design, Exception, Exceptions, Place, Rule, UNITS_PER_EXCEPTION};
-use crate::resample::reserved;
 use crate::resample::studentize::{Both, Cross};
 
 /// What the standard error of the observed difference of a simulated test set is computed from, under one metric.

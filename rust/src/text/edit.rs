@@ -7,6 +7,7 @@
 //! rows.
 
 use crate::error::{Error, Result};
+use crate::memory::room;
 use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::text::ngram::Token;
 
@@ -106,7 +107,7 @@ pub(crate) struct Reference {
 /// takes time.
 pub(crate) fn resize<T: Copy>(values: &mut Vec<T>, length: usize, value: T, stop: &Stop<'_>) -> Result<()> {
     let more = length.saturating_sub(values.len());
-    values.try_reserve(more).map_err(|_| Error::Memory { numbers: length as u128 })?;
+    room(values, more)?;
     values.truncate(length);
     while values.len() < length {
         values.resize(length.min(values.len() + PIECE), value);

@@ -229,8 +229,9 @@ impl Ngrams {
     }
 
     /// The reference length closest to a hypothesis' length; of two equally close the shorter one.
+    #[allow(clippy::expect_used, reason = "a segment has at least one reference")]
     pub fn closest_length(&self, length: usize) -> usize {
-        self.lengths().min_by_key(|&r| (r.abs_diff(length), r)).expect("a segment has at least one reference")
+        self.lengths().min_by_key(|&r| (r.abs_diff(length), r)).expect("there is one")
     }
 
     /// Reserves room for the n-grams of a sentence. See [`Vocabulary::clear`].

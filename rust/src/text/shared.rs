@@ -8,8 +8,8 @@
 
 use super::ngram::{Children, Vocabulary};
 use crate::error::Result;
+use crate::memory::{reserved, zeros};
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::{reserved, zeros};
 use crate::simd::{Simd, dispatch};
 
 /// The kinds of units whose n-grams are counted: characters and words.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::candidates::{Candidates, check_option, check_values, check_weights, largest_sum, shuffle};
-use crate::error::{Error, Result};
+use super::candidates::{Candidates, Counts, check_numbers, check_option, each_seed, largest_sum, shuffle};
+use crate::error::Result;
 use crate::math::exp_of_negative;
+use crate::memory::{reserved, zeros};
 use crate::metric::Formula;
-use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::{reserved, zeros};
+use crate::pool::{Run, Stop, WorkMeter};
 use crate::simd::{Simd, dispatch};
 
 /// Which candidate's counts enter the background after a sentence.
@@ -46,8 +46,7 @@ struct Bleu {
 /// Lists with the counts of a metric, and what a candidate gains.
 pub struct Problem<'a> {
     candidates: Candidates<'a>,
-    formula: Arc<dyn Formula>,
-    counts: &'a [i64],
+    counts: Counts<'a>,
     /// Gains that do not change, for example sentence BLEU. Otherwise they are BLEU with a background.
     gains: Option<&'a [f64]>,
     bleu: Bleu,
@@ -61,31 +60,27 @@ impl<'a> Problem<'a> {
     /// Candidates with their counts under a metric, and with fixed gains or, without them, BLEU with a background.
     ///
     /// # Errors
-    /// If lengths differ, a gain is not finite, or the gains are missing and the metric is not BLEU.
+    /// If lengths differ, sums of counts could overflow, a gain is not finite, or the gains are missing and the metric is
+    /// not BLEU.
     pub fn new(
         candidates: Candidates<'a>,
         (formula, counts): (Arc<dyn Formula>, &'a [i64]),
         gains: Option<&'a [f64]>,
         stop: &Stop<'_>,
     ) -> Result<Self> {
-        let width = formula.width();
-        let expected = candidates.entries().saturating_mul(width);
-        if counts.len() != expected {
-            return Err(Error::LengthMismatch { what: "counts of candidates".into(), expected, got: counts.len() });
-        }
+        let counts = Counts::new(counts, formula, candidates.offsets(), stop)?;
         let mut bleu = Bleu { order: 0, steps: 1 };
         let mut columns = Vec::new();
         if let Some(gains) = gains {
-            check_values(&candidates, "gains", gains, stop)?;
-        } else if formula.name() == "BLEU" {
-            bleu.order = (width - 2) / 2;
-            columns = bleu.columns(&candidates, counts, stop)?;
+            check_numbers("gains", gains, candidates.entries(), stop)?;
         } else {
-            let (option, expected) = ("the metric".into(), "BLEU, unless candidates have gains".into());
-            return Err(Error::InvalidOption { option, expected, got: formula.name().into() });
+            let name = counts.formula().name();
+            check_option("the metric", "BLEU, unless candidates have gains", name, name == "BLEU")?;
+            bleu.order = (counts.width() - 2) / 2;
+            columns = bleu.columns(&candidates, &counts, stop)?;
         }
         let dense = candidates.columns(stop)?;
-        Ok(Problem { candidates, formula, counts, gains, bleu, columns, dense })
+        Ok(Problem { candidates, counts, gains, bleu, columns, dense })
     }
 
     /// The corpus score of the candidates that weights choose.
@@ -95,26 +90,23 @@ impl<'a> Problem<'a> {
         scores: &mut Vec<f64>,
         (meter, stop): (&mut WorkMeter, &Stop<'_>),
     ) -> Result<f64> {
-        let (width, simd) = (self.formula.width(), Simd::best());
-        let mut totals = vec![0_i64; width];
+        let (mut totals, simd) = (self.counts.zeros(), Simd::best());
         for sentence in 0..self.candidates.sentences() {
             meter.charge(self.candidates.cost_of_list(sentence), stop)?;
             self.candidates.scores_by_columns(&self.dense, sentence, weights, scores);
             let best = self.candidates.list(sentence).start + largest_sum(simd, scores, 1.0, scores, 0.0);
-            let row = &self.counts[best * width..][..width];
-            for (column, (total, count)) in totals.iter_mut().zip(row).enumerate() {
-                *total = total.checked_add(*count).ok_or(Error::Overflow { column })?;
-            }
+            self.counts.add(best, &mut totals);
         }
-        Ok(self.formula.score(&totals))
+        Ok(self.counts.formula().score(&totals))
     }
 }
 
 impl Bleu {
     /// The columns of [`Problem`]: BLEU's rows have lengths in steps, then the matches, then the n-grams.
-    fn columns(&mut self, candidates: &Candidates<'_>, counts: &[i64], stop: &Stop<'_>) -> Result<Vec<f64>> {
+    fn columns(&mut self, candidates: &Candidates<'_>, counts: &Counts<'_>, stop: &Stop<'_>) -> Result<Vec<f64>> {
         let (width, order) = (2 + 2 * self.order, self.order);
-        let with_words = counts.chunks_exact(width).find(|row| row[0] > 0 && row[2 + order] > 0);
+        let mut rows = (0..candidates.entries()).map(|candidate| counts.row(candidate));
+        let with_words = rows.find(|row| row[0] > 0 && row[2 + order] > 0);
         self.steps = with_words.map_or(1, |row| (row[0] / row[2 + order]).max(1));
         let steps = self.steps as f64;
         let mut out = reserved(candidates.entries().saturating_mul(self.width()))?;
@@ -124,7 +116,7 @@ impl Bleu {
             meter.charge(list.len() * self.width(), stop)?;
             for column in (2..width).chain([1]) {
                 let divisor = if column == 1 { steps } else { 1.0 };
-                out.extend(list.clone().map(|candidate| counts[candidate * width + column] as f64 / divisor));
+                out.extend(list.clone().map(|candidate| counts.row(candidate)[column] as f64 / divisor));
             }
         }
         Ok(out)
@@ -307,7 +299,7 @@ impl Touched<'_> {
 /// the epoch in which that score is best, the first one if there are several.
 ///
 /// # Errors
-/// If weights do not fit the candidates or a setting is out of range, and whatever [`pool::try_run`] returned.
+/// If weights do not fit the candidates or a setting is out of range, and whatever [`crate::pool::try_run`] returned.
 pub fn run(
     problem: &Problem<'_>,
     settings: Settings,
@@ -315,25 +307,13 @@ pub fn run(
     seeds: &[u64],
     run: &mut Run<'_>,
 ) -> Result<(Vec<f64>, Vec<f64>)> {
-    check_option("epochs", "at least 1", settings.epochs as f64, settings.epochs > 0)?;
+    check_option("epochs", "at least 1", settings.epochs, settings.epochs > 0)?;
     check_option("C", "above 0", settings.step, settings.step > 0.0 && settings.step.is_finite())?;
     check_option("the decay", "at least 0 and at most 1", settings.decay, (0.0..=1.0).contains(&settings.decay))?;
-    run.without_progress(|run| run.serial(|stop, _| check_weights(&problem.candidates, initial, stop)))?;
-    let mut weights = reserved(seeds.len().saturating_mul(initial.len()))?;
-    let mut trace = reserved(seeds.len().saturating_mul(settings.epochs))?;
+    let width = problem.candidates.width();
+    run.without_progress(|run| run.serial(|stop, _| check_numbers("weights", initial, width, stop)))?;
     let cost = (settings.epochs as u64).saturating_mul(problem.candidates.cost() * 4);
-    pool::try_run(
-        Blocks { items: seeds.len(), size: 1, cost, lead: 0 },
-        run,
-        || (),
-        |(), runs, stop| replicate(problem, settings, initial, seeds[runs.start], stop),
-        |_, (best, scores), _| {
-            weights.extend(best);
-            trace.extend(scores);
-            Ok(())
-        },
-    )?;
-    Ok((weights, trace))
+    each_seed(seeds, width, cost, run, |seed, stop| replicate(problem, settings, initial, seed, stop))
 }
 
 /// One run: the weights, and the score after each epoch.
@@ -348,7 +328,7 @@ fn replicate(
     let mut meter = WorkMeter::default();
     let (mut order, mut average, mut best) = (Vec::new(), initial.to_vec(), initial.to_vec());
     let (mut trace, mut best_score) = (reserved(settings.epochs)?, f64::NEG_INFINITY);
-    let sign = if problem.formula.higher_is_better() { 1.0 } else { -1.0 };
+    let sign = if problem.counts.formula().higher_is_better() { 1.0 } else { -1.0 };
     for epoch in 0..settings.epochs {
         shuffle(seed, epoch as u64, &mut order, problem.candidates.sentences());
         for &sentence in &order {

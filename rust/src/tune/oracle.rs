@@ -6,19 +6,16 @@
 
 use std::sync::Arc;
 
-use super::candidates::shuffle;
-use super::mert::{add, check_sums, checked_offsets};
-use crate::error::{Error, Result};
+use super::candidates::{Counts, Offsets, shuffle};
+use crate::error::{Error, Result, check_length};
+use crate::memory::reserved;
 use crate::metric::Formula;
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::reserved;
 
 /// The lists, with a row of counts for each entry.
 pub struct Rows<'a> {
-    offsets: Vec<usize>,
-    counts: &'a [i64],
-    width: usize,
-    formula: Arc<dyn Formula>,
+    offsets: Offsets<'a>,
+    counts: Counts<'a>,
     /// 1 if larger scores are sought, −1 if smaller ones.
     sign: f64,
 }
@@ -44,35 +41,36 @@ impl<'a> Rows<'a> {
     ///
     /// # Errors
     /// For offsets that are not increasing from 0, a wrong number of counts, and counts whose sums overflow.
-    pub fn new(offsets: &[i64], counts: &'a [i64], formula: Arc<dyn Formula>, worst: bool) -> Result<Self> {
-        let offsets = checked_offsets(offsets)?;
-        let width = formula.width();
-        let expected = offsets[offsets.len() - 1].saturating_mul(width);
-        if counts.len() != expected {
-            return Err(Error::LengthMismatch { what: "counts of entries".into(), expected, got: counts.len() });
-        }
-        check_sums(&offsets, counts, width)?;
+    pub fn new(
+        offsets: &'a [i64],
+        counts: &'a [i64],
+        formula: Arc<dyn Formula>,
+        worst: bool,
+        stop: &Stop<'_>,
+    ) -> Result<Self> {
+        let offsets = Offsets::new(offsets, stop)?;
         let sign = if formula.higher_is_better() == worst { -1.0 } else { 1.0 };
-        Ok(Rows { offsets, counts, width, formula, sign })
+        Ok(Rows { offsets, counts: Counts::new(counts, formula, offsets, stop)?, sign })
     }
 
     fn sentences(&self) -> usize {
-        self.offsets.len() - 1
+        self.offsets.len()
     }
 
-    fn row(&self, entry: usize) -> &[i64] {
-        &self.counts[entry * self.width..][..self.width]
+    /// The approximate cost of scoring each entry of a sentence.
+    fn cost(&self, sentence: usize) -> usize {
+        self.offsets.list(sentence).len() * (self.counts.width() + SCORE)
     }
 
     /// The score of summed counts, to be maximised; −∞ if there is none.
     fn value(&self, totals: &[i64]) -> f64 {
-        let value = self.sign * self.formula.score(totals);
+        let value = self.sign * self.counts.formula().score(totals);
         if value.is_nan() { f64::NEG_INFINITY } else { value }
     }
 
     fn totals(&self, entries: &[usize]) -> Vec<i64> {
-        let mut totals = vec![0; self.width];
-        entries.iter().for_each(|&entry| add(&mut totals, self.row(entry)));
+        let mut totals = self.counts.zeros();
+        entries.iter().for_each(|&entry| self.counts.add(entry, &mut totals));
         totals
     }
 
@@ -81,10 +79,10 @@ impl<'a> Rows<'a> {
     fn best(&self, sentence: usize, current: Option<usize>, others: &[i64], sum: &mut Vec<i64>) -> (usize, f64) {
         let mut value_of = |entry: usize| {
             sum.clear();
-            sum.extend(others.iter().zip(self.row(entry)).map(|(other, count)| other + count));
+            sum.extend(others.iter().zip(self.counts.row(entry)).map(|(other, count)| other + count));
             self.value(sum)
         };
-        let list = self.offsets[sentence]..self.offsets[sentence + 1];
+        let list = self.offsets.list(sentence);
         let first = current.unwrap_or(list.start);
         let mut best = (first, value_of(first));
         for entry in list {
@@ -98,13 +96,13 @@ impl<'a> Rows<'a> {
 
     /// Chooses sentence by sentence, in this order, the entry with which the score of the sentences so far is best.
     fn greedy(&self, order: &[u32], (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<Vec<usize>> {
-        let mut entries = self.offsets[..self.sentences()].to_vec();
-        let (mut totals, mut sum) = (vec![0; self.width], Vec::new());
+        let mut entries: Vec<usize> = self.offsets.iter().map(|list| list.start).collect();
+        let (mut totals, mut sum) = (self.counts.zeros(), Vec::new());
         for &sentence in order {
             let sentence = sentence as usize;
-            meter.charge((self.offsets[sentence + 1] - self.offsets[sentence]) * (self.width + SCORE), stop)?;
+            meter.charge(self.cost(sentence), stop)?;
             entries[sentence] = self.best(sentence, None, &totals, &mut sum).0;
-            add(&mut totals, self.row(entries[sentence]));
+            self.counts.add(entries[sentence], &mut totals);
         }
         Ok(entries)
     }
@@ -113,18 +111,18 @@ impl<'a> Rows<'a> {
     fn linearised(&self, entries: &mut Vec<usize>, (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<()> {
         let mut totals = self.totals(entries);
         let mut value = self.value(&totals);
-        let mut slopes = vec![0.0; self.width];
+        let mut slopes = vec![0.0; self.counts.width()];
         loop {
-            self.formula.gradient(&totals, &mut slopes);
+            self.counts.formula().gradient(&totals, &mut slopes);
             let product = |entry: usize| -> f64 {
-                let terms = self.row(entry).iter().zip(&slopes).map(|(&count, slope)| count as f64 * slope);
+                let terms = self.counts.row(entry).iter().zip(&slopes).map(|(&count, slope)| count as f64 * slope);
                 self.sign * terms.sum::<f64>()
             };
             let mut next = Vec::with_capacity(entries.len());
-            for (ends, &current) in self.offsets.windows(2).zip(&*entries) {
-                meter.charge((ends[1] - ends[0]) * self.width, stop)?;
+            for (list, &current) in self.offsets.iter().zip(&*entries) {
+                meter.charge(list.len() * self.counts.width(), stop)?;
                 let mut best = (current, product(current));
-                for entry in ends[0]..ends[1] {
+                for entry in list {
                     let product = product(entry);
                     if product > best.1 {
                         best = (entry, product);
@@ -153,11 +151,11 @@ impl<'a> Rows<'a> {
             if kept == self.sentences() {
                 break;
             }
-            meter.charge((self.offsets[sentence + 1] - self.offsets[sentence]) * (self.width + SCORE), stop)?;
+            meter.charge(self.cost(sentence), stop)?;
             let current = entries[sentence];
-            totals.iter_mut().zip(self.row(current)).for_each(|(total, count)| *total -= count);
+            totals.iter_mut().zip(self.counts.row(current)).for_each(|(total, count)| *total -= count);
             let (best, reached) = self.best(sentence, Some(current), &totals, &mut sum);
-            add(&mut totals, self.row(best));
+            self.counts.add(best, &mut totals);
             kept = if best == current { kept + 1 } else { 1 };
             (entries[sentence], value) = (best, reached);
         }
@@ -194,23 +192,15 @@ enum Start<'a> {
 /// returned: no replacement of a single entry improves it. Searches run in parallel.
 ///
 /// # Errors
-/// [`Error::Empty`] without a start, [`Error::LengthMismatch`] and [`Error::OutOfRange`] for starts that are not an entry
+/// [`Error::Empty`] without a start, [`Error::LengthMismatch`] and [`Error::InvalidOption`] for starts that are not an entry
 /// of each sentence, and whatever [`pool::try_run`] returned.
 pub fn search(rows: &Rows<'_>, given: &[i64], random: usize, seed: u64, run: &mut Run<'_>) -> Result<Found> {
     let sentences = rows.sentences();
-    if !given.len().is_multiple_of(sentences) {
-        let what = "entries of starts".into();
-        return Err(Error::LengthMismatch {
-            what,
-            expected: given.len().div_ceil(sentences) * sentences,
-            got: given.len(),
-        });
-    }
-    for (start, ends) in given.chunks_exact(sentences).flat_map(|start| start.iter().zip(rows.offsets.windows(2))) {
-        let (first, end) = (ends[0] as i64, ends[1] as i64);
-        if !(first..end).contains(start) {
-            let (option, expected) = ("starts".into(), format!("an entry from {first} to {}", end - 1));
-            return Err(Error::InvalidOption { option, expected, got: start.to_string() });
+    check_length("entries of starts", given.len().next_multiple_of(sentences), given.len())?;
+    for (start, list) in given.chunks_exact(sentences).flat_map(|start| start.iter().zip(rows.offsets.iter())) {
+        if !usize::try_from(*start).is_ok_and(|start| list.contains(&start)) {
+            let expected = format_args!("an entry from {} to {}", list.start, list.end - 1);
+            return Err(Error::invalid("starts", expected, start));
         }
     }
     let n_given = given.len() / sentences;
@@ -218,12 +208,12 @@ pub fn search(rows: &Rows<'_>, given: &[i64], random: usize, seed: u64, run: &mu
     if starts == 0 {
         return Err(Error::Empty { what: "starts".into() });
     }
-    let entries = rows.offsets[sentences] as u64;
+    let cost = 8 * rows.offsets.entries() * (rows.counts.width() + SCORE);
     let from_to = reserved(starts.saturating_mul(2))?;
     let mut found = Found { entries: Vec::new(), score: f64::NAN, start: 0, from_to };
     let mut best = f64::NEG_INFINITY;
     pool::try_run(
-        Blocks { items: starts, size: 1, cost: 8 * entries * (rows.width + SCORE) as u64, lead: 0 },
+        Blocks { items: starts, size: 1, cost: cost as u64, lead: 0 },
         run,
         || (),
         |(), range, stop| {
@@ -262,13 +252,13 @@ mod tests {
 
     /// The best score of all choices.
     fn exhaustive(rows: &Rows<'_>) -> f64 {
-        let mut totals = vec![vec![0; rows.width]];
-        for ends in rows.offsets.windows(2) {
+        let mut totals = vec![rows.counts.zeros()];
+        for list in rows.offsets.iter() {
             let extended = |before: &Vec<i64>| {
                 let before = before.clone();
-                (ends[0]..ends[1]).map(move |entry| {
+                list.clone().map(move |entry| {
                     let mut totals = before.clone();
-                    add(&mut totals, rows.row(entry));
+                    rows.counts.add(entry, &mut totals);
                     totals
                 })
             };
@@ -304,15 +294,15 @@ mod tests {
                     }));
                 }
             }
-            let rows = Rows::new(&offsets, &counts, formula, worst).unwrap();
+            let rows = Rows::new(&offsets, &counts, formula, worst, &Stop::never()).unwrap();
             let given: Vec<i64> = offsets[..lists.len()].to_vec();
             let found = run(threads, |run| search(&rows, &given, 5, seed, run)).unwrap();
             prop_assert_eq!(&found, &run(1, |run| search(&rows, &given, 5, seed, run)).unwrap());
             let entries: Vec<usize> = found.entries.iter().map(|&entry| entry as usize).collect();
             let value = rows.value(&rows.totals(&entries));
             prop_assert_eq!(rows.sign * found.score, value);
-            for (sentence, ends) in rows.offsets.windows(2).enumerate() {
-                for entry in ends[0]..ends[1] {
+            for (sentence, list) in rows.offsets.iter().enumerate() {
+                for entry in list {
                     let mut other = entries.clone();
                     other[sentence] = entry;
                     prop_assert!(rows.value(&rows.totals(&other)) <= value);
@@ -332,12 +322,12 @@ mod tests {
     fn wrong_starts_and_rows_are_refused() {
         let length = formula("length");
         let counts = [1, 1, 2, 1, 3, 1];
-        let rows = Rows::new(&[0, 2, 3], &counts, length.clone(), false).unwrap();
+        let rows = Rows::new(&[0, 2, 3], &counts, length.clone(), false, &Stop::never()).unwrap();
         let message =
             |given: &[i64], random| run(1, |run| search(&rows, given, random, 1, run)).unwrap_err().to_string();
         assert!(message(&[], 0).starts_with("starts: expected at least one"));
         assert!(message(&[0], 0).starts_with("entries of starts: expected 2, got 1"));
         assert_eq!("starts must be an entry from 2 to 2, got 1", message(&[0, 1], 0));
-        assert!(Rows::new(&[0, 2, 3], &counts[..4], length, false).is_err());
+        assert!(Rows::new(&[0, 2, 3], &counts[..4], length, false, &Stop::never()).is_err());
     }
 }

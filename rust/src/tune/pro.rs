@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
-use super::candidates::{Candidates, check_option, check_values, draws};
+use super::candidates::{Candidates, check_numbers, check_option, draws, each_seed};
 use crate::error::{Error, Result};
-use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::{reserved, zeros};
+use crate::memory::{reserved, room, zeros};
+use crate::pool::{Run, Stop, WorkMeter};
 
 /// The settings of pairwise ranking.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +70,7 @@ fn pairs_of(
             return Ok(());
         }
         let (better, worse) = if difference > 0.0 { (a, b) } else { (b, a) };
-        out.try_reserve(1).map_err(|_| Error::Memory { numbers: out.len() as u128 })?;
+        room(out, 1)?;
         out.push(Pair { better: better as u32, worse: worse as u32, difference: difference.abs() });
         Ok(())
     };
@@ -117,8 +117,7 @@ impl<'a> Pairs<'a> {
                 }
                 *place
             };
-            let more = of_sentence.len();
-            pairs.try_reserve(more).map_err(|_| Error::Memory { numbers: pairs.len() as u128 })?;
+            room(&mut pairs, of_sentence.len())?;
             pairs.extend(of_sentence.iter().map(|pair| (place_of(pair.better), place_of(pair.worse))));
         }
         if pairs.is_empty() {
@@ -289,7 +288,7 @@ impl Classifier<'_> {
 /// Returns the weights of all runs, and a record of each.
 ///
 /// # Errors
-/// If there are no pairs, lengths differ, or a setting is out of range; and whatever [`pool::try_run`] returned.
+/// If there are no pairs, lengths differ, or a setting is out of range; and whatever [`crate::pool::try_run`] returned.
 pub fn run(
     candidates: &Candidates<'_>,
     scores: &[f64],
@@ -298,31 +297,18 @@ pub fn run(
     run: &mut Run<'_>,
 ) -> Result<(Vec<f64>, Vec<Fit>)> {
     let positive = |value: f64| value > 0.0 && value.is_finite();
-    check_option("samples", "at least 1", 0.0, settings.samples != Some(0))?;
-    check_option("kept", "at least 1", 0.0, settings.kept != Some(0))?;
+    check_option("samples", "at least 1", 0, settings.samples != Some(0))?;
+    check_option("kept", "at least 1", 0, settings.kept != Some(0))?;
     check_option("the threshold", "at least 0", settings.threshold, settings.threshold >= 0.0)?;
     check_option("the penalty", "above 0", settings.penalty, positive(settings.penalty))?;
     check_option("the tolerance", "above 0", settings.tolerance, positive(settings.tolerance))?;
-    // Pairs hold 32-bit numbers.
-    check_option("candidates", "fewer than 2^32", candidates.entries() as f64, candidates.entries() < 1 << 32)?;
-    run.without_progress(|run| run.serial(|stop, _| check_values(candidates, "scores", scores, stop)))?;
-    let mut weights = reserved(seeds.len().saturating_mul(candidates.width()))?;
-    let mut fits = reserved(seeds.len())?;
+    let entries = candidates.entries();
+    run.without_progress(|run| run.serial(|stop, _| check_numbers("scores", scores, entries, stop)))?;
     let cost = candidates.cost().saturating_mul(100) + settings.samples.unwrap_or(0) as u64;
-    pool::try_run(
-        Blocks { items: seeds.len(), size: 1, cost, lead: 0 },
-        run,
-        || (),
-        |(), runs, stop| {
-            let pairs = Pairs::new(candidates, scores, settings, seeds[runs.start], stop)?;
-            let penalty = settings.penalty;
-            Classifier { pairs, penalty, scores: Vec::new(), along: Vec::new() }.fit(settings, stop)
-        },
-        |_, (of_run, fit), _| {
-            weights.extend(of_run);
-            fits.push(fit);
-            Ok(())
-        },
-    )?;
-    Ok((weights, fits))
+    each_seed(seeds, candidates.width(), cost, run, |seed, stop| {
+        let pairs = Pairs::new(candidates, scores, settings, seed, stop)?;
+        let mut classifier = Classifier { pairs, penalty: settings.penalty, scores: Vec::new(), along: Vec::new() };
+        let (weights, fit) = classifier.fit(settings, stop)?;
+        Ok((weights, vec![fit]))
+    })
 }

@@ -4,11 +4,11 @@
 //! candidates, b_ik their sentence scores, and v_i the weight of the sentence, the length of its reference. Its derivative
 //! is 2λw − Σ_i v_i Σ_k p_ik (b_ik − Σ_l p_il b_il) f_ik.
 
-use super::candidates::{Candidates, check_option, check_values, check_weights, shuffle};
-use crate::error::{Error, Result};
+use super::candidates::{Candidates, check_numbers, check_option, each_seed, shuffle};
+use crate::error::{Result, check_length};
 use crate::math::exp_of_negative;
+use crate::memory::{reserved, zeros};
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::{reserved, zeros};
 
 /// Candidates with their sentence scores and the weights of sentences.
 #[derive(Debug, Clone, Copy)]
@@ -44,11 +44,8 @@ impl<'a> Problem<'a> {
         penalty: f64,
         stop: &Stop<'_>,
     ) -> Result<Self> {
-        check_values(&candidates, "scores", scores, stop)?;
-        let (expected, got) = (candidates.sentences(), lengths.len());
-        if expected != got {
-            return Err(Error::LengthMismatch { what: "lengths of references".into(), expected, got });
-        }
+        check_numbers("scores", scores, candidates.entries(), stop)?;
+        check_length("lengths of references", candidates.sentences(), lengths.len())?;
         let valid = |value: f64| value >= 0.0 && value.is_finite();
         if let Some(&wrong) = lengths.iter().find(|&&length| !valid(length)) {
             check_option("the length of a reference", "at least 0", wrong, false)?;
@@ -88,7 +85,8 @@ impl<'a> Problem<'a> {
     /// # Errors
     /// If weights do not fit the candidates, and whatever [`pool::try_run`] returned.
     pub fn objective(&self, weights: &[f64], run: &mut Run<'_>) -> Result<(f64, Vec<f64>)> {
-        run.without_progress(|run| run.serial(|stop, _| check_weights(&self.candidates, weights, stop)))?;
+        let width = self.candidates.width();
+        run.without_progress(|run| run.serial(|stop, _| check_numbers("weights", weights, width, stop)))?;
         let mut gradient: Vec<f64> = zeros(&[weights.len()])?;
         let mut gained = 0.0;
         let cost = 3 * self.candidates.cost() / self.candidates.sentences() as u64;
@@ -167,27 +165,15 @@ pub fn descend(
     seeds: &[u64],
     run: &mut Run<'_>,
 ) -> Result<(Vec<f64>, Vec<f64>)> {
-    check_option("epochs", "at least 1", settings.epochs as f64, settings.epochs > 0)?;
+    check_option("epochs", "at least 1", settings.epochs, settings.epochs > 0)?;
     check_option("the rate", "above 0", settings.rate, settings.rate > 0.0 && settings.rate.is_finite())?;
     // Otherwise the first step of the penalty would change the sign of the weights.
     let largest = problem.candidates.sentences() as f64 / (2.0 * problem.penalty);
-    check_option("the rate", &format!("below N / 2λ = {largest}"), settings.rate, settings.rate < largest)?;
-    run.without_progress(|run| run.serial(|stop, _| check_weights(&problem.candidates, initial, stop)))?;
-    let mut weights = reserved(seeds.len().saturating_mul(initial.len()))?;
-    let mut trace = reserved(seeds.len().saturating_mul(settings.epochs.saturating_add(1)))?;
+    check_option("the rate", format_args!("below N / 2λ = {largest}"), settings.rate, settings.rate < largest)?;
+    let width = problem.candidates.width();
+    run.without_progress(|run| run.serial(|stop, _| check_numbers("weights", initial, width, stop)))?;
     let cost = (settings.epochs as u64).saturating_mul(problem.candidates.cost() * 6);
-    pool::try_run(
-        Blocks { items: seeds.len(), size: 1, cost, lead: 0 },
-        run,
-        || (),
-        |(), runs, stop| replicate(problem, settings, initial, seeds[runs.start], stop),
-        |_, (best, objectives), _| {
-            weights.extend(best);
-            trace.extend(objectives);
-            Ok(())
-        },
-    )?;
-    Ok((weights, trace))
+    each_seed(seeds, width, cost, run, |seed, stop| replicate(problem, settings, initial, seed, stop))
 }
 
 /// One run: the weights, and the objective at the start and after each epoch.

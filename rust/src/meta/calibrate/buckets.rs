@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::sorted::{Sorted, Window, key, pairs_of};
 use crate::error::Result;
+use crate::memory::zeros;
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::zeros;
 use crate::simd::{Simd, dispatch};
 
 /// The number of buckets, and the binary digits of differences that a bucket ignores, at most: there are 128 buckets

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::memory::reserved;
 use crate::meta::{Cell, Grouping, Matrices};
 use crate::pool::{self, Stop, WorkMeter};
-use crate::resample::reserved;
 
 /// Groups with equally many pairs, which therefore have the same weight.
 pub(super) struct Class {

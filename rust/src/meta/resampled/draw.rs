@@ -7,10 +7,13 @@ use super::drawn_ties::Calibrated;
 use super::permute::run_pairs;
 use super::points::{Points, Scratch};
 use super::small::value;
-use super::{Coefficient, Grouping, LANES, Material, Statistic, at, constant};
-use crate::error::{Error, Result};
+use super::{Coefficient, Compared, Material, Statistic, at, constant};
+use crate::error::{Result, check_length};
+use crate::memory::{reserved, zeros};
+use crate::meta::Grouping;
 use crate::pool::{Run, Stop, WorkMeter};
-use crate::resample::{draw_weights, reserved, zeros};
+use crate::resample::BATCH;
+use crate::resample::draw_weights;
 use crate::stream::{Purpose, Stream};
 
 /// How often each system and segment is drawn.
@@ -37,7 +40,7 @@ impl Copies {
 }
 
 /// Replicates that are held at once.
-const BATCH: usize = 4096;
+const COPIED: usize = 4096;
 
 /// Groups of at most this many cells are compared pair by pair.
 const FEW: usize = 12;
@@ -46,15 +49,8 @@ impl Drawn<'_> {
     fn check(&self, [systems, segments]: [usize; 2], replicates: &Range<u64>) -> Result<()> {
         let Drawn::Copies(of_systems, of_segments) = self else { return Ok(()) };
         let n = replicates.end as usize;
-        for (what, expected, got) in [
-            ("copies of systems", n * systems, of_systems.len()),
-            ("copies of segments", n * segments, of_segments.len()),
-        ] {
-            if expected != got {
-                return Err(Error::LengthMismatch { what: what.into(), expected, got });
-            }
-        }
-        Ok(())
+        check_length("copies of systems", n * systems, of_systems.len())?;
+        check_length("copies of segments", n * segments, of_segments.len())
     }
 
     fn copies(&self, [systems, segments]: [usize; 2], replicates: Range<u64>, run: &mut Run<'_>) -> Result<Copies> {
@@ -103,7 +99,7 @@ impl Drawn<'_> {
 /// often as its system or segment is drawn.
 ///
 /// # Errors
-/// As [`super::permuted`]; [`Error::Empty`] without systems or segments.
+/// As [`super::permuted`]; [`crate::Error::Empty`] without systems or segments.
 pub fn drawn(
     materials: &[Material],
     statistics: &[Statistic],
@@ -117,26 +113,29 @@ pub fn drawn(
     materials.iter().try_for_each(Material::check_human)?;
     draws.check(shape, &replicates)?;
     let mut done = 0;
-    for first in (0..n).step_by(BATCH) {
-        let length = BATCH.min(n - first);
+    for first in (0..n).step_by(COPIED) {
+        let length = COPIED.min(n - first);
         let begin = replicates.start + first as u64;
         let copies = run.without_progress(|run| draws.copies(shape, begin..begin + length as u64, run))?;
         for (&statistic, out) in statistics.iter().zip(out.chunks_exact_mut(metrics * n)) {
-            if statistic.is_calibrated() {
+            let Statistic { compared, coefficient } = statistic;
+            if let Compared::Outputs(grouping) = compared
+                && coefficient.is_calibrated()
+            {
                 // What takes long is done once for each metric, whose replicates are then shared among threads.
                 for (material, out) in materials.iter().zip(out.chunks_exact_mut(n)) {
                     let mut watch = |finished| (run.watch)(done + finished);
                     let mut run = Run { threads: run.threads, watch: &mut watch };
-                    calibrated(material, statistic, &copies, &mut out[first..][..length], &mut run)?;
+                    calibrated((material, grouping), coefficient, &copies, &mut out[first..][..length], &mut run)?;
                     done += length as u64;
                 }
                 continue;
             }
             let work = |metric: usize, blocks: Range<usize>, stop: &Stop<'_>| {
-                let replicates = blocks.start * LANES..length.min(blocks.end * LANES);
+                let replicates = blocks.start * BATCH..length.min(blocks.end * BATCH);
                 values(&materials[metric], statistic, (&copies, draws.fixed(), replicates), stop)
             };
-            let cost = LANES * materials[0].cells.len() * 16;
+            let cost = BATCH * materials[0].cells.len() * 16;
             let mut watch = |finished| (run.watch)(done + finished);
             let mut run = Run { threads: run.threads, watch: &mut watch };
             run_pairs((metrics, length, cost), &mut run, work, &mut |metric, at, values| {
@@ -150,22 +149,22 @@ pub fn drawn(
 
 /// The values of a coefficient with calibrated ties in a batch of replicates.
 fn calibrated(
-    material: &Material,
-    statistic: Statistic,
+    (material, grouping): (&Material, Grouping),
+    coefficient: Coefficient,
     copies: &Copies,
     out: &mut [f64],
     run: &mut Run<'_>,
 ) -> Result<()> {
-    let weighing = Weighing { material, grouping: statistic.grouping };
+    let weighing = Weighing { material, grouping };
     let ties = run.without_progress(|run| run.serial(|stop, _| Calibrated::new(weighing, stop)))?;
     let work = |_: usize, blocks: Range<usize>, stop: &Stop<'_>| {
-        ties.values(copies, blocks.start * LANES..out.len().min(blocks.end * LANES), stop)
+        ties.values(copies, blocks.start * BATCH..out.len().min(blocks.end * BATCH), stop)
     };
     let mut found: Vec<f64> = zeros(&[out.len()])?;
     run_pairs((1, out.len(), ties.cost()), run, work, &mut |_, at, values| {
         found[at..][..values.len()].copy_from_slice(values);
     })?;
-    let tau = statistic.coefficient == Coefficient::Tau23;
+    let tau = coefficient == Coefficient::Tau23;
     out.iter_mut().zip(found).for_each(|(out, value)| *out = if tau { 2.0 * value - 1.0 } else { value });
     Ok(())
 }
@@ -179,7 +178,7 @@ fn values(
     let of = |replicate: usize| copies.of(replicate, material.shape);
     let mut meter = WorkMeter::default();
     let coefficient = statistic.coefficient;
-    if statistic.grouping == Grouping::System {
+    let Compared::Outputs(grouping) = statistic.compared else {
         let rows = material.groups(Grouping::System, 1);
         return replicates
             .map(|replicate| {
@@ -187,14 +186,14 @@ fn values(
                 Ok(system_value(material, &rows, coefficient, of(replicate)))
             })
             .collect();
-    }
-    let weighing = Weighing { material, grouping: statistic.grouping };
+    };
+    let weighing = Weighing { material, grouping };
     let groups = Groups::new(weighing, coefficient);
     // Within a segment only copies of systems matter, and within a system only copies of segments.
-    let constant = match statistic.grouping {
+    let constant = match grouping {
         Grouping::Item => fixed[0],
-        Grouping::Sys => fixed[1],
-        _ => false,
+        Grouping::System => fixed[1],
+        Grouping::None => false,
     };
     let mut scratch = Scratch::default();
     let mut known: Option<Vec<f64>> = None;
@@ -233,8 +232,8 @@ impl Weighing<'_> {
         let system = || systems[self.material.system(cell) as usize];
         let segment = || segments[self.material.segment(cell) as usize];
         match self.grouping {
-            Grouping::None | Grouping::System => system() * segment(),
-            Grouping::Sys => segment(),
+            Grouping::None => system() * segment(),
+            Grouping::System => segment(),
             Grouping::Item => system(),
         }
     }
@@ -242,8 +241,8 @@ impl Weighing<'_> {
     /// The weight of a group in the mean.
     pub fn group(&self, number: usize, (systems, segments): Numbers<'_>) -> u32 {
         match self.grouping {
-            Grouping::None | Grouping::System => 1,
-            Grouping::Sys => systems[number],
+            Grouping::None => 1,
+            Grouping::System => systems[number],
             Grouping::Item => segments[number],
         }
     }

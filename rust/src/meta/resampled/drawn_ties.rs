@@ -7,12 +7,14 @@
 
 use std::ops::Range;
 
+use super::Material;
 use super::draw::{Copies, Weighing};
 use super::ties::check_size;
-use super::{Grouping, LANES, Material};
 use crate::error::Result;
+use crate::memory::reserved;
+use crate::meta::Grouping;
 use crate::pool::{Stop, WorkMeter, sort};
-use crate::resample::reserved;
+use crate::resample::BATCH;
 use crate::simd::{Simd, dispatch};
 
 /// A bit that no number of a cell has.
@@ -72,16 +74,16 @@ impl<'a> Calibrated<'a> {
 
     /// The cost of 64 replicates, in additions, roughly.
     pub fn cost(&self) -> usize {
-        (self.steps.len() + self.tied.len() + self.weighing.material.cells.len()) * LANES
+        (self.steps.len() + self.tied.len() + self.weighing.material.cells.len()) * BATCH
     }
 
     /// The accuracies in some replicates; NaN where no group has two cells.
     pub fn values(&self, copies: &Copies, replicates: Range<usize>, stop: &Stop<'_>) -> Result<Vec<f64>> {
         let mut out = reserved(replicates.len())?;
         let mut meter = WorkMeter::default();
-        for begin in replicates.clone().step_by(LANES) {
+        for begin in replicates.clone().step_by(BATCH) {
             meter.charge(self.cost(), stop)?;
-            let block: Vec<usize> = (begin..replicates.end.min(begin + LANES)).collect();
+            let block: Vec<usize> = (begin..replicates.end.min(begin + BATCH)).collect();
             match self.integers(copies, &block)? {
                 Some(values) => out.extend(values),
                 // Sums of products of integers are the same in both, as long as they fit.
@@ -97,8 +99,8 @@ impl<'a> Calibrated<'a> {
     fn integers(&self, copies: &Copies, replicates: &[usize]) -> Result<Option<Vec<f64>>> {
         let material = self.weighing.material;
         let (Grouping::None, [(_, cells)]) = (self.weighing.grouping, &self.groups[..]) else { return Ok(None) };
-        let mut rows = rows::<[i16; LANES]>(material, 0)?;
-        let mut pairs = [0; LANES];
+        let mut rows = rows::<[i16; BATCH]>(material, 0)?;
+        let mut pairs = [0; BATCH];
         for (lane, &replicate) in replicates.iter().enumerate() {
             let (mut all, mut squares) = (0_u64, 0_u64);
             for &cell in cells {
@@ -113,7 +115,7 @@ impl<'a> Calibrated<'a> {
                 return Ok(None);
             }
         }
-        let mut largest = [0; LANES];
+        let mut largest = [0; BATCH];
         of_integers(Simd::best(), self, [&rows, &rows], &mut largest);
         let value = |lane: usize| f64::from(largest[lane]) / pairs[lane] as f64;
         Ok(Some((0..replicates.len()).map(value).collect()))
@@ -170,7 +172,7 @@ impl<'a> Calibrated<'a> {
 }
 
 dispatch! {
-    fn of_integers(ties: &Calibrated<'_>, rows: [&[[i16; LANES]]; 2], out: &mut [i32; LANES]) = Calibrated::largest::<[i16; LANES]>;
+    fn of_integers(ties: &Calibrated<'_>, rows: [&[[i16; BATCH]]; 2], out: &mut [i32; BATCH]) = Calibrated::largest::<[i16; BATCH]>;
 }
 
 dispatch! {
@@ -196,20 +198,20 @@ trait Row: Copy {
     fn keep_larger(largest: &mut Self::Sums, sums: &Self::Sums);
 }
 
-impl Row for [i16; LANES] {
+impl Row for [i16; BATCH] {
     type Weight = i16;
-    type Sums = [i32; LANES];
-    const ZERO: Self::Sums = [0; LANES];
+    type Sums = [i32; BATCH];
+    const ZERO: Self::Sums = [0; BATCH];
 
     fn filled(weight: i16) -> Self {
-        [weight; LANES]
+        [weight; BATCH]
     }
 
     #[inline(always)]
     fn add(sums: &mut Self::Sums, a: &Self, b: &Self, positive: bool) {
         // Without a branch, because signs are random.
         let mask = i32::from(positive) - 1;
-        for lane in 0..LANES {
+        for lane in 0..BATCH {
             let product = i32::from(a[lane]) * i32::from(b[lane]);
             sums[lane] += (product ^ mask) - mask;
         }

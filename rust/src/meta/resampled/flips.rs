@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::super::Unit;
-use super::{LANES, Material};
-use crate::error::{Error, Result};
-use crate::resample::zeros;
+use super::Material;
+use crate::error::{Result, check_length};
+use crate::memory::zeros;
+use crate::resample::BATCH;
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream, fill_by_replicate};
 
@@ -32,14 +33,7 @@ impl Plan<'_> {
     pub(super) fn check(&self, [systems, segments]: [usize; 2], replicates: &Range<u64>) -> Result<()> {
         let Plan::Masks(masks) = self else { return Ok(()) };
         let cells = systems * segments;
-        match masks.len() == cells * replicates.end as usize {
-            true => Ok(()),
-            false => Err(Error::LengthMismatch {
-                what: "cells of masks".into(),
-                expected: cells * replicates.end as usize,
-                got: masks.len(),
-            }),
-        }
+        check_length("cells of masks", cells * replicates.end as usize, masks.len())
     }
 }
 
@@ -49,7 +43,7 @@ pub(super) struct Flips {
     /// For each block and cell, bit r is set if the cell is swapped in replicate r of the block.
     words: Vec<u64>,
     /// The same as bytes: −1 or 0.
-    bytes: Vec<[i8; LANES]>,
+    bytes: Vec<[i8; BATCH]>,
 }
 
 /// Bytes of flips that are held at once, roughly.
@@ -58,22 +52,22 @@ const BYTES_AT_ONCE: usize = 1 << 25;
 impl Flips {
     /// The number of replicates that are held at once.
     pub fn batch(cells: usize) -> usize {
-        LANES * (BYTES_AT_ONCE / (LANES * cells.max(1))).clamp(1, 64)
+        BATCH * (BYTES_AT_ONCE / (BATCH * cells.max(1))).clamp(1, 64)
     }
 
     pub fn new(material: &Material, plan: &Plan<'_>, replicates: Range<u64>) -> Result<Self> {
         let cells = material.cells.len();
-        let blocks = ((replicates.end - replicates.start) as usize).div_ceil(LANES);
+        let blocks = ((replicates.end - replicates.start) as usize).div_ceil(BATCH);
         let mut words: Vec<u64> = zeros(&[blocks, cells])?;
         let [systems, segments] = material.shape;
         match plan {
             Plan::Seeded(seed, unit) => {
                 let values = unit.bits(material.shape).div_ceil(64);
-                let mut random: Vec<u64> = zeros(&[values, LANES])?;
+                let mut random: Vec<u64> = zeros(&[values, BATCH])?;
                 for (block, words) in words.chunks_exact_mut(cells.max(1)).enumerate() {
-                    let first = replicates.start + (block * LANES) as u64;
+                    let first = replicates.start + (block * BATCH) as u64;
                     let stream = Stream::new(*seed, Purpose::Shuffle, first);
-                    fill_by_replicate(Simd::best(), stream, LANES, 0, &mut random);
+                    fill_by_replicate(Simd::best(), stream, BATCH, 0, &mut random);
                     random.as_chunks_mut().0.iter_mut().for_each(transpose);
                     for (word, &position) in words.iter_mut().zip(&material.cells) {
                         *word = random[unit.bit(position as usize, segments)];
@@ -83,14 +77,14 @@ impl Flips {
             Plan::Masks(masks) => {
                 for (lane, replicate) in (replicates.start as usize..replicates.end as usize).enumerate() {
                     let mask = &masks[replicate * systems * segments..][..systems * segments];
-                    let words = &mut words[lane / LANES * cells..][..cells];
+                    let words = &mut words[lane / BATCH * cells..][..cells];
                     for (word, &position) in words.iter_mut().zip(&material.cells) {
-                        *word |= u64::from(mask[position as usize] != 0) << (lane % LANES);
+                        *word |= u64::from(mask[position as usize] != 0) << (lane % BATCH);
                     }
                 }
             }
         }
-        let mut bytes: Vec<[i8; LANES]> = zeros(&[words.len()])?;
+        let mut bytes: Vec<[i8; BATCH]> = zeros(&[words.len()])?;
         for (bytes, &word) in bytes.iter_mut().zip(&words) {
             bytes.iter_mut().zip(0..).for_each(|(byte, lane)| *byte = -((word >> lane & 1) as i8));
         }
@@ -103,7 +97,7 @@ impl Flips {
     }
 
     /// The bytes of all cells in a block of replicates.
-    pub fn bytes(&self, block: usize) -> &[[i8; LANES]] {
+    pub fn bytes(&self, block: usize) -> &[[i8; BATCH]] {
         &self.bytes[block * self.cells..][..self.cells]
     }
 }

@@ -4,7 +4,7 @@
 //! sum over many pairs is a constant, a sum over cells and a sum over pairs. The other metric has all swaps reversed, which
 //! changes the constant and the sum over cells only. Hence the difference between both metrics needs no sum over pairs.
 
-use super::LANES;
+use crate::resample::BATCH;
 use crate::simd::dispatch;
 
 /// A number with a place in a register.
@@ -122,25 +122,25 @@ impl Form {
 
     /// The counts of A and B in a block of replicates, given the bytes of swaps of the cells.
     #[inline(always)]
-    pub fn counts<T: Lane>(&self, rows: &[[i8; LANES]], cells: &[u32]) -> [[T; LANES]; 2] {
-        let mut counts = self.constants.map(|constant| [T::new(constant as f64); LANES]);
+    pub fn counts<T: Lane>(&self, rows: &[[i8; BATCH]], cells: &[u32]) -> [[T; BATCH]; 2] {
+        let mut counts = self.constants.map(|constant| [T::new(constant as f64); BATCH]);
         for (i, &cell) in cells.iter().enumerate() {
             let others = &self.others[self.starts[i] as usize..self.starts[i + 1] as usize];
             if others.is_empty() && self.linear[0][i] == 0 && self.linear[1][i] == 0 {
                 continue;
             }
             let row = &rows[cell as usize];
-            let mut with = [T::new(f64::from(self.linear[0][i])); LANES];
-            let mut pairs = [T::ZERO; LANES];
+            let mut with = [T::new(f64::from(self.linear[0][i])); BATCH];
+            let mut pairs = [T::ZERO; BATCH];
             for &(j, both) in others {
                 let (other, both) = (&rows[cells[j as usize] as usize], T::new(f64::from(both)));
-                for lane in 0..LANES {
+                for lane in 0..BATCH {
                     pairs[lane] = pairs[lane].plus(both.masked(other[lane]));
                 }
             }
             let reversed = T::new(f64::from(self.linear[1][i]));
             let [a, b] = &mut counts;
-            for lane in 0..LANES {
+            for lane in 0..BATCH {
                 with[lane] = with[lane].plus(pairs[lane]);
                 a[lane] = a[lane].plus(with[lane].masked(row[lane]));
                 b[lane] = b[lane].plus(reversed.plus(pairs[lane]).masked(row[lane]));
@@ -151,8 +151,8 @@ impl Form {
 
     /// The difference of the counts of A and B in a block of replicates.
     #[inline(always)]
-    pub fn difference<T: Lane>(&self, rows: &[[i8; LANES]], cells: &[u32]) -> [T; LANES] {
-        let mut difference = [T::new((self.constants[0] - self.constants[1]) as f64); LANES];
+    pub fn difference<T: Lane>(&self, rows: &[[i8; BATCH]], cells: &[u32]) -> [T; BATCH] {
+        let mut difference = [T::new((self.constants[0] - self.constants[1]) as f64); BATCH];
         for (i, &cell) in cells.iter().enumerate() {
             let weight = T::new(f64::from(self.linear[0][i] - self.linear[1][i]));
             for (sum, &flip) in difference.iter_mut().zip(&rows[cell as usize]) {
@@ -167,9 +167,9 @@ dispatch! {
     /// As [`Form::counts`].
     pub(super) fn counts<T: Lane>(
         form: &Form,
-        rows: &[[i8; LANES]],
+        rows: &[[i8; BATCH]],
         cells: &[u32],
-        out: &mut [[T; LANES]; 2],
+        out: &mut [[T; BATCH]; 2],
     ) = |form: &Form, rows, cells, out: &mut _| *out = form.counts(rows, cells);
 }
 
@@ -177,8 +177,8 @@ dispatch! {
     /// As [`Form::difference`].
     pub(super) fn difference<T: Lane>(
         form: &Form,
-        rows: &[[i8; LANES]],
+        rows: &[[i8; BATCH]],
         cells: &[u32],
-        out: &mut [T; LANES],
+        out: &mut [T; BATCH],
     ) = |form: &Form, rows, cells, out: &mut _| *out = form.difference(rows, cells);
 }

@@ -23,24 +23,17 @@ pub use flips::Plan;
 pub use permute::permuted;
 pub use votes::{TieRule, permuted_votes};
 
-use super::named;
-use crate::error::{Error, Result};
-use crate::resample::reserved;
+use super::Grouping;
+use crate::error::{Error, Result, check_length, named};
+use crate::memory::reserved;
 
-/// Replicates side by side: the bits of a word.
-const LANES: usize = 64;
-
-/// Which cells of a matrix of systems × segments are compared with each other.
+/// Which scores are compared with each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Grouping {
-    /// All cells.
-    None,
-    /// The segments of a system.
-    Sys,
-    /// The systems on a segment.
-    Item,
-    /// The systems' means over their cells.
-    System,
+pub enum Compared {
+    /// Those of outputs, within each group.
+    Outputs(Grouping),
+    /// The systems' means over their outputs.
+    Systems,
 }
 
 /// A coefficient of agreement between scores of a metric and of people.
@@ -62,15 +55,26 @@ pub enum Coefficient {
     Accuracy,
 }
 
+impl Coefficient {
+    /// Whether ties of the metric are calibrated.
+    fn is_calibrated(self) -> bool {
+        matches!(self, Coefficient::Acc23 | Coefficient::Tau23)
+    }
+}
+
 /// A coefficient and what it is computed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Statistic {
-    grouping: Grouping,
+    compared: Compared,
     coefficient: Coefficient,
 }
 
-const GROUPINGS: [(&str, Grouping); 4] =
-    [("none", Grouping::None), ("sys", Grouping::Sys), ("item", Grouping::Item), ("system", Grouping::System)];
+const COMPARED: [(&str, Compared); 4] = [
+    ("none", Compared::Outputs(Grouping::None)),
+    ("sys", Compared::Outputs(Grouping::System)),
+    ("item", Compared::Outputs(Grouping::Item)),
+    ("system", Compared::Systems),
+];
 
 const COEFFICIENTS: [(&str, Coefficient); 7] = [
     ("pearson", Coefficient::Pearson),
@@ -88,20 +92,16 @@ impl Statistic {
     /// # Errors
     /// [`Error::UnknownName`] for an unknown name, [`Error::InvalidOption`] for calibrated ties of system scores.
     pub fn named(grouping: &str, coefficient: &str) -> Result<Self> {
-        let grouping = named("grouping", grouping, &GROUPINGS)?;
-        let statistic = Statistic { grouping, coefficient: named("coefficient", coefficient, &COEFFICIENTS)? };
-        if grouping == Grouping::System && statistic.is_calibrated() {
-            return Err(Error::InvalidOption {
-                option: "the coefficient of system scores".into(),
-                expected: "pearson, spearman, kendall-b, kendall-c or accuracy".into(),
-                got: coefficient.into(),
-            });
+        let compared = named("grouping", grouping, &COMPARED)?;
+        let statistic = Statistic { compared, coefficient: named("coefficient", coefficient, &COEFFICIENTS)? };
+        if compared == Compared::Systems && statistic.coefficient.is_calibrated() {
+            return Err(Error::invalid(
+                "the coefficient of system scores",
+                "pearson, spearman, kendall-b, kendall-c or accuracy",
+                coefficient,
+            ));
         }
         Ok(statistic)
-    }
-
-    fn is_calibrated(self) -> bool {
-        matches!(self.coefficient, Coefficient::Acc23 | Coefficient::Tau23)
     }
 }
 
@@ -132,15 +132,10 @@ impl Material {
         }
         let all = systems.saturating_mul(segments);
         if all >= 1 << 31 {
-            let (option, expected) = ("the number of cells".into(), "below 2^31".into());
-            return Err(Error::InvalidOption { option, expected, got: all.to_string() });
+            return Err(Error::invalid("the number of cells", "below 2^31", all));
         }
-        let check = |what: &str, expected: usize, got: usize| match expected == got {
-            true => Ok(()),
-            false => Err(Error::LengthMismatch { what: what.into(), expected, got }),
-        };
-        check("scores of metrics", metrics.saturating_mul(all), scores.len())?;
-        human.map_or(Ok(()), |human| check("scores of people", all, human.len()))?;
+        check_length("scores of metrics", metrics.saturating_mul(all), scores.len())?;
+        human.map_or(Ok(()), |human| check_length("scores of people", all, human.len()))?;
         let present = |cell: &usize| {
             !human.is_some_and(|human| human[*cell].is_nan())
                 && (0..metrics).all(|metric| !scores[metric * all + cell].is_nan())
@@ -177,7 +172,7 @@ impl Material {
         let all = 0..self.cells.len() as u32;
         let mut groups = match grouping {
             Grouping::None => vec![all.collect()],
-            Grouping::Sys | Grouping::System => {
+            Grouping::System => {
                 let mut groups = vec![Vec::new(); self.shape[0]];
                 all.for_each(|cell| groups[self.system(cell) as usize].push(cell));
                 groups

@@ -8,10 +8,11 @@ use super::points::{Points, Scratch};
 use super::sums::{PearsonSums, SystemMeans};
 use super::sweep::{self, Sweep};
 use super::ties::{GroupPairs, Steps};
-use super::{Coefficient, Grouping, LANES, Material, Statistic, at, constant};
+use super::{Coefficient, Compared, Material, Statistic, at, constant};
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::zeros;
+use crate::resample::BATCH;
 
 /// The most cells of a group whose pairs are counted one by one.
 const FEW: usize = 64;
@@ -34,10 +35,10 @@ enum Method {
 
 impl Method {
     fn new(material: &Material, statistic: Statistic, plan: &Plan<'_>) -> Result<Self> {
-        let Statistic { grouping, coefficient } = statistic;
-        if grouping == Grouping::System {
-            return Ok(Method::System(SystemMeans::new(material, statistic)));
-        }
+        let Statistic { compared, coefficient } = statistic;
+        let Compared::Outputs(grouping) = compared else {
+            return Ok(Method::System(SystemMeans::new(material, coefficient)));
+        };
         let groups = material.groups(grouping, 2);
         Ok(match coefficient {
             Coefficient::Pearson => Method::Pearson(PearsonSums::new(material, &groups)),
@@ -116,63 +117,61 @@ struct Task<'a> {
 impl Task<'_> {
     /// Calls `keep` with the pair, the first replicate and the differences of some replicates.
     fn run(&self, run: &mut Run<'_>, mut keep: impl FnMut(usize, usize, &[f64])) -> Result<()> {
+        let Task { material, pairs, flips, .. } = *self;
+        let cost = material.cells.len() * BATCH * 16;
+        let scores = |pair: usize| pairs[pair].map(|metric| material.scores[metric].as_slice());
         match self.method {
-            Method::Pearson(_) | Method::System(_) => self.run_blocks(run, keep),
-            Method::Ties(pairs, _) if self.pairs.len() < PIECES => self.run_ties(pairs, run, keep),
-            Method::Ties(..) | Method::Groups(..) => {
-                let cost = self.material.cells.len() * LANES * 16;
-                run_pairs(
-                    (self.pairs.len(), self.length, cost),
-                    run,
-                    |pair, blocks, stop| self.pair(pair, blocks, stop),
-                    &mut keep,
-                )
+            Method::Pearson(sums) => {
+                self.run_blocks(|block, stop| sums.differences(material, pairs, (flips, block), stop), run, keep)
             }
+            Method::System(means) => {
+                self.run_blocks(|block, stop| means.differences(material, pairs, (flips, block), stop), run, keep)
+            }
+            Method::Ties(ties, factor) if pairs.len() < PIECES => self.run_ties((ties, *factor), run, keep),
+            Method::Ties(ties, factor) => run_pairs(
+                (pairs.len(), self.length, cost),
+                run,
+                |pair, blocks, stop| self.ties((ties, *factor), &ties.steps(scores(pair), stop)?, blocks, stop),
+                &mut keep,
+            ),
+            Method::Groups(coefficient, groups) => run_pairs(
+                (pairs.len(), self.length, cost),
+                run,
+                |pair, blocks, stop| self.groups(scores(pair), (*coefficient, groups), blocks, stop),
+                &mut keep,
+            ),
         }
     }
 
     /// All pairs of a block of replicates at once.
-    fn run_blocks(&self, run: &mut Run<'_>, mut keep: impl FnMut(usize, usize, &[f64])) -> Result<()> {
-        let cost = (self.material.cells.len() * self.material.scores.len() + self.pairs.len()) * LANES;
-        let blocks = Blocks { items: self.length.div_ceil(LANES), size: 1, cost: cost as u64, lead: 0 };
-        let mut watch = |finished| (run.watch)(finished * (LANES * self.pairs.len()) as u64);
+    fn run_blocks(
+        &self,
+        differences: impl Fn(usize, &Stop<'_>) -> Result<Vec<f64>> + Sync,
+        run: &mut Run<'_>,
+        mut keep: impl FnMut(usize, usize, &[f64]),
+    ) -> Result<()> {
+        let cost = (self.material.cells.len() * self.material.scores.len() + self.pairs.len()) * BATCH;
+        let blocks = Blocks { items: self.length.div_ceil(BATCH), size: 1, cost: cost as u64, lead: 0 };
+        let mut watch = |finished| (run.watch)(finished * (BATCH * self.pairs.len()) as u64);
         let mut run = Run { threads: run.threads, watch: &mut watch };
-        let work = |(): &mut (), range: Range<usize>, stop: &Stop<'_>| {
-            let place = (self.flips, range.start);
-            match self.method {
-                Method::Pearson(sums) => sums.differences(self.material, self.pairs, place, stop),
-                Method::System(means) => means.differences(self.material, self.pairs, place, stop),
-                _ => unreachable!("other methods work pair by pair"),
-            }
-        };
         pool::try_run(
             blocks,
             &mut run,
             || (),
-            work,
+            |(), range, stop| differences(range.start, stop),
             |range, values, _| {
-                let at = range.start * LANES;
-                let kept = LANES.min(self.length - at);
-                values.chunks_exact(LANES).enumerate().for_each(|(pair, values)| keep(pair, at, &values[..kept]));
+                let at = range.start * BATCH;
+                let kept = BATCH.min(self.length - at);
+                values.chunks_exact(BATCH).enumerate().for_each(|(pair, values)| keep(pair, at, &values[..kept]));
                 Ok(())
             },
         )
     }
 
-    /// The differences of a pair in some blocks.
-    fn pair(&self, pair: usize, blocks: Range<usize>, stop: &Stop<'_>) -> Result<Vec<f64>> {
-        let scores = self.pairs[pair].map(|metric| self.material.scores[metric].as_slice());
-        match self.method {
-            Method::Ties(pairs, _) => self.ties(&pairs.steps(scores, stop)?, blocks, stop),
-            Method::Groups(coefficient, groups) => self.groups(scores, (*coefficient, groups), blocks, stop),
-            _ => unreachable!("other methods work block by block"),
-        }
-    }
-
     /// One pair after the other: its steps are made once, and its blocks shared among threads.
     fn run_ties(
         &self,
-        pairs: &GroupPairs,
+        (ties, factor): (&GroupPairs, f64),
         run: &mut Run<'_>,
         mut keep: impl FnMut(usize, usize, &[f64]),
     ) -> Result<()> {
@@ -181,11 +180,11 @@ impl Task<'_> {
             let scores = metrics.map(|metric| self.material.scores[metric].as_slice());
             let mut watch = |finished| (run.watch)(done + finished);
             let mut run = Run { threads: run.threads, watch: &mut watch };
-            let steps = run.without_progress(|run| run.serial(|stop, _| pairs.steps(scores, stop)))?;
+            let steps = run.without_progress(|run| run.serial(|stop, _| ties.steps(scores, stop)))?;
             run_pairs(
-                (1, self.length, pairs.cost()),
+                (1, self.length, ties.cost()),
                 &mut run,
-                |_, blocks, stop| self.ties(&steps, blocks, stop),
+                |_, blocks, stop| self.ties((ties, factor), &steps, blocks, stop),
                 &mut |_, at, values| keep(pair, at, values),
             )?;
             done += self.length as u64;
@@ -194,9 +193,14 @@ impl Task<'_> {
     }
 
     /// The differences of the accuracies of a pair in some blocks.
-    fn ties(&self, steps: &Steps, blocks: Range<usize>, stop: &Stop<'_>) -> Result<Vec<f64>> {
-        let Method::Ties(pairs, factor) = self.method else { unreachable!("only this method has steps") };
-        let mut differences = pairs.differences(steps, (self.flips, blocks), stop)?;
+    fn ties(
+        &self,
+        (ties, factor): (&GroupPairs, f64),
+        steps: &Steps,
+        blocks: Range<usize>,
+        stop: &Stop<'_>,
+    ) -> Result<Vec<f64>> {
+        let mut differences = ties.differences(steps, (self.flips, blocks), stop)?;
         differences.iter_mut().for_each(|difference| *difference *= factor);
         Ok(differences)
     }
@@ -227,12 +231,12 @@ impl Task<'_> {
                 continue;
             }
             let patterns = 1 << switches.iter().max().map_or(0, |last| last + 1).min(32);
-            let tabulated = few && patterns <= LANES * blocks.len();
+            let tabulated = few && patterns <= BATCH * blocks.len();
             let kendall = matches!(coefficient, Coefficient::KendallB | Coefficient::KendallC);
             if kendall && cells.len() < sweep::MOST_CELLS && (cells.len() > FEW || !tabulated) {
                 let sweep = Sweep::new([&scores[0], &scores[1]], &human, cells);
                 for (mean, block) in means.iter_mut().zip(blocks.clone()) {
-                    meter.charge(cells.len() * LANES * 8, stop)?;
+                    meter.charge(cells.len() * BATCH * 8, stop)?;
                     mean.add_lanes(&sweep.values(coefficient, self.flips.bytes(block), &mut memory));
                 }
                 continue;
@@ -242,7 +246,7 @@ impl Task<'_> {
             if tabulated {
                 let table = evaluate.table(&switches, patterns, (&mut meter, stop))?;
                 for (mean, block) in means.iter_mut().zip(blocks.clone()) {
-                    meter.charge(LANES * cells.len(), stop)?;
+                    meter.charge(BATCH * cells.len(), stop)?;
                     let words = self.flips.words(block);
                     for (lane, pattern) in pattern_of(&switches, cells, words).into_iter().enumerate() {
                         mean.add(lane, [table[pattern], table[patterns - 1 - pattern]]);
@@ -254,7 +258,7 @@ impl Task<'_> {
             for (mean, block) in means.iter_mut().zip(blocks.clone()) {
                 let words = self.flips.words(block);
                 let words: Vec<_> = cells.iter().map(|&cell| words[cell as usize]).collect();
-                for lane in 0..LANES {
+                for lane in 0..BATCH {
                     meter.charge(cells.len() * 64, stop)?;
                     mean.add(lane, evaluate.both(|i| words[i] >> lane & 1 == 1, cells.len(), &mut scratch));
                 }
@@ -288,7 +292,7 @@ pub(super) fn run_pairs(
     work: impl Fn(usize, Range<usize>, &Stop<'_>) -> Result<Vec<f64>> + Sync,
     keep: &mut impl FnMut(usize, usize, &[f64]),
 ) -> Result<()> {
-    let blocks = length.div_ceil(LANES);
+    let blocks = length.div_ceil(BATCH);
     let per_piece = blocks.div_ceil(PIECES.div_ceil(pairs));
     let pieces = blocks.div_ceil(per_piece);
     let items = Blocks { items: pairs * pieces, size: 1, cost: (cost * per_piece) as u64, lead: 0 };
@@ -306,7 +310,7 @@ pub(super) fn run_pairs(
         work,
         |range, values, _| {
             let (pair, first) = piece(range.start);
-            keep(pair, first * LANES, &values[..values.len().min(length - first * LANES)]);
+            keep(pair, first * BATCH, &values[..values.len().min(length - first * BATCH)]);
             Ok(())
         },
     )
@@ -320,8 +324,8 @@ fn can_be_constant([a, b]: [&[f64]; 2], cells: &[u32]) -> bool {
 }
 
 /// For each replicate of a block, the number whose bits are the swaps of the switches.
-fn pattern_of(switches: &[usize], cells: &[u32], words: &[u64]) -> [usize; LANES] {
-    let mut patterns = [0; LANES];
+fn pattern_of(switches: &[usize], cells: &[u32], words: &[u64]) -> [usize; BATCH] {
+    let mut patterns = [0; BATCH];
     let mut next = 0;
     for (&switch, &cell) in switches.iter().zip(cells) {
         if switch < next {
@@ -340,13 +344,13 @@ fn pattern_of(switches: &[usize], cells: &[u32], words: &[u64]) -> [usize; LANES
 /// Sums and numbers of the values of groups, of both metrics.
 #[derive(Clone)]
 pub(super) struct Mean {
-    pub sums: [[f64; LANES]; 2],
-    pub counts: [[f64; LANES]; 2],
+    pub sums: [[f64; BATCH]; 2],
+    pub counts: [[f64; BATCH]; 2],
 }
 
 impl Default for Mean {
     fn default() -> Self {
-        Mean { sums: [[0.0; LANES]; 2], counts: [[0.0; LANES]; 2] }
+        Mean { sums: [[0.0; BATCH]; 2], counts: [[0.0; BATCH]; 2] }
     }
 }
 
@@ -361,11 +365,11 @@ impl Mean {
         }
     }
 
-    fn add_lanes(&mut self, values: &[[f64; LANES]; 2]) {
-        (0..LANES).for_each(|lane| self.add(lane, [values[0][lane], values[1][lane]]));
+    fn add_lanes(&mut self, values: &[[f64; BATCH]; 2]) {
+        (0..BATCH).for_each(|lane| self.add(lane, [values[0][lane], values[1][lane]]));
     }
 
-    fn differences(&self) -> [f64; LANES] {
+    fn differences(&self) -> [f64; BATCH] {
         let mean = |side: usize, lane: usize| self.sums[side][lane] / self.counts[side][lane];
         // Equal numbers of groups: one division, and no difference between equal sums.
         std::array::from_fn(|lane| match self.counts[0][lane] == self.counts[1][lane] {

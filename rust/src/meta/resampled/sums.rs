@@ -4,14 +4,16 @@
 
 use super::flips::Flips;
 use super::small::{pearson, unweighted};
-use super::{Coefficient, LANES, Material, Statistic, at};
+use super::{Coefficient, Material, at};
 use crate::error::Result;
+use crate::memory::zeros;
+use crate::meta::Grouping;
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::zeros;
+use crate::resample::BATCH;
 use crate::simd::{Simd, dispatch};
 
 /// One value per replicate of a block.
-type Lanes = [f64; LANES];
+type Lanes = [f64; BATCH];
 
 /// Sums over swapped cells of x, x², and x·y.
 type Sums = [Lanes; 3];
@@ -62,11 +64,11 @@ impl PearsonSums {
         stop: &Stop<'_>,
     ) -> Result<Vec<f64>> {
         let mut meter = WorkMeter::default();
-        let mut means: Vec<[[Lanes; 2]; 2]> = vec![[[[0.0; LANES]; 2]; 2]; pairs.len()];
+        let mut means: Vec<[[Lanes; 2]; 2]> = vec![[[[0.0; BATCH]; 2]; 2]; pairs.len()];
         let mut swapped = Vec::with_capacity(material.scores.len());
         let mut words = Vec::new();
         for group in &self.0 {
-            meter.charge(LANES * (material.scores.len() * group.cells.len() + 8 * pairs.len()), stop)?;
+            meter.charge(BATCH * (material.scores.len() * group.cells.len() + 8 * pairs.len()), stop)?;
             words.clear();
             words.extend(group.cells.iter().map(|&cell| flips.words(block)[cell as usize]));
             swapped.clear();
@@ -86,8 +88,8 @@ impl PearsonSums {
                 }
             }
         }
-        let mut out = zeros(&[pairs.len(), LANES])?;
-        for (out, [a, b]) in out.as_chunks_mut::<LANES>().0.iter_mut().zip(&means) {
+        let mut out = zeros(&[pairs.len(), BATCH])?;
+        for (out, [a, b]) in out.as_chunks_mut::<BATCH>().0.iter_mut().zip(&means) {
             for (lane, out) in out.iter_mut().enumerate() {
                 *out = a[0][lane] / a[1][lane] - b[0][lane] / b[1][lane];
             }
@@ -117,8 +119,8 @@ dispatch! {
 fn sums_inline(x: &[f64], y: &[f64], words: &[u64]) -> Sums {
     /// Few enough for the sums to stay in registers.
     const TOGETHER: usize = 16;
-    let mut out = [[0.0; LANES]; 3];
-    for first in (0..LANES).step_by(TOGETHER) {
+    let mut out = [[0.0; BATCH]; 3];
+    for first in (0..BATCH).step_by(TOGETHER) {
         let mut sums = [[0.0; TOGETHER]; 3];
         for ((&x, &y), &word) in x.iter().zip(y).zip(words) {
             let terms = [x, x * x, x * y].map(f64::to_bits);
@@ -148,8 +150,8 @@ dispatch! {
 fn add_pearson_inline(metrics: [OfMetric<'_>; 2], (n, yy): (usize, f64), means: &mut [[Lanes; 2]; 2]) -> u64 {
     let n = n as f64;
     let [(all_a, a), (all_b, b)] = metrics;
-    let (mut r, mut fine) = ([[0.0; LANES]; 2], [0_u8; LANES]);
-    for lane in 0..LANES {
+    let (mut r, mut fine) = ([[0.0; BATCH]; 2], [0_u8; BATCH]);
+    for lane in 0..BATCH {
         let sum = |k: usize| [all_a[k] - a[k][lane] + b[k][lane], all_b[k] - b[k][lane] + a[k][lane]];
         let (x, xx, xy) = (sum(0), sum(1), sum(2));
         let variance = [xx[0] - x[0] * x[0] / n, xx[1] - x[1] * x[1] / n];
@@ -159,14 +161,14 @@ fn add_pearson_inline(metrics: [OfMetric<'_>; 2], (n, yy): (usize, f64), means: 
         }
     }
     let mut doubtful = 0;
-    if fine == [1; LANES] {
+    if fine == [1; BATCH] {
         for (means, r) in means.iter_mut().zip(&r) {
             means[0].iter_mut().zip(r).for_each(|(sum, r)| *sum += r);
             means[1].iter_mut().for_each(|count| *count += 1.0);
         }
         return 0;
     }
-    for lane in 0..LANES {
+    for lane in 0..BATCH {
         if fine[lane] == 0 {
             doubtful |= 1 << lane;
             continue;
@@ -188,11 +190,11 @@ pub(super) struct SystemMeans {
 }
 
 impl SystemMeans {
-    pub fn new(material: &Material, statistic: Statistic) -> Self {
-        let rows = material.groups(statistic.grouping, 1).into_iter();
+    pub fn new(material: &Material, coefficient: Coefficient) -> Self {
+        let rows = material.groups(Grouping::System, 1).into_iter();
         let rows: Vec<_> = rows.map(|(_, cells)| cells).collect();
         let human = rows.iter().map(|cells| mean(&at(&material.human, cells))).collect();
-        SystemMeans { rows, human, coefficient: statistic.coefficient }
+        SystemMeans { rows, human, coefficient }
     }
 
     /// The differences of the pairs in a block of replicates.
@@ -209,7 +211,7 @@ impl SystemMeans {
         let mut totals = Vec::with_capacity(material.scores.len() * systems);
         for scores in &material.scores {
             for cells in &self.rows {
-                meter.charge(LANES * cells.len(), stop)?;
+                meter.charge(BATCH * cells.len(), stop)?;
                 let x = at(scores, cells);
                 let words: Vec<_> = cells.iter().map(|&cell| flips.words(block)[cell as usize]).collect();
                 let [sum, ..] = sums(Simd::best(), &x, &x, &words);
@@ -218,10 +220,10 @@ impl SystemMeans {
             }
         }
         let ones = vec![1; systems];
-        let mut out = zeros(&[pairs.len(), LANES])?;
+        let mut out = zeros(&[pairs.len(), BATCH])?;
         let (mut x, mut y) = (vec![0.0; systems], vec![0.0; systems]);
-        for (&[a, b], out) in pairs.iter().zip(out.as_chunks_mut::<LANES>().0) {
-            meter.charge(LANES * systems * (systems + 8), stop)?;
+        for (&[a, b], out) in pairs.iter().zip(out.as_chunks_mut::<BATCH>().0) {
+            meter.charge(BATCH * systems * (systems + 8), stop)?;
             for (lane, out) in out.iter_mut().enumerate() {
                 for system in 0..systems {
                     let [a, b] = [a, b].map(|metric| metric * systems + system);

@@ -5,7 +5,8 @@
 //! the same places in a tree of partial sums (Fenwick 1994, doi:10.1002/spe.4380240306), whose nodes are registers. What A'
 //! does not have, B' has: its sums are those of all points minus those of A'.
 
-use super::{Coefficient, LANES};
+use super::Coefficient;
+use crate::resample::BATCH;
 use crate::simd::{Simd, dispatch};
 
 /// The most cells of a group: counts of pairs must fit in 32 bits.
@@ -36,12 +37,12 @@ pub(super) struct Sweep {
 /// Reused memory: nodes of the tree, and the points of each class.
 #[derive(Default)]
 pub(super) struct Memory {
-    tree: Vec<[i32; LANES]>,
-    counts: Vec<[i32; LANES]>,
+    tree: Vec<[i32; BATCH]>,
+    counts: Vec<[i32; BATCH]>,
 }
 
 /// For A' and B': concordant minus discordant pairs, tied pairs, and different scores.
-type Counts = [[[i32; LANES]; 3]; 2];
+type Counts = [[[i32; BATCH]; 3]; 2];
 
 impl Sweep {
     pub fn new([a, b]: [&[f64]; 2], human: &[f64], cells: &[u32]) -> Self {
@@ -91,8 +92,8 @@ impl Sweep {
     }
 
     /// The values of A' and B' in a block of replicates, given the bytes of swaps of the cells; NaN if undefined.
-    pub fn values(&self, coefficient: Coefficient, rows: &[[i8; LANES]], memory: &mut Memory) -> [[f64; LANES]; 2] {
-        let mut counts = [[[0; LANES]; 3]; 2];
+    pub fn values(&self, coefficient: Coefficient, rows: &[[i8; BATCH]], memory: &mut Memory) -> [[f64; BATCH]; 2] {
+        let mut counts = [[[0; BATCH]; 3]; 2];
         count(Simd::best(), self, rows, memory, &mut counts);
         counts.map(|[order, tied, used]| {
             std::array::from_fn(|lane| {
@@ -110,39 +111,39 @@ impl Sweep {
     }
 
     #[inline(always)]
-    fn count(&self, rows: &[[i8; LANES]], memory: &mut Memory, out: &mut Counts) {
+    fn count(&self, rows: &[[i8; BATCH]], memory: &mut Memory, out: &mut Counts) {
         let Memory { tree, counts } = memory;
         for (nodes, length) in [(&mut *tree, self.classes + 1), (&mut *counts, self.classes)] {
             nodes.clear();
-            nodes.resize(length, [0; LANES]);
+            nodes.resize(length, [0; BATCH]);
         }
-        let mut before = [0; LANES];
+        let mut before = [0; BATCH];
         let mut first = 0;
         for &end in &self.ends {
             for point in &self.points[first..end] {
                 let class = point.class as usize;
-                let mut sums = [0; LANES];
+                let mut sums = [0; BATCH];
                 visit_before(class, |node| add(&mut sums, &tree[node]));
                 let row = &rows[point.cell as usize];
                 let equal = &counts[class];
-                for lane in 0..LANES {
+                for lane in 0..BATCH {
                     let mask = i32::from(row[lane] ^ point.reversed);
                     let balance = 2 * sums[lane] + equal[lane] - before[lane];
                     out[0][0][lane] += balance & mask;
                     out[1][0][lane] += (point.all - balance) & !mask;
                 }
             }
-            let mut taken = [0; LANES];
+            let mut taken = [0; BATCH];
             for point in &self.points[first..end] {
                 let class = point.class as usize;
                 let row = &rows[point.cell as usize];
-                let one: [i32; LANES] = std::array::from_fn(|lane| -i32::from(row[lane] ^ point.reversed));
+                let one: [i32; BATCH] = std::array::from_fn(|lane| -i32::from(row[lane] ^ point.reversed));
                 add(&mut taken, &one);
                 add(&mut counts[class], &one);
                 visit_after(class, self.classes, |node| add(&mut tree[node], &one));
             }
             let length = (end - first) as i32;
-            for lane in 0..LANES {
+            for lane in 0..BATCH {
                 let (a, b) = (taken[lane], length - taken[lane]);
                 before[lane] += a;
                 out[0][1][lane] += a * (a - 1) / 2;
@@ -156,11 +157,11 @@ impl Sweep {
 }
 
 dispatch! {
-    fn count(sweep: &Sweep, rows: &[[i8; LANES]], memory: &mut Memory, out: &mut Counts) = Sweep::count;
+    fn count(sweep: &Sweep, rows: &[[i8; BATCH]], memory: &mut Memory, out: &mut Counts) = Sweep::count;
 }
 
 #[inline(always)]
-fn add(sums: &mut [i32; LANES], terms: &[i32; LANES]) {
+fn add(sums: &mut [i32; BATCH], terms: &[i32; BATCH]) {
     sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
 }
 

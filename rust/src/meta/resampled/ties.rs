@@ -8,12 +8,13 @@
 
 use std::ops::Range;
 
+use super::Material;
 use super::flips::{Flips, Plan};
 use super::form::Lane;
-use super::{LANES, Material};
 use crate::error::{Error, Result};
+use crate::memory::{reserved, zeros};
 use crate::pool::{Stop, WorkMeter, sort};
-use crate::resample::{reserved, zeros};
+use crate::resample::BATCH;
 use crate::simd::{Simd, dispatch};
 
 /// The most pairs of cells: their differences take 64 bytes each in every thread.
@@ -48,11 +49,11 @@ fn pairs_of(cells: &[u32]) -> u64 {
 pub(super) fn check_size(groups: &[(usize, Vec<u32>)]) -> Result<u64> {
     let all: u64 = groups.iter().map(|(_, cells)| pairs_of(cells)).sum();
     match all > MOST_PAIRS {
-        true => Err(Error::InvalidOption {
-            option: "the number of pairs of scores whose ties are calibrated".into(),
-            expected: format!("at most {MOST_PAIRS} in replicates (group by item, or take fewer segments)"),
-            got: all.to_string(),
-        }),
+        true => Err(Error::invalid(
+            "the number of pairs of scores whose ties are calibrated",
+            format!("at most {MOST_PAIRS} in replicates (group by item, or take fewer segments)"),
+            all,
+        )),
         false => Ok(all),
     }
 }
@@ -106,9 +107,9 @@ impl GroupPairs {
         (flips, blocks): (&Flips, Range<usize>),
         stop: &Stop<'_>,
     ) -> Result<Vec<f64>> {
-        let mut out = zeros(&[blocks.len(), LANES])?;
+        let mut out = zeros(&[blocks.len(), BATCH])?;
         let mut meter = WorkMeter::default();
-        for (out, block) in out.as_chunks_mut::<LANES>().0.iter_mut().zip(blocks) {
+        for (out, block) in out.as_chunks_mut::<BATCH>().0.iter_mut().zip(blocks) {
             meter.charge(self.cost(), stop)?;
             let rows = flips.bytes(block);
             let differences = match self.largest {
@@ -175,24 +176,24 @@ impl Steps {
 }
 
 /// The largest sum of steps of the first metric, minus that of the second, of each replicate.
-fn differences<T: Lane>(steps: &Steps, rows: &[[i8; LANES]]) -> [f64; LANES] {
-    let mut largest = [[T::ZERO; LANES]; 2];
+fn differences<T: Lane>(steps: &Steps, rows: &[[i8; BATCH]]) -> [f64; BATCH] {
+    let mut largest = [[T::ZERO; BATCH]; 2];
     sweep(Simd::best(), steps, rows, &mut largest);
     std::array::from_fn(|lane| largest[0][lane].as_f64() - largest[1][lane].as_f64())
 }
 
 dispatch! {
-    fn sweep<T: Lane>(steps: &Steps, rows: &[[i8; LANES]], largest: &mut [[T; LANES]; 2]) = sweep_inline;
+    fn sweep<T: Lane>(steps: &Steps, rows: &[[i8; BATCH]], largest: &mut [[T; BATCH]; 2]) = sweep_inline;
 }
 
 #[inline(always)]
-fn sweep_inline<T: Lane>(steps: &Steps, rows: &[[i8; LANES]], out: &mut [[T; LANES]; 2]) {
-    let (mut sums, mut largest) = ([[T::ZERO; LANES]; 2], *out);
+fn sweep_inline<T: Lane>(steps: &Steps, rows: &[[i8; BATCH]], out: &mut [[T; BATCH]; 2]) {
+    let (mut sums, mut largest) = ([[T::ZERO; BATCH]; 2], *out);
     for step in &steps.0 {
         let [f, g] = step.cells.map(|cell| &rows[cell as usize]);
         let weight = T::new(step.weight);
         let [first, second] = step.reversed;
-        for lane in 0..LANES {
+        for lane in 0..BATCH {
             let (f, g) = (f[lane] ^ first, g[lane] ^ second);
             sums[0][lane] = sums[0][lane].plus(weight.masked(f & g));
             sums[1][lane] = sums[1][lane].plus(weight.masked(!(f | g)));

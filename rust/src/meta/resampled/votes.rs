@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use super::super::votes::{Judgment, Votes};
+use super::Material;
 use super::flips::{Flips, Plan};
 use super::form::{self, Form};
 use super::permute::{check_pairs, run_pairs};
-use super::{LANES, Material, named};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, named};
+use crate::memory::zeros;
 use crate::pool::{Run, Stop};
-use crate::resample::zeros;
+use crate::resample::BATCH;
 use crate::simd::Simd;
 
 /// What a tie of the metric counts.
@@ -49,8 +50,7 @@ fn on(material: &Material, votes: Votes<'_>, run: &mut Run<'_>) -> Result<Vec<Vo
     let sum: i64 = judgments.iter().map(|judgment| judgment.votes).sum();
     // Sums of four counts per vote must fit in 32 bits.
     if sum >= 1 << 28 {
-        let (option, expected) = ("the number of votes".into(), "less than 2^28".into());
-        return Err(Error::InvalidOption { option, expected, got: sum.to_string() });
+        return Err(Error::invalid("the number of votes", "less than 2^28", sum));
     }
     let mut places = vec![u32::MAX; systems * segments];
     material.cells.iter().zip(0..).for_each(|(&cell, place)| places[cell as usize] = place);
@@ -91,7 +91,7 @@ pub fn permuted_votes(
             let scores = pairs[pair].map(|metric| material.scores[metric].as_slice());
             differences(scores, (&votes, rule), (&flips, blocks), stop)
         };
-        let cost = LANES * (material.cells.len() + votes.len());
+        let cost = BATCH * (material.cells.len() + votes.len());
         run_pairs((pairs.len(), length, cost), &mut run, work, &mut |pair, at, values| {
             out[pair * n + first + at..][..values.len()].copy_from_slice(values);
         })?;
@@ -129,7 +129,7 @@ fn differences(
         _ => i32::from(better > worse) - i32::from(better < worse),
     });
     let ties = (rule == TieRule::Ignore).then(|| form(&|better, worse| i32::from(better == worse)));
-    let mut out = Vec::with_capacity(blocks.len() * LANES);
+    let mut out = Vec::with_capacity(blocks.len() * BATCH);
     for block in blocks {
         if stop.requested() {
             return Err(Error::Interrupted);
@@ -137,20 +137,20 @@ fn differences(
         let rows = flips.bytes(block);
         match &ties {
             None => {
-                let mut difference = [0_i32; LANES];
+                let mut difference = [0_i32; BATCH];
                 form::difference(Simd::best(), &order, rows, &cells, &mut difference);
                 out.extend(difference.map(|difference| f64::from(difference) / all as f64));
             }
             Some(ties) => {
                 let [order, ties] = [&order, ties].map(|form| {
-                    let mut counts = [[0_i32; LANES]; 2];
+                    let mut counts = [[0_i32; BATCH]; 2];
                     form::counts(Simd::best(), form, rows, &cells, &mut counts);
                     counts
                 });
                 let tau = |side: usize, lane: usize| {
                     f64::from(order[side][lane]) / (all as f64 - f64::from(ties[side][lane]))
                 };
-                out.extend((0..LANES).map(|lane| tau(0, lane) - tau(1, lane)));
+                out.extend((0..BATCH).map(|lane| tau(0, lane) - tau(1, lane)));
             }
         }
     }

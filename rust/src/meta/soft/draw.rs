@@ -4,11 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::Unit;
-use super::{Buffers, Signs, check_length, count, pairs, pvalue};
-use crate::error::{Error, Result};
+use super::{Buffers, Signs, count, pairs, pvalue};
+use crate::error::{Error, Result, check_length};
+use crate::memory::{resize, room, zeros};
 use crate::metric::Formula;
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::{draw_weights, resize, zeros};
+use crate::resample::draw_weights;
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
 
@@ -42,7 +43,7 @@ impl Scored {
     ) -> Result<Self> {
         let columns = formula.columns().len();
         let expected = systems.saturating_mul(all).saturating_mul(columns);
-        check_length(&format!("counts of {}", formula.name()), expected, counts.len())?;
+        check_length(format_args!("counts of {}", formula.name()), expected, counts.len())?;
         if let Some(index) = segments.clone().find(|segment| *segment >= all) {
             return Err(Error::OutOfRange { what: "segment".into(), index, len: all });
         }
@@ -82,8 +83,7 @@ impl Scored {
         let cells = self.cells();
         let Scratch { buffers, rows, sums, swapped } = scratch;
         rows.clear();
-        let numbers = cells * segments.len();
-        rows.try_reserve(numbers).map_err(|_| Error::Memory { numbers: numbers as u128 })?;
+        room(rows, cells * segments.len())?;
         segments.iter().for_each(|&segment| rows.extend_from_slice(&self.rows[segment as usize * cells..][..cells]));
         let mut totals = vec![0; cells];
         rows.chunks_exact(cells).for_each(|row| totals.iter_mut().zip(row).for_each(|(total, own)| *total += own));

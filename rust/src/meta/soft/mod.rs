@@ -16,8 +16,8 @@ pub use draw::{Scored, drawn, pvalues};
 pub use permute::{Scores, observed, permuted};
 
 use crate::error::{Error, Result};
+use crate::memory::{resize, room, zeros};
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::{resize, zeros};
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, fill_by_replicate};
 
@@ -79,9 +79,8 @@ impl Signs {
         // With registers of 64 bytes the compiler gathers numbers of several permutations, which takes nine times as long.
         let (simd, mut meter) = (Simd::best().at_most_avx2(), WorkMeter::default());
         let Buffers { tables, sums } = buffers;
-        let numbers = (WIDTH * self.permutations) as u128;
         sums.clear();
-        sums.try_reserve_exact(self.permutations).map_err(|_| Error::Memory { numbers })?;
+        room(sums, self.permutations)?;
         resize(out, cells * self.permutations)?;
         for (first, out) in (0..cells).step_by(WIDTH).zip(out.chunks_mut(WIDTH * self.permutations)) {
             sums.clear();
@@ -180,11 +179,6 @@ fn pvalue(exceedances: usize, permutations: usize) -> f64 {
 /// All pairs x < y of systems.
 fn pairs(systems: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..systems).flat_map(move |x| (x + 1..systems).map(move |y| (x, y)))
-}
-
-/// An array of another length than its shape says.
-fn check_length(what: &str, expected: usize, got: usize) -> Result<()> {
-    if expected == got { Ok(()) } else { Err(Error::LengthMismatch { what: what.into(), expected, got }) }
 }
 
 #[cfg(test)]

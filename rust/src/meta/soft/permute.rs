@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::super::Unit;
-use super::{Buffers, Signs, check_length, count, pairs, pvalue};
-use crate::error::{Error, Result};
+use super::{Buffers, Signs, count, pairs, pvalue};
+use crate::error::{Error, Result, check_length};
+use crate::memory::{resize, zeros};
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::{resize, zeros};
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream};
 
@@ -45,8 +45,7 @@ impl Scores {
             for &segment in segments {
                 let score = score(cell, segment);
                 if !score.is_finite() {
-                    let (option, expected) = ("scores".into(), "finite".into());
-                    return Err(Error::InvalidOption { option, expected, got: score.to_string() });
+                    return Err(Error::invalid("scores", "finite", score));
                 }
                 largest = largest.max(score.abs());
             }

@@ -13,6 +13,7 @@ use super::resources::Resources;
 use super::settings::{Module, Settings};
 use super::wordnet::{Synset, Synsets};
 use crate::error::{Error, Result};
+use crate::memory::reserved;
 use crate::metric::Texts;
 use crate::metric::text::cased;
 use crate::pool::{self, Blocks, Run, WorkMeter};
@@ -192,8 +193,7 @@ fn describe(
     synsets: &Synsets,
     run: &mut Run<'_>,
 ) -> Result<Vec<Word>> {
-    let mut words = Vec::new();
-    words.try_reserve_exact(vocabulary.len()).map_err(|_| Error::Memory { numbers: 2 * vocabulary.len() as u128 })?;
+    let mut words = reserved(vocabulary.len())?;
     let mut stems = Vocabulary::default();
     pool::try_run(
         Blocks { items: vocabulary.len(), size: 512, cost: STEM, lead: 0 },

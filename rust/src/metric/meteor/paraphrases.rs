@@ -388,7 +388,9 @@ impl<'a> Parser<'a> {
                 self.table.groups.push(Group { node, first: end - 1, end });
                 self.open = true;
             }
-            self.table.groups.last_mut().expect("a group is open").end = end;
+            if let Some(group) = self.table.groups.last_mut() {
+                group.end = end;
+            }
         }
         self.known = Some(known);
         Ok(())

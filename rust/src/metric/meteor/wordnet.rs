@@ -2,6 +2,7 @@
 
 use super::resources::METEOR;
 use crate::error::{Error, Result};
+use crate::memory::reserved;
 use crate::metric::files::{File, Resource, Text};
 use crate::pool::{Stop, WorkMeter, sort};
 use crate::text::ngram::{Token, Vocabulary};
@@ -53,8 +54,7 @@ impl Synsets {
             None => Dictionary::default(),
         };
         let (mut synsets, mut meter) = (Synsets::default(), WorkMeter::default());
-        let memory = Error::Memory { numbers: words.len() as u128 };
-        synsets.ends.try_reserve_exact(words.len()).map_err(|_| memory)?;
+        synsets.ends = reserved(words.len())?;
         let (mut buffer, mut found) = (String::new(), Vec::new());
         for word in 0..words.len() as Token {
             let spelling = words.get(word);
@@ -94,7 +94,9 @@ impl Dictionary {
     /// between bases and their irregular forms. Offsets of all parts of speech are mixed.
     fn of_meteor(files: &[File], stop: &Stop<'_>) -> Result<Self> {
         let (mut all, mut meter) = (Dictionary::default(), WorkMeter::default());
-        let [words, exceptions] = files else { unreachable!("METEOR's synonyms are two files") };
+        let [words, exceptions] = files else {
+            return Err(Error::invalid("METEOR's synonyms", "two files", files.len()));
+        };
         let text = words.text()?;
         pairs(text, "a word", "the offsets of its synonym sets", |word, line, offsets| {
             meter.charge(LOOK_UP + offsets.len(), stop)?;

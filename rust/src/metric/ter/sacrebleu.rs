@@ -6,7 +6,8 @@
 use std::ops::Range;
 
 use super::search::{Alignment, MAX_DISTANCE, MAX_SIZE, Shift, Shifts, Swap, Variant};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::memory::room;
 use crate::pool::{Stop, WorkMeter};
 use crate::text::edit::{Edit, Reference};
 use crate::text::ngram::Token;
@@ -145,8 +146,7 @@ impl Band {
             let to = if i == rows { columns } else { columns.min(middle + width) };
             self.meter.charge(to - from, stop)?;
             // The band is wide if the reference is much longer, so there may not be enough memory.
-            let numbers = self.cells.len() + to - from;
-            self.cells.try_reserve(to - from).map_err(|_| Error::Memory { numbers: numbers as u128 })?;
+            room(&mut self.cells, to - from)?;
             let (above, above_columns) = self.rows[i - 1].clone();
             let start = self.cells.len();
             // The cells of the row above from column `from` on; cells before and after it are outside the band.

@@ -1,7 +1,8 @@
 //! The shifts and the matrix of Tercom 7.25 (Snover et al. 2006).
 
 use super::search::{Alignment, MAX_DISTANCE, MAX_SIZE, Shift, Shifts, Swap, Variant};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::memory::room;
 use crate::pool::{Stop, WorkMeter};
 use crate::text::edit::{Edit, Reference, UNKNOWN_WORD};
 use crate::text::ngram::Token;
@@ -184,15 +185,16 @@ impl Beam {
             let end_here = end.min(rows + 1);
             self.columns.push((self.ways.len(), first));
             // Where no word matches, all cells are equally good, and none is pruned.
-            let numbers = self.ways.len() + end_here - first;
-            self.ways.try_reserve(end_here - first).map_err(|_| Error::Memory { numbers: numbers as u128 })?;
+            room(&mut self.ways, end_here - first)?;
             self.ways.extend_from_slice(&self.edits[first..end_here]);
             self.meter.charge(end_here - first, stop)?;
             if word.is_some() {
                 self.column[first..end_here].fill(UNREACHED);
                 std::mem::swap(&mut self.column, &mut self.next);
                 std::mem::swap(&mut self.edits, &mut self.next_edits);
-                (first, end) = (next_first.expect("the best cell of a column is not left out"), next_end);
+                #[allow(clippy::expect_used, reason = "the best cell of a column is not left out")]
+                let next_first = next_first.expect("a cell is left");
+                (first, end) = (next_first, next_end);
             }
         }
         Ok(self.column[rows] as usize)

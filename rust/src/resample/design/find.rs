@@ -4,8 +4,8 @@ use super::Exception;
 use super::UNITS_PER_EXCEPTION;
 use super::packed::{Column, Integer, narrow};
 use crate::error::Result;
+use crate::memory::{reserved, zeros};
 use crate::pool::{self, Blocks, PIECE, Run, Stop, WorkMeter};
-use crate::resample::{reserved, zeros};
 use crate::simd::{Simd, dispatch};
 use crate::stats::SuffStats;
 

@@ -8,9 +8,10 @@ mod find;
 pub(crate) mod packed;
 pub(super) mod permuted;
 
+use super::Sample;
 use super::kernel::permute::PermutedRows;
-use super::{Sample, reserved};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
+use crate::memory::reserved;
 use crate::pool::{Run, Stop};
 use find::{Base, Found};
 use packed::{Column, Packed};
@@ -125,9 +126,8 @@ impl Design {
     /// A design with the shape of the samples only.
     fn without_cells(samples: &[Sample<'_>]) -> Result<Self> {
         let units = samples.first().ok_or_else(|| Error::Empty { what: "metrics".into() })?.stats.segments();
-        if let Some(other) = samples.iter().find(|sample| sample.stats.segments() != units) {
-            let got = other.stats.segments();
-            return Err(Error::LengthMismatch { what: "segments".into(), expected: units, got });
+        for sample in samples {
+            check_length("segments", units, sample.stats.segments())?;
         }
         let mut places = reserved(samples.len())?;
         let (mut cell, mut system) = (0, 0);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::resample::{Zero, reserved};
+use crate::memory::{Zero, reserved};
 
 /// An integer type, for code that is generic over the width.
 pub(crate) trait Integer: Copy + Eq + Ord + Send + Sync + Zero {

@@ -1,8 +1,9 @@
 //! The columns of counts that permutations have to add up.
 
-use crate::error::{Error, Result};
+use crate::error::{Result, check_length};
+use crate::memory::reserved;
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::{Sample, reserved};
+use crate::resample::Sample;
 
 /// The columns in which systems differ: those that are neither the same for all systems nor, relative to the first
 /// system, equal to another column of the sample.
@@ -25,9 +26,8 @@ impl<'s, 'a> DifferingColumns<'s, 'a> {
     pub fn find(samples: &'s [Sample<'a>], stop: &Stop<'_>) -> Result<(Self, Vec<Option<usize>>)> {
         let mut found = DifferingColumns { samples, columns: Vec::new() };
         let systems = found.systems();
-        if let Some(other) = samples.iter().find(|sample| sample.stats.systems() != systems) {
-            let got = other.stats.systems();
-            return Err(Error::LengthMismatch { what: "systems".into(), expected: systems, got });
+        for sample in samples {
+            check_length("systems", systems, sample.stats.systems())?;
         }
         let mut meter = WorkMeter::default();
         let mut places = reserved(samples.iter().map(|sample| sample.stats.columns()).sum())?;

@@ -6,11 +6,13 @@ pub(in crate::resample) use super::product::Digits;
 use super::product::{LARGEST_WEIGHT, STRETCH, TOGETHER};
 use super::source::{Source, Supplied};
 use super::weights::Strata;
-use super::{Kernel, STRIDE, Scratch};
+use super::{Kernel, Scratch};
 use crate::error::{Error, Result};
+use crate::memory::resize;
 use crate::pool::{PIECE, Stop, WorkMeter};
+use crate::resample::BATCH;
 use crate::resample::design::Design;
-use crate::resample::{length, resize};
+use crate::resample::length;
 
 /// Draws of units, from a seed or as user-supplied indices.
 pub(in crate::resample) struct Draws<'a> {
@@ -169,7 +171,7 @@ impl<'a> Draws<'a> {
 
 impl Kernel for Draws<'_> {
     fn block(&self) -> usize {
-        (WEIGHTS / self.padded()).next_multiple_of(STRIDE).clamp(STRIDE, 4 * STRIDE)
+        (WEIGHTS / self.padded()).next_multiple_of(BATCH).clamp(BATCH, 4 * BATCH)
     }
 
     fn cost(&self) -> u64 {
@@ -180,7 +182,7 @@ impl Kernel for Draws<'_> {
         ((weights + self.design.units * self.digits.tiles()) / 4) as u64
     }
 
-    fn rows(&self) -> i64 {
+    fn constants(&self) -> i64 {
         self.drawn() as i64
     }
 

@@ -9,8 +9,9 @@ use std::ops::Range;
 
 use super::permute::{GROUP, Labels, check_size, cost_of_labels, permute_group};
 use crate::error::{Error, Result};
+use crate::memory::{resize, zeros};
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::{length, resize, zeros};
+use crate::resample::length;
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, fill_by_replicate};
 
@@ -57,14 +58,15 @@ impl Exchange {
             Exchange::MultEval(runs) => runs,
         };
         if runs == 0 {
-            let (option, expected) = ("the number of runs of a system".into(), "at least 1".into());
-            return Err(Error::InvalidOption { option, expected, got: "0".into() });
+            return Err(Error::invalid("the number of runs of a system", "at least 1", "0"));
         }
         let per_group = self.rows().saturating_mul(GROUP);
         if !units.is_multiple_of(per_group) {
-            let option = format!("the number of segments for the exchange {self}");
-            let expected = format!("a multiple of {per_group}, {GROUP} segments of {} rows each", self.rows());
-            return Err(Error::InvalidOption { option, expected, got: units.to_string() });
+            return Err(Error::invalid(
+                format!("the number of segments for the exchange {self}"),
+                format!("a multiple of {per_group}, {GROUP} segments of {} rows each", self.rows()),
+                units,
+            ));
         }
         check_size(self.labels(), units / self.rows())
     }
@@ -90,9 +92,10 @@ pub(in crate::resample) struct Exchanges {
 #[derive(Default)]
 pub(super) struct GroupMasks {
     group: Option<usize>,
-    /// Row by row, `stride` apart, with the replicates side by side.
+    /// Row by row: masks of all replicates of the block side by side, and padding up to the stride of its sums.
     masks: Vec<u64>,
-    /// The coins of all replicates: values of the stream from that of an even number on.
+    /// Coins: values of the replicates' streams, the same value of all replicates side by side. They begin with a value
+    /// of even number, because streams make values in pairs.
     coins: Vec<u64>,
     labels: Vec<Labels>,
     spread: Vec<Labels>,
@@ -175,11 +178,11 @@ impl Exchanges {
         for (place, replicate) in replicates.enumerate() {
             meter.charge(self.cost_of_group(), stop)?;
             permute_group(simd, Stream::new(self.seed, Purpose::Permutation, replicate), group, labels);
-            let masks = (&mut masks[place..], stride);
+            let masks = OfReplicate { values: &mut masks[place..], stride };
             match self.exchange {
                 Exchange::Pooled(first, _) => pooled(simd, labels, first as u16, masks),
                 Exchange::MultEval(runs) => {
-                    let coins = (&coins[group * runs % 2 * n + place..], n);
+                    let coins = OfReplicate { values: &coins[group * runs % 2 * n + place..], stride: n };
                     match runs < SIDE_BY_SIDE {
                         true => mult_eval_side_by_side(simd, labels, coins, spread, masks),
                         false => mult_eval_one_by_one(labels, coins, masks),
@@ -192,15 +195,45 @@ impl Exchanges {
     }
 }
 
+/// The values of one replicate, where those of all replicates of a block lie side by side.
+struct OfReplicate<T> {
+    /// From the replicate's first value on.
+    values: T,
+    stride: usize,
+}
+
+impl OfReplicate<&[u64]> {
+    #[inline(always)]
+    fn get(&self, i: usize) -> u64 {
+        self.values[i * self.stride]
+    }
+
+    #[inline(always)]
+    fn iter(&self) -> impl Iterator<Item = u64> {
+        self.values.iter().step_by(self.stride).copied()
+    }
+}
+
+impl OfReplicate<&mut [u64]> {
+    #[inline(always)]
+    fn get_mut(&mut self, i: usize) -> &mut u64 {
+        &mut self.values[i * self.stride]
+    }
+
+    #[inline(always)]
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut u64> {
+        self.values.iter_mut().step_by(self.stride)
+    }
+}
+
 dispatch! {
-    /// A mask for each position: whether its label is on the other side of `first` than the position. Masks are apart by
-    /// the number given with them.
-    fn pooled(labels: &[Labels], first: u16, masks: (&mut [u64], usize)) = pooled_inline;
+    /// A mask for each position: whether its label is on the other side of `first` than the position.
+    fn pooled(labels: &[Labels], first: u16, masks: OfReplicate<&mut [u64]>) = pooled_inline;
 }
 
 #[inline(always)]
-fn pooled_inline(labels: &[Labels], first: u16, (masks, apart): (&mut [u64], usize)) {
-    for ((place, labels), mask) in labels.iter().enumerate().zip(masks.iter_mut().step_by(apart)) {
+fn pooled_inline(labels: &[Labels], first: u16, mut masks: OfReplicate<&mut [u64]>) {
+    for ((place, labels), mask) in labels.iter().enumerate().zip(masks.iter_mut()) {
         let here = packed(&labels.map(|label| u16::from(label < first)));
         *mask = if place < usize::from(first) { !here } else { here };
     }
@@ -210,9 +243,9 @@ dispatch! {
     /// Row j of side X has the coin of the position whose label is j; row j of side Y that of the position label j.
     fn mult_eval_side_by_side(
         labels: &[Labels],
-        coins: (&[u64], usize),
+        coins: OfReplicate<&[u64]>,
         spread: &mut [Labels],
-        masks: (&mut [u64], usize),
+        masks: OfReplicate<&mut [u64]>,
     )
         = mult_eval_side_by_side_inline;
 }
@@ -220,11 +253,11 @@ dispatch! {
 #[inline(always)]
 fn mult_eval_side_by_side_inline(
     labels: &[Labels],
-    (coins, coins_apart): (&[u64], usize),
+    coins: OfReplicate<&[u64]>,
     spread: &mut [Labels],
-    (masks, apart): (&mut [u64], usize),
+    mut masks: OfReplicate<&mut [u64]>,
 ) {
-    for (spread, &coin) in spread.iter_mut().zip(coins.iter().step_by(coins_apart)) {
+    for (spread, coin) in spread.iter_mut().zip(coins.iter()) {
         *spread = unpacked(coin);
     }
     for row in 0..labels.len() {
@@ -236,19 +269,19 @@ fn mult_eval_side_by_side_inline(
                 *y |= coin & u16::from(*label == place);
             }
         }
-        masks[row * apart] = packed(&x);
-        masks[(labels.len() + row) * apart] = packed(&y);
+        *masks.get_mut(row) = packed(&x);
+        *masks.get_mut(labels.len() + row) = packed(&y);
     }
 }
 
 /// The same, segment by segment.
-fn mult_eval_one_by_one(labels: &[Labels], (coins, coins_apart): (&[u64], usize), (masks, apart): (&mut [u64], usize)) {
-    masks.iter_mut().step_by(apart).take(2 * labels.len()).for_each(|mask| *mask = 0);
+fn mult_eval_one_by_one(labels: &[Labels], coins: OfReplicate<&[u64]>, mut masks: OfReplicate<&mut [u64]>) {
+    masks.iter_mut().take(2 * labels.len()).for_each(|mask| *mask = 0);
     for (place, labels_here) in labels.iter().enumerate() {
         for (lane, &label) in labels_here.iter().enumerate() {
-            let coin = |place: usize| coins[place * coins_apart] >> lane & 1;
-            masks[usize::from(label) * apart] |= coin(place) << lane;
-            masks[(labels.len() + place) * apart] |= coin(label.into()) << lane;
+            let coin = |place: usize| coins.get(place) >> lane & 1;
+            *masks.get_mut(label.into()) |= coin(place) << lane;
+            *masks.get_mut(labels.len() + place) |= coin(label.into()) << lane;
         }
     }
 }
@@ -293,10 +326,12 @@ mod tests {
             let coins: Vec<u64> =
                 Stream::new(seed, Purpose::Shuffle, replicate).values().step_by(2).take(3 * runs).collect();
             let mut expected = vec![9; 2 * 2 * runs];
-            mult_eval_one_by_one(&labels, (&coins, 3), (&mut expected, 2));
+            let coins = || OfReplicate { values: &coins[..], stride: 3 };
+            mult_eval_one_by_one(&labels, coins(), OfReplicate { values: &mut expected, stride: 2 });
             for simd in Simd::tested() {
                 let mut got = vec![9; 2 * 2 * runs];
-                mult_eval_side_by_side(simd, &labels, (&coins, 3), &mut vec![[9; GROUP]; runs], (&mut got, 2));
+                let masks = OfReplicate { values: &mut got[..], stride: 2 };
+                mult_eval_side_by_side(simd, &labels, coins(), &mut vec![[9; GROUP]; runs], masks);
                 prop_assert_eq!(&expected, &got);
             }
         }

@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use super::flips::masks_of;
 use super::source::Source;
-use super::{Kernel, STRIDE, Scratch};
+use super::{Kernel, Scratch};
 use crate::error::{Error, Result};
+use crate::memory::resize;
 use crate::pool::{Stop, WorkMeter};
+use crate::resample::BATCH;
 use crate::resample::design::Design;
 use crate::resample::design::packed::{Integer, with_values};
-use crate::resample::resize;
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream};
 
@@ -32,7 +33,7 @@ impl<'a> FewFlips<'a> {
 
 impl Kernel for FewFlips<'_> {
     fn block(&self) -> usize {
-        STRIDE
+        BATCH
     }
 
     fn cost(&self) -> u64 {

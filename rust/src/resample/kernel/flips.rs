@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use super::exchange::{Exchanges, GroupMasks};
+#[cfg(target_arch = "x86_64")]
+use super::lanes::Tables;
 use super::source::Source;
 use super::tiles::Tiles;
 use super::{Kernel, Scratch};
-#[cfg(target_arch = "x86_64")]
-use super::{STRIDE, lanes::Tables};
 use crate::error::{Error, Result};
 use crate::pool::Stop;
+use crate::resample::BATCH;
 use crate::resample::design::Design;
 use crate::resample::design::packed::Packed;
 #[cfg(target_arch = "x86_64")]
@@ -71,9 +72,9 @@ impl Adder {
         match self {
             Adder::Tiles(_) => Simd::Portable,
             #[cfg(target_arch = "x86_64")]
-            Adder::Fours(token, _) => Simd::Avx2(*token),
+            Adder::Fours(token, _) => (*token).into(),
             #[cfg(target_arch = "x86_64")]
-            Adder::Sixes(token, _) => Simd::Avx512(*token),
+            Adder::Sixes(token, _) => (*token).into(),
         }
     }
 
@@ -189,13 +190,11 @@ impl Kernel for Flips<'_> {
                 }
                 #[cfg(target_arch = "x86_64")]
                 Adder::Fours(token, tables) => {
-                    let paths = (*token, Simd::Avx2(*token));
-                    tables.add(paths, chunk, masks, stride / STRIDE, bytes, (dense, stride));
+                    tables.add(*token, chunk, masks, stride / BATCH, bytes, (dense, stride));
                 }
                 #[cfg(target_arch = "x86_64")]
                 Adder::Sixes(token, tables) => {
-                    let paths = (*token, Simd::Avx512(*token));
-                    tables.add(paths, chunk, masks, stride / STRIDE, bytes, (dense, stride));
+                    tables.add(*token, chunk, masks, stride / BATCH, bytes, (dense, stride));
                 }
             }
             self.add_exceptions(from, masks, (exceptional, stride));

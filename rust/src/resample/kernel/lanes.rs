@@ -8,19 +8,19 @@
 mod avx2;
 mod avx512;
 
-use super::STRIDE as LANES;
 use crate::error::Result;
+use crate::memory::reserved;
 use crate::pool::{Stop, WorkMeter};
+use crate::resample::BATCH;
 use crate::resample::design::packed::Packed;
-use crate::resample::reserved;
 use crate::simd::{Simd, dispatch};
 
-/// Columns that are summed together, and registers of [`LANES`] replicates that are processed together.
+/// Columns that are summed together, and registers of [`BATCH`] replicates that are processed together.
 const COLUMNS: usize = 4;
 const REGISTERS: usize = 2;
 
 /// The sums of each column in each replicate.
-type Sums = [[[u16; LANES]; REGISTERS]; COLUMNS];
+type Sums = [[[u16; BATCH]; REGISTERS]; COLUMNS];
 
 /// Consecutive tables that fill a cache line: loads that cross cache lines take twice as long.
 #[derive(Debug, Clone, Copy)]
@@ -28,12 +28,12 @@ type Sums = [[[u16; LANES]; REGISTERS]; COLUMNS];
 pub(in crate::resample) struct Line([u8; 64]);
 
 /// Instructions that look up bytes in tables of `UNITS` units.
-pub(in crate::resample) trait LookUp<const UNITS: usize>: Copy {
+pub(in crate::resample) trait LookUp<const UNITS: usize>: Copy + Into<Simd> {
     /// Splits masks into codes of `UNITS` bits: a row of codes for each table of a mask, with `lanes` codes per row.
     fn codes(self, masks: &[u64], lanes: usize, codes: &mut [u8]);
 
     /// Adds up the entries of each column's tables that the codes select, run by run, so that bytes hold the sums.
-    /// `place` is the length of a row of codes, and the register of [`LANES`] codes to begin at. Sums beyond the end
+    /// `place` is the length of a row of codes, and the register of [`BATCH`] codes to begin at. Sums beyond the end
     /// are garbage.
     fn sums(self, tables: &[&[Line]; COLUMNS], runs: &Runs, codes: &[u8], place: (usize, usize), sums: &mut Sums);
 }
@@ -124,7 +124,7 @@ impl<const UNITS: usize> Tables<UNITS> {
     /// # Errors
     /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn new(columns: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
-        const { assert!(LANES.is_multiple_of(Self::SIZE) && (Self::PER_MASK * Self::SIZE).is_multiple_of(64)) };
+        const { assert!(BATCH.is_multiple_of(Self::SIZE) && (Self::PER_MASK * Self::SIZE).is_multiple_of(64)) };
         let mut meter = WorkMeter::default();
         let masks = columns.units().div_ceil(64);
         let (groups, lines) = (masks * Self::PER_MASK, masks * Self::LINES);
@@ -185,14 +185,14 @@ impl<const UNITS: usize> Tables<UNITS> {
     /// side by side. `codes` is a buffer.
     pub fn add(
         &self,
-        (look_up, simd): (impl LookUp<UNITS>, Simd),
+        look_up: impl LookUp<UNITS>,
         chunk: usize,
         masks: &[u64],
         registers: usize,
         codes: &mut Vec<u8>,
         (out, stride): (&mut [i64], usize),
     ) {
-        let lanes = registers * LANES;
+        let lanes = registers * BATCH;
         let masks_here = masks.len() / lanes;
         codes.resize(masks_here * Self::PER_MASK * lanes, 0);
         look_up.codes(masks, lanes, codes);
@@ -202,7 +202,7 @@ impl<const UNITS: usize> Tables<UNITS> {
         let first = chunk * Self::MASKS * Self::PER_MASK;
         let groups = first..first + masks_here * Self::PER_MASK;
         let lines = groups.start * Self::SIZE / 64..groups.end * Self::SIZE / 64;
-        let mut sums = [[[0; LANES]; REGISTERS]; COLUMNS];
+        let mut sums = [[[0; BATCH]; REGISTERS]; COLUMNS];
         for (digits, runs) in self.digits.chunks(COLUMNS).zip(&self.runs[chunk]) {
             // Fewer than four digits: repeats the first one, whose sums are dropped.
             let digit = |i: usize| digits.get(i).unwrap_or(&digits[0]);
@@ -210,8 +210,8 @@ impl<const UNITS: usize> Tables<UNITS> {
             for register in (0..registers).step_by(REGISTERS) {
                 look_up.sums(&tables, runs, codes, (lanes, register), &mut sums);
                 for (Digit { column, shift, .. }, sums) in digits.iter().zip(&sums) {
-                    let out = &mut out[column * stride + register * LANES..][..lanes - register * LANES];
-                    widen(simd, sums.as_flattened(), *shift, out);
+                    let out = &mut out[column * stride + register * BATCH..][..lanes - register * BATCH];
+                    widen(look_up.into(), sums.as_flattened(), *shift, out);
                 }
             }
         }
@@ -300,8 +300,8 @@ fn fit<const SIZE: usize>(
 ) -> bool {
     let groups = codes.len() / lanes;
     tables.iter().all(|tables| size_of_val(*tables) == groups * SIZE)
-        && register * LANES < lanes
-        && lanes.is_multiple_of(LANES)
+        && register * BATCH < lanes
+        && lanes.is_multiple_of(BATCH)
         && runs.tables.iter().all(|&group| group < groups)
 }
 

@@ -19,24 +19,25 @@ use std::ops::Range;
 use super::design::Design;
 use crate::error::Result;
 use crate::pool::Stop;
+use crate::resample::BATCH;
 use crate::resample::length;
 
 /// Fills blocks of replicates with sums.
 pub(crate) trait Kernel: Sync {
-    /// The largest number of replicates per block, a multiple of [`STRIDE`].
+    /// The largest number of replicates per block, a multiple of [`BATCH`].
     fn block(&self) -> usize;
 
-    /// The smallest number of replicates per block that is worth the overhead, a multiple of [`STRIDE`].
+    /// The smallest number of replicates per block that is worth the overhead, a multiple of [`BATCH`].
     fn least(&self) -> usize {
-        STRIDE
+        BATCH
     }
 
     /// The cost of a replicate, in additions of a row, roughly.
     fn cost(&self) -> u64;
 
-    /// The number of rows that each replicate adds up, for the constants in rules. 0 for shuffles, where it varies and
-    /// no rule has a constant. 1 for permutations, whose constants are totals.
-    fn rows(&self) -> i64 {
+    /// How often the constant of a rule is added to the sums of a replicate. Rules of shuffles have none; those of draws
+    /// have one for each row.
+    fn constants(&self) -> i64 {
         0
     }
 
@@ -47,9 +48,6 @@ pub(crate) trait Kernel: Sync {
     /// [`crate::Error::Interrupted`] if the call is cancelled, [`crate::Error::Memory`].
     fn sums(&self, range: Range<u64>, scratch: &mut Scratch, out: (&mut [i64], usize), stop: &Stop<'_>) -> Result<()>;
 }
-
-/// Blocks are padded to multiples of this many replicates; the sums of the padding are ignored.
-pub(super) const STRIDE: usize = 64;
 
 /// Buffers for a kernel, reused by a thread from block to block.
 #[derive(Default)]
@@ -68,8 +66,8 @@ pub struct Block<'a> {
     pub(super) stride: usize,
     /// The numbers of the replicates.
     pub(super) replicates: Range<u64>,
-    /// The number of rows that each replicate adds up, for the constants in rules.
-    pub(super) rows: i64,
+    /// As [`Kernel::constants`].
+    pub(super) constants: i64,
 }
 
 impl Block<'_> {
@@ -80,6 +78,6 @@ impl Block<'_> {
 
     /// Writes the sums of a cell in the replicates from the `first`-th of the block on.
     pub(super) fn copy(&self, cell: usize, first: usize, out: &mut [i64]) {
-        self.design.copy(cell, (self.columns, self.stride, first), self.rows, out);
+        self.design.copy(cell, (self.columns, self.stride, first), self.constants, out);
     }
 }

@@ -6,11 +6,13 @@
 
 use std::ops::Range;
 
-use super::{Kernel, STRIDE, Scratch};
+use super::{Kernel, Scratch};
 use crate::error::{Error, Result};
+use crate::memory::{Zero, reserved, zeros};
 use crate::pool::{Stop, WorkMeter};
+use crate::resample::BATCH;
 use crate::resample::design::permuted::DifferingColumns;
-use crate::resample::{Zero, length, reserved, zeros};
+use crate::resample::length;
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, TOGETHER};
 
@@ -39,9 +41,7 @@ const MAX_BLOCKS: u64 = 1 << 32;
 /// # Errors
 /// [`Error::InvalidOption`] if there are not.
 pub(super) fn check_size(systems: usize, units: usize) -> Result<()> {
-    let invalid = |option: &str, expected, got: usize| {
-        Err(Error::InvalidOption { option: option.into(), expected, got: got.to_string() })
-    };
+    let invalid = |option: &str, expected, got: usize| Err(Error::invalid(option, expected, got));
     if systems > MAX_SYSTEMS {
         return invalid("the number of systems to permute", format!("at most {MAX_SYSTEMS}"), systems);
     }
@@ -405,15 +405,15 @@ impl<'a> Permutations<'a> {
 
 impl Kernel for Permutations<'_> {
     fn block(&self) -> usize {
-        STRIDE
+        BATCH
     }
 
     fn cost(&self) -> u64 {
         (self.rows.units.div_ceil(GROUP) * self.cost_of_group()) as u64
     }
 
-    /// 1, so that the constants of rules, which are the totals of the first system, are added once.
-    fn rows(&self) -> i64 {
+    /// Once: they are the totals of the first system.
+    fn constants(&self) -> i64 {
         1
     }
 

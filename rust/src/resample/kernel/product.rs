@@ -5,9 +5,9 @@
 //! bits for a stretch of units, and are combined in 64 bits.
 
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::design::packed::Packed;
-use crate::resample::zeros;
 use crate::simd::Simd;
 
 /// Digits that are summed side by side: their 32-bit sums fill the widest register.
@@ -189,7 +189,7 @@ mod avx2 {
     const HALF: usize = LANES / 2;
 
     /// Replicates whose sums stay in registers.
-    const BATCH: usize = 4;
+    const TILES: usize = 4;
 
     /// As [`super::portable`]. Weights are treated as signed bytes; those above 127 do not occur (see `draw`).
     pub fn add(
@@ -200,9 +200,9 @@ mod avx2 {
         padded: usize,
         sums: &mut [[i32; LANES]; TOGETHER],
     ) {
-        let batches = sums.as_chunks_mut::<BATCH>().0;
-        for (sums, weights) in batches.iter_mut().zip(weights.chunks(BATCH * padded)) {
-            let mut rows = [&weights[..QUAD * quads.len()]; BATCH];
+        let batches = sums.as_chunks_mut::<TILES>().0;
+        for (sums, weights) in batches.iter_mut().zip(weights.chunks(TILES * padded)) {
+            let mut rows = [&weights[..QUAD * quads.len()]; TILES];
             // Missing rows repeat the first one, and their sums are dropped.
             weights.chunks(padded).zip(&mut rows).for_each(|(weights, row)| *row = &weights[..QUAD * quads.len()]);
             let mut kept = *sums;
@@ -220,11 +220,11 @@ mod avx2 {
 
     /// The first `HALVES` times eight digits.
     #[target_feature(enable = "avx2")]
-    fn add_all<const HALVES: usize>(quads: &[Quad], rows: &[&[u8]; BATCH], sums: &mut [[i32; LANES]; BATCH]) {
+    fn add_all<const HALVES: usize>(quads: &[Quad], rows: &[&[u8]; TILES], sums: &mut [[i32; LANES]; TILES]) {
         let rows = rows.map(|row| row.as_chunks::<QUAD>().0);
         assert!(rows.iter().all(|row| row.len() == quads.len()));
         let ones = _mm256_set1_epi16(1);
-        let mut registers = [[_mm256_setzero_si256(); HALVES]; BATCH];
+        let mut registers = [[_mm256_setzero_si256(); HALVES]; TILES];
         for (i, quad) in quads.iter().enumerate() {
             let halves = quad.as_chunks::<HALF>().0;
             let digits: [_; HALVES] = std::array::from_fn(|half| {

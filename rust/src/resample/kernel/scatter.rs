@@ -9,10 +9,11 @@ use std::ops::Range;
 
 use super::{Kernel, Scratch};
 use crate::error::Result;
+use crate::memory::{reserved, resize};
 use crate::pool::{PIECE, Stop, WorkMeter};
+use crate::resample::BATCH;
 use crate::resample::design::Design;
 use crate::resample::design::packed::{Integer, with_values};
-use crate::resample::{reserved, resize};
 use crate::simd::{Simd, dispatch};
 
 /// Columns that are added side by side.
@@ -50,7 +51,7 @@ impl DifferenceRows {
                 tile.resize(design.units, [0; LANES]);
                 tiles.push(tile);
             }
-            let tile = tiles.last_mut().expect("one was added");
+            let tile = &mut tiles[place / LANES];
             let mut put = |unit: usize, value: i64| {
                 largest = value.unsigned_abs().max(largest);
                 tile[unit][place % LANES] = value as i16;
@@ -66,13 +67,13 @@ impl DifferenceRows {
         Ok((largest <= i16::MAX as u64).then_some(DifferenceRows { tiles, largest, width: design.width() }))
     }
 
-    /// Can so many rows be added up by this kernel in a group of so many shuffles?
+    /// Whether sums of that many rows fit in 32 bits, and the table of that many shuffles in the cache.
     pub(crate) fn fit(&self, rows: usize, shuffles: usize) -> bool {
         shuffles <= MOST_SHUFFLES && (rows as u64).saturating_mul(self.largest) <= i32::MAX as u64
     }
 }
 
-/// The rows of all units, none of which is swapped.
+/// Every unit once, not swapped: the rows of shuffles that are no simulation's.
 pub(in crate::resample) struct WholeRows {
     rows: DifferenceRows,
     units: Vec<u32>,
@@ -116,7 +117,7 @@ pub(crate) struct Scattered<'a> {
 
 impl Kernel for Scattered<'_> {
     fn block(&self) -> usize {
-        self.shuffles.next_multiple_of(super::STRIDE)
+        self.shuffles.next_multiple_of(BATCH)
     }
 
     fn least(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, check_length};
 use crate::resample::length;
 
 /// The source of the choices: flip masks for shuffles, unit indices for draws.
@@ -29,11 +29,7 @@ impl<'a, T> Supplied<'a, T> {
     /// # Errors
     /// [`Error::LengthMismatch`] if there are more or fewer values than that.
     pub fn new(what: &str, values: &'a [T], width: usize, range: &Range<u64>) -> Result<Self> {
-        let n = length(range);
-        if Some(values.len()) != n.checked_mul(width) {
-            let expected = n.saturating_mul(width);
-            return Err(Error::LengthMismatch { what: what.into(), expected, got: values.len() });
-        }
+        check_length(what, length(range).saturating_mul(width), values.len())?;
         Ok(Supplied { values, width, first: range.start })
     }
 

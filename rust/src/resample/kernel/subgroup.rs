@@ -15,10 +15,11 @@
 use std::ops::{Add, BitXor, Range, Sub};
 
 use super::{Kernel, Scratch};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
+use crate::memory::{reserved, zeros};
 use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::design::Design;
-use crate::resample::{length, reserved, zeros};
+use crate::resample::length;
 use crate::simd::{Simd, dispatch};
 use crate::stats::LARGEST_SUM;
 use crate::stream::{Purpose, Stream, fill};
@@ -208,9 +209,7 @@ impl Subgroup {
     /// add up to 2^62, [`Error::Memory`], and [`Error::Interrupted`] if the call is cancelled.
     pub fn new(design: &Design, codes: &[u64], simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         let units = design.units;
-        if codes.len() != units {
-            return Err(Error::LengthMismatch { what: "codes".into(), expected: units, got: codes.len() });
-        }
+        check_length("codes", units, codes.len())?;
         let mut columns = reserved(design.width())?;
         let mut values = zeros(&[units])?;
         for (packed, &column) in design.packed.iter().zip(&design.columns) {

@@ -7,9 +7,9 @@
 use std::ops::{Add, Range};
 
 use crate::error::Result;
+use crate::memory::{reserved, zeros};
 use crate::pool::{Stop, WorkMeter};
 use crate::resample::design::packed::Packed;
-use crate::resample::{reserved, zeros};
 
 /// Columns per tile. A row of 16-bit lanes is half a cache line.
 const LANES: usize = 16;
@@ -200,8 +200,9 @@ fn add_flipped<T: Lane>(
         let (low_table, high_table) = tables.split_at_mut(256);
         subset_sums(low, low_table);
         subset_sums(high, high_table);
-        let low_table: &[Row<T>; 256] = (&*low_table).try_into().expect("256 entries");
-        let high_table: &[Row<T>; 256] = (&*high_table).try_into().expect("256 entries");
+        #[allow(clippy::expect_used, reason = "the length that a byte can index is known to the compiler")]
+        let [low_table, high_table]: [&[Row<T>; 256]; 2] =
+            [&*low_table, &*high_table].map(|table| table.try_into().expect("256 entries"));
         let masks = &masks[i / 4 * replicates..][..replicates];
         for (sums, mask) in sums.rows.iter_mut().zip(masks) {
             let flips = (mask >> (i % 4 * 16)) as u16;

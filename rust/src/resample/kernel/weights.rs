@@ -17,9 +17,9 @@
 //! Each stratum has its own distribution and its own streams, so the draws of strata are independent. The first stratum
 //! is drawn like the same number of units without strata.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
+use crate::memory::{reserved, zeros};
 use crate::pool::{PIECE, Run, Stop, WorkMeter};
-use crate::resample::{reserved, zeros};
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, U32Stream};
 
@@ -57,16 +57,13 @@ impl Strata {
             return Ok(Strata { strata: vec![Distribution::new(units, simd)] });
         }
         if sizes.len() > MOST_STRATA {
-            let (expected, got) = (format!("at most {MOST_STRATA}"), sizes.len().to_string());
-            return Err(Error::InvalidOption { option: "the number of strata".into(), expected, got });
+            return Err(Error::invalid("the number of strata", format!("at most {MOST_STRATA}"), sizes.len()));
         }
         if let Some(empty) = sizes.iter().position(|&size| size == 0) {
             return Err(Error::Empty { what: format!("segments of stratum {}", empty + 1) });
         }
         let got = sizes.iter().fold(0, |sum: usize, &size| sum.saturating_add(size));
-        if got != units {
-            return Err(Error::LengthMismatch { what: "segments of all strata".into(), expected: units, got });
-        }
+        check_length("segments of all strata", units, got)?;
         Ok(Strata { strata: sizes.iter().map(|&size| Distribution::new(size, simd)).collect() })
     }
 
@@ -144,7 +141,9 @@ impl Distribution {
         (meter, stop): (&mut WorkMeter, &Stop<'_>),
     ) -> Result<()> {
         let stream = |purpose, attempt| Stream::new(seed, purpose, replicate).part(stratum << ATTEMPT_BITS | attempt);
-        for attempt in 0.. {
+        // Some attempt comes to few enough.
+        let mut attempt = 0;
+        loop {
             let total = self.poisson(stream(Purpose::Draw, attempt), weights, (meter, stop))?;
             if let Some(missing) = self.units.checked_sub(total) {
                 let mut indices = stream(Purpose::DrawRest, 0).indices(self.units as u32);
@@ -157,8 +156,8 @@ impl Distribution {
                 }
                 return Ok(());
             }
+            attempt += 1;
         }
-        unreachable!("some attempt comes to few enough")
     }
 
     /// Step 1: independent Poisson weights. Returns their sum.

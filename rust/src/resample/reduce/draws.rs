@@ -6,10 +6,11 @@ use super::fold::Fold;
 use super::series::SeriesValues;
 use super::state::{Field, Reader, State, foreign, state};
 use super::tally::{add_counts, combine_counts};
-use super::{Accumulate, BLOCK, Input, Partial, Reduction, Shape, Span, Stages, check_same, cleared};
+use super::{Accumulate, Input, Partial, Ranged, Reduction, Shape, Span, Stages, check_same, cleared};
 use crate::error::Result;
+use crate::memory::zeros;
 use crate::pool::Stop;
-use crate::resample::zeros;
+use crate::resample::BATCH;
 
 /// The score of every system on every draw.
 #[derive(Debug, Clone, Default)]
@@ -32,21 +33,14 @@ impl Draws {
     pub fn systems(&self) -> usize {
         self.all.series
     }
+}
 
-    /// The replicates that were processed.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.all.span.get()
+impl Ranged for Draws {
+    fn span(&self) -> &Span {
+        &self.all.span
     }
 
-    /// Appends the result for the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other samples, [`crate::Error::Memory`], and
-    /// [`crate::Error::Interrupted`] if the call is cancelled.
-    pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
+    fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         check_same(self.all.series == later.all.series)?;
         self.all.merge(&later.all, stop)
     }
@@ -108,20 +102,14 @@ impl Moments {
     fn total(&self) -> (Vec<f64>, u64) {
         self.fold.as_ref().and_then(Fold::total).unwrap_or_default()
     }
+}
 
-    /// The replicates that were processed.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.span.get()
+impl Ranged for Moments {
+    fn span(&self) -> &Span {
+        &self.span
     }
 
-    /// Adds the result for the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other samples.
-    pub fn merge(&mut self, later: &Self) -> Result<()> {
+    fn merge(&mut self, later: &Self, _stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.systems == later.systems)?;
         if let (Some(fold), Some(later)) = (&mut self.fold, &later.fold) {
@@ -217,20 +205,14 @@ impl Ranks {
     pub fn systems(&self) -> &[usize] {
         &self.systems
     }
+}
 
-    /// The replicates that were processed.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.span.get()
+impl Ranged for Ranks {
+    fn span(&self) -> &Span {
+        &self.span
     }
 
-    /// Adds the result for the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other samples.
-    pub fn merge(&mut self, later: &Self) -> Result<()> {
+    fn merge(&mut self, later: &Self, _stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.systems == later.systems && self.higher_is_better == later.higher_is_better)?;
         add_counts(&mut self.counts, &later.counts);
@@ -300,21 +282,21 @@ impl Accumulate for Ranked {
     fn start(&self, partial: &mut Partial) -> Result<()> {
         cleared(&mut partial.counts, self.counts)?;
         // The scores of a batch of replicates, then those of one replicate.
-        cleared(&mut partial.numbers, self.systems * BLOCK + self.systems)
+        cleared(&mut partial.numbers, self.systems * BATCH + self.systems)
     }
 
     fn add_values(&self, partial: &mut Partial, system: usize, _: usize, scores: &[f64]) {
-        partial.numbers[system * BLOCK..][..scores.len()].copy_from_slice(scores);
+        partial.numbers[system * BATCH..][..scores.len()].copy_from_slice(scores);
     }
 
     fn metric_done(&self, partial: &mut Partial, metric: usize, _: usize, replicates: usize) {
         let &Metric { systems, higher_is_better, first_system, first_count } = &self.metrics[metric];
         let sign = if higher_is_better { 1.0 } else { -1.0 };
         let counts = &mut partial.counts[first_count..][..systems * systems];
-        let (scores, sorted) = partial.numbers.split_at_mut(self.systems * BLOCK);
-        let (scores, sorted) = (&scores[first_system * BLOCK..][..systems * BLOCK], &mut sorted[..systems]);
+        let (scores, sorted) = partial.numbers.split_at_mut(self.systems * BATCH);
+        let (scores, sorted) = (&scores[first_system * BATCH..][..systems * BATCH], &mut sorted[..systems]);
         for replicate in 0..replicates {
-            let score = |system: usize| sign * scores[system * BLOCK + replicate];
+            let score = |system: usize| sign * scores[system * BATCH + replicate];
             (0..systems).zip(&mut *sorted).for_each(|(system, sorted)| *sorted = score(system));
             sorted.sort_unstable_by(|a, b| b.total_cmp(a));
             for (system, counts) in counts.chunks_exact_mut(systems).enumerate() {

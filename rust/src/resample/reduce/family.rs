@@ -11,11 +11,13 @@ use super::series::SeriesValues;
 use super::state::{Field, Reader, State, foreign, state};
 use super::tally::{TestCounts, combine_counts, test_counts};
 use super::{
-    Accumulate, Alternatives, BLOCK, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
+    Accumulate, Alternatives, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length};
+use crate::memory::{reserved, zeros};
 use crate::pool::{self, PIECE, Run, Stop, WorkMeter};
-use crate::resample::{Plan, Resampler, length, reserved, zeros};
+use crate::resample::BATCH;
+use crate::resample::{Plan, Resampler, length};
 
 /// The root mean square of every test statistic over the shuffles. The mean is 0 by symmetry.
 #[derive(Debug, Clone)]
@@ -43,20 +45,14 @@ impl Spread {
     pub fn shape(&self) -> [usize; 2] {
         self.tests.shape()
     }
+}
 
-    /// The replicates that were processed.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.span.get()
+impl Ranged for Spread {
+    fn span(&self) -> &Span {
+        &self.span
     }
 
-    /// Adds the result for the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] if they do not follow, or belong to other pairs.
-    pub fn merge(&mut self, later: &Self) -> Result<()> {
+    fn merge(&mut self, later: &Self, _stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.tests == later.tests)?;
         if let (Some(fold), Some(later)) = (&mut self.fold, &later.fold) {
@@ -142,19 +138,16 @@ struct Families(Vec<usize>);
 impl Families {
     /// Checks that every metric has a family, and that those of a family are adjacent.
     fn check(&self, tests: &Tests) -> Result<()> {
-        let (expected, got) = (tests.metrics, self.0.len());
-        if expected != got {
-            return Err(Error::LengthMismatch { what: "families".into(), expected, got });
-        }
+        check_length("families", tests.metrics, self.0.len())?;
         let mut firsts: Vec<usize> = self.0.chunk_by(usize::eq).map(|family| family[0]).collect();
         firsts.sort_unstable();
         match firsts.windows(2).find(|pair| pair[0] == pair[1]) {
             None => Ok(()),
-            Some(pair) => Err(Error::InvalidOption {
-                option: "families".into(),
-                expected: "families whose metrics are adjacent".into(),
-                got: format!("family {} in several places", pair[0]),
-            }),
+            Some(pair) => Err(Error::invalid(
+                "families",
+                "families whose metrics are adjacent",
+                format!("family {} in several places", pair[0]),
+            )),
         }
     }
 
@@ -194,12 +187,14 @@ impl MaxT {
     ) -> Self {
         MaxT { counted: TestCounts::new(pairs, alternatives.into(), thresholds), families: Families(families), scales }
     }
+}
 
-    /// Adds the counts of the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] if they do not follow, or were counted under another specification.
-    pub fn merge(&mut self, later: &Self) -> Result<()> {
+impl Ranged for MaxT {
+    fn span(&self) -> &Span {
+        &self.counted.span
+    }
+
+    fn merge(&mut self, later: &Self, _stop: &Stop<'_>) -> Result<()> {
         self.counted.merge(&later.counted, self.scales == later.scales && self.families == later.families)
     }
 }
@@ -256,13 +251,13 @@ impl Accumulate for Largest<'_> {
         cleared(&mut partial.counts, self.thresholds.len())?;
         // How extreme the statistics of one family are in a batch of replicates.
         let largest = self.families.iter().map(|family| family.range.len()).max();
-        cleared(&mut partial.numbers, largest.unwrap_or(0) * BLOCK)
+        cleared(&mut partial.numbers, largest.unwrap_or(0) * BATCH)
     }
 
     fn add_values(&self, partial: &mut Partial, series: usize, _: usize, statistics: &[f64]) {
         let (alternative, scale) = (self.alternatives.of(series / self.pairs), self.scales[series]);
         let place = series - self.family(series).range.start;
-        let out = &mut partial.numbers[place * BLOCK..];
+        let out = &mut partial.numbers[place * BATCH..];
         out.iter_mut().zip(statistics).for_each(|(out, &t)| *out = alternative.extremeness(t) * scale);
     }
 
@@ -271,10 +266,10 @@ impl Accumulate for Largest<'_> {
         if range.end != (metric + 1) * self.pairs {
             return; // more metrics of the family follow
         }
-        let mut largest = [f64::NEG_INFINITY; BLOCK];
+        let mut largest = [f64::NEG_INFINITY; BATCH];
         let largest = &mut largest[..replicates];
         for &series in order {
-            let extreme = &partial.numbers[(series - range.start) * BLOCK..][..replicates];
+            let extreme = &partial.numbers[(series - range.start) * BATCH..][..replicates];
             largest.iter_mut().zip(extreme).for_each(|(largest, extreme)| *largest = largest.max(*extreme));
             let threshold = self.thresholds[series];
             partial.counts[series] += largest.iter().filter(|largest| **largest >= threshold).count() as u64;
@@ -316,18 +311,6 @@ impl MinP {
     ) -> Self {
         let counted = TestCounts::new(pairs, alternatives.into(), thresholds);
         MinP { counted, families: Families(families), tolerances, ranks }
-    }
-
-    /// Always fails: the rank of a shuffle among some of the shuffles does not determine its rank among all.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`].
-    pub fn merge(&mut self, _later: &Self) -> Result<()> {
-        Err(Error::InvalidOption {
-            option: "a reduction to merge".into(),
-            expected: "one that can be computed in parts (merge Series, or run all shuffles at once)".into(),
-            got: "MinP, which ranks each shuffle among all".into(),
-        })
     }
 
     /// Makes the shuffles, several times if there is no room for the statistics of all tests.
@@ -391,6 +374,21 @@ impl MinP {
             }
         }
         Ok(())
+    }
+}
+
+impl Ranged for MinP {
+    fn span(&self) -> &Span {
+        &self.counted.span
+    }
+
+    /// Always fails: the rank of a shuffle among some of the shuffles does not determine its rank among all.
+    fn merge(&mut self, _later: &Self, _stop: &Stop<'_>) -> Result<()> {
+        Err(Error::invalid(
+            "a reduction to merge",
+            "one that can be computed in parts (merge Series, or run all shuffles at once)",
+            "MinP, which ranks each shuffle among all",
+        ))
     }
 }
 

@@ -1,19 +1,20 @@
 //! Sums of floats that do not depend on how a range of replicates is split.
 //!
 //! Floating-point additions round, so their order has to be a function of the replicates alone. Here it is a binary
-//! tree over the numbers of all replicates: a leaf is a [`BLOCK`] of replicates, and the neighbours 2i and 2i + 1 of
+//! tree over the numbers of all replicates: a leaf is a [`BATCH`] of replicates, and the neighbours 2i and 2i + 1 of
 //! one level are the children of a node of the next. For a range, the largest complete nodes within it are kept, at
 //! most two per level; as soon as both children of a node are complete, they are joined. Parts of a range that are
 //! split between leaves therefore make the same nodes as the whole range, however it is split.
 
 use std::ops::Range;
 
-use super::{BLOCK, Combine, Field, Partial, Reader, foreign};
-use crate::error::{Error, Result};
-use crate::resample::reserved;
+use super::{Combine, Field, Partial, Reader, foreign};
+use crate::error::Result;
+use crate::memory::{reserved, room};
+use crate::resample::BATCH;
 
 /// The number of levels of complete nodes: replicates have 64-bit numbers.
-const LEVELS: usize = 64 - BLOCK.ilog2() as usize;
+const LEVELS: usize = 64 - BATCH.ilog2() as usize;
 
 /// Joins the values of some replicates with those of the replicates that follow them.
 pub(super) type Join = fn((&mut [f64], u64), (&[f64], u64));
@@ -36,13 +37,13 @@ impl Node {
             if left == 0 {
                 return None;
             }
-            let block = BLOCK.ilog2();
-            let node = if aligned < block || left < BLOCK as u64 {
-                let replicates = left.min(BLOCK as u64 - begin % BLOCK as u64);
-                Node { level: 0, index: begin / BLOCK as u64, replicates }
+            let block = BATCH.ilog2();
+            let node = if aligned < block || left < BATCH as u64 {
+                let replicates = left.min(BATCH as u64 - begin % BATCH as u64);
+                Node { level: 0, index: begin / BATCH as u64, replicates }
             } else {
                 let level = aligned.min(left.ilog2()) - block;
-                Node { level, index: begin >> (block + level), replicates: (BLOCK as u64) << level }
+                Node { level, index: begin >> (block + level), replicates: (BATCH as u64) << level }
             };
             begin += node.replicates;
             Some(node)
@@ -50,7 +51,7 @@ impl Node {
     }
 
     fn is_complete(self) -> bool {
-        self.replicates == (BLOCK as u64) << self.level
+        self.replicates == (BATCH as u64) << self.level
     }
 }
 
@@ -78,7 +79,7 @@ impl Fold {
     /// # Errors
     /// [`Error::Memory`].
     pub fn push(&mut self, first: u64, replicates: usize, values: &[f64]) -> Result<()> {
-        self.append(Node { level: 0, index: first / BLOCK as u64, replicates: replicates as u64 }, values)
+        self.append(Node { level: 0, index: first / BATCH as u64, replicates: replicates as u64 }, values)
     }
 
     /// Adds the values of partial results, which are stored batch by batch.
@@ -86,7 +87,7 @@ impl Fold {
         Box::new(|partial: &Partial| {
             let mut next = partial.replicates.start;
             for values in partial.numbers.chunks_exact(self.width.max(1)) {
-                let end = partial.replicates.end.min((next / BLOCK as u64 + 1) * BLOCK as u64);
+                let end = partial.replicates.end.min((next / BATCH as u64 + 1) * BATCH as u64);
                 self.push(next, (end - next) as usize, values)?;
                 next = end;
             }
@@ -143,7 +144,7 @@ impl Fold {
     }
 
     fn append(&mut self, node: Node, values: &[f64]) -> Result<()> {
-        self.values.try_reserve(self.width).map_err(|_| Error::Memory { numbers: self.width as u128 })?;
+        room(&mut self.values, self.width)?;
         self.values.extend_from_slice(values);
         self.nodes.push(node);
         while let [.., left, right] = self.nodes[..] {
@@ -183,8 +184,8 @@ mod tests {
         let mut fold = Fold::new(2, add).unwrap();
         let mut next = first;
         while next < last {
-            let end = last.min((next / BLOCK as u64 + 1) * BLOCK as u64);
-            fold.push(next, (end - next) as usize, &value(next / BLOCK as u64)).unwrap();
+            let end = last.min((next / BATCH as u64 + 1) * BATCH as u64);
+            fold.push(next, (end - next) as usize, &value(next / BATCH as u64)).unwrap();
             next = end;
         }
         fold
@@ -200,7 +201,7 @@ mod tests {
             let (left, right) = (node(begin, middle), node(middle, end));
             [left[0] + right[0], left[1] + right[1]]
         }
-        let (mut begin, end) = (first / BLOCK as u64, last / BLOCK as u64);
+        let (mut begin, end) = (first / BATCH as u64, last / BATCH as u64);
         let mut sum: Option<[f64; 2]> = None;
         while begin < end {
             let mut size = 1;
@@ -219,9 +220,9 @@ mod tests {
         fn any_split_between_blocks_gives_the_same_bytes(
             first in 0..300u64,
             lengths in prop::collection::vec(1..90u64, 1..8),
-            at_the_end in 0..BLOCK as u64,
+            at_the_end in 0..BATCH as u64,
         ) {
-            let block = BLOCK as u64;
+            let block = BATCH as u64;
             let mut ends: Vec<u64> = lengths.iter().scan(first, |end, length| { *end += length; Some(*end) }).collect();
             let whole = fold_of(first * block, ends[ends.len() - 1] * block);
             prop_assert_eq!(obvious(first * block, ends[ends.len() - 1] * block), whole.total().unwrap().0);

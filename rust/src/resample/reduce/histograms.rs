@@ -4,8 +4,10 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::state::{Field, Reader, State, foreign};
-use super::{Accumulate, BLOCK, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared};
+use super::{Accumulate, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same, cleared};
 use crate::error::Result;
+use crate::pool::Stop;
+use crate::resample::BATCH;
 use crate::resample::bins::{Bins, Histogram};
 use crate::simd::Simd;
 
@@ -79,20 +81,14 @@ impl Histograms {
     pub fn shape(&self) -> [usize; 2] {
         self.tests.shape()
     }
+}
 
-    /// The replicates that were counted.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.span.get()
+impl Ranged for Histograms {
+    fn span(&self) -> &Span {
+        &self.span
     }
 
-    /// Adds the counts of the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other tests, and [`crate::Error::Memory`].
-    pub fn merge(&mut self, later: &Self) -> Result<()> {
+    fn merge(&mut self, later: &Self, _stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.tests == later.tests && self.of == later.of)?;
         let mut total = self.total()?;
@@ -164,7 +160,7 @@ impl Accumulate for Binned<'_> {
         bins.make_room(self.all.of.copies() * partial.len())?;
         partial.bins = Some(bins);
         match self.all.of {
-            Statistics::Permutations => cleared(&mut partial.numbers, self.all.systems * BLOCK),
+            Statistics::Permutations => cleared(&mut partial.numbers, self.all.systems * BATCH),
             Statistics::Shuffles | Statistics::HalfOfShuffles => Ok(()),
         }
     }
@@ -175,12 +171,12 @@ impl Accumulate for Binned<'_> {
             Statistics::Shuffles => bins.add(series, values),
             Statistics::HalfOfShuffles => {
                 bins.add(series, values);
-                let mut mirrored = [0.0; BLOCK];
+                let mut mirrored = [0.0; BATCH];
                 mirrored.iter_mut().zip(values).for_each(|(mirrored, value)| *mirrored = -value);
                 bins.add(series, &mirrored[..values.len()]);
             }
             Statistics::Permutations => {
-                numbers[series % self.all.systems * BLOCK..][..values.len()].copy_from_slice(values);
+                numbers[series % self.all.systems * BATCH..][..values.len()].copy_from_slice(values);
             }
         }
     }
@@ -190,10 +186,10 @@ impl Accumulate for Binned<'_> {
             return;
         }
         let Partial { bins: Some(bins), numbers, .. } = partial else { unreachable!("the block has begun") };
-        let scores = |system: usize| &numbers[system * BLOCK..][..replicates];
+        let scores = |system: usize| &numbers[system * BATCH..][..replicates];
         let pairs = &self.all.tests.pairs;
         for (test, &(x, y)) in (metric * pairs.len()..).zip(pairs) {
-            let mut differences = [0.0; BLOCK];
+            let mut differences = [0.0; BATCH];
             let both = scores(x).iter().zip(scores(y));
             differences.iter_mut().zip(both).for_each(|(difference, (x, y))| *difference = x - y);
             bins.add(test, &differences[..replicates]);

@@ -2,11 +2,13 @@
 //!
 //! A [`Reduction`] reads replicates in blocks. Any thread turns a block into a [`Partial`] result; the calling thread
 //! combines the partial results in the order of the replicates. The results of two adjacent ranges can be merged. If
-//! both ranges begin and end at multiples of [`BLOCK`], the merged result has the same bytes as one run over both
+//! both ranges begin and end at multiples of [`BATCH`], the merged result has the same bytes as one run over both
 //! ranges.
 //!
-//! A *block* of replicates is what a kernel sums at a time. Its replicates are scored in *batches* of at most [`BLOCK`].
+//! A *block* of replicates is what a kernel sums at a time. Its replicates are scored in *batches* of at most [`BATCH`], aligned to multiples of
+//! it.
 
+mod any;
 mod draws;
 mod family;
 mod fold;
@@ -18,13 +20,16 @@ mod stopping;
 mod sums;
 mod tally;
 
+#[cfg(feature = "python")]
+pub(crate) use any::reductions;
+pub use any::{AnyReduction, run_all};
 pub use draws::{Draws, Moments, Ranks};
 pub use family::{MaxT, MinP, Spread};
 pub use histograms::{Histograms, Statistics};
 pub use permuted::PermutedTally;
 pub use series::Series;
 pub use state::State;
-pub(crate) use state::{Field, Reader, foreign, reserve};
+pub(crate) use state::{Field, Reader, foreign};
 pub use stopping::{Boundaries, Gandy, Limits, Outcome, Rule, Sequential, SequentialTally};
 pub use sums::Sums;
 pub use tally::Tally;
@@ -33,13 +38,11 @@ use std::ops::Range;
 
 use super::bins::Bins;
 use super::kernel::Block;
-use super::{Zero, length, resize};
-use crate::error::{Error, Result};
+use super::length;
+use crate::error::{Error, Result, check_length};
+use crate::memory::{Zero, resize};
 use crate::pool::Stop;
-
-/// Replicates are scored in batches of this many, aligned to multiples of it, so that their totals stay in the L1
-/// cache. Sums of floats are sums over these batches.
-pub const BLOCK: usize = 64;
+use crate::resample::BATCH;
 
 /// A pair of systems (x, y); its statistic is score(x) − score(y).
 pub type Pair = (usize, usize);
@@ -97,8 +100,7 @@ impl Alternatives {
     fn check(&self, metrics: usize) -> Result<()> {
         match self.0.len() {
             1 => Ok(()),
-            got if got == metrics => Ok(()),
-            got => Err(Error::LengthMismatch { what: "alternatives".into(), expected: metrics, got }),
+            got => check_length("alternatives", metrics, got),
         }
     }
 
@@ -172,14 +174,14 @@ impl Partial {
         length(&self.replicates)
     }
 
-    /// The number of aligned batches of [`BLOCK`] replicates that the block touches.
+    /// The number of aligned batches of [`BATCH`] replicates that the block touches.
     fn batches(&self) -> usize {
-        (self.replicates.end.div_ceil(BLOCK as u64) - self.replicates.start / BLOCK as u64) as usize
+        (self.replicates.end.div_ceil(BATCH as u64) - self.replicates.start / BATCH as u64) as usize
     }
 
-    /// The index of the batch, among those of the block, that the `at`-th replicate belongs to.
+    /// The batch of the block's `at`-th replicate; 0 is the first batch that the block touches.
     fn batch(&self, at: usize) -> usize {
-        ((self.replicates.start % BLOCK as u64) as usize + at) / BLOCK
+        ((self.replicates.start % BATCH as u64) as usize + at) / BATCH
     }
 }
 
@@ -196,11 +198,11 @@ pub trait Accumulate: Sync {
         true
     }
 
-    /// Adds the statistics or scores of one series in at most [`BLOCK`] replicates, from the `at`-th of the block on.
+    /// Adds the statistics or scores of one series in at most [`BATCH`] replicates, from the `at`-th of the block on.
     fn add_values(&self, _partial: &mut Partial, _series: usize, _at: usize, _values: &[f64]) {}
 
-    /// Called when the values of all series of a metric have been added for a batch: so many replicates, from the `at`-th
-    /// of the block on. Then come those of the next metric, and of the next batch after the last metric.
+    /// Called for each metric of each batch, once the values of all its series have been added. The batch begins with the
+    /// `at`-th replicate of the block.
     fn metric_done(&self, _partial: &mut Partial, _metric: usize, _at: usize, _replicates: usize) {}
 
     /// Called when the whole block has been added, before another thread combines the partial result.
@@ -236,9 +238,30 @@ fn cleared<T: Zero + Default>(buffer: &mut Vec<T>, length: usize) -> Result<()> 
     resize(buffer, length)
 }
 
+/// What a reduction keeps of a range of replicates. That of the next range can be added.
+pub trait Ranged {
+    /// The range, if the reduction has been run.
+    fn span(&self) -> &Span;
+
+    /// Adds what a reduction with the same specification has kept of the replicates that follow these.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] if they do not follow, or the specification is another one, [`Error::Memory`], and
+    /// [`Error::Interrupted`] if the call is cancelled.
+    fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()>;
+
+    /// The replicates that were processed.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] before a run.
+    fn replicates(&self) -> Result<Range<u64>> {
+        self.span().get()
+    }
+}
+
 /// The range of replicates that a reduction has processed, if it has been run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Span(Option<Range<u64>>);
+pub struct Span(Option<Range<u64>>);
 
 impl Span {
     /// The range.
@@ -246,10 +269,12 @@ impl Span {
     /// # Errors
     /// [`Error::InvalidOption`] before a run.
     fn get(&self) -> Result<Range<u64>> {
-        let never = || Error::InvalidOption {
-            option: "a reduction whose result is read".into(),
-            expected: "one that Resampler.run returned".into(),
-            got: "one that has not been run".into(),
+        let never = || {
+            Error::invalid(
+                "a reduction whose result is read",
+                "one that Resampler.run returned",
+                "one that has not been run",
+            )
         };
         self.0.clone().ok_or_else(never)
     }
@@ -263,9 +288,8 @@ impl Span {
         if first.end == second.start {
             return Ok(first.start..second.end);
         }
-        let (option, expected) =
-            ("the first replicate of a reduction to merge", format!("{}, where this one ends", first.end));
-        Err(Error::InvalidOption { option: option.into(), expected, got: second.start.to_string() })
+        let expected = format_args!("{}, where this one ends", first.end);
+        Err(Error::invalid("the first replicate of a reduction to merge", expected, second.start))
     }
 }
 
@@ -274,11 +298,11 @@ fn check_same(same: bool) -> Result<()> {
     if same {
         return Ok(());
     }
-    Err(Error::InvalidOption {
-        option: "a reduction to merge".into(),
-        expected: "one with the same pairs, thresholds and other settings".into(),
-        got: "a different one".into(),
-    })
+    Err(Error::invalid(
+        "a reduction to merge",
+        "one with the same pairs, thresholds and other settings",
+        "a different one",
+    ))
 }
 
 /// The tests of a reduction that reads the statistics of pairs: every pair under every metric.
@@ -323,14 +347,13 @@ impl Tests {
     fn check(&self, what: &str, values: &[f64]) -> Result<()> {
         self.check_length(what, values.len())?;
         match values.iter().any(|value| value.is_nan()) {
-            true => Err(Error::InvalidOption { option: what.into(), expected: "numbers".into(), got: "NaN".into() }),
+            true => Err(Error::invalid(what, "numbers", "NaN")),
             false => Ok(()),
         }
     }
 
     /// Checks that there is one element for each test.
     fn check_length(&self, what: &str, got: usize) -> Result<()> {
-        let expected = self.count();
-        if got == expected { Ok(()) } else { Err(Error::LengthMismatch { what: what.into(), expected, got }) }
+        check_length(what, self.count(), got)
     }
 }

@@ -4,9 +4,11 @@ use std::ops::Range;
 
 use super::state::state;
 use super::tally::{TestCounts, combine_counts};
-use super::{Accumulate, Alternative, BLOCK, Input, Pair, Partial, Reduction, Shape, Stages, cleared};
+use super::{Accumulate, Alternative, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, cleared};
 use crate::error::Result;
-use crate::resample::zeros;
+use crate::memory::zeros;
+use crate::pool::Stop;
+use crate::resample::BATCH;
 
 /// For every metric and pair (x, y), the number of permutations in which |score(x) − score(y)| reaches a threshold, and
 /// in which the range of the scores of all systems, max − min, reaches it (Carterette 2012,
@@ -38,20 +40,14 @@ impl PermutedTally {
     pub fn shape(&self) -> [usize; 2] {
         self.counted.tests.shape()
     }
+}
 
-    /// The permutations that were counted.
-    ///
-    /// # Errors
-    /// [`InvalidOption`](crate::Error::InvalidOption) before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.counted.span.get()
+impl Ranged for PermutedTally {
+    fn span(&self) -> &Span {
+        &self.counted.span
     }
 
-    /// Adds the counts of the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`InvalidOption`](crate::Error::InvalidOption) if they do not follow, or were counted under another specification.
-    pub fn merge(&mut self, later: &Self) -> Result<()> {
+    fn merge(&mut self, later: &Self, _stop: &Stop<'_>) -> Result<()> {
         self.counted.merge(&later.counted, self.systems == later.systems)
     }
 }
@@ -94,16 +90,16 @@ impl Accumulate for Differences<'_> {
     fn start(&self, partial: &mut Partial) -> Result<()> {
         cleared(&mut partial.counts, 2 * self.thresholds.len())?;
         // The scores of all systems under one metric in a batch of replicates.
-        cleared(&mut partial.numbers, self.systems * BLOCK)
+        cleared(&mut partial.numbers, self.systems * BATCH)
     }
 
     fn add_values(&self, partial: &mut Partial, series: usize, _: usize, scores: &[f64]) {
-        partial.numbers[series % self.systems * BLOCK..][..scores.len()].copy_from_slice(scores);
+        partial.numbers[series % self.systems * BATCH..][..scores.len()].copy_from_slice(scores);
     }
 
     fn metric_done(&self, partial: &mut Partial, metric: usize, _: usize, replicates: usize) {
-        let scores = |system: usize| &partial.numbers[system * BLOCK..][..replicates];
-        let (mut highest, mut range) = ([f64::NEG_INFINITY; BLOCK], [f64::INFINITY; BLOCK]);
+        let scores = |system: usize| &partial.numbers[system * BATCH..][..replicates];
+        let (mut highest, mut range) = ([f64::NEG_INFINITY; BATCH], [f64::INFINITY; BATCH]);
         for system in 0..self.systems {
             for ((highest, lowest), &score) in highest.iter_mut().zip(&mut range).zip(scores(system)) {
                 (*highest, *lowest) = (highest.max(score), lowest.min(score));

@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use super::state::{Field, Reader, state};
-use super::{Accumulate, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared};
+use super::{Accumulate, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same, cleared};
 use crate::error::Result;
+use crate::memory::zeros;
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::{length, zeros};
+use crate::resample::BATCH;
+use crate::resample::length;
 
 /// A value for every series and replicate.
 #[derive(Debug, Clone, Default)]
@@ -53,9 +55,7 @@ impl SeriesValues {
             for of in [&*self, later] {
                 let here = of.values.len() / self.series;
                 let (front, back) = out.split_at_mut(here);
-                for (out, values) in
-                    front.chunks_mut(super::BLOCK << 10).zip(of.values[series * here..].chunks(super::BLOCK << 10))
-                {
+                for (out, values) in front.chunks_mut(BATCH << 10).zip(of.values[series * here..].chunks(BATCH << 10)) {
                     meter.charge(out.len(), stop)?;
                     out.copy_from_slice(&values[..out.len()]);
                 }
@@ -131,21 +131,14 @@ impl Series {
     pub fn shape(&self) -> [usize; 2] {
         self.tests.shape()
     }
+}
 
-    /// The replicates that were processed.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.all.span.get()
+impl Ranged for Series {
+    fn span(&self) -> &Span {
+        &self.all.span
     }
 
-    /// Appends the result for the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other pairs, [`crate::Error::Memory`], and
-    /// [`crate::Error::Interrupted`] if the call is cancelled.
-    pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
+    fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         check_same(self.tests == later.tests)?;
         self.all.merge(&later.all, stop)
     }

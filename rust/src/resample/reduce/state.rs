@@ -7,7 +7,8 @@ use std::ops::Range;
 
 use super::{Span, Tests};
 use crate::error::{Error, Result};
-use crate::resample::{length, reserved};
+use crate::memory::{reserved, room};
+use crate::resample::length;
 
 /// A reduction whose state can be sent to another process.
 pub trait State {
@@ -26,11 +27,7 @@ pub trait State {
 
 /// The error for words that are not the state of a reduction with the same specification.
 pub(crate) fn foreign() -> Error {
-    Error::InvalidOption {
-        option: "the state of a reduction".into(),
-        expected: "that of a reduction with the same specification".into(),
-        got: "other numbers".into(),
-    }
+    Error::invalid("the state of a reduction", "that of a reduction with the same specification", "other numbers")
 }
 
 /// Words that are read from the front.
@@ -79,11 +76,6 @@ pub trait Field {
     /// # Errors
     /// [`Error::InvalidOption`] if it cannot have been written, and [`Error::Memory`].
     fn load(&mut self, from: &mut Reader<'_>) -> Result<()>;
-}
-
-/// Makes room for more words.
-pub(crate) fn reserve(out: &mut Vec<u64>, more: usize) -> Result<()> {
-    out.try_reserve(more).map_err(|_| Error::Memory { numbers: more as u128 })
 }
 
 /// A number that a word can hold.
@@ -139,7 +131,7 @@ impl Word for bool {
 
 impl Field for usize {
     fn save(&self, out: &mut Vec<u64>) -> Result<()> {
-        reserve(out, 1)?;
+        room(out, 1)?;
         out.push(self.to_word());
         Ok(())
     }
@@ -153,7 +145,7 @@ impl Field for usize {
 impl<T: Word> Field for Vec<T> {
     fn save(&self, out: &mut Vec<u64>) -> Result<()> {
         self.len().save(out)?;
-        reserve(out, self.len())?;
+        room(out, self.len())?;
         out.extend(self.iter().map(|number| number.to_word()));
         Ok(())
     }
@@ -176,7 +168,7 @@ const MOST_REPLICATES: u64 = 1 << 53;
 impl Field for Span {
     fn save(&self, out: &mut Vec<u64>) -> Result<()> {
         let Range { start, end } = self.get()?;
-        reserve(out, 2)?;
+        room(out, 2)?;
         out.extend([start, end]);
         Ok(())
     }

@@ -10,12 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{
-    Accumulate, Alternatives, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
+    Accumulate, Alternatives, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
 };
 use crate::error::{Error, Result};
+use crate::memory::{reserved, resize, zeros};
 use crate::pool::{PIECE, Stop};
 use crate::resample::bins::{Bins, Histogram};
-use crate::resample::{length, reserved, resize, zeros};
+use crate::resample::length;
 use crate::simd::Simd;
 
 /// A rule for when to stop.
@@ -45,9 +46,7 @@ impl Rule {
     /// # Errors
     /// [`Error::InvalidOption`] if they are not.
     pub fn checked(self) -> Result<Self> {
-        let refused = |option: &str, expected: &str, got: String| {
-            Err(Error::InvalidOption { option: option.into(), expected: expected.into(), got })
-        };
+        let refused = |option: &str, expected: &str, got: String| Err(Error::invalid(option, expected, got));
         match self {
             Rule::BesagClifford { exceedances: 0 } => refused("exceedances", "at least 1", "0".into()),
             Rule::Gandy { level, .. } if !(level > 0.0 && level < 1.0) => {
@@ -304,11 +303,11 @@ impl SequentialTally {
         let Range { start, .. } = self.span.get()?;
         match &self.state {
             State::Running(sequential) => Ok(sequential.outcomes()),
-            State::Deferred(_) => Err(Error::InvalidOption {
-                option: "the first shuffle of a SequentialTally whose outcomes are read".into(),
-                expected: "0 (merge it with the shuffles before it)".into(),
-                got: start.to_string(),
-            }),
+            State::Deferred(_) => Err(Error::invalid(
+                "the first shuffle of a SequentialTally whose outcomes are read",
+                "0 (merge it with the shuffles before it)",
+                start,
+            )),
         }
     }
 
@@ -316,33 +315,27 @@ impl SequentialTally {
     pub fn shape(&self) -> [usize; 2] {
         self.tests.shape()
     }
+}
 
-    /// The replicates that were processed.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.span.get()
+impl Ranged for SequentialTally {
+    fn span(&self) -> &Span {
+        &self.span
     }
 
-    /// Examines the shuffles that follow these.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] if they do not follow, or belong to other tests, [`Error::Memory`], and
-    /// [`Error::Interrupted`] if the call is cancelled, after which some of them may have been examined.
-    pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
+    /// If the call is cancelled, some of the later shuffles may have been examined.
+    fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         let same = self.thresholds == later.thresholds && self.alternatives == later.alternatives;
         check_same(same && self.tests == later.tests && self.rule == later.rule)?;
         if self.with_histograms || later.with_histograms {
             // Merging needs the statistics, which take far more memory than a bit for each shuffle.
-            return Err(Error::InvalidOption {
-                option: "a SequentialTally to merge".into(),
-                expected: "one without histograms (run all shuffles at once)".into(),
-                got: "one with histograms".into(),
-            });
+            return Err(Error::invalid(
+                "a SequentialTally to merge",
+                "one without histograms (run all shuffles at once)",
+                "one with histograms",
+            ));
         }
-        let State::Deferred(bits) = &later.state else { unreachable!("nothing comes before shuffle 0") };
+        let State::Deferred(bits) = &later.state else { return check_same(false) };
         let n = length(&later.span.get()?);
         match &mut self.state {
             State::Running(sequential) => {

@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use super::state::state;
-use super::{Accumulate, Input, Partial, Reduction, Shape, Span, Stages, check_same, cleared};
+use super::{Accumulate, Input, Partial, Ranged, Reduction, Shape, Span, Stages, check_same, cleared};
 use crate::error::Result;
+use crate::memory::{reserved, zeros};
 use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::kernel::Block;
-use crate::resample::{length, reserved, zeros};
+use crate::resample::length;
 
 /// The sums of every replicate: over the drawn units, or over the flipped units relative to the first system.
 #[derive(Debug, Clone, Default)]
@@ -32,21 +33,14 @@ impl Sums {
     pub fn cells(&self) -> usize {
         self.cells
     }
+}
 
-    /// The replicates that were processed.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.span.get()
+impl Ranged for Sums {
+    fn span(&self) -> &Span {
+        &self.span
     }
 
-    /// Appends the result for the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other samples, [`crate::Error::Memory`], and
-    /// [`crate::Error::Interrupted`] if the call is cancelled.
-    pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
+    fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.cells == later.cells)?;
         let mut sums = reserved(self.sums.len() + later.sums.len())?;

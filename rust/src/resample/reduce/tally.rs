@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use super::state::state;
 use super::{
-    Accumulate, Alternatives, Combine, Field, Input, Pair, Partial, Reader, Reduction, Shape, Span, Stages, Tests,
-    check_same, cleared,
+    Accumulate, Alternatives, Combine, Field, Input, Pair, Partial, Ranged, Reader, Reduction, Shape, Span, Stages,
+    Tests, check_same, cleared,
 };
 use crate::error::Result;
-use crate::resample::zeros;
+use crate::memory::zeros;
+use crate::pool::Stop;
 
 /// A count of shuffles for each test, with the thresholds that they were counted by.
 #[derive(Debug, Clone)]
@@ -95,14 +96,6 @@ macro_rules! test_counts {
             pub fn shape(&self) -> [usize; 2] {
                 self.counted.tests.shape()
             }
-
-            /// The replicates that were counted.
-            ///
-            /// # Errors
-            /// [`InvalidOption`](crate::Error::InvalidOption) before a run.
-            pub fn replicates(&self) -> Result<Range<u64>> {
-                self.counted.span.get()
-            }
         }
     };
 }
@@ -123,12 +116,14 @@ impl Tally {
     pub fn new(pairs: Vec<Pair>, alternatives: impl Into<Alternatives>, thresholds: Vec<f64>) -> Self {
         Tally { counted: TestCounts::new(pairs, alternatives.into(), thresholds) }
     }
+}
 
-    /// Adds the counts of the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or were counted under another specification.
-    pub fn merge(&mut self, later: &Self) -> Result<()> {
+impl Ranged for Tally {
+    fn span(&self) -> &Span {
+        &self.counted.span
+    }
+
+    fn merge(&mut self, later: &Self, _stop: &Stop<'_>) -> Result<()> {
         self.counted.merge(&later.counted, true)
     }
 }

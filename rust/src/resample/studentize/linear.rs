@@ -3,8 +3,8 @@
 use super::sums::{add, dot, widened};
 use super::{Both, Weights};
 use crate::error::Result;
+use crate::memory::{reserved, zeros};
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::{reserved, zeros};
 use crate::simd::Simd;
 
 /// Contributions are rounded to integers, so that their products can be summed exactly. This is the root mean square of

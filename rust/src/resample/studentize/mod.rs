@@ -15,10 +15,10 @@ mod terms;
 mod tests;
 
 use crate::error::{Error, Result};
+use crate::memory::{reserved, resize, zeros};
 use crate::metric::{Formula, Terms};
 use crate::pool::{Stop, WorkMeter};
 use crate::resample::design::packed::{Column, Integer, narrow, with_values};
-use crate::resample::{reserved, resize, zeros};
 use crate::simd::{Simd, dispatch};
 use crate::stats::LARGEST_SUM;
 use linear::Linear;

@@ -1,7 +1,7 @@
 //! Sums of products and rounding, with the same bits on every path.
 
 use crate::error::Result;
-use crate::resample::reserved;
+use crate::memory::reserved;
 use crate::simd::dispatch;
 
 /// Partial sums of a product. Their number fixes the order of additions.

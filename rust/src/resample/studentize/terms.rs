@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::sums::widened;
 use super::{Both, LARGEST_TERM, Weights};
 use crate::error::Result;
+use crate::memory::{reserved, zeros};
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::{reserved, zeros};
 use crate::simd::{Simd, dispatch};
 
 /// The root mean square of columns with values above [`LARGEST_TERM`] after rounding.

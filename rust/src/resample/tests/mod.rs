@@ -11,11 +11,12 @@ mod splits;
 use std::ops::Range;
 
 use super::design::Design;
-use super::kernel::{Block, Kernel, STRIDE, Scratch};
-use super::reduce::{self, Outcome, Reduction, Rule};
+use super::kernel::{Block, Kernel, Scratch};
+use super::reduce::{self, Outcome, Ranged, Reduction, Rule};
 use super::{Alternative, Alternatives, Kind, Pair, Plan, Resampler, Sample, replicates};
 use crate::error::Result;
 use crate::pool::{Run, Stop};
+use crate::resample::BATCH;
 use crate::stats::SuffStats;
 
 pub fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
@@ -150,10 +151,10 @@ pub fn all_sums(design: &Design, kernel: &dyn Kernel, replicates: Range<u64>, le
     let mut scratch = Scratch::default();
     for first in replicates.clone().step_by(length) {
         let range = first..replicates.end.min(first + length as u64);
-        let stride = ((range.end - range.start) as usize).next_multiple_of(STRIDE);
+        let stride = ((range.end - range.start) as usize).next_multiple_of(BATCH);
         let mut columns = vec![0; design.width() * stride];
         kernel.sums(range.clone(), &mut scratch, (&mut columns, stride), &Stop::never()).unwrap();
-        let block = Block { design, columns: &columns, stride, replicates: range, rows: kernel.rows() };
+        let block = Block { design, columns: &columns, stride, replicates: range, constants: kernel.constants() };
         for replicate in 0..block.len() {
             for cell in 0..design.cells() {
                 let mut sum = [0];

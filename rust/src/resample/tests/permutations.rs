@@ -94,9 +94,9 @@ fn tallies_count_the_scores_of_the_sums_and_merge() {
         assert_eq!([2, 3], got.shape());
     }
     let mut parts = tally(0, 64, 1);
-    parts.merge(&tally(64, n - 64, 2)).unwrap();
+    parts.merge(&tally(64, n - 64, 2), &Stop::never()).unwrap();
     assert_eq!((expected.as_slice(), expected_ranges.as_slice()), (parts.counts(), parts.range_counts()));
-    assert!(parts.merge(&tally(0, 64, 1)).is_err());
+    assert!(parts.merge(&tally(0, 64, 1), &Stop::never()).is_err());
 }
 
 #[test]

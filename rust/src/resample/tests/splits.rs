@@ -5,8 +5,8 @@ use crate::metric::metric;
 use crate::pool::Stop;
 use crate::resample::bins::{Bins, Histogram};
 use crate::resample::reduce::{
-    BLOCK, Draws, Histograms, MaxT, Moments, PermutedTally, Ranks, SequentialTally, Series, Spread, State, Statistics,
-    Sums, Tally,
+    Draws, Histograms, MaxT, Moments, PermutedTally, Ranks, SequentialTally, Series, Spread, State, Statistics, Sums,
+    Tally,
 };
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
@@ -35,7 +35,7 @@ fn cut(first: u64, lengths: &[u64], rest: u64) -> Vec<Range<u64>> {
     let mut ranges: Vec<_> = lengths
         .iter()
         .map(|length| {
-            let end = (begin / BLOCK as u64 + length) * BLOCK as u64;
+            let end = (begin / BATCH as u64 + length) * BATCH as u64;
             let range = begin..end;
             begin = end;
             range
@@ -67,11 +67,10 @@ fn of_series((resampler, seed): (&Resampler, u64), parts: &[Range<u64>], of: Sta
 }
 
 /// As [`merged_as`], where each part is sent to another process.
-fn merged<R: Reduction + State + Clone, T>(
+fn merged<R: Reduction + Ranged + State + Clone, T>(
     setup: (&Resampler, u64),
     reduction: &R,
     parts: &[Range<u64>],
-    merge: impl Fn(&mut R, &R),
     get: impl Fn(&R) -> T,
 ) -> [T; 3] {
     let sent = |computed: R| {
@@ -79,16 +78,16 @@ fn merged<R: Reduction + State + Clone, T>(
         received.set_state(&computed.state().unwrap()).unwrap();
         received
     };
-    merged_as(setup, reduction, parts, (merge, sent), get)
+    merged_as(setup, reduction, parts, sent, get)
 }
 
 /// Runs a reduction on the whole range and on each part, merges the parts from the left and from the right, and returns
 /// the result of all three.
-fn merged_as<R: Reduction + Clone, T>(
+fn merged_as<R: Reduction + Ranged + Clone, T>(
     (resampler, seed): (&Resampler, u64),
     reduction: &R,
     parts: &[Range<u64>],
-    (merge, sent): (impl Fn(&mut R, &R), impl Fn(R) -> R),
+    sent: impl Fn(R) -> R,
     get: impl Fn(&R) -> T,
 ) -> [T; 3] {
     let computed = |range: Range<u64>, threads| {
@@ -100,11 +99,11 @@ fn merged_as<R: Reduction + Clone, T>(
     let made: Vec<R> =
         parts.iter().zip((1..4).cycle()).map(|(part, threads)| sent(computed(part.clone(), threads))).collect();
     let mut from_the_left = made[0].clone();
-    made[1..].iter().for_each(|later| merge(&mut from_the_left, later));
+    made[1..].iter().for_each(|later| from_the_left.merge(later, &Stop::never()).unwrap());
     let mut from_the_right = made[made.len() - 1].clone();
     for earlier in made[..made.len() - 1].iter().rev() {
         let mut both = earlier.clone();
-        merge(&mut both, &from_the_right);
+        both.merge(&from_the_right, &Stop::never()).unwrap();
         from_the_right = both;
     }
     let whole = computed(parts[0].start..parts[parts.len() - 1].end, 2);
@@ -126,38 +125,37 @@ proptest! {
         simd in prop::sample::select(Simd::tested()),
         first in prop::sample::select(vec![0u64, 0, 5, 64, 512, 700]),
         lengths in prop::collection::vec(1..12u64, 1..5),
-        rest in 0..BLOCK as u64,
+        rest in 0..BATCH as u64,
         seed in any::<u64>(),
     ) {
         let parts = cut(first, &lengths, rest);
-        let stop = &Stop::never();
         with_samples_on(simd, Kind::Shuffles, |resampler| {
             let (pairs, setup) = (PAIRS.to_vec(), (resampler, seed));
             let thresholds = vec![0.5, 0.1, 1.0, 0.02, 0.03, 0.0];
             let tally = Tally::new(pairs.clone(), Alternative::TwoSided, thresholds.clone());
-            same!(merged(setup, &tally, &parts, |a, b| a.merge(b).unwrap(), |tally| tally.counts().to_vec()));
+            same!(merged(setup, &tally, &parts, |tally| tally.counts().to_vec()));
             for families in [vec![0, 1], vec![0, 0]] {
                 let scales = vec![1.0, 0.5, 0.7, 1.0, 2.0, 0.1];
                 let max_t = MaxT::new(pairs.clone(), Alternative::Greater, scales, thresholds.clone(), families);
-                same!(merged(setup, &max_t, &parts, |a, b| a.merge(b).unwrap(), |max_t| max_t.counts().to_vec()));
+                same!(merged(setup, &max_t, &parts, |max_t| max_t.counts().to_vec()));
             }
             let spread = Spread::new(pairs.clone());
-            same!(merged(setup, &spread, &parts, |a, b| a.merge(b).unwrap(), Spread::values));
+            same!(merged(setup, &spread, &parts, Spread::values));
             let series = Series::new(pairs.clone());
-            same!(merged(setup, &series, &parts, |a, b| a.merge(b, stop).unwrap(), |series| series.statistics().to_vec()));
+            same!(merged(setup, &series, &parts, |series| series.statistics().to_vec()));
             let sums = Sums::default();
-            same!(merged(setup, &sums, &parts, |a, b| a.merge(b, stop).unwrap(), |sums| sums.sums().to_vec()));
+            same!(merged(setup, &sums, &parts, |sums| sums.sums().to_vec()));
             for of in [Statistics::Shuffles, Statistics::HalfOfShuffles] {
                 let histograms = Histograms::new(pairs.clone(), of);
                 let get = |histograms: &Histograms| histograms.histograms().unwrap();
-                let all = merged(setup, &histograms, &parts, |a, b| a.merge(b).unwrap(), get);
+                let all = merged(setup, &histograms, &parts, get);
                 prop_assert_eq!(&of_series(setup, &parts, of), &all[0]);
                 same!(all);
             }
             if first == 0 {
                 for rule in [Rule::BesagClifford { exceedances: 20 }, Rule::Gandy { level: 0.05, risk: 0.001 }] {
                     let tally = SequentialTally::new(pairs.clone(), Alternative::TwoSided, thresholds.clone(), rule).unwrap();
-                    same!(merged_as(setup, &tally, &parts, (|a: &mut SequentialTally, b: &_| a.merge(b, stop).unwrap(), |part| part), |tally| tally.outcomes().unwrap().to_vec()));
+                    same!(merged_as(setup, &tally, &parts, |part| part, |tally| tally.outcomes().unwrap().to_vec()));
                 }
             }
             Ok(())
@@ -169,22 +167,21 @@ proptest! {
         simd in prop::sample::select(Simd::tested()),
         first in prop::sample::select(vec![0u64, 5, 64, 700]),
         lengths in prop::collection::vec(1..8u64, 1..5),
-        rest in 0..BLOCK as u64,
+        rest in 0..BATCH as u64,
         seed in any::<u64>(),
         strata in prop::sample::select(vec![vec![], vec![30, 40]]),
     ) {
         let parts = cut(first, &lengths, rest);
-        let stop = &Stop::never();
         with_samples_on(simd, Kind::Draws(&strata), |resampler| {
             let setup = (resampler, seed);
-            same!(merged(setup, &Draws::default(), &parts, |a, b| a.merge(b, stop).unwrap(), |draws| draws.scores().to_vec()));
-            same!(merged(setup, &Sums::default(), &parts, |a, b| a.merge(b, stop).unwrap(), |sums| sums.sums().to_vec()));
-            same!(merged(setup, &Ranks::default(), &parts, |a, b| a.merge(b).unwrap(), |ranks| ranks.counts().to_vec()));
+            same!(merged(setup, &Draws::default(), &parts, |draws| draws.scores().to_vec()));
+            same!(merged(setup, &Sums::default(), &parts, |sums| sums.sums().to_vec()));
+            same!(merged(setup, &Ranks::default(), &parts, |ranks| ranks.counts().to_vec()));
             let moments = |moments: &Moments| {
                 let both = [moments.means(), moments.deviations()];
                 both.map(|numbers| numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>())
             };
-            same!(merged(setup, &Moments::default(), &parts, |a, b| a.merge(b).unwrap(), moments));
+            same!(merged(setup, &Moments::default(), &parts, moments));
             Ok(())
         })?;
     }
@@ -194,14 +191,14 @@ proptest! {
         simd in prop::sample::select(Simd::tested()),
         first in prop::sample::select(vec![0u64, 5, 64, 700]),
         lengths in prop::collection::vec(1..8u64, 1..5),
-        rest in 0..BLOCK as u64,
+        rest in 0..BATCH as u64,
         seed in any::<u64>(),
     ) {
         let parts = cut(first, &lengths, rest);
         with_samples_on(simd, Kind::Permutations, |resampler| {
             let histograms = Histograms::new(PAIRS.to_vec(), Statistics::Permutations);
             let get = |histograms: &Histograms| histograms.histograms().unwrap();
-            let all = merged((resampler, seed), &histograms, &parts, |a, b| a.merge(b).unwrap(), get);
+            let all = merged((resampler, seed), &histograms, &parts, get);
             let n = parts[parts.len() - 1].end - first;
             let total = |histogram: &Option<Histogram>| histogram.unwrap().counts.iter().sum::<u64>();
             prop_assert!(all[0].iter().all(|histogram| total(histogram) == n));
@@ -272,11 +269,10 @@ fn some_damage() -> impl Strategy<Value = Vec<(usize, Damage)>> {
 }
 
 /// A state whose words are damaged is refused, or belongs to a reduction that can be saved, merged and read.
-fn refused_or_used<R: Reduction + State + Clone>(
+fn refused_or_used<R: Reduction + Ranged + State + Clone>(
     resampler: &Resampler,
     reduction: &R,
     damage: &[(usize, Damage)],
-    merge: impl Fn(&mut R, &R) -> Result<()>,
     read: impl Fn(&R),
 ) {
     let mut computed = reduction.clone();
@@ -299,7 +295,7 @@ fn refused_or_used<R: Reduction + State + Clone>(
         // A merger may be refused, because the ranges do not follow each other.
         for (earlier, later) in [(&received, &computed), (&computed, &received)] {
             let mut both = earlier.clone();
-            if merge(&mut both, later).is_ok() {
+            if both.merge(later, &Stop::never()).is_ok() {
                 read(&both);
                 both.state().unwrap();
             }
@@ -311,7 +307,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
     fn a_damaged_state_is_refused_or_can_be_used(of in 0..11usize, damage in some_damage()) {
-        let (stop, pairs, thresholds) = (&Stop::never(), PAIRS.to_vec(), vec![0.5, 0.1, 1.0, 0.02, 0.03, 0.0]);
+        let (pairs, thresholds) = (PAIRS.to_vec(), vec![0.5, 0.1, 1.0, 0.02, 0.03, 0.0]);
         let kind = match of {
             0..6 => Kind::Shuffles,
             6..9 => Kind::Draws(&[]),
@@ -324,30 +320,30 @@ proptest! {
             0 => {
                 let tally = Tally::new(pairs, Alternative::TwoSided, thresholds);
                 let read = |tally: &Tally| counts_fit(tally.counts(), tally.replicates().unwrap());
-                refused_or_used(resampler, &tally, &damage, Tally::merge, read)
+                refused_or_used(resampler, &tally, &damage, read)
             }
             1 => {
                 let max_t = MaxT::new(pairs, Alternative::Greater, vec![1.0; 6], thresholds, vec![0, 0]);
                 let read = |max_t: &MaxT| counts_fit(max_t.counts(), max_t.replicates().unwrap());
-                refused_or_used(resampler, &max_t, &damage, MaxT::merge, read)
+                refused_or_used(resampler, &max_t, &damage, read)
             }
             2 => {
                 let read = |spread: &Spread| assert_eq!(spread.shape().iter().product::<usize>(), spread.values().len());
-                refused_or_used(resampler, &Spread::new(pairs), &damage, Spread::merge, read)
+                refused_or_used(resampler, &Spread::new(pairs), &damage, read)
             }
             3 => {
                 let read = |series: &Series| {
                     let (tests, range) = (series.shape().iter().product::<usize>(), series.replicates().unwrap());
                     assert_eq!(tests * (range.end - range.start) as usize, series.statistics().len());
                 };
-                refused_or_used(resampler, &Series::new(pairs), &damage, |a, b| a.merge(b, stop), read)
+                refused_or_used(resampler, &Series::new(pairs), &damage, read)
             }
             4 => {
                 let read = |sums: &Sums| {
                     let range = sums.replicates().unwrap();
                     assert_eq!(sums.cells() * (range.end - range.start) as usize, sums.sums().len());
                 };
-                refused_or_used(resampler, &Sums::default(), &damage, |a, b| a.merge(b, stop), read)
+                refused_or_used(resampler, &Sums::default(), &damage, read)
             }
             5 | 9 => {
                 let of = if of == 9 { Statistics::Permutations } else { Statistics::HalfOfShuffles };
@@ -357,22 +353,22 @@ proptest! {
                         assert!(histogram.counts.iter().sum::<u64>() <= 2 * (range.end - range.start));
                     }
                 };
-                refused_or_used(resampler, &Histograms::new(pairs, of), &damage, Histograms::merge, read)
+                refused_or_used(resampler, &Histograms::new(pairs, of), &damage, read)
             }
             6 => {
                 let read = |draws: &Draws| {
                     let range = draws.replicates().unwrap();
                     assert_eq!(draws.systems() * (range.end - range.start) as usize, draws.scores().len());
                 };
-                refused_or_used(resampler, &Draws::default(), &damage, |a, b| a.merge(b, stop), read)
+                refused_or_used(resampler, &Draws::default(), &damage, read)
             }
             7 => {
                 let read = |moments: &Moments| assert_eq!(moments.means().len(), moments.deviations().len());
-                refused_or_used(resampler, &Moments::default(), &damage, Moments::merge, read)
+                refused_or_used(resampler, &Moments::default(), &damage, read)
             }
             8 => {
                 let read = |ranks: &Ranks| counts_fit(ranks.counts(), ranks.replicates().unwrap());
-                refused_or_used(resampler, &Ranks::default(), &damage, Ranks::merge, read)
+                refused_or_used(resampler, &Ranks::default(), &damage, read)
             }
             _ => {
                 let read = |tally: &PermutedTally| {
@@ -380,7 +376,7 @@ proptest! {
                     counts_fit(tally.range_counts(), tally.replicates().unwrap());
                 };
                 let tally = PermutedTally::new(pairs, thresholds);
-                refused_or_used(resampler, &tally, &damage, PermutedTally::merge, read)
+                refused_or_used(resampler, &tally, &damage, read)
             }
         });
     }
@@ -394,7 +390,7 @@ fn reductions_that_do_not_follow_or_differ_are_not_merged() {
             tally
         };
         let new = |threshold| Tally::new(vec![(0, 1)], Alternative::TwoSided, vec![threshold; 2]);
-        let error = |later: &Tally| run(new(1.0), 0..64).merge(later).unwrap_err().to_string();
+        let error = |later: &Tally| run(new(1.0), 0..64).merge(later, &Stop::never()).unwrap_err().to_string();
         let message = "the first replicate of a reduction to merge must be 64, where this one ends, got 128";
         assert_eq!(message, error(&run(new(1.0), 128..192)));
         assert!(error(&run(new(2.0), 64..128)).starts_with("a reduction to merge must be one with the same pairs"));
@@ -407,7 +403,7 @@ fn reductions_that_do_not_follow_or_differ_are_not_merged() {
             vec![0, 0],
         );
         with_run(1, |run| min_p.run(resampler, seeded(1, 0, 10), run)).unwrap();
-        let message = min_p.clone().merge(&min_p).unwrap_err().to_string();
+        let message = min_p.clone().merge(&min_p, &Stop::never()).unwrap_err().to_string();
         assert!(message.contains("run all shuffles at once"), "{message}");
         let late =
             SequentialTally::new(vec![(0, 1)], Alternative::Less, vec![0.0; 2], Rule::BesagClifford { exceedances: 1 });

@@ -1,5 +1,5 @@
-use super::Tokenizer;
 use super::unicode::{BYTES, Class, class};
+use super::{Tokenizer, char_at};
 
 /// sacreBLEU's `intl`: the rules of NIST's `mteval-v14.pl --international-tokenization` for punctuation and symbols,
 /// without its decoding of entities.
@@ -33,9 +33,8 @@ impl Tokenizer for Intl {
 /// The three substitutions in one pass. `bytes` are the classes of bytes; all white space outside ASCII separates.
 pub(super) fn scan(line: &str, bytes: &[Class; 256], emit: &mut dyn FnMut(&str)) {
     let text = line.as_bytes();
-    let decode = |i: usize| line[i..].chars().next().expect("a first byte begins a character");
     let class_at = |i: usize| match bytes[text[i] as usize] {
-        Class::Lead => class(decode(i)),
+        Class::Lead => class(char_at(line, i)),
         class => class,
     };
     let number_before = |i: usize| match text[i - 1] {
@@ -52,7 +51,7 @@ pub(super) fn scan(line: &str, bytes: &[Class; 256], emit: &mut dyn FnMut(&str))
                 continue;
             }
             Class::Lead => {
-                let c = decode(i);
+                let c = char_at(line, i);
                 (class(c), c.len_utf8())
             }
             class => (class, 1),

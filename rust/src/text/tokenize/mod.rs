@@ -47,11 +47,11 @@ pub static TOKENIZERS: &[&dyn Tokenizer] = &[&V13a, &Intl, &MtevalIntl, &MultiBl
 /// # Errors
 /// [`Error::UnknownName`] with the known names.
 pub fn tokenizer(name: &str) -> Result<&'static dyn Tokenizer> {
-    TOKENIZERS.iter().find(|t| t.name() == name).copied().ok_or_else(|| Error::UnknownName {
-        kind: "tokenizer".into(),
-        name: name.into(),
-        known: TOKENIZERS.iter().map(|t| t.name().into()).collect(),
-    })
+    TOKENIZERS
+        .iter()
+        .find(|t| t.name() == name)
+        .copied()
+        .ok_or_else(|| Error::unknown("tokenizer", name, TOKENIZERS.iter().map(|t| t.name())))
 }
 
 /// White space as in Python's `str.split()` and `str.rstrip()`: Unicode's, and the four ASCII separators.
@@ -71,6 +71,13 @@ pub(crate) fn split_ascii(line: &str, emit: &mut dyn FnMut(&str)) {
     line.split(is_ascii_space).filter(|word| !word.is_empty()).for_each(emit);
 }
 
+/// The character that begins at a byte.
+#[inline]
+#[allow(clippy::expect_used, reason = "the byte is the first one of a character")]
+pub(crate) fn char_at(line: &str, i: usize) -> char {
+    line[i..].chars().next().expect("it begins a character")
+}
+
 /// Splits a line at white space and calls `emit` with each part.
 pub(crate) fn split(line: &str, emit: &mut dyn FnMut(&str)) {
     let (mut start, mut i) = (0, 0);
@@ -79,7 +86,7 @@ pub(crate) fn split(line: &str, emit: &mut dyn FnMut(&str)) {
             b'\t'..=b'\r' | 0x1c..=b' ' => 1,
             // The first bytes of the characters outside ASCII that may be white space.
             0xc2 | 0xe1..=0xe3 => {
-                let c = line[i..].chars().next().expect("a lead byte begins a character");
+                let c = char_at(line, i);
                 if !is_space(c) {
                     i += c.len_utf8();
                     continue;

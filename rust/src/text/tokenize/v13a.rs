@@ -1,4 +1,4 @@
-use super::{Tokenizer, is_space};
+use super::{Tokenizer, char_at, is_space};
 use std::borrow::Cow;
 
 /// The tokenization of NIST's `mteval-v13a.pl`, as implemented by sacreBLEU's `13a`.
@@ -134,7 +134,7 @@ pub(crate) fn scan<S: Script>(line: &str, emit: &mut dyn FnMut(&str)) {
                 continue;
             }
             Class::Lead => {
-                let c = line[i..].chars().next().expect("a first byte begins a character");
+                let c = char_at(line, i);
                 (S::class(c), c.len_utf8())
             }
             class => (class, 1),

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::{Lists, VALUES_PER_BLOCK, softmax};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::memory::{reserved, resize, room, zeros};
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
-use crate::resample::{reserved, resize, zeros};
 
 /// Features that have no column.
 const NONE: u32 = u32::MAX;
@@ -28,16 +28,15 @@ pub(super) struct Active<'a> {
 type Rows = (Vec<usize>, Vec<u32>, Vec<f64>);
 
 fn extend<T: Copy>(all: &mut Vec<T>, part: &[T]) -> Result<()> {
-    all.try_reserve(part.len()).map_err(|_| Error::Memory { numbers: (all.len() + part.len()) as u128 })?;
+    room(all, part.len())?;
     all.extend_from_slice(part);
     Ok(())
 }
 
 impl<'a> Active<'a> {
     /// Copies the columns of these features.
-    #[allow(clippy::cast_possible_truncation)]
     pub fn new(lists: &Lists<'a>, features: &[usize], run: &mut Run<'_>) -> Result<Self> {
-        let mut column_of: Vec<u32> = zeros(&[lists.features()])?;
+        let mut column_of: Vec<u32> = zeros(&[lists.candidates.width()])?;
         run.serial(|stop, _| {
             let mut meter = WorkMeter::default();
             for piece in column_of.chunks_mut(crate::pool::PIECE) {
@@ -49,7 +48,7 @@ impl<'a> Active<'a> {
         features.iter().enumerate().for_each(|(column, &feature)| column_of[feature] = column as u32);
         let mut active = Active {
             lists: *lists,
-            starts: reserved(lists.candidates() + 1)?,
+            starts: reserved(lists.candidates.entries() + 1)?,
             columns: Vec::new(),
             values: Vec::new(),
             count: features.len(),
@@ -74,9 +73,9 @@ impl<'a> Active<'a> {
     fn rows(lists: &Lists<'_>, column_of: &[u32], block: Range<usize>, stop: &Stop<'_>) -> Result<Rows> {
         let (mut lengths, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
         let mut meter = WorkMeter::default();
-        for candidate in lists.list(block.start).start..lists.list(block.end - 1).end {
+        for candidate in lists.candidates.list(block.start).start..lists.candidates.list(block.end - 1).end {
             let (before, mut all) = (columns.len(), 0);
-            lists.each(candidate, |feature, value| {
+            lists.candidates.each(candidate, |feature, value| {
                 all += 1;
                 if column_of[feature] != NONE && value != 0.0 {
                     columns.push(column_of[feature]);
@@ -91,9 +90,9 @@ impl<'a> Active<'a> {
 
     /// Blocks of lists, for work with so many additions per value.
     fn blocks(&self, cost: u64) -> Blocks {
-        let per_list = (self.values.len() + self.starts.len()) / self.lists.len() + 1;
+        let per_list = (self.values.len() + self.starts.len()) / self.lists.candidates.sentences() + 1;
         let size = (VALUES_PER_BLOCK / per_list).max(1);
-        Blocks { items: self.lists.len(), size, cost: cost * per_list as u64, lead: 0 }
+        Blocks { items: self.lists.candidates.sentences(), size, cost: cost * per_list as u64, lead: 0 }
     }
 
     fn row(&self, candidate: usize) -> impl Iterator<Item = (usize, f64)> {
@@ -103,7 +102,7 @@ impl<'a> Active<'a> {
 
     /// The candidates of a block.
     fn candidates(&self, block: &Range<usize>) -> Range<usize> {
-        self.lists.list(block.start).start..self.lists.list(block.end - 1).end
+        self.lists.candidates.list(block.start).start..self.lists.candidates.list(block.end - 1).end
     }
 
     /// Weighted sums of the features of each candidate.
@@ -141,7 +140,7 @@ impl<'a> Active<'a> {
             |shares, block, stop| {
                 let (mut meter, mut loss) = (WorkMeter::default(), 0.0);
                 for list in block {
-                    let candidates = self.lists.list(list);
+                    let candidates = self.lists.candidates.list(list);
                     meter.charge(20 * candidates.len(), stop)?;
                     shares.clear();
                     shares.extend(candidates.map(|candidate| scores[candidate] + step * direction[candidate]));
@@ -168,7 +167,7 @@ impl<'a> Active<'a> {
                 let (mut meter, mut loss) = (WorkMeter::default(), 0.0);
                 let mut gradient: Vec<f64> = zeros(&[self.count])?;
                 for list in block {
-                    let candidates = self.lists.list(list);
+                    let candidates = self.lists.candidates.list(list);
                     let values = self.starts[candidates.end] - self.starts[candidates.start];
                     meter.charge(20 * candidates.len() + 2 * values, stop)?;
                     shares.clear();
@@ -191,16 +190,16 @@ impl<'a> Active<'a> {
     }
 
     /// The second derivatives of the loss with respect to the weights of `free` columns: a square matrix, row by row.
-    #[allow(clippy::cast_possible_truncation)]
     pub fn curvature(&self, scores: &[f64], free: &[usize], run: &mut Run<'_>) -> Result<Vec<f64>> {
         let n = free.len();
         let mut place = vec![NONE; self.count];
         free.iter().enumerate().for_each(|(i, &column)| place[column] = i as u32);
         let mut total: Vec<f64> = zeros(&[n, n])?;
-        let per_list = (self.values.len() / self.lists.len() + 1) as u64;
+        let per_list = (self.values.len() / self.lists.candidates.sentences() + 1) as u64;
         // Few blocks, because each returns a matrix. Their number depends on the problem, but not on the threads.
         let most = (MATRICES / (n * n).max(1)).clamp(1, 32);
-        let blocks = Blocks { size: self.lists.len().div_ceil(most), cost: 16 * per_list, ..self.blocks(1) };
+        let blocks =
+            Blocks { size: self.lists.candidates.sentences().div_ceil(most), cost: 16 * per_list, ..self.blocks(1) };
         pool::try_run(
             blocks,
             run,
@@ -233,7 +232,7 @@ impl<'a> Active<'a> {
         resize(means, n)?;
         let mut meter = WorkMeter::default();
         for list in block {
-            let candidates = self.lists.list(list);
+            let candidates = self.lists.candidates.list(list);
             shares.clear();
             shares.extend_from_slice(&scores[candidates.clone()]);
             softmax(shares, self.lists.target(list));

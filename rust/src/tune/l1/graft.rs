@@ -2,10 +2,10 @@
 
 use super::active::Active;
 use super::newton::minimise;
-use super::{Lists, invalid, pass, violation};
-use crate::error::Result;
+use super::{Lists, pass, violation};
+use crate::error::{Error, Result};
+use crate::memory::{reserved, zeros};
 use crate::pool::Run;
-use crate::resample::{reserved, zeros};
 
 /// How to select features.
 #[derive(Debug, Clone)]
@@ -58,11 +58,11 @@ impl Settings {
     fn check(&self) -> Result<()> {
         for (name, value) in [("gamma", self.penalty), ("tolerance", self.tolerance)] {
             if !(value > 0.0 && value.is_finite()) {
-                return Err(invalid(name, "a positive number", value));
+                return Err(Error::invalid(name, "a positive number", value));
             }
         }
         if self.per_step.is_empty() || self.per_step.contains(&0) {
-            return Err(invalid("per_step", "at least 1 in each step", format!("{:?}", self.per_step)));
+            return Err(Error::invalid("per_step", "at least 1 in each step", format!("{:?}", self.per_step)));
         }
         Ok(())
     }
@@ -90,14 +90,14 @@ pub fn graft(lists: &Lists<'_>, settings: &Settings, run: &mut Run<'_>) -> Resul
     settings.check()?;
     let (penalty, within) = (settings.penalty, 0.5 * settings.tolerance);
     let mut fit = Fit {
-        weights: zeros(&[lists.features()])?,
+        weights: zeros(&[lists.candidates.width()])?,
         selected: Vec::new(),
         steps: Vec::new(),
         loss: 0.0,
         violation: 0.0,
         violation_outside: 0.0,
     };
-    let mut chosen: Vec<u8> = zeros(&[lists.features()])?;
+    let mut chosen: Vec<u8> = zeros(&[lists.candidates.width()])?;
     loop {
         let here = pass(lists, &fit.weights, run)?;
         let (mut inside, mut outside) = (0.0_f64, 0.0_f64);

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::{Lists, invalid, same_length, softmax};
-use crate::error::Result;
+use super::{Lists, softmax};
+use crate::error::{Error, Result, check_length};
+use crate::memory::{resize, zeros};
 use crate::pool::{self, Run, Stop, WorkMeter};
-use crate::resample::{resize, zeros};
 
 /// The loss, without the penalty, and its gradient.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,8 +32,9 @@ type Part = (f64, Vec<(usize, f64)>);
 /// # Errors
 /// If the number of weights is wrong, or scores are too large for floating-point numbers.
 pub fn pass(lists: &Lists<'_>, weights: &[f64], run: &mut Run<'_>) -> Result<Pass> {
-    same_length("weights", lists.features(), weights.len())?;
-    let mut total = Pass { loss: 0.0, gradient: zeros(&[lists.features()])? };
+    let width = lists.candidates.width();
+    check_length("weights", width, weights.len())?;
+    let mut total = Pass { loss: 0.0, gradient: zeros(&[width])? };
     pool::try_run(
         lists.blocks(),
         run,
@@ -46,7 +47,7 @@ pub fn pass(lists: &Lists<'_>, weights: &[f64], run: &mut Run<'_>) -> Result<Pas
         },
     )?;
     if !total.loss.is_finite() || total.gradient.iter().any(|value| !value.is_finite()) {
-        return Err(invalid("features", "values whose weighted sums are finite", "larger ones"));
+        return Err(Error::invalid("features", "values whose weighted sums are finite", "larger ones"));
     }
     Ok(total)
 }
@@ -62,12 +63,12 @@ fn part(
     resize(sums, weights.len())?;
     let (mut meter, mut loss) = (WorkMeter::default(), 0.0);
     for list in block {
-        let (candidates, target) = (lists.list(list), lists.target(list));
+        let (candidates, target) = (lists.candidates.list(list), lists.target(list));
         scores.clear();
         for candidate in candidates.clone() {
             let mut score = 0.0;
             let mut values = 0;
-            lists.each(candidate, |feature, value| {
+            lists.candidates.each(candidate, |feature, value| {
                 score += weights[feature] * value;
                 values += 1;
             });
@@ -77,7 +78,7 @@ fn part(
         loss += softmax(scores, target);
         scores[target] -= 1.0;
         for (candidate, &share) in candidates.zip(&*scores) {
-            lists.each(candidate, |feature, value| {
+            lists.candidates.each(candidate, |feature, value| {
                 let sum = &mut sums[feature];
                 // A sum may be zero several times: then it is listed again, and zero when it is taken again.
                 if *sum == 0.0 {

@@ -2,6 +2,9 @@ use proptest::prelude::*;
 
 use super::active::Active;
 use super::*;
+use crate::error::Error;
+use crate::pool::Run;
+use crate::tune::candidates::Sparse;
 
 fn run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
     body(&mut Run { threads, watch: &mut |_| Ok(()) })
@@ -23,8 +26,13 @@ const SPARSE: usize = 5;
 
 impl Owned {
     fn lists(&self) -> Lists<'_> {
-        let sparse = Sparse { starts: &self.rows, features: &self.features, values: &self.values, count: SPARSE };
-        run(1, |run| Lists::new(&self.starts, (&self.dense, DENSE), Some(sparse), &self.targets, run)).unwrap()
+        self.checked().unwrap()
+    }
+
+    fn checked(&self) -> Result<Lists<'_>> {
+        let sparse = Sparse { starts: &self.rows, indices: &self.features, values: &self.values, width: SPARSE };
+        let stop = Stop::never();
+        Lists::new(Candidates::new(&self.starts, (&self.dense, DENSE), Some(sparse), &stop)?, &self.targets, &stop)
     }
 
     /// All features of each candidate of each list, and the target.
@@ -32,10 +40,12 @@ impl Owned {
         let lists = self.lists();
         let row = |candidate| {
             let mut out = [0.0; DENSE + SPARSE];
-            lists.each(candidate, |feature, value| out[feature] += value);
+            lists.candidates.each(candidate, |feature, value| out[feature] += value);
             out
         };
-        (0..lists.len()).map(|list| (lists.list(list).map(row).collect(), lists.target(list))).collect()
+        (0..lists.targets.len())
+            .map(|list| (lists.candidates.list(list).map(row).collect(), lists.target(list)))
+            .collect()
     }
 }
 
@@ -251,20 +261,17 @@ fn what_does_not_fit_is_refused() {
     let check = |edit: &dyn Fn(&mut Owned)| {
         let mut bad = good.clone();
         edit(&mut bad);
-        let sparse = Sparse { starts: &bad.rows, features: &bad.features, values: &bad.values, count: SPARSE };
-        run(1, |run| Lists::new(&bad.starts, (&bad.dense, DENSE), Some(sparse), &bad.targets, run))
-            .unwrap_err()
-            .to_string()
+        bad.checked().unwrap_err().to_string()
     };
     type Edit<'a> = &'a dyn Fn(&mut Owned);
     let edits: [(Edit<'_>, &str); 8] = [
-        (&|bad| bad.starts[1] = 0, "offsets must be lists of at least one candidate, got 0 after 0 at 1"),
-        (&|bad| bad.starts[3000] = 7, "offsets must be numbers that end with 60000, got 7"),
+        (&|bad| bad.starts[1] = 0, "candidates of sentence 1: expected at least one, got none"),
+        (&|bad| bad.dense.truncate(7), "dense features: expected 120000, got 7"),
         (&|bad| bad.targets[2] = 20, "targets must be below 20 and at least 0 in list 2, got 20"),
         (&|bad| bad.targets[2] = -1, "targets must be below 20 and at least 0 in list 2, got -1"),
-        (&|bad| bad.dense[5] = f64::NAN, "features must be finite numbers, got NaN"),
-        (&|bad| bad.values[5] = f64::INFINITY, "features must be finite numbers, got inf"),
-        (&|bad| bad.features[5] = 5, "sparse features must be from 0 to below 5, got 5"),
+        (&|bad| bad.dense[5] = f64::NAN, "dense features must be finite numbers, got NaN"),
+        (&|bad| bad.values[5] = f64::INFINITY, "sparse features must be finite numbers, got inf"),
+        (&|bad| bad.features[5] = 5, "each number of a sparse feature must be at least 0 and below 5, got 5"),
         (&|bad| bad.targets.truncate(2999), "targets: expected 3000, got 2999"),
     ];
     for (edit, message) in edits {

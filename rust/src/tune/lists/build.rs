@@ -5,13 +5,9 @@ use hashbrown::{HashMap, HashSet};
 
 use super::{NBest, Strings};
 use crate::error::{Error, Result};
+use crate::memory::room;
 
 pub(super) const HASHER: FixedState = FixedState::with_seed(3);
-
-/// Makes room for some more elements.
-pub(super) fn room<T>(values: &mut Vec<T>, more: usize) -> Result<()> {
-    values.try_reserve(more).map_err(|_| Error::Memory { numbers: (values.len() + more) as u128 })
-}
 
 impl Strings {
     pub(super) fn push(&mut self, text: &str) -> Result<()> {

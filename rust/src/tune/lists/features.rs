@@ -3,8 +3,9 @@
 //! Moses: `Name= v v … sparse_k= v`, also with colons; a name with an underscore and one value is sparse. cdec and Joshua:
 //! `Name=v` in any order, without zeros. Z-MERT: `v v v`.
 
-use super::build::{Numbered, room};
+use super::build::Numbered;
 use crate::error::quoted;
+use crate::memory::room;
 
 /// What is wrong with a line.
 #[derive(Debug)]

@@ -4,11 +4,11 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use hashbrown::HashMap;
 
-use super::build::{Builder, HASHER, Numbered, room, set};
+use super::build::{Builder, HASHER, Numbered, set};
 use super::{NBest, Strings, View};
 use crate::error::{Error, Result, quoted};
+use crate::memory::{reserved, room, zeros};
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::{reserved, zeros};
 
 /// Where a feature of the old lists is in the new ones.
 #[derive(Debug, Clone, Copy)]
@@ -136,8 +136,11 @@ fn joined_names(lists: &[View<'_>]) -> Result<Vec<String>> {
             names.extend(more.into_iter().cloned());
             continue;
         };
-        let (option, expected) = ("the dense features of joined lists".into(), "the same in all lists".into());
-        return Err(Error::InvalidOption { option, expected, got: format!("{} in some of them", quoted(name)) });
+        return Err(Error::invalid(
+            "the dense features of joined lists",
+            "the same in all lists",
+            format!("{} in some of them", quoted(name)),
+        ));
     }
     Ok(names)
 }
@@ -222,8 +225,7 @@ pub fn selected(lists: View<'_>, entries: &[i64], stop: &Stop<'_>) -> Result<NBe
         return Err(Error::OutOfRange { what: "entry".into(), index: (*entry).max(0) as usize, len: n });
     }
     if let Some(pair) = entries.windows(2).find(|pair| pair[0] >= pair[1]) {
-        let (option, expected) = ("entries".into(), "in increasing order".into());
-        return Err(Error::InvalidOption { option, expected, got: format!("{} before {}", pair[0], pair[1]) });
+        return Err(Error::invalid("entries", "in increasing order", format!("{} before {}", pair[0], pair[1])));
     }
     let names = lists.words.names.clone();
     let mut sparse = Numbered::from_names(&lists.words.sparse_names);

@@ -13,8 +13,8 @@ pub use join::{merged, selected};
 pub use read::{Options, parse, read};
 
 use crate::error::Result;
+use crate::memory::reserved;
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::reserved;
 
 /// The lists of N sentences, with K entries in all.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -7,11 +7,12 @@ use std::path::Path;
 use flate2::bufread::MultiGzDecoder;
 use memchr::memmem;
 
-use super::build::{Builder, room, set};
+use super::build::{Builder, set};
 use super::features::{Failed, Features, Problem, moved, number};
 use super::join::reshaped;
 use super::{NBest, Strings};
 use crate::error::{Error, Result, quoted};
+use crate::memory::room;
 use crate::pool::{Stop, WorkMeter};
 
 /// How lists are read.

@@ -16,12 +16,12 @@ mod sweep;
 
 use std::sync::Arc;
 
-use crate::error::{Error, Place, Result};
+use super::candidates::{Candidates, Counts, Offsets};
+use crate::error::{Error, Result, check_length};
+use crate::memory::reserved;
 use crate::metric::Formula;
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::reserved;
 use crate::simd::Simd;
-use crate::stats::LARGEST_SUM;
 use envelope::{Corner, Envelope};
 
 pub use search::{Preset, Runs, Settings, tune};
@@ -32,17 +32,13 @@ pub const LARGEST: f64 = 1e100;
 
 /// k-best lists, prepared for line searches.
 pub struct Lists<'a> {
-    /// Where the entries of each list begin, and where the last one ends.
-    offsets: Vec<usize>,
+    offsets: Offsets<'a>,
     /// For each list the values of the first feature of all entries, then those of the second one, and so on.
     features: Vec<f64>,
     width: usize,
     /// For each list and feature an entry of its smallest and one of its largest value.
     outer: Vec<[u32; 2]>,
-    /// A row for each entry.
-    counts: &'a [i64],
-    columns: usize,
-    formula: Arc<dyn Formula>,
+    counts: Counts<'a>,
     simd: Simd,
 }
 
@@ -51,45 +47,30 @@ impl<'a> Lists<'a> {
     /// numbers for every entry, `counts` a row for the formula.
     ///
     /// # Errors
-    /// [`Error::Empty`] without lists or features, [`Error::Malformed`] for an empty list, [`Error::LengthMismatch`] for
-    /// arrays of the wrong length, [`Error::InvalidOption`] for a feature that is not finite or too large,
-    /// [`Error::Overflow`] for counts too large to be summed, [`Error::Memory`], [`Error::Interrupted`].
+    /// As [`Candidates::new`]; [`Error::Empty`] without features, [`Error::LengthMismatch`] for a wrong number of counts,
+    /// [`Error::InvalidOption`] for a feature that is too large, [`Error::Overflow`] for counts too large to be summed.
     pub fn new(
-        offsets: &[i64],
-        (features, width): (&[f64], usize),
+        offsets: &'a [i64],
+        (features, width): (&'a [f64], usize),
         counts: &'a [i64],
         formula: Arc<dyn Formula>,
         stop: &Stop<'_>,
     ) -> Result<Self> {
-        let columns = formula.width();
-        let offsets = checked_offsets(offsets)?;
-        let entries = offsets[offsets.len() - 1];
         if width == 0 {
             return Err(Error::Empty { what: "features".into() });
         }
-        let lengths = [("numbers of features", width, features.len()), ("counts of entries", columns, counts.len())];
-        for (what, each, got) in lengths {
-            let expected = entries.saturating_mul(each);
-            if got != expected {
-                return Err(Error::LengthMismatch { what: what.into(), expected, got });
-            }
-        }
-        check_finite("features", features)?;
-        let simd = Simd::best();
-        let mut transposed = reserved(features.len())?;
-        let mut outer = reserved((offsets.len() - 1).saturating_mul(width))?;
+        let candidates = Candidates::new(offsets, (features, width), None, stop)?;
+        check_size("features", features)?;
+        let (offsets, features, simd) = (candidates.offsets(), candidates.columns(stop)?, Simd::best());
+        let mut outer = reserved(offsets.len().saturating_mul(width))?;
         let mut meter = WorkMeter::default();
-        for ends in offsets.windows(2) {
-            let rows = &features[ends[0] * width..ends[1] * width];
-            meter.charge(rows.len(), stop)?;
-            for feature in 0..width {
-                let start = transposed.len();
-                transposed.extend(rows[feature..].iter().step_by(width));
-                outer.push(envelope::outer(simd, &transposed[start..]).map(|entry| entry as u32));
-            }
+        for list in offsets.iter() {
+            meter.charge(list.len() * width, stop)?;
+            let columns = features[list.start * width..list.end * width].chunks_exact(list.len());
+            outer.extend(columns.map(|column| envelope::outer(simd, column).map(|entry| entry as u32)));
         }
-        check_sums(&offsets, counts, columns)?;
-        Ok(Lists { offsets, features: transposed, width, outer, counts, columns, formula, simd })
+        let counts = Counts::new(counts, formula, offsets, stop)?;
+        Ok(Lists { offsets, features, width, outer, counts, simd })
     }
 
     /// The number of features.
@@ -97,43 +78,26 @@ impl<'a> Lists<'a> {
         self.width
     }
 
-    /// The number of lists.
-    fn len(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
     /// The features of a list, feature by feature, and the number of its first entry.
     fn list(&self, i: usize) -> (&[f64], usize) {
-        (&self.features[self.offsets[i] * self.width..self.offsets[i + 1] * self.width], self.offsets[i])
-    }
-
-    fn row(&self, entry: usize) -> &[i64] {
-        &self.counts[entry * self.columns..][..self.columns]
-    }
-
-    /// The score of summed counts, negative if lower scores are better; −∞ if there is none.
-    fn gain(&self, score: f64) -> f64 {
-        let signed = if self.formula.higher_is_better() { score } else { -score };
-        if signed.is_nan() { f64::NEG_INFINITY } else { signed }
+        let list = self.offsets.list(i);
+        (&self.features[list.start * self.width..list.end * self.width], list.start)
     }
 
     /// Weights of the right number and size.
     fn check_weights(&self, what: &str, weights: &[f64]) -> Result<()> {
-        if weights.len() != self.width {
-            let (expected, got) = (self.width, weights.len());
-            return Err(Error::LengthMismatch { what: what.into(), expected, got });
-        }
-        check_finite(what, weights)
+        check_length(what, self.width, weights.len())?;
+        check_size(what, weights)
     }
 
     /// The summed counts of the best entries under `weights`. The first of several best entries wins.
     fn totals(&self, weights: &[f64], buffers: &mut Buffers, stop: &Stop<'_>) -> Result<Vec<i64>> {
-        let mut totals = vec![0; self.columns];
-        for i in 0..self.len() {
+        let mut totals = self.counts.zeros();
+        for i in 0..self.offsets.len() {
             let (features, first) = self.list(i);
             buffers.meter.charge(features.len() / 4, stop)?;
             let best = envelope::best(self.simd, features, weights, &mut buffers.heights);
-            add(&mut totals, self.row(first + best));
+            self.counts.add(first + best, &mut totals);
         }
         Ok(totals)
     }
@@ -146,19 +110,19 @@ impl<'a> Lists<'a> {
         buffers: &mut Buffers,
         stop: &Stop<'_>,
     ) -> Result<f64> {
-        let mut here = vec![0; self.columns];
+        let mut here = self.counts.zeros();
         buffers.lines.resize_with(directions.len().max(buffers.lines.len()), Line::default);
         for line in &mut buffers.lines {
             line.corners.clear();
             line.leftmost.clear();
-            line.leftmost.resize(self.columns, 0);
+            line.leftmost.resize(self.counts.width(), 0);
         }
-        for i in 0..self.len() {
+        for i in 0..self.offsets.len() {
             let (features, first) = self.list(i);
             let n = features.len() / self.width;
             buffers.meter.charge(n * (self.width + directions.len()) / 4, stop)?;
             let best = envelope::best(self.simd, features, weights, &mut buffers.heights);
-            add(&mut here, self.row(first + best));
+            self.counts.add(first + best, &mut here);
             for (direction, line) in directions.iter().zip(&mut buffers.lines) {
                 let (slopes, outer) = match direction {
                     Direction::Axis(axis) => {
@@ -171,10 +135,10 @@ impl<'a> Lists<'a> {
                 };
                 let lines = (&buffers.heights[..], slopes);
                 let leftmost = buffers.envelope.corners(self.simd, lines, (best, outer), first, &mut line.corners);
-                add(&mut line.leftmost, self.row(first + leftmost));
+                self.counts.add(first + leftmost, &mut line.leftmost);
             }
         }
-        Ok(self.formula.score(&here))
+        Ok(self.counts.formula().score(&here))
     }
 }
 
@@ -227,54 +191,11 @@ struct Buffers {
     meter: WorkMeter,
 }
 
-pub(super) fn add(totals: &mut [i64], row: &[i64]) {
-    totals.iter_mut().zip(row).for_each(|(total, count)| *total += count);
-}
-
-pub(super) fn checked_offsets(offsets: &[i64]) -> Result<Vec<usize>> {
-    if offsets.len() < 2 {
-        return Err(Error::Empty { what: "lists".into() });
-    }
-    if offsets[0] != 0 {
-        let (option, expected) = ("offsets".into(), "numbers from 0 on".into());
-        return Err(Error::InvalidOption { option, expected, got: offsets[0].to_string() });
-    }
-    if let Some(i) = offsets.windows(2).position(|ends| ends[0] >= ends[1]) {
-        let place = Place { segment: Some(i + 1), ..Place::default() };
-        let (expected, got) = ("a list of at least one entry".into(), "an empty list".into());
-        return Err(Error::Malformed { place, expected, got });
-    }
-    let entries = offsets[offsets.len() - 1];
-    if entries > i64::from(u32::MAX) {
-        return Err(Error::Memory { numbers: entries as u128 });
-    }
-    Ok(offsets.iter().map(|&offset| offset as usize).collect())
-}
-
-fn check_finite(what: &str, numbers: &[f64]) -> Result<()> {
-    match numbers.iter().find(|number| number.is_nan() || number.abs() > LARGEST) {
-        None => Ok(()),
-        Some(number) => {
-            let (option, expected) = (what.into(), format!("finite numbers of at most {LARGEST:e} in absolute value"));
-            Err(Error::InvalidOption { option, expected, got: number.to_string() })
-        }
-    }
-}
-
-/// Checks that no sum of one row per list overflows.
-pub(super) fn check_sums(offsets: &[usize], counts: &[i64], columns: usize) -> Result<()> {
-    let mut bounds = vec![0_u128; columns];
-    for ends in offsets.windows(2) {
-        let rows = &counts[ends[0] * columns..ends[1] * columns];
-        for (column, bound) in bounds.iter_mut().enumerate() {
-            let largest = rows[column..].iter().step_by(columns).map(|count| count.unsigned_abs()).max();
-            *bound += u128::from(largest.unwrap_or(0));
-        }
-    }
-    match bounds.iter().position(|&bound| bound > LARGEST_SUM as u128) {
-        None => Ok(()),
-        Some(column) => Err(Error::Overflow { column }),
-    }
+/// Checks that no number is NaN or too large.
+fn check_size(what: &str, numbers: &[f64]) -> Result<()> {
+    let wrong = numbers.iter().find(|number| number.is_nan() || number.abs() > LARGEST);
+    let expected = format_args!("finite numbers of at most {LARGEST:e} in absolute value");
+    wrong.map_or(Ok(()), |wrong| Err(Error::invalid(what, expected, wrong)))
 }
 
 #[cfg(test)]

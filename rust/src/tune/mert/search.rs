@@ -2,7 +2,8 @@
 
 use super::sweep::Rules;
 use super::{Buffers, Direction, LARGEST, Lists};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, named};
+use crate::memory::reserved;
 use crate::pool::{self, Blocks, Run, Stop};
 use crate::stream::{Purpose, Stream};
 
@@ -28,12 +29,7 @@ impl Preset {
     /// # Errors
     /// [`Error::UnknownName`] if there is none.
     pub fn named(name: &str) -> Result<Self> {
-        let found = Self::NAMED.iter().find(|(known, _)| *known == name);
-        found.map(|(_, preset)| *preset).ok_or_else(|| Error::UnknownName {
-            kind: "preset".into(),
-            name: name.into(),
-            known: Self::NAMED.map(|(known, _)| known.into()).to_vec(),
-        })
+        named("preset", name, &Self::NAMED)
     }
 }
 
@@ -112,7 +108,7 @@ pub fn tune(lists: &Lists<'_>, settings: &Settings, seeds: &[u64], run: &mut Run
     check(lists, settings)?;
     let starts = settings.preset.restarts + 1;
     let items = seeds.len().checked_mul(starts).ok_or(Error::Memory { numbers: u128::MAX })?;
-    let mut ends = crate::resample::reserved(items)?;
+    let mut ends = reserved(items)?;
     let cost = (lists.features.len() as u64).saturating_mul(100);
     pool::try_run(
         Blocks { items, size: 1, cost, lead: 0 },
@@ -134,15 +130,13 @@ fn check(lists: &Lists<'_>, settings: &Settings) -> Result<()> {
         lists.check_weights(what, weights)?;
     }
     if let Some((low, high)) = low.iter().zip(high).find(|(low, high)| low > high) {
-        let (option, expected) = ("low".into(), format!("at most high, which is {high}"));
-        return Err(Error::InvalidOption { option, expected, got: low.to_string() });
+        return Err(Error::invalid("low", format!("at most high, which is {high}"), low));
     }
     // A stream has 2^24 parts, and each direction has corners in memory.
     let limits = [("restarts", preset.restarts, 1 << 24), ("random_directions", preset.random_directions, 1 << 16)];
     for (option, got, limit) in limits {
         if got >= limit {
-            let expected = format!("below {limit}");
-            return Err(Error::InvalidOption { option: option.into(), expected, got: got.to_string() });
+            return Err(Error::invalid(option, format!("below {limit}"), got));
         }
     }
     Ok(())
@@ -179,7 +173,7 @@ fn search(
             begun = here;
         }
         if let Some((earlier, score)) = before.take()
-            && lists.gain(here) <= lists.gain(score)
+            && lists.counts.gain(here) <= lists.counts.gain(score)
         {
             // Rounding errors or ties have undone the gain.
             weights = earlier;
@@ -194,7 +188,7 @@ fn search(
         before = Some((std::mem::replace(&mut weights, moved), here));
         steps += 1;
     }
-    let score = lists.formula.score(&lists.totals(&weights, buffers, stop)?);
+    let score = lists.counts.formula().score(&lists.totals(&weights, buffers, stop)?);
     Ok(End { weights, begun, score, steps })
 }
 
@@ -207,7 +201,7 @@ fn best_move<'a>(
     buffers: &mut Buffers,
     stop: &Stop<'_>,
 ) -> Result<Option<(&'a Direction, f64)>> {
-    let mut best = (lists.gain(here), None);
+    let mut best = (lists.counts.gain(here), None);
     let Buffers { lines, sweep, meter, .. } = buffers;
     for (direction, line) in directions.iter().zip(lines) {
         if let Some((found, gain)) = sweep.best(lists, line, rules, (meter, stop))?
@@ -225,7 +219,7 @@ fn best_move<'a>(
 fn collect(lists: &Lists<'_>, ends: &[End], starts: usize) -> Runs {
     let mut runs = Runs { weights: vec![], scores: vec![], chosen: vec![], from_to: vec![], steps: vec![] };
     for ends in ends.chunks_exact(starts) {
-        let better = |best: usize, i: usize| lists.gain(ends[i].score) > lists.gain(ends[best].score);
+        let better = |best: usize, i: usize| lists.counts.gain(ends[i].score) > lists.counts.gain(ends[best].score);
         let chosen = (1..starts).fold(0, |best, i| if better(best, i) { i } else { best });
         runs.weights.extend_from_slice(&ends[chosen].weights);
         runs.scores.push(ends[chosen].score);

@@ -2,8 +2,9 @@
 
 use super::envelope::Corner;
 use super::order::Sorter;
-use super::{Buffers, Direction, Line, Lists, check_finite};
-use crate::error::{Error, Result};
+use super::{Buffers, Direction, Line, Lists, check_size};
+use crate::error::{Error, Result, check_length};
+use crate::memory::reserved;
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
 
 /// Parts of a line that are scored together, so that their counts stay in the cache.
@@ -31,8 +32,7 @@ impl Rules {
     pub(super) fn check(&self) -> Result<()> {
         for (option, value) in [("margin", self.margin), ("min_width", self.min_width)] {
             if !(value >= 0.0 && value.is_finite()) {
-                let expected = "a number of at least 0".into();
-                return Err(Error::InvalidOption { option: option.into(), expected, got: value.to_string() });
+                return Err(Error::invalid(option, "a number of at least 0", value));
             }
         }
         Ok(())
@@ -101,7 +101,7 @@ impl Sweep {
         self.score(lists, line, (meter, stop))?;
         let mut best: Option<(Part, f64)> = None;
         let mut consider = |part: Part| {
-            let gain = lists.gain(part.score);
+            let gain = lists.counts.gain(part.score);
             let better = best.is_none_or(|(_, most)| gain > most || (gain == most && part.contains_zero()));
             // A width of NaN, between two places that are infinitely far away, is not larger.
             if better && part.to - part.from > rules.min_width {
@@ -123,7 +123,7 @@ impl Sweep {
 
     /// The scores left of the first place, and right of each.
     fn score(&mut self, lists: &Lists<'_>, line: &Line, (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<()> {
-        let columns = lists.columns;
+        let columns = lists.counts.width();
         let parts = 1 + places(&line.corners).count();
         self.totals.clear();
         self.totals.extend_from_slice(&line.leftmost);
@@ -140,14 +140,15 @@ impl Sweep {
                 if i + part > 0 {
                     let here = same_place(corners);
                     for corner in &corners[..here] {
-                        let rows = lists.row(corner.to as usize).iter().zip(lists.row(corner.from as usize));
+                        let rows =
+                            lists.counts.row(corner.to as usize).iter().zip(lists.counts.row(corner.from as usize));
                         self.totals.iter_mut().zip(rows).for_each(|(total, (to, from))| *total = *total - from + to);
                     }
                     corners = &corners[here..];
                 }
                 self.block[part..].iter_mut().step_by(n).zip(&self.totals).for_each(|(out, total)| *out = *total);
             }
-            lists.formula.scores(&self.block, scores);
+            lists.counts.formula().scores(&self.block, scores);
         }
         Ok(())
     }
@@ -178,13 +179,10 @@ pub fn line_search(
 ) -> Result<Vec<Found>> {
     rules.check()?;
     lists.check_weights("weights", weights)?;
-    if !directions.len().is_multiple_of(lists.width) {
-        let expected = directions.len().next_multiple_of(lists.width);
-        return Err(Error::LengthMismatch { what: "directions".into(), expected, got: directions.len() });
-    }
-    check_finite("directions", directions)?;
+    check_length("directions", directions.len().next_multiple_of(lists.width), directions.len())?;
+    check_size("directions", directions)?;
     let n = directions.len() / lists.width;
-    let mut found = crate::resample::reserved(n)?;
+    let mut found = reserved(n)?;
     let cost = (lists.features.len() as u64).saturating_mul(2);
     pool::try_run(
         Blocks { items: n, size: SEARCHED, cost, lead: 0 },

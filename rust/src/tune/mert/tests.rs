@@ -9,6 +9,10 @@ use crate::pool::Run;
 
 const RULES: Rules = Rules { margin: 0.1, min_width: 1e-9 };
 
+fn add(totals: &mut [i64], row: &[i64]) {
+    totals.iter_mut().zip(row).for_each(|(total, count)| *total += count);
+}
+
 /// Lists of few entries: where they begin, features, counts of TER or BLEU.
 #[derive(Debug, Clone)]
 struct Problem {
@@ -46,7 +50,7 @@ impl Problem {
             let best = entries.clone().fold(entries.start, |best, entry| {
                 if self.score_of(weights, entry) > self.score_of(weights, best) { entry } else { best }
             });
-            add(&mut totals, &self.counts[best * columns..][..columns]);
+            add(&mut totals, &self.counts[best * columns..]);
         }
         self.formula().score(&totals)
     }
@@ -287,7 +291,7 @@ proptest! {
             prop_assert!((weights.iter().map(|weight| weight.abs()).sum::<f64>() - 1.0).abs() < 1e-12);
         }
         for from_to in expected.from_to.chunks_exact(2) {
-            prop_assert!(lists.gain(from_to[1]) >= lists.gain(from_to[0]));
+            prop_assert!(lists.counts.gain(from_to[1]) >= lists.counts.gain(from_to[0]));
         }
     }
 
@@ -360,13 +364,13 @@ fn wrong_arguments_are_refused_with_their_facts() {
         Lists::new(offsets, (features, 2), counts, problem.formula(), &Stop::never()).err().unwrap().to_string()
     };
     let (features, counts) = (&problem.features[..], &problem.counts[..]);
-    assert!(lists(&[0], features, counts).starts_with("lists: expected at least one"));
-    assert!(lists(&[1, 2], features, counts).starts_with("offsets must be numbers from 0 on"));
-    assert!(lists(&[0, 3, 3], features, counts).contains("an empty list"));
-    assert_eq!("numbers of features: expected 6, got 5", lists(&[0, 3], &features[1..], counts));
-    assert_eq!("counts of entries: expected 6, got 4", lists(&[0, 3], features, &counts[2..]));
+    assert!(lists(&[0], features, counts).starts_with("lists of candidates: expected at least one"));
+    assert!(lists(&[1, 2], features, counts).starts_with("offsets of lists must be numbers that begin with 0"));
+    assert!(lists(&[0, 3, 3], features, counts).starts_with("candidates of sentence 2: expected at least one"));
+    assert_eq!("dense features: expected 6, got 5", lists(&[0, 3], &features[1..], counts));
+    assert_eq!("counts of candidates: expected 6, got 4", lists(&[0, 3], features, &counts[2..]));
     for wrong in [f64::NAN, f64::INFINITY, 1e101] {
-        assert!(lists(&[0, 3], &[wrong, 0.0, 0.0, 1.0, 1.0, 1.0], counts).starts_with("features must be finite"));
+        assert!(lists(&[0, 3], &[wrong, 0.0, 0.0, 1.0, 1.0, 1.0], counts).contains("features must be finite"));
     }
     assert!(lists(&[0, 2, 3], features, &[(1 << 62) - 1, 1, 0, 1, 2, 1]).contains("column 0"));
     let refused = |change: fn(&mut Settings)| {

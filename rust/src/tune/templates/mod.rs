@@ -7,8 +7,9 @@ use std::hash::Hash;
 
 use hashbrown::HashMap;
 
-use super::l1::Sparse;
-use crate::error::{Error, Result};
+use super::candidates::Offsets;
+use crate::error::{Error, Result, check_length};
+use crate::memory::room;
 use crate::pool::{Stop, WorkMeter};
 
 /// What a feature counts.
@@ -41,8 +42,8 @@ impl Template {
             None if name == "words" => Some(Template::Words),
             _ => None,
         };
-        let known = ["ngram:1 to ngram:9", "presence:1 to presence:9", "phrase", "words"].map(Into::into).into();
-        found.ok_or_else(|| Error::UnknownName { kind: "template".into(), name: name.into(), known })
+        let known = ["ngram:1 to ngram:9", "presence:1 to presence:9", "phrase", "words"];
+        found.ok_or_else(|| Error::unknown("template", name, known))
     }
 
     /// The name of a feature. Its tokens have no spaces, so different features have different names.
@@ -95,14 +96,6 @@ pub struct Features {
     pub names: Vec<String>,
 }
 
-impl Features {
-    /// The rows, for optimizers.
-    pub fn sparse(&self) -> Sparse<'_> {
-        let Features { starts, features, values, names } = self;
-        Sparse { starts, features, values, count: names.len() }
-    }
-}
-
 /// Numbers for keys, by their first occurrence.
 struct Numbers<K>(HashMap<K, u32, foldhash::fast::FixedState>);
 
@@ -111,7 +104,6 @@ impl<K: Hash + Eq> Numbers<K> {
         Numbers(HashMap::with_hasher(foldhash::fast::FixedState::with_seed(0)))
     }
 
-    #[allow(clippy::cast_possible_truncation)]
     fn of(&mut self, key: K) -> Result<u32> {
         let next = self.0.len();
         self.0.try_reserve(1).map_err(|_| Error::Memory { numbers: next as u128 })?;
@@ -265,35 +257,26 @@ fn phrase_pair(pair: &str, source: &[&str], target: &[&str]) -> Result<String> {
     Ok(format!("{from} ||| {to}"))
 }
 
-fn check(texts: &Texts<'_>, wanted: &Wanted<'_>) -> Result<()> {
-    let same = |what: &str, expected: usize, got: usize| {
-        if expected == got { Ok(()) } else { Err(Error::LengthMismatch { what: what.into(), expected, got }) }
-    };
+/// Checks the texts. Returns where each list begins.
+fn check<'a>(texts: &Texts<'a>, wanted: &Wanted<'_>, stop: &Stop<'_>) -> Result<Offsets<'a>> {
     let candidates = texts.hypotheses.len();
-    let last = texts.starts.last().copied().unwrap_or(0);
-    if texts.starts.first() != Some(&0) || usize::try_from(last) != Ok(candidates) || !texts.starts.is_sorted() {
-        let (option, expected) = ("offsets".into(), format!("numbers from 0 to {candidates} that do not decrease"));
-        return Err(Error::InvalidOption {
-            option,
-            expected,
-            got: format!("{} numbers up to {last}", texts.starts.len()),
-        });
-    }
+    let lists = Offsets::of_rows("offsets", texts.starts, candidates, stop)?;
     let needs = |template: Template, what: &str| match wanted.templates.contains(&template) {
         true => Err(Error::Empty { what: format!("{what} for the template {template:?}") }),
         false => Ok(()),
     };
     match texts.sources {
-        Some(sources) => same("sources", texts.starts.len() - 1, sources.len())?,
+        Some(sources) => check_length("sources", lists.len(), sources.len())?,
         None => {
             needs(Template::Phrase, "sources")?;
             needs(Template::Words, "sources")?;
         }
     }
     match texts.segmentations {
-        Some(segmentations) => same("segmentations", candidates, segmentations.len()),
-        None => needs(Template::Phrase, "segmentations"),
+        Some(segmentations) => check_length("segmentations", candidates, segmentations.len())?,
+        None => needs(Template::Phrase, "segmentations")?,
     }
+    Ok(lists)
 }
 
 /// The features of all candidates.
@@ -301,7 +284,7 @@ fn check(texts: &Texts<'_>, wanted: &Wanted<'_>) -> Result<()> {
 /// # Errors
 /// If texts are missing or lengths differ, a segmentation does not fit its words, or there is no room.
 pub fn features(texts: &Texts<'_>, wanted: &Wanted<'_>, stop: &Stop<'_>) -> Result<Features> {
-    check(texts, wanted)?;
+    let lists = check(texts, wanted, stop)?;
     let mut finder = Finder {
         wanted,
         words: Numbers::new(),
@@ -315,9 +298,8 @@ pub fn features(texts: &Texts<'_>, wanted: &Wanted<'_>, stop: &Stop<'_>) -> Resu
     let mut out = Features { starts: vec![0], ..Features::default() };
     let mut apart: Vec<usize> = Vec::new();
     let (mut meter, mut found, mut seen) = (WorkMeter::default(), Vec::new(), Vec::new());
-    for list in 0..texts.starts.len() - 1 {
+    for (list, candidates) in lists.iter().enumerate() {
         let source: Vec<&str> = texts.sources.map_or_else(Vec::new, |all| all[list].split_ascii_whitespace().collect());
-        let candidates = super::l1::range(texts.starts, list);
         let first = out.features.len();
         for candidate in candidates.clone() {
             found.clear();
@@ -346,11 +328,9 @@ pub fn features(texts: &Texts<'_>, wanted: &Wanted<'_>, stop: &Stop<'_>) -> Resu
 }
 
 /// Appends a row: different features with how often they occur.
-#[allow(clippy::cast_possible_wrap)]
 fn append(out: &mut Features, found: &[u32]) -> Result<()> {
-    let no_room = |_| Error::Memory { numbers: found.len() as u128 };
-    out.features.try_reserve(found.len()).map_err(no_room)?;
-    out.values.try_reserve(found.len()).map_err(no_room)?;
+    room(&mut out.features, found.len())?;
+    room(&mut out.values, found.len())?;
     for same in found.chunk_by(|a, b| a == b) {
         out.features.push(same[0] as i32);
         out.values.push(same.len() as f64);
@@ -360,7 +340,6 @@ fn append(out: &mut Features, found: &[u32]) -> Result<()> {
 }
 
 /// Counts a list for the features that do not have the same value for all of its candidates.
-#[allow(clippy::cast_sign_loss, clippy::float_cmp)]
 fn tell_apart(out: &Features, first: usize, candidates: usize, seen: &mut Vec<(i32, f64)>, apart: &mut [usize]) {
     seen.clear();
     seen.extend(out.features[first..].iter().copied().zip(out.values[first..].iter().copied()));
@@ -374,13 +353,12 @@ fn tell_apart(out: &Features, first: usize, candidates: usize, seen: &mut Vec<(i
 
 /// Keeps the features of these names, with their numbers there.
 fn select(out: &mut Features, names: &[String], known: &[&str]) {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
     let places: HashMap<&str, i32, foldhash::fast::FixedState> =
         known.iter().enumerate().map(|(i, name)| (*name, i as i32)).collect();
     let numbers: Vec<Option<i32>> = names.iter().map(|name| places.get(name.as_str()).copied()).collect();
     renumber(out, &numbers);
-    for row in 0..out.starts.len() - 1 {
-        let row = super::l1::range(&out.starts, row);
+    for ends in out.starts.windows(2) {
+        let row = ends[0] as usize..ends[1] as usize;
         let mut pairs: Vec<_> =
             out.features[row.clone()].iter().copied().zip(out.values[row.clone()].iter().copied()).collect();
         pairs.sort_unstable_by_key(|pair| pair.0);
@@ -392,7 +370,6 @@ fn select(out: &mut Features, names: &[String], known: &[&str]) {
 }
 
 /// Gives features new numbers, and drops those that have none.
-#[allow(clippy::cast_sign_loss, clippy::cast_possible_wrap)]
 fn renumber(out: &mut Features, numbers: &[Option<i32>]) {
     let (mut kept, mut begin) = (0, 0);
     for end in &mut out.starts[1..] {

@@ -6,11 +6,11 @@ fn wanted(names: &[&str]) -> Wanted<'static> {
 }
 
 fn named(features: &Features) -> Vec<Vec<(&str, f64)>> {
-    let row = |row| {
-        let range = super::super::l1::range(&features.starts, row);
+    let row = |ends: &[i64]| {
+        let range = ends[0] as usize..ends[1] as usize;
         range.map(|i| (&*features.names[features.features[i] as usize], features.values[i])).collect()
     };
-    (0..features.starts.len() - 1).map(row).collect()
+    features.starts.windows(2).map(row).collect()
 }
 
 const TEXTS: Texts<'static> = Texts {

@@ -4,7 +4,8 @@
 
 use std::arch::x86_64::*;
 
-use super::{COLUMNS, LANES, Line, LookUp, REGISTERS, Runs, Sums, fit};
+use super::{COLUMNS, Line, LookUp, REGISTERS, Runs, Sums, fit};
+use crate::resample::BATCH;
 use crate::simd::Avx2;
 
 /// Tables per mask.
@@ -13,9 +14,9 @@ const PER_MASK: usize = 16;
 /// The size of a table in bytes.
 const SIZE: usize = 16;
 
-/// Replicates per register, and registers per [`LANES`] replicates.
+/// Replicates per register, and registers per [`BATCH`] replicates.
 const HALF: usize = 32;
-const HALVES: usize = LANES / HALF;
+const HALVES: usize = BATCH / HALF;
 
 impl LookUp<4> for Avx2 {
     fn codes(self, masks: &[u64], lanes: usize, codes: &mut [u8]) {
@@ -40,7 +41,7 @@ impl LookUp<4> for Avx2 {
         sums: &mut Sums,
     ) {
         assert!(fit::<SIZE>(tables, runs, codes, (lanes, register)));
-        for (i, place) in (register * LANES..lanes).step_by(LANES).take(REGISTERS).enumerate() {
+        for (i, place) in (register * BATCH..lanes).step_by(BATCH).take(REGISTERS).enumerate() {
             let of_columns = sums.each_mut().map(|sums| &mut sums[i]);
             // SAFETY: the processor has the instructions, and `fit` checked what the function requires.
             unsafe { sums_of_lanes(tables, runs, codes, (lanes, place), of_columns) };
@@ -113,14 +114,14 @@ fn transposed(rows: [__m256i; 8]) -> [__m256i; 8] {
 
 /// # Safety
 /// `codes` has `lanes` bytes for each of as many groups as each of `tables` has tables, every group of `runs` is one of
-/// them, and `place` + [`LANES`] does not exceed `lanes`.
+/// them, and `place` + [`BATCH`] does not exceed `lanes`.
 #[target_feature(enable = "avx2")]
 unsafe fn sums_of_lanes(
     tables: &[&[Line]; COLUMNS],
     runs: &Runs,
     codes: &[u8],
     (lanes, place): (usize, usize),
-    sums: [&mut [u16; LANES]; COLUMNS],
+    sums: [&mut [u16; BATCH]; COLUMNS],
 ) {
     let zeros = [[_mm256_setzero_si256(); HALVES]; COLUMNS];
     // For each two bytes: their sums as one 16-bit number, modulo 2^16, and the sum of the odd one.
@@ -128,7 +129,7 @@ unsafe fn sums_of_lanes(
     for run in runs.iter() {
         let mut bytes = zeros;
         for &group in run {
-            // SAFETY: guaranteed by the caller; a register covers half of the [`LANES`] places.
+            // SAFETY: guaranteed by the caller; a register covers half of the [`BATCH`] places.
             let codes: [_; HALVES] = std::array::from_fn(|half| unsafe {
                 _mm256_loadu_si256(codes.as_ptr().add(group * lanes + place + half * HALF).cast())
             });

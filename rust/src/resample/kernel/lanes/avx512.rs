@@ -4,7 +4,8 @@
 
 use std::arch::x86_64::*;
 
-use super::{COLUMNS, LANES, Line, LookUp, REGISTERS, Runs, Sums, fit};
+use super::{COLUMNS, Line, LookUp, REGISTERS, Runs, Sums, fit};
+use crate::resample::BATCH;
 use crate::simd::Avx512;
 
 /// Tables per mask: ten of six units, and one of the remaining four.
@@ -12,14 +13,14 @@ const PER_MASK: usize = 11;
 
 impl LookUp<6> for Avx512 {
     fn codes(self, masks: &[u64], lanes: usize, codes: &mut [u8]) {
-        assert!(lanes.is_multiple_of(LANES) && masks.len() * PER_MASK == codes.len());
+        assert!(lanes.is_multiple_of(BATCH) && masks.len() * PER_MASK == codes.len());
         for (masks, codes) in masks.chunks_exact(lanes).zip(codes.chunks_exact_mut(PER_MASK * lanes)) {
-            for (register, masks) in masks.as_chunks::<LANES>().0.iter().enumerate() {
+            for (register, masks) in masks.as_chunks::<BATCH>().0.iter().enumerate() {
                 // SAFETY: the processor has the instructions.
                 let (first, second) = unsafe { (rows_of_codes(masks, 0), rows_of_codes(masks, 48)) };
                 let rows = first.iter().chain(&second);
                 for (row, codes) in rows.zip(codes.chunks_exact_mut(lanes)) {
-                    codes[register * LANES..][..LANES].copy_from_slice(row);
+                    codes[register * BATCH..][..BATCH].copy_from_slice(row);
                 }
             }
         }
@@ -35,7 +36,7 @@ impl LookUp<6> for Avx512 {
     ) {
         assert!(fit::<64>(tables, runs, codes, (lanes, register)));
         // An odd last register is looked up twice.
-        let second = if (register + 1) * LANES < lanes { register + 1 } else { register };
+        let second = if (register + 1) * BATCH < lanes { register + 1 } else { register };
         // SAFETY: the processor has the instructions, and `fit` checked what the function requires.
         unsafe { sums_of_two(tables, runs, codes, lanes, [register, second], sums) };
     }
@@ -43,12 +44,12 @@ impl LookUp<6> for Avx512 {
 
 /// Eight 6-bit codes of each mask, from bit `from` on. Codes beyond the end of the mask are garbage.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn rows_of_codes(masks: &[u64; LANES], from: u8) -> [[u8; LANES]; 8] {
+fn rows_of_codes(masks: &[u64; BATCH], from: u8) -> [[u8; BATCH]; 8] {
     let starts: [u8; 8] = std::array::from_fn(|i| (from + 6 * i as u8).min(60));
     let starts = _mm512_set1_epi64(i64::from_le_bytes(starts));
     let six = _mm512_set1_epi8(63);
     // Moves byte j of mask i to place 8·j + i: the first codes of the eight masks side by side, then the second ones …
-    let order: [u8; LANES] = std::array::from_fn(|place| (place % 8 * 8 + place / 8) as u8);
+    let order: [u8; BATCH] = std::array::from_fn(|place| (place % 8 * 8 + place / 8) as u8);
     // SAFETY: an array of 64 bytes is as long as a register, and needs no alignment here.
     let order = unsafe { _mm512_loadu_si512(order.as_ptr().cast()) };
     let mut eights = [_mm512_setzero_si512(); 8];
@@ -57,7 +58,7 @@ fn rows_of_codes(masks: &[u64; LANES], from: u8) -> [[u8; LANES]; 8] {
         let masks = unsafe { _mm512_loadu_si512(masks.as_ptr().cast()) };
         *codes = _mm512_permutexvar_epi8(order, _mm512_and_si512(_mm512_multishift_epi64_epi8(starts, masks), six));
     }
-    let mut rows = [[0; LANES]; 8];
+    let mut rows = [[0; BATCH]; 8];
     for (row, register) in rows.iter_mut().zip(transposed(eights)) {
         // SAFETY: as above.
         unsafe { _mm512_storeu_si512(row.as_mut_ptr().cast(), register) };
@@ -106,7 +107,7 @@ unsafe fn sums_of_two(
         for &group in run {
             // SAFETY: guaranteed by the caller; a register and a table are 64 bytes, and a table is a line.
             let codes =
-                registers.map(|r| unsafe { _mm512_loadu_si512(codes.as_ptr().add(group * lanes + r * LANES).cast()) });
+                registers.map(|r| unsafe { _mm512_loadu_si512(codes.as_ptr().add(group * lanes + r * BATCH).cast()) });
             for (bytes, tables) in bytes.iter_mut().zip(tables) {
                 // SAFETY: as above.
                 let table = unsafe { _mm512_loadu_si512(tables.as_ptr().add(group).cast()) };
@@ -124,7 +125,7 @@ unsafe fn sums_of_two(
     }
     for ((even, odd), sums) in even.iter().zip(&odd).zip(sums) {
         for ((even, odd), sums) in even.iter().zip(odd).zip(sums) {
-            let mut halves = [[0u16; LANES / 2]; 2];
+            let mut halves = [[0u16; BATCH / 2]; 2];
             for (half, register) in halves.iter_mut().zip([even, odd]) {
                 // SAFETY: 32 numbers of 16 bits are as long as a register.
                 unsafe { _mm512_storeu_si512(half.as_mut_ptr().cast(), *register) };

@@ -1,0 +1,219 @@
+//! Prepared counts, and the runs of reductions over their replicates.
+
+use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+
+use super::call::{Progress, run_long};
+use super::convert::{copied, flips, in_order, shaped};
+use super::counts::{Array, Counts};
+use super::metric::Metric;
+use super::reduce::{Reduction, alternative};
+use super::resample::sizes;
+use crate::error::{Error, check_length, named};
+use crate::pool::Run;
+use crate::resample::many::{self, Problems};
+use crate::resample::reduce::run_all;
+use crate::resample::{self, Exchange, Kind, Plan, Sample};
+use crate::stats::SuffStats;
+
+/// The metric that scores sums, if there is one, and the counts.
+pub(super) type SampleArgument<'py> = (Option<PyRef<'py, Metric>>, PyRef<'py, Counts>);
+
+/// A sample for the core, from what Python passes.
+pub(super) fn sample<'a>(metric: Option<&Metric>, stats: SuffStats<'a>) -> PyResult<Sample<'a>> {
+    match metric {
+        Some(metric) => Sample::new(metric.formula(), stats).map_err(PyErr::from),
+        None => Ok(Sample::without_formula(stats)),
+    }
+}
+
+/// Counts of systems under one or several metrics, prepared for shuffles or draws.
+#[pyclass(frozen, module = "reshuffle._core")]
+pub struct Resampler(resample::Resampler);
+
+#[pymethods]
+impl Resampler {
+    #[new]
+    #[pyo3(signature = (samples, *, kind="shuffles", strata=None, threads=0))]
+    fn new(
+        py: Python<'_>,
+        samples: Vec<SampleArgument<'_>>,
+        kind: &str,
+        strata: Option<Vec<usize>>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let strata = sizes(strata)?;
+        let kind = match kind {
+            "shuffles" if strata.is_empty() => Kind::Shuffles,
+            "draws" => Kind::Draws(&strata),
+            "permutations" if strata.is_empty() => Kind::Permutations,
+            "shuffles" | "permutations" => {
+                return Err(Error::invalid(
+                    "strata",
+                    format!("None for {kind}, which exchange systems within a segment"),
+                    format!("{strata:?}"),
+                )
+                .into());
+            }
+            _ => return Err(Error::unknown("kind", kind, ["shuffles", "draws", "permutations"]).into()),
+        };
+        let arrays: Vec<_> = samples.iter().map(|(_, counts)| counts.arrays(py)).collect::<PyResult<_>>()?;
+        let samples = samples.iter().zip(&arrays);
+        let samples = samples.map(|((metric, counts), arrays)| sample(metric.as_deref(), counts.stats(arrays)?));
+        let samples: Vec<_> = samples.collect::<PyResult<_>>()?;
+        let prepare = |run: &mut Run<'_>| resample::Resampler::prepare(&samples, kind, run);
+        run_long(py, threads, None, ("", 0), prepare).map(Resampler)
+    }
+
+    #[pyo3(signature = (reductions, *, n, seed=0, first=0, masks=None, codes=None, indices=None, exchange=None, threads=0, progress=None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        reductions: Vec<PyRef<'_, Reduction>>,
+        n: usize,
+        seed: u64,
+        first: u64,
+        masks: Option<PyReadonlyArray2<'_, bool>>,
+        codes: Option<PyReadonlyArray1<'_, u64>>,
+        indices: Option<PyReadonlyArray2<'_, u32>>,
+        exchange: Option<ExchangeArgument>,
+        threads: usize,
+        progress: Option<&Progress>,
+    ) -> PyResult<Vec<Py<PyAny>>> {
+        let sources = [
+            ("masks", masks.is_some()),
+            ("indices", indices.is_some()),
+            ("codes", codes.is_some()),
+            ("exchange", exchange.is_some()),
+        ];
+        if let [(first, _), (second, _), ..] = sources.into_iter().filter(|(_, passed)| *passed).collect::<Vec<_>>()[..]
+        {
+            return Err(Error::invalid(second, format!("None when {first} are passed"), "both").into());
+        }
+        let packed_masks;
+        let (plan, n) = if let Some(masks) = &masks {
+            check_length("segments of masks", self.0.units(), masks.shape()[1])?;
+            let (made, n) = flips(py, masks)?;
+            packed_masks = made;
+            (Plan::Flips(&packed_masks), n)
+        } else if let Some(indices) = &indices {
+            (Plan::Indices(in_order(indices)?, indices.shape()[1]), indices.shape()[0])
+        } else if let Some(codes) = &codes {
+            (Plan::Codes(in_order(codes)?), n)
+        } else if let Some(exchange) = exchange {
+            (Plan::Exchanged(seed, exchange.checked()?), n)
+        } else {
+            (Plan::Seeded(seed), n)
+        };
+        let range = resample::replicates(first, n)?;
+        Reduction::run_all(py, &reductions, |made| {
+            run_long(py, threads, progress, (self.0.stage(), n), |run| run_all(&self.0, (plan, range), made, run))
+        })
+    }
+
+    #[getter]
+    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray2<i64>>>> {
+        let to_array = |(totals, &systems): (&[i64], &usize)| copied(py, totals, [systems, totals.len() / systems]);
+        self.0.totals().zip(&self.0.shape().systems).map(to_array).collect()
+    }
+
+    #[getter]
+    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyArray1<f64>>>>> {
+        let shaped = |scores: Vec<f64>| {
+            let systems = scores.len();
+            shaped(py, scores, [systems])
+        };
+        self.0.scores().map(|scores| scores.into_iter().map(shaped).collect()).transpose()
+    }
+}
+
+/// The name of an exchange of runs, and the numbers of runs.
+#[derive(FromPyObject)]
+pub enum ExchangeArgument {
+    #[pyo3(annotation = "(str, int, int)")]
+    Both(String, usize, usize),
+    #[pyo3(annotation = "(str, int)")]
+    Each(String, usize),
+}
+
+impl ExchangeArgument {
+    fn checked(self) -> PyResult<Exchange> {
+        let name = match &self {
+            ExchangeArgument::Both(name, ..) | ExchangeArgument::Each(name, _) => name,
+        };
+        let expected = match (name.as_str(), &self) {
+            ("pooled", &ExchangeArgument::Both(_, first, second)) => return Ok(Exchange::Pooled(first, second)),
+            ("multeval", &ExchangeArgument::Each(_, runs)) => return Ok(Exchange::MultEval(runs)),
+            ("pooled", _) => "('pooled', n, m), with the numbers of runs of both systems",
+            ("multeval", _) => "('multeval', n), with the number of runs of each system",
+            _ => {
+                return Err(Error::unknown("exchange", name, ["pooled", "multeval"]).into());
+            }
+        };
+        let got = match &self {
+            ExchangeArgument::Both(name, first, second) => format!("('{name}', {first}, {second})"),
+            ExchangeArgument::Each(name, runs) => format!("('{name}', {runs})"),
+        };
+        Err(Error::invalid("exchange", expected, got).into())
+    }
+}
+
+/// Problems of equal shape with their seeds.
+fn problems<'a>(
+    (metric, counts): (&Metric, &Counts),
+    arrays: &'a [Array<'_>],
+    seeds: &'a PyReadonlyArray1<'_, u64>,
+) -> PyResult<Problems<'a>> {
+    let sample = sample(Some(metric), counts.stats(arrays)?)?;
+    Problems::new(sample, counts.systems(), in_order(seeds)?).map_err(PyErr::from)
+}
+
+/// Whether shuffles are a group, by the name of their scheme.
+pub(super) fn in_group(scheme: &str) -> PyResult<bool> {
+    Ok(named("scheme", scheme, &[("iid", false), ("subgroup", true)])?)
+}
+
+#[pyfunction]
+#[pyo3(signature = (metric, counts, alternative, thresholds, *, n, seeds, scheme="iid", threads=0, progress=None))]
+pub fn shuffle_many<'py>(
+    py: Python<'py>,
+    metric: &Metric,
+    counts: &Counts,
+    alternative: &str,
+    thresholds: PyReadonlyArray1<'py, f64>,
+    n: usize,
+    seeds: PyReadonlyArray1<'py, u64>,
+    scheme: &str,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Bound<'py, PyArray1<u64>>> {
+    let in_group = in_group(scheme)?;
+    let arrays = counts.arrays(py)?;
+    let problems = problems((metric, counts), &arrays, &seeds)?;
+    let criterion = (self::alternative(alternative)?, in_order(&thresholds)?);
+    let batch = seeds.shape()[0];
+    let exceedances = run_long(py, threads, progress, ("shuffling", batch), |run| {
+        many::shuffles(&problems, criterion, (in_group, n), run)
+    })?;
+    shaped(py, exceedances, [batch])
+}
+
+#[pyfunction]
+#[pyo3(signature = (metric, counts, *, n, seeds, strata=None, threads=0, progress=None))]
+pub fn draw_many<'py>(
+    py: Python<'py>,
+    metric: &Metric,
+    counts: &Counts,
+    n: usize,
+    seeds: PyReadonlyArray1<'py, u64>,
+    strata: Option<Vec<usize>>,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Bound<'py, PyArray3<f64>>> {
+    let strata = sizes(strata)?;
+    let arrays = counts.arrays(py)?;
+    let problems = problems((metric, counts), &arrays, &seeds)?;
+    let (batch, systems) = (seeds.shape()[0], counts.systems());
+    let scores = run_long(py, threads, progress, ("drawing", batch), |run| many::draws(&problems, &strata, n, run))?;
+    shaped(py, scores, [batch, systems, n])
+}

@@ -1,0 +1,47 @@
+//! Runs of an optimizer, one for each seed, and their random numbers.
+
+use crate::error::Result;
+use crate::memory::reserved;
+use crate::pool::{self, Blocks, Run, Stop};
+use crate::stream::{Indices, Purpose, Stream};
+
+/// Runs an optimizer once for each seed, side by side. `one` returns weights and a record of the run. Returns those of
+/// all runs, in the order of the seeds.
+pub(in crate::tune) fn each_seed<T: Send>(
+    seeds: &[u64],
+    width: usize,
+    cost: u64,
+    run: &mut Run<'_>,
+    one: impl Fn(u64, &Stop<'_>) -> Result<(Vec<f64>, Vec<T>)> + Sync,
+) -> Result<(Vec<f64>, Vec<T>)> {
+    let (mut weights, mut records) = (reserved(seeds.len().saturating_mul(width))?, Vec::new());
+    pool::try_run(
+        Blocks { items: seeds.len(), size: 1, cost, lead: 0 },
+        run,
+        || (),
+        |(), runs, stop| one(seeds[runs.start], stop),
+        |_, (of_run, record), _| {
+            weights.extend(of_run);
+            records.extend(record);
+            Ok(())
+        },
+    )?;
+    Ok((weights, records))
+}
+
+/// The order in which a run visits the sentences in an epoch.
+pub(in crate::tune) fn shuffle(seed: u64, epoch: u64, order: &mut Vec<u32>, sentences: usize) {
+    order.clear();
+    order.extend(0..sentences as u32);
+    let stream = Stream::new(seed, Purpose::Visit, epoch);
+    // Each exchange takes a random number of its own: the high half of 64 random bits times the number of places. No
+    // place is more likely than another one by more than 2^-32.
+    for (i, value) in (1..sentences).rev().zip(stream.values()) {
+        order.swap(i, ((u128::from(value) * (i as u128 + 1)) >> 64) as usize);
+    }
+}
+
+/// Random places below a bound in the list of a sentence.
+pub(in crate::tune) fn draws(seed: u64, sentence: usize, bound: u32) -> Indices {
+    Stream::new(seed, Purpose::Pairs, sentence as u64).indices(bound)
+}
