@@ -67,10 +67,13 @@ def statement(comparison: Comparison, metric: UsedMetric) -> str:
 Values = Mapping[str, Any]
 DOUBTS: Mapping[str, tuple[str, Callable[[Values], bool]]] = {
     "liberal": ("the test rejects too often", lambda values: True),
-    "small-sample": ("few {unit}s: the test may reject too often", lambda values: bool(values["test"])),
-    "few-differing": ("few {unit}s differ: the test is unreliable", lambda values: not values["by_default"]),
-    "skewed": ("rests on few {unit}s: p may be too small", lambda values: True),
-    "not-exchangeable": ("not exchangeable: the test rejects too often", lambda values: bool(values["ratio"] < 1)),
+    "small-sample": ("p may be too small, because there are few {unit}s", lambda values: bool(values["test"])),
+    "few-differing": ("p is unreliable, because few {unit}s differ", lambda values: not values["by_default"]),
+    "skewed": ("p may be too small, because few {unit}s make the difference", lambda values: True),
+    "not-exchangeable": (
+        "the test rejects too often, because outputs are not exchangeable",
+        lambda values: bool(values["ratio"] < 1),
+    ),
     "near-kink": ("the test may reject although scores do not differ", lambda values: bool(values.get("swaps"))),
 }
 
