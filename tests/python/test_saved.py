@@ -360,7 +360,7 @@ TEST = ("comparisons", 3, "test")
         ),
         (
             having("schema", "reshuffle.comparison/1"),
-            "comparison/1': builds before the release of 0.1.0 read it, or run",
+            "comparison/1': run the command again, or read it with a build from",
         ),
         (having("schema", "reshuffle.comparison/3"), "comparison/3': install a later version to read it"),
         (having("schema", "reshuffle.comparison"), "schema: unknown schema 'reshuffle.comparison': did you mean"),
