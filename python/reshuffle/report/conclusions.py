@@ -62,8 +62,8 @@ def statement(comparison: Comparison, metric: UsedMetric) -> str:
     return _top(rankings[metric.name]) if metric.name in rankings else _number_of_pairs(comparison, metric)
 
 
-# Why a significant difference may be none, by the kind of the caveat. A phrase holds if the condition on the caveat's
-# values does.
+# Why a significant difference may be chance, by the kind of the caveat: a phrase, and whether it holds for the
+# caveat's values.
 Values = Mapping[str, Any]
 DOUBTS: Mapping[str, tuple[str, Callable[[Values], bool]]] = {
     "liberal": ("the test rejects too often", lambda values: True),
