@@ -149,7 +149,7 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
         ),
         ExchangeUnit(
             "hierarchical-t",
-            "nothing is exchanged: a t test whose variance has the runs and the segments, as that of hierarchical",
+            "nothing is exchanged: a t test whose variance is that of runs and segments together, as in hierarchical",
             "new runs of both systems, on new segments, would have the same expected score",
             NEW_RUNS_AND_SEGMENTS,
             SKEWED,

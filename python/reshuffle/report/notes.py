@@ -486,7 +486,7 @@ def _small_sample(values: Values) -> str:
 def _few_differing(values: Values) -> str:
     units = f"{values['differing']:,} of {counted(values['units'], values['unit'])}"
     if values["pairs"] == 1:
-        differ = f"{values['system']} and {values['baseline']} differ in only {units}"
+        differ = f"{values['system']} and {values['baseline']} differ in {units}"
     else:
         differ = f"{_of_pairs(values)} differ in few {values['unit']}s, the most similar in {units}"
     fewer = f"with fewer than {values['few']}, bootstrap tests are unreliable"
