@@ -183,7 +183,7 @@ def compare_runs(options: CompareRuns) -> RunComparison:
     Warns
     -----
     InputWarning
-        For fewer than three runs, and for runs with the same output, which are no independent evidence.
+        For fewer than three runs, and for runs with the same output, which are not independent evidence.
 
     Notes
     -----
@@ -475,7 +475,7 @@ def _warn(runs: Runs, duplicates: Sequence[Sequence[Any]]) -> None:
     if duplicates:
         same = [f"run {run} of {name} and run {other} of {system}" for name, run, system, other in duplicates]
         warn(
-            f"these runs have the same output: {listed(same)}; copies of a run are no independent evidence, and "
+            f"these runs have the same output: {listed(same)}; copies of a run are not independent evidence, and "
             "within a system they make p-values too small"
         )
     few = [name for name, n in runs.n_runs.items() if n < RECOMMENDED_RUNS]

@@ -267,8 +267,8 @@ def test_the_sentence_names_the_method_the_family_and_the_error_rate() -> None:
     several = words(compared(4, metrics))
     assert (
         "Adjusted p: step-down maxT over 6 pairs under each metric; family-wise error rate ≤ 0.05: the chance of any "
-        "false star under a metric. Over the 2 metrics together it may be up to 0.1; family='all' keeps "
-        "it at 0.05 over the 12 tests."
+        "false star under a metric. For the 2 metrics together it may be up to 0.1; with family='all' it "
+        "is at most 0.05 over the 12 tests."
     ) in several
     assert (
         "Adjusted p: Holm over 12 tests, 6 pairs under each of 2 metrics; family-wise error rate ≤ 0.05: the "
@@ -276,7 +276,7 @@ def test_the_sentence_names_the_method_the_family_and_the_error_rate() -> None:
     ) in words(compared(4, metrics, adjust="holm", family="all"))
     assert (
         "Adjusted p: Benjamini-Hochberg over 6 pairs under each metric; false discovery rate ≤ 0.6: the expected share "
-        "of false stars among the stars under a metric. Over the 2 metrics together it may be up to 1; "
+        "of false stars among the stars under a metric. For the 2 metrics together it may be up to 1; "
     ) in words(compared(4, metrics, adjust="bh", alpha=0.6))
 
 
@@ -290,8 +290,8 @@ def test_where_every_family_has_one_test_tables_have_no_second_p(adjust: str) ->
         assert "Each metric is a family of one test, so p needs no adjustment." in report
     assert "* p ≤ 0.05" in words(comparison)
     assert (
-        "Over the 2 metrics together, the chance of any false star may be up to 0.1; family='all' keeps "
-        "it at 0.05 over the 2 tests."
+        "For the 2 metrics together, the chance of any false star may be up to 0.1; with family='all' it "
+        "is at most 0.05 over the 2 tests."
     ) in words(comparison)
     together = compared(2, ("easy", "noisy"), adjust="holm", family="all")
     assert "adjusted p" in words(together)

@@ -302,7 +302,7 @@ def test_few_units_count_after_adjustment_too() -> None:
     comparison = compared(ratings(9, 6), all_pairs=True, adjust="holm", test="ar")
     assert kinds(comparison) == ["few-units"]
     assert comparison.caveats[0].values["smallest"] == pytest.approx(15 / 2**8)
-    assert "ways: adjusted p cannot be below 0.0586" in " ".join(str(comparison).split())
+    assert ": adjusted p cannot be below 0.0586." in " ".join(str(comparison).split())
     assert "few-units" not in kinds(compared(ratings(10, 6), all_pairs=True, adjust="holm", test="ar"))
 
 

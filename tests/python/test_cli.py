@@ -353,8 +353,8 @@ def test_a_folder_stands_for_the_files_in_it(
             ["outputs", "rules.txt"],
             "outputs/rules.txt and rules.txt would both be called rules: rename one, or name the ",
         ),
-        (["."], "reference.txt is no output of a system, but the folder . stands for all of its files: move it out"),
-        (["outputs", "--docs", "outputs/rules.txt"], "outputs/rules.txt is no output of a system, but the folder"),
+        (["."], "reference.txt is not the output of a system, but the folder . stands for all of its files: move"),
+        (["outputs", "--docs", "outputs/rules.txt"], "outputs/rules.txt is not the output of a system, but the folder"),
     ],
 )
 def test_folders_that_are_not_all_outputs_are_refused(

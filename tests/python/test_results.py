@@ -64,7 +64,7 @@ def test_a_comparison_with_exact_tests_alone_has_a_seed_if_intervals_are_drawn()
     three = [["a b c d"] * 3, ["b c d e"] * 3]
     few = compare([["a b c d", "b c d e", "c d e f"]], three, test="ar", interval="delta")
     assert (
-        "3 segments can be swapped in only 8 ways: p cannot be below 0.25, too few for significance at 0.05."
+        "3 segments can be swapped in only 8 ways, too few for significance at 0.05: p cannot be below 0.25."
         in " ".join(render(few).split())
     )
 

@@ -419,8 +419,8 @@ def test_duplicates_are_warned_of_and_identical_systems_are_named() -> None:
     copies = [["sys1", 1, "sys1", 0], ["sys1", 2, "baseline", 1]]
     (warning,) = found(made(plan={"duplicates": copies}), "Warning")
     assert warning == (
-        "Warning: runs 0 and 1 of sys1 and run 2 of sys1 and run 1 of baseline have the same bytes: copies fake "
-        "evidence, because p takes them as further runs."
+        "Warning: runs 0 and 1 of sys1 and run 2 of sys1 and run 1 of baseline have the same bytes: p counts "
+        "copies as further runs, so it is too small."
     )
     same = [["sys1", run, "baseline", run] for run in range(3)]
     identical = {metric: dict.fromkeys(NULLS, 1.0) for metric in P}
@@ -475,8 +475,8 @@ def test_a_terminal_shows_the_answer_and_where_the_rest_is(name: str) -> None:
     text, full = result.render(), result.render("text", full=True)
     lines = " ".join(text.split())
     assert len(text) < len(full)
-    assert "render(full=True) and every other format have" in lines
-    assert "--full and every other format have" in " ".join(render(result, "text", Layout(command="x")).split())
+    assert "render(full=True) and all other formats also show" in lines
+    assert "--full and all other formats also show" in " ".join(render(result, "text", Layout(command="x")).split())
     for sentence in answers(result):
         assert spelled(sentence, for_command=False) in lines
     assert len(re.findall(r"^\| ---", result.render("markdown"), re.M)) == len([*STUDIES["runs"].tables(result)])
@@ -516,7 +516,7 @@ def test_documents_are_called_so() -> None:
     assert "bootstrap draws of documents" in text
     assert "Runs Documents Run × document Effective test sets" in text
     assert "Caveats: segment ignores that other runs of the same systems would differ; pooled (as Clark" in text
-    assert "takes the outputs of a document by different runs as independent." in text
+    assert "treats the outputs of different runs for a document as independent." in text
     assert "takes both runs and documents into account" in text
     assert "ignores that other runs" in text
     assert "Scores of 3 runs of each system: 2,489 segments" in text

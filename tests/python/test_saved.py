@@ -360,7 +360,7 @@ TEST = ("comparisons", 3, "test")
         ),
         (
             having("schema", "reshuffle.comparison/1"),
-            "comparison/1': builds before the release of 0.1.0 read it, or run",
+            "comparison/1': run the command again, or read it with a build from",
         ),
         (having("schema", "reshuffle.comparison/3"), "comparison/3': install a later version to read it"),
         (having("schema", "reshuffle.comparison"), "schema: unknown schema 'reshuffle.comparison': did you mean"),
@@ -368,7 +368,7 @@ TEST = ("comparisons", 3, "test")
         (without("version"), "version: the key is missing"),
         (having("alpha", "x"), "alpha: expected a number"),
         (without("comparisons", 3, "test", "pvalue"), r"comparisons\[3\]\.test\.pvalue: the key is missing"),
-        (without("scores", 5), "scores: expected one for each metric and system, metric by metric"),
+        (without("scores", 5), "scores: expected a score for each metric and system, metric by metric"),
         (having(*TEST, "pvalue", "0.1"), r"comparisons\[3\]\.test\.pvalue: expected a number, .*got '0.1'"),
         (having(*TEST, "pvalue", None), r"comparisons\[3\]\.test\.pvalue: expected a number, .*got null"),
         (having(*TEST, "wins", 1.5), r"comparisons\[3\]\.test\.wins: expected a whole number, got 1.5"),
@@ -378,7 +378,7 @@ TEST = ("comparisons", 3, "test")
         (having(*TEST, "exceedances", -1), r"comparisons\[3\]\.test\.exceedances: expected a whole number, got"),
         (having(*TEST, "n_resamples", 0), r"comparisons\[3\]\.test\.n_resamples: expected a whole number above 0"),
         (having("confidence_level", None), "confidence_level: expected a number, because there are intervals"),
-        (having("comparisons", []), "comparisons: expected comparisons exactly if there is a test"),
+        (having("comparisons", []), "comparisons: expected comparisons if there is a test, and only then"),
         (without("comparisons", 0), "comparisons: expected the same pairs for each metric, metric by metric"),
         (having("interval", None), r"scores\[0\]: expected an interval exactly if the result has them"),
         (having("comparisons", 3, "confidence_interval", None), r"comparisons\[3\]: expected an interval exactly if"),
@@ -467,7 +467,7 @@ def test_test_sets_are_read_back() -> None:
         assert written == render(read, "json")
     document = json.loads(written)
     del document["sets"]["news"]["systems"][2]
-    with pytest.raises(InputError, match=r"sets\.news\.scores: expected one for each metric and system"):
+    with pytest.raises(InputError, match=r"sets\.news\.scores: expected a score for each metric and system"):
         read_json(json.dumps(document))
     with pytest.raises(InputError, match="sets: expected at least one, got none"):
         read_json(json.dumps({**document, "sets": {}}))

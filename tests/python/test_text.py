@@ -408,7 +408,7 @@ def test_a_triangle_of_up_to_20_systems_fits_80_columns(k: int) -> None:
 def test_a_triangle_needs_all_pairs_of_at_most_20_systems() -> None:
     with pytest.raises(InputError, match=r"a triangle .* shows at most 20 systems, got 21: use --pairs"):
         many(21).render(triangle=True)
-    with pytest.raises(InputError, match="needs all pairs: add --all-pairs"):
+    with pytest.raises(InputError, match="needs all pairs: compare with --all-pairs"):
         many(3, all_pairs=False).render(triangle=True)
     with pytest.raises(InputError, match="needs all pairs"):
         score(metrics=ratings("m", FOUR)).render(triangle=True)
@@ -672,8 +672,8 @@ def test_the_family_that_a_note_recommends_has_the_tests_that_it_counts() -> Non
         result = sets(BY_SET, family=family)
         n_tests = sets(BY_SET, family=whole)["news"].family_size
         text = " ".join(notes(result["news"], Layout(), of_several_sets=True))
-        assert f"family='{whole}' keeps it at 0.05 over the {n_tests} tests" in text
-    assert "family='all' keeps it at" in " ".join(notes(result["news"], Layout()))
+        assert f"with family='{whole}' it is at most 0.05 over the {n_tests} tests" in text
+    assert "with family='all' it is at most" in " ".join(notes(result["news"], Layout()))
 
 
 def test_notes_about_some_test_sets_name_them() -> None:
@@ -847,8 +847,8 @@ def test_the_verdict_says_why_it_is_doubtful() -> None:
     few = {"a": noise[0], "b": noise[1] + 3, "c": noise[2]}
     by_bootstrap = compare(metrics=SegmentScores("x", few), test="bootstrap-both", n_resamples=999, interval=None)
     assert {pair.system for pair in by_bootstrap.comparisons if pair.is_significant(0.05)} == {"b"}
-    answer = "b is better than a, and c is not significantly different from it (few segments: the test may reject too"
-    assert f"{answer} often) under x." in " ".join(by_bootstrap.render().split())
+    answer = "b is better than a, and c is not significantly different from it (p may be too small, because there are"
+    assert f"{answer} few segments) under x." in " ".join(by_bootstrap.render().split())
     sound = compare(metrics=SegmentScores("x", few), test="ar", n_resamples=999, interval=None)
     assert "b is better than a, and c is not significantly different from it under x." in sound.render()
     liberal = compare(metrics=SegmentScores("x", few), test="bootstrap-shift", n_resamples=999, interval=None)
@@ -867,4 +867,5 @@ def test_doubts_name_the_systems_that_they_are_about() -> None:
     result = compare(metrics=SegmentScores("x", {"a": a, "plain": plain, "rare": rare}), n_resamples=999)
     (skewed,) = (caveat for caveat in result.caveats if caveat.kind == "skewed")
     assert skewed.values["system"] == "rare"
-    assert "(rare: rests on few segments: p may be too small) under x." in " ".join(result.render().split())
+    doubt = "(rare: p may be too small, because few segments make the difference)"
+    assert f"{doubt} under x." in " ".join(result.render().split())

@@ -276,10 +276,10 @@ Examples:
 SHOWN_TABLE = option(
     "--table",
     metavar="NAME",
-    help="The table to write as CSV.  [default: with -o FILE.csv all of the result, as FILE.NAME.csv; the main one on "
-    "standard output]",
+    help="The table to write as CSV.  [default: with -o FILE.csv all of them, as FILE.NAME.csv; on standard output the "
+    "main one]",
 )
-FULL = option("--full", is_flag=True, help="As text: everything, where a result of 'reshuffle runs' has a short form.")
+FULL = option("--full", is_flag=True, help="In text: all of a result of 'reshuffle runs', not the short form.")
 
 
 @click.command("show", epilog=SHOW_EXAMPLES)
@@ -292,9 +292,8 @@ FULL = option("--full", is_flag=True, help="As text: everything, where a result 
 def show_command(result: str, **options: Any) -> None:
     """Show a saved result in any format.
 
-    RESULT is a report in JSON or HTML (reshuffle compare … -o result.json, score, runs, study, plan, meta, tune, oracle
-    or mbr); - is standard input. Nothing is computed again: reports have the numbers of the file. They do not name the
-    command that computed it.
+    RESULT is a file in JSON or HTML that reshuffle compare, score, flips, runs, study, plan, meta, tune, oracle or mbr
+    wrote; - is standard input. Nothing is computed again. HTML does not show the command that computed the result.
     """
     from .showing import show
 
@@ -316,13 +315,14 @@ Examples:
 @click.argument("result", metavar="RESULT")
 @click.argument("words", metavar="COMMAND...", nargs=-1, type=click.UNPROCESSED)
 def verify_command(result: str, words: tuple[str, ...]) -> int:
-    """Run a command again: is its result the saved one?
+    """Run a command again, and compare its result with a saved one.
 
-    RESULT is a report in JSON or HTML, and COMMAND the words that computed it; a page shows them. Nothing is written:
-    -o, --format, --save, --resume and options of reports have no effect. Prints "same bytes" and the signature, or each
-    value that differs, by its key in JSON, and by how much. The exit code is 0 if all bytes are the same, else 1.
+    RESULT is a report in JSON or HTML, and COMMAND the command that computed it, which an HTML report shows. No file is
+    written: -o, --format, --save, --resume and options of reports have no effect. Prints "same bytes" and the
+    signature, or the values that differ (at most 20), by their keys in JSON, and by how much. The exit code is 0 if all
+    bytes are the same, else 1.
 
-    Words in RESULT are never run, so that a file from somebody else can be checked.
+    Nothing in RESULT is ever run, so a file from somebody else is safe to check.
     """
     from .verifying import verify
 

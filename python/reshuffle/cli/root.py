@@ -27,7 +27,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "flips": (".commands:flips_command", "List the segments that make the difference between two systems."),
         "count": (".stored:count_command", "Count texts once, into a file that takes their place."),
         "show": (".commands:show_command", "Show a saved result in any format."),
-        "verify": (".commands:verify_command", "Run a command again: is its result the saved one?"),
+        "verify": (".commands:verify_command", "Run a command again, and compare its result with a saved one."),
         "plot": (".commands:plot_command", "Plot a saved result for a paper."),
     },
     "Studies of tests": {

@@ -104,9 +104,9 @@ TABLE = (
 def runs_command(context: click.Context, /, executor: str | None, **options: Any) -> None:
     """Compare systems with several optimizer runs each.
 
-    Shows how much scores vary between runs (s_test, s_dev) and test sets (s_sel), median runs, and differences from the
-    baseline. By default, p is the probability of a difference at least this large if new runs of both systems, on new
-    segments, had the same expected score.
+    Shows how much scores vary between runs (s_test, s_dev) and test sets (s_sel), differences from the baseline, and
+    with --full median runs. By default, p is the probability of a difference at least this large if new runs of both
+    systems, on new segments, had the same expected score.
     """
     from ..runs import RunSettings, compared_runs
     from ..settings import Resampling

@@ -33,7 +33,7 @@ def show(source: str, options: dict[str, Any]) -> None:
             raise InputError("--table is for results with several tables: leave it out")
         check_name("table", layout.table, tables)
     if layout.full and not (isinstance(result, StudyResult) and report_of(result).brief):
-        raise InputError("--full is for results of 'reshuffle runs', which text shortens: leave it out")
+        raise InputError("--full is for results of 'reshuffle runs': leave it out")
     inputs = [source]
     if isinstance(result, StudyResult | Flips):
         _check_unused(display, options_of(ComparisonDisplay), "is for comparisons and scores of systems")

@@ -1,4 +1,4 @@
-"""``reshuffle verify``: a command again, and its result beside a saved one."""
+"""``reshuffle verify``: runs a command again, and compares its result with a saved one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..options.display import ComparisonDisplay
 from ..report.wording import counted
 from .process import DIFFERENT
 
-# Options that say what is written, or that take numbers from an earlier run. They have no effect here.
+# Options that say what is written, or that continue an earlier run. They have no effect here.
 WITHOUT_EFFECT = ("outputs", "table", "full", "save", "checkpoint", *options_of(ComparisonDisplay))
 # The most differences to list.
 MAX_SHOWN = 20
@@ -44,7 +44,9 @@ def _json_of(words: Sequence[str]) -> str:
     context = _context(words[1:] if words[:1] == ("reshuffle",) else words)
     # show computes nothing.
     if context.info_name == "show" or not {"fmt", "outputs"} <= {*context.params}:
-        raise InputError(f"'{context.info_name}' writes no result: expected compare, score, runs, or another that does")
+        raise InputError(
+            f"'{context.info_name}' computes no result to compare: expected compare, score, runs, or another that does"
+        )
     for param in context.command.params:
         if param.name in WITHOUT_EFFECT:
             context.params[param.name] = () if param.multiple else None
@@ -69,7 +71,7 @@ def _context(words: Sequence[str]) -> click.Context:
 
 
 class Difference(NamedTuple):
-    """A value of a saved result that is another now."""
+    """A value that differs from the saved one."""
 
     place: str
     change: str

@@ -1,4 +1,4 @@
-"""What reports rely on in results, beyond the types of values: names that occur, pairs and scores that are complete.
+"""What reports rely on beyond the types of values: that names occur, and that pairs and scores are complete.
 
 Each check raises :class:`Mismatch` with the place of the problem in the JSON.
 """
@@ -32,7 +32,7 @@ def check_stopping(stopping: UsedStopping) -> None:
 
 
 def check_test(test: SignificanceResult) -> None:
-    """Check that there are replicates if they are counted."""
+    """Check that a number of replicates is not 0."""
     if test.n_resamples == 0:
         raise Mismatch.expected("a whole number above 0", 0).inside("n_resamples")
 
@@ -44,7 +44,7 @@ def check_comparison(comparison: Comparison) -> None:
     _check_unique(comparison.systems, "systems")
     of_scores = [(score.metric, score.system) for score in comparison.scores]
     if of_scores != [(metric, system) for metric in metrics for system in comparison.systems]:
-        raise Mismatch("expected one for each metric and system, metric by metric").inside("scores")
+        raise Mismatch("expected a score for each metric and system, metric by metric").inside("scores")
     systems = set(comparison.systems)
     for number, pair in enumerate(comparison.comparisons):
         _check_name("baseline", pair.baseline, systems, "comparisons", number, "baseline")
@@ -100,7 +100,7 @@ def _check_pairs(comparison: Comparison, metrics: Sequence[str]) -> None:
     """Check that every metric has the same pairs, and that they have an adjusted p-value if there is an adjustment."""
     pairs, test = comparison.comparisons, comparison.test
     if (test is None) != (not pairs):
-        raise Mismatch("expected comparisons exactly if there is a test").inside("comparisons")
+        raise Mismatch("expected comparisons if there is a test, and only then").inside("comparisons")
     n = len(pairs) // len(metrics)
     each = [(pair.system, pair.baseline) for pair in pairs]
     in_order = [pair.metric for pair in pairs] == [metric for metric in metrics for _ in range(n)]

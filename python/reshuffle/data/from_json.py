@@ -19,7 +19,7 @@ from .decoding import Decoder, Hooks, Mismatch, decoder_of, list_of, object_of, 
 from .packed import unpacked_records
 
 # What reads the first version of the layout.
-EARLIER = "builds before the release of 0.1.0"
+EARLIER = "a build from before the release of 0.1.0"
 
 
 def result_from_document(document: Any) -> Result:
@@ -41,7 +41,9 @@ def _other_schema(schema: str) -> Mismatch:
         if each.startswith(f"{kind}/") and number.isdecimal():
             is_earlier = int(number) < int(each.rpartition("/")[2])
             advice = (
-                f"{EARLIER} read it, or run the command again" if is_earlier else "install a later version to read it"
+                f"run the command again, or read it with {EARLIER}"
+                if is_earlier
+                else "install a later version to read it"
             )
             return Mismatch(f"reshuffle {_core.VERSION} reads {each}, got {quoted(schema)}: {advice}")
     return Mismatch(str(unknown_name("schema", schema, known)))

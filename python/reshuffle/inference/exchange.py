@@ -119,7 +119,7 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "for each segment, the outputs of all runs of both systems are permuted: Clark et al.'s stratified test",
             "for each segment, it does not matter which run of which system an output comes from",
             NEW_SEGMENTS,
-            "It takes the runs of a segment as independent, but runs of one system resemble each other, so it rejects "
+            "It treats the runs of a segment as independent, but runs of one system resemble each other, so it rejects "
             "too often (.217 instead of .05 in a simulation with three runs, .321 with five).",
             "P11-2031",
             exchange_pooled,
@@ -130,7 +130,7 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "number: MultEval's test, mended",
             "for each run and segment, the output of one system could as well be the other's",
             NEW_SEGMENTS,
-            "It takes the runs of a segment as independent, but runs of one system resemble each other, so it rejects "
+            "It treats the runs of a segment as independent, but runs of one system resemble each other, so it rejects "
             "too often (.163 instead of .05 in a simulation with three runs, .257 with five). Runs are paired by their "
             "order, although it has no meaning: another order gives another p-value.",
             "P11-2031",
@@ -149,7 +149,7 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
         ),
         ExchangeUnit(
             "hierarchical-t",
-            "nothing is exchanged: a t test whose variance has the runs and the segments, as that of hierarchical",
+            "nothing is exchanged: a t test whose variance is that of runs and segments together, as in hierarchical",
             "new runs of both systems, on new segments, would have the same expected score",
             NEW_RUNS_AND_SEGMENTS,
             SKEWED,
@@ -164,8 +164,8 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "for each run and segment, the output of one system could as well be the other's",
             NEW_SEGMENTS,
             "A legacy test, for comparison with published results. With three or more runs, its two shuffled systems "
-            "are no complements: some outputs are in both and others in neither. Ties do not count, so identical "
-            "systems get the smallest p-value. It takes the runs of a segment as independent and rejects too often "
+            "are not complements: some outputs are in both and others in neither. Ties do not count, so identical "
+            "systems get the smallest p-value. It treats the runs of a segment as independent and rejects too often "
             "(.183 instead of .05 in a simulation with three runs, .295 with five). Runs are paired by their order, "
             "although it has no meaning: another order gives another p-value.",
             "P11-2031",

@@ -331,8 +331,9 @@ DEFAULT = "bootstrap-both"
 
 # Tests that users choose: ``auto``, and those of the registry.
 TEST_CHOICES: Mapping[str, str] = {
-    "auto": f"the default: {DEFAULT}; for pairs of systems that differ in fewer than {FEW_DIFFERING} segments or "
-    f"documents {FOR_FEW}, and near the kink of a brevity penalty the larger p of {FOR_FEW} and {kink.FOR_POPULATIONS}",
+    "auto": f"the default: {DEFAULT}, but {FOR_FEW} for pairs of systems that differ in fewer than {FEW_DIFFERING} "
+    f"segments or documents, and the larger p of {FOR_FEW} and {kink.FOR_POPULATIONS} for such pairs near the kink of "
+    "a brevity penalty",
     **{test.name: f"{test.title}: {test.about}" for test in TESTS.values()},
 }
 

@@ -43,8 +43,8 @@ class ComparisonDisplay(Display):
     groups: Annotated[
         types.Groups | None,
         Doc(
-            """With --all-pairs, what shows which systems differ: letters, ranks or both. By default both; in papers,
-            tables of several metrics have letters."""
+            """With --all-pairs, what shows which systems differ: letters, ranks or both. By default both; letters
+            in LaTeX and Typst tables of several metrics."""
         ),
     ] = None
     columns: Annotated[

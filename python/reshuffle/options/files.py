@@ -91,7 +91,7 @@ class Files(Measured):
     parses: Annotated[
         tuple[File, ...],
         Flag(metavar="FILE", greedy=("--parses",)),
-        Doc("For depf beside other metrics: CoNLL-U of references, then every SYS."),
+        Doc("For depf with other metrics: the CoNLL-U files of the references, then of every SYS."),
     ] = ()
     documents: Annotated[
         DocumentFile,

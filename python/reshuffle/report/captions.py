@@ -1,4 +1,4 @@
-"""What the symbols in the tables of a comparison mean, in the sentences of captions for papers."""
+"""Captions of tables in papers: what the symbols mean."""
 
 from __future__ import annotations
 

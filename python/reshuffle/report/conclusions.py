@@ -62,15 +62,18 @@ def statement(comparison: Comparison, metric: UsedMetric) -> str:
     return _top(rankings[metric.name]) if metric.name in rankings else _number_of_pairs(comparison, metric)
 
 
-# Why a significant difference may be none, by the kind of the caveat. A phrase holds if the condition on the caveat's
-# values does.
+# Why a significant difference may be chance, by the kind of the caveat: a phrase, and whether it holds for the
+# caveat's values.
 Values = Mapping[str, Any]
 DOUBTS: Mapping[str, tuple[str, Callable[[Values], bool]]] = {
     "liberal": ("the test rejects too often", lambda values: True),
-    "small-sample": ("few {unit}s: the test may reject too often", lambda values: bool(values["test"])),
-    "few-differing": ("few {unit}s differ: the test is unreliable", lambda values: not values["by_default"]),
-    "skewed": ("rests on few {unit}s: p may be too small", lambda values: True),
-    "not-exchangeable": ("not exchangeable: the test rejects too often", lambda values: bool(values["ratio"] < 1)),
+    "small-sample": ("p may be too small, because there are few {unit}s", lambda values: bool(values["test"])),
+    "few-differing": ("p is unreliable, because few {unit}s differ", lambda values: not values["by_default"]),
+    "skewed": ("p may be too small, because few {unit}s make the difference", lambda values: True),
+    "not-exchangeable": (
+        "the test rejects too often, because outputs are not exchangeable",
+        lambda values: bool(values["ratio"] < 1),
+    ),
     "near-kink": ("the test may reject although scores do not differ", lambda values: bool(values.get("swaps"))),
 }
 

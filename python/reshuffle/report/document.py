@@ -1,4 +1,4 @@
-"""A report in no format yet: what a result says, in the order in which a person reads it."""
+"""A report before it has a format: what a result says, in the order in which a person reads it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Paragraph:
 
     sentences: Sequence[str]
     about: str = ""
-    """The test set that they are about, which formats with all sentences below all tables name."""
+    """The test set that they are about. Formats with all sentences below the tables name it."""
 
 
 Block: TypeAlias = Table | Paragraph
@@ -34,7 +34,7 @@ class Page:
     data: str
     """The JSON of the result."""
     values: Mapping[str, Any]
-    """Of the names in the template."""
+    """What stands for the names in the template."""
 
 
 @documented

@@ -69,7 +69,7 @@ def _(result: SetComparison, layout: Layout) -> Document:
 
 @document.register
 def _(result: StudyResult, layout: Layout) -> Document:
-    from .studies import study_document  # most runs have no study
+    from .studies import study_document  # most commands have no study
 
     return study_document(result, layout)
 

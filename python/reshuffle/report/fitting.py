@@ -23,7 +23,7 @@ class Size(NamedTuple):
 
 
 SIZES = (Size(1.0, 6), Size(0.9, 4), Size(0.8, 3), Size(0.7, 2))
-# In points at 10 pt, the larger one of Computer Modern and Times; of other characters, that of a letter.
+# Widths of characters in points at 10 pt: the larger one of Computer Modern and Times. Others are as wide as LETTER.
 WIDTHS = {
     **dict.fromkeys("0123456789*–†‡", 5.0),
     **dict.fromkeys(".,:;'ijl| ", 3.0),
@@ -74,5 +74,5 @@ def _text_width(text: str) -> float:
 
 
 def breaks(table: Table) -> Sequence[int]:
-    """The columns of numbers with more space before them: none if all have it."""
+    """The columns of numbers that have more space before them; none if all would have it."""
     return table.breaks if len(table.breaks) + 2 < len(table.header) else ()

@@ -52,18 +52,18 @@ class Layout:
     paper: bool = False
     """Whether the report is for a paper: captions explain the symbols, and pairs are shown only on request."""
     columns: int | None = None
-    """In LaTeX, how many columns of a paper a table spans, 1 or 2; None to choose by its width."""
+    """In LaTeX and Typst, how many columns of a paper a table spans, 1 or 2; None to choose by its width."""
     groups: types.Groups | None = None
     """What shows which systems differ if all pairs were compared: letters, ranks or both. None for both, but letters in
     tables of several metrics for papers.
     """
     full: bool = False
-    """Whether everything is shown where a text has a short form."""
+    """Whether text shows everything, for results that have a short form."""
     methods: bool = False
     """In text, add the paragraph for a paper and the BibTeX entries of what it cites."""
     command: str | None = None
-    """The command line that computed the result, which HTML shows; empty if a command shows a result of another one.
-    Sentences name flags, or Python's arguments if it is None.
+    """The command line that computed the result, which HTML shows; empty if it is not known. If it is None, sentences
+    name arguments of Python instead of flags.
     """
     max_texts: int = MAX_TEXTS
     """In HTML, the largest size of the texts, in bytes of UTF-8."""
@@ -217,7 +217,9 @@ def check_names(
 def check_triangle(n_systems: int, all_pairs: bool) -> None:
     """Raise :class:`InputError` unless the pairs can be shown as a triangular matrix."""
     if not all_pairs:
-        raise InputError("a triangle (--triangle) needs all pairs: add --all-pairs (all_pairs=True), or leave it out")
+        raise InputError(
+            "a triangle (--triangle) needs all pairs: compare with --all-pairs (all_pairs=True), or leave it out"
+        )
     if n_systems > MAX_TRIANGLE:
         raise InputError(
             f"a triangle (--triangle) shows at most {MAX_TRIANGLE} systems, got {n_systems}: use --pairs "

@@ -144,7 +144,7 @@ def _test(comparison: Comparison, test: UsedTest, alpha: str, star: str, whole: 
     yield from _stopping([pair.test for pair in comparison.comparisons])
     several = len(comparison.comparisons) * test.n_sets > 1
     if test.adjustment is not None and test.adjustment_rate is not None and several:
-        mark = "star" if star == "*" else "difference"
+        mark = "star" if star == "*" else "positive"
         yield _adjusted(comparison, test, test.adjustment_rate, mark, whole)
 
 
@@ -172,11 +172,11 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str, mark: str, whol
         tests *= test.n_sets
         return f"{method} over {tests:,} tests, {pairs} under each of {metrics:,} metrics{on_sets}; {controlled}."
     # Each metric adds at most alpha to the chance of a false star, or to the share of false stars, over all metrics.
-    together = f"Over the {metrics:,} metrics together"
+    together = f"For the {metrics:,} metrics together"
     family = option(f"--family {whole}", f"family={whole!r}")
     limits = (
-        f"may be up to {number(min(1, round(metrics * alpha, 12)))}; {family} keeps it at {number(alpha)} over the "
-        f"{tests * test.n_sets:,} tests."
+        f"may be up to {number(min(1, round(metrics * alpha, 12)))}; with {family} it is at most {number(alpha)} over "
+        f"the {tests * test.n_sets:,} tests."
     )
     if comparison.family_size == 1:
         return f"Each metric is a family of one test, so p needs no adjustment. {together}, {risk} {limits}"
@@ -449,8 +449,8 @@ def _few_units(values: Values) -> str:
     exchanged = "swapped" if systems is None else f"permuted between {systems} systems"
     ways = (2 if systems is None else math.factorial(systems)) ** values["units"]
     return (
-        f"{units} can be {exchanged} in only {ways:,} ways: {_p(values)} cannot be below {values['smallest']:.3g}"
-        f"{by_chance}, too few for significance at {number(values['alpha'])}."
+        f"{units} can be {exchanged} in only {ways:,} ways, too few for significance at {number(values['alpha'])}: "
+        f"{_p(values)} cannot be below {values['smallest']:.3g}{by_chance}."
     )
 
 
@@ -486,7 +486,7 @@ def _small_sample(values: Values) -> str:
 def _few_differing(values: Values) -> str:
     units = f"{values['differing']:,} of {counted(values['units'], values['unit'])}"
     if values["pairs"] == 1:
-        differ = f"{values['system']} and {values['baseline']} differ in only {units}"
+        differ = f"{values['system']} and {values['baseline']} differ in {units}"
     else:
         differ = f"{_of_pairs(values)} differ in few {values['unit']}s, the most similar in {units}"
     fewer = f"with fewer than {values['few']}, bootstrap tests are unreliable"
@@ -521,14 +521,15 @@ def _skewed(values: Values) -> str:
     return (
         f"{values['metric']}: {where} on few {values['unit']}s ({worst}effectively {values['effective']:.3g} of "
         f"{units}, skewness {values['skewness']:.2g}): with fewer than {values['enough']:,}, tests of such "
-        "differences may reject too often: p may be too small."
+        "differences may reject too often, so p may be too small."
     )
 
 
 def _rare_segments(values: Values) -> str:
     return (
-        f"With {counted(values['segments'], 'segment')}, a kind that makes up {100 * values['share']:g}% of all "
-        f"segments is missing from the test set with probability {values['probability']:.2f}; p says nothing about it."
+        f"With {counted(values['segments'], 'segment')}, a kind of segment that makes up {100 * values['share']:g}% of "
+        f"all is missing from the test set with probability {values['probability']:.2f}; p says nothing about such "
+        "segments."
     )
 
 

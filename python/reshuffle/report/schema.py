@@ -31,7 +31,7 @@ PLAIN: Mapping[Any, Schema] = {
 }
 DEFINITIONS: Mapping[str, Schema] = {
     "number": {
-        "description": "JSON has no NaN and infinities; they are written as strings.",
+        "description": "JSON has no NaN or infinities; they are written as strings.",
         "anyOf": [{"type": "number"}, {"enum": list(NON_FINITE)}],
     }
 }

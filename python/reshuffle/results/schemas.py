@@ -51,7 +51,7 @@ SEED_DERIVATION = "seed_derivation"
 
 
 def cached_by_type(function: Callable[[type[Any]], T]) -> Callable[[type[Any]], T]:
-    """``functools.cache`` for functions of types, for which mypy lacks a hash."""
+    """``functools.cache`` for functions of types, which mypy does not take as hashable."""
     cached: Any = cache(function)
     found: Callable[[type[Any]], T] = cached
     return found

@@ -16,7 +16,7 @@ from ...options.files import OfSystems, SetFiles
 
 
 def is_folder(path: str) -> bool:
-    """Whether a word names a folder. What cannot be a path is no folder."""
+    """Whether a word names a folder. A word that cannot be a path does not."""
     try:
         return path != STDIN and Path(path).is_dir()
     except (OSError, ValueError):  # the name is too long, or contains a NUL
@@ -24,7 +24,7 @@ def is_folder(path: str) -> bool:
 
 
 def without_folders(files: SetFiles) -> SetFiles:
-    """The same files, with the files of each folder in place of the folders among ``systems`` and ``scores``.
+    """The same files, with the files of each folder in place of a folder among ``systems`` and ``scores``.
 
     :class:`InputError` if a folder is empty, or has a file that is named elsewhere or like that of another system.
     """
@@ -37,7 +37,7 @@ def without_folders(files: SetFiles) -> SetFiles:
 
 
 def _of_systems(given: OfSystems, others: Sequence[str]) -> OfSystems:
-    """The files of systems. ``others`` are those that are no output of a system."""
+    """The files of systems. ``others`` are the files of references, parses, documents and strata."""
     if isinstance(given, Mapping):
         return given
     found = {path: _files_in(path) for path in given if is_folder(path)}
@@ -50,7 +50,7 @@ def _of_systems(given: OfSystems, others: Sequence[str]) -> OfSystems:
 
 
 def _files_in(folder: str) -> list[str]:
-    """The files in a folder, in the order of their names, without hidden ones."""
+    """The files in a folder, sorted by name, without hidden ones."""
     try:
         own = sorted(str(each) for each in Path(folder).iterdir() if not each.name.startswith(".") and each.is_file())
     except OSError as error:
@@ -66,13 +66,13 @@ def _check_others(folder: str, own: Sequence[str], others: Sequence[str]) -> Non
     for file in own:
         if os.path.realpath(file) in places:
             raise InputError(
-                f"{display_name(file)} is no output of a system, but the folder {display_name(folder)} stands for all "
-                "of its files: move it out of the folder, or name the files of the systems"
+                f"{display_name(file)} is not the output of a system, but the folder {display_name(folder)} stands for "
+                "all of its files: move it out of the folder, or name the files of the systems"
             )
 
 
 def _check_names(files: Sequence[str]) -> None:
-    """:class:`InputError` for two files that would have the same name, which a folder has by mistake."""
+    """Raise :class:`InputError` for two files whose systems would have the same name: with folders, a mistake."""
     seen: dict[str, str] = {}
     for file in files:
         name = system_names([file])[0]

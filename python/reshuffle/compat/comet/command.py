@@ -193,7 +193,7 @@ def _note(n_pairs: int) -> str:
     """What the numbers of comet-compare leave open."""
     adjusted = f"p-values are not adjusted for {n_pairs} pairs, and " if n_pairs > 1 else ""
     return (
-        f"comet-compare: note: {adjusted}shares of wins are no p-values; --tests ar bootstrap-both adds tests, "
+        f"comet-compare: note: {adjusted}shares of wins are not p-values; --tests ar bootstrap-both adds tests, "
         "intervals and groups"
     )
 

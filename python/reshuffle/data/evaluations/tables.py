@@ -65,8 +65,8 @@ def _is_numeric(rows: Rows, name: str, options: ScoreOptions) -> bool:
     if wrong and options.metric is None and 2 * len(wrong) < len(filled):
         at, field = wrong[0]
         warn(
-            f"{rows.source.name}, line {rows.lines[at]}: {quoted(field)} is no number, so the column {quoted(name)} is "
-            "left out: missing scores are empty fields, NA, NaN, None or null"
+            f"{rows.source.name}, line {rows.lines[at]}: {quoted(field)} is not a number, so the column {quoted(name)} "
+            "is left out: missing scores are empty fields, NA, NaN, None or null"
         )
     return not wrong
 

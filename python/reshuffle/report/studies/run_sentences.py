@@ -221,7 +221,7 @@ def _duplicates(result: RunComparison) -> Iterator[str]:
     ]
     shown = [f"runs {of} and {run} of {name}" for name, run, of in within] + between
     if shown:
-        copies = "copies fake evidence, because p takes them as further runs"
+        copies = "p counts copies as further runs, so it is too small"
         yield f"Warning: {_listed(shown)} have the same bytes: {copies}."
 
 
@@ -377,12 +377,12 @@ TITLES = {"maxt": "step-down maxT (Westfall & Young 1993)", "holm": "Holm 1979"}
 
 CAVEATS = {
     "run": "takes the test set as given, so it also finds differences that hold only on these segments",
-    "welch": "takes the test set as given, as run does",
+    "welch": "takes the test set as given",
     "segment": "ignores that other runs of the same systems would differ",
-    "pooled": "(as Clark et al. describe the test) takes the outputs of a segment by different runs as independent",
-    "cell": "takes the outputs of a segment by different runs as independent",
-    "multeval": "(MultEval's shuffles) takes the outputs of a segment by different runs as independent, and with three "
-    "or more runs an output may be in both shuffled systems or in neither",
+    "pooled": "(as Clark et al. describe the test) treats the outputs of different runs for a segment as independent",
+    "cell": "treats the outputs of different runs for a segment as independent",
+    "multeval": "(MultEval's shuffles) treats the outputs of different runs for a segment as independent, and with "
+    "three or more runs an output may be in both shuffled systems or in neither",
 }
 
 
@@ -435,7 +435,7 @@ def intervals(result: RunComparison) -> Iterator[str]:
     t = ""
     if freedom:
         ends = list(dict.fromkeys(f"{value:.1f}" for value in (freedom[0], freedom[-1])))
-        t = f", {' to '.join(ends)} degrees of freedom for the runs"
+        t = f", with {' to '.join(ends)} degrees of freedom for the runs"
     method = intervals[0].method
     yield f"{ci(intervals[0].confidence_level)}: {of_unit(result, METHODS.get(method, method))}{t}."
 

@@ -85,8 +85,8 @@ def _left_out(result: RunComparison) -> Iterator[str]:
     """Where the rest is."""
     others = result.plan["exchange"][1:]
     tests = [f"p by other tests ({joined(others)})"] if result.comparisons and others else []
-    more = [*tests, "what scores vary with", "the median runs"]
-    yield f"{option('--full', 'render(full=True)')} and every other format have {joined(more)}."
+    more = [*tests, "the median runs", "what scores vary with"]
+    yield f"{option('--full', 'render(full=True)')} and all other formats also show {joined(more)}."
 
 
 def paper(study: StudyResult) -> Iterator[Table]:
@@ -316,7 +316,7 @@ def p_symbols(result: RunComparison) -> str:
 
 
 DIFFERENCES = {
-    "pooled": "difference of the scores of all outputs of each system taken as one, which can differ a little from "
+    "pooled": "difference of the pooled scores (all outputs of a system scored as one), which can differ a little from "
     "the difference of the means",
     "mean": "difference of the means of the runs' scores",
 }
