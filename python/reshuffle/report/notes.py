@@ -462,9 +462,10 @@ def _few_replicates(values: Values) -> str:
 
 
 def _near_alpha(values: Values) -> str:
+    which = "" if values["tests"] == 1 else f"For {values['near']:,} of {values['tests']:,} tests, "
     return (
-        f"For {values['near']:,} of {counted(values['tests'], 'test')}, Monte Carlo error leaves open on which side of "
-        f"{number(values['alpha'])} {_p(values)} lies (95% Clopper-Pearson interval); {MORE}."
+        f"{which}Monte Carlo error leaves open on which side of {number(values['alpha'])} {_p(values)} lies (95% "
+        f"Clopper-Pearson interval); {MORE}."
     )
 
 

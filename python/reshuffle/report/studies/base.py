@@ -85,4 +85,4 @@ class StudyReport:
 
     def truths_of(self, study: StudyResult) -> list[str]:
         """The truths of a result as notes."""
-        return [f"{self.truth}{name}: {truth}" for name, truth in study.truths.items()]
+        return [f"{self.truth}{name}: {truth.rstrip('.')}." for name, truth in study.truths.items()]

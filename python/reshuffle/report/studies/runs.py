@@ -85,8 +85,15 @@ def _left_out(result: RunComparison) -> Iterator[str]:
     """Where the rest is."""
     others = result.plan["exchange"][1:]
     tests = [f"p by other tests ({joined(others)})"] if result.comparisons and others else []
-    more = [*tests, "the median runs", "what scores vary with"]
-    yield f"{option('--full', 'render(full=True)')} and all other formats also show {joined(more)}."
+    several = ["the median runs", "what scores vary with"] if any(_varies(each) for each in result.systems) else []
+    more = [*tests, *several]
+    if more:
+        yield f"{option('--full', 'render(full=True)')} and all other formats also show {joined(more)}."
+
+
+def _varies(system: SystemRuns) -> bool:
+    """Whether a system has several runs."""
+    return any(len(scores.runs) > 1 for scores in system.scores.values())
 
 
 def paper(study: StudyResult) -> Iterator[Table]:
