@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..results import Comparison, Ranking, SetComparison, UsedMetric, Verdict, sought_by
+from ..results import Comparison, PairedDifference, Ranking, SetComparison, UsedMetric, Verdict, sought_by
 from .cells import decimals_of
 from .layout import Layout
 from .margins import WITHOUT_NAME, has_margin, margin_statement
@@ -80,20 +80,30 @@ DOUBTS: Mapping[str, tuple[str, Callable[[Values], bool]]] = {
 
 def doubts(comparison: Comparison, metric: UsedMetric) -> str:
     """In parentheses, why the test may not hold its level for significant differences under a metric; or nothing."""
+    caveats = [
+        caveat
+        for caveat in comparison.caveats
+        if caveat.kind in DOUBTS
+        and caveat.values.get("metric") in (None, metric.name)
+        and DOUBTS[caveat.kind][1](caveat.values)
+    ]
+    if not caveats:  # the pairs may be many
+        return ""
     found = [pair for pair in comparison.comparisons if pair.metric == metric.name and is_significant(comparison, pair)]
-    phrases = []
-    for caveat in comparison.caveats:
-        phrase, holds = DOUBTS.get(caveat.kind, ("", lambda values: False))
-        doubtful = [pair for pair in found if caveat.kind in pair.caveats]
-        if not doubtful or caveat.values.get("metric") not in (None, metric.name) or not holds(caveat.values):
-            continue
-        which = ""
-        if len(doubtful) < len(found):
-            several = len({pair.baseline for pair in comparison.comparisons}) > 1
-            names = tuple(f"{pair.system} − {pair.baseline}" if several else pair.system for pair in doubtful)
-            which = f"{joined(names) if len(names) <= MAX_NAMED else counted(len(names), 'pair')}: "
-        phrases.append(which + phrase.format(unit=comparison.unit))
-    return f" ({'; '.join(dict.fromkeys(phrases))})" if phrases else ""
+    phrases = dict.fromkeys(_doubt(comparison, caveat.kind, found) for caveat in caveats)
+    shown = "; ".join(filter(None, phrases))
+    return f" ({shown})" if shown else ""
+
+
+def _doubt(comparison: Comparison, kind: str, found: Sequence[PairedDifference]) -> str:
+    """Why some of the significant differences may be none, and which, if these are not all; empty if none is."""
+    doubtful = [pair for pair in found if kind in pair.caveats]
+    phrase = DOUBTS[kind][0].format(unit=comparison.unit) if doubtful else ""
+    if len(doubtful) in (0, len(found)):
+        return phrase
+    several = len({pair.baseline for pair in comparison.comparisons}) > 1
+    names = [f"{pair.system} − {pair.baseline}" if several else pair.system for pair in doubtful]
+    return f"{joined(names) if len(names) <= MAX_NAMED else counted(len(names), 'pair')}: {phrase}"
 
 
 def _grouped(statements: Mapping[str, str], preposition: str) -> str:
