@@ -312,6 +312,16 @@ def test_other_limits_of_p_have_other_advice() -> None:
     assert not found(made(("segment",)), "segment:")
 
 
+@pytest.mark.parametrize("fmt", ["text", "markdown", "latex", "typst", "html"])
+def test_every_format_names_options_in_one_language(fmt: str) -> None:
+    result = made(("segment",))
+    limited = tuple(replace(each, smallest_pvalue=0.25, exact=False) for each in result.comparisons)
+    for command, option in ((None, "n_resamples"), ("reshuffle runs", "-n")):
+        shown = replace(result, tables={**result.tables, "comparisons": limited})
+        report = " ".join(render(shown, fmt, Layout(command=command)).replace("\\_", "_").split())
+        assert f"use more replicates ({option})" in report
+
+
 def test_adjusted_p_is_shown_where_there_is_one() -> None:
     result = made()
     adjusted = tuple(replace(each, adjusted_pvalue=0.4567) for each in result.comparisons)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -60,9 +60,10 @@ class Document:
     @property
     def sentences(self) -> list[str]:
         """What was found and the notes, for formats that have all sentences below the tables."""
-        return [*self._found(), *self.notes]
+        return [*self.found, *self.notes]
 
-    def _found(self) -> Iterator[str]:
-        for block in self.blocks:
-            if isinstance(block, Paragraph):
-                yield from (f"{block.about}: {each}" if block.about else each for each in block.sentences)
+    @property
+    def found(self) -> list[str]:
+        """The sentences of all paragraphs, each with what it is about."""
+        paragraphs = [block for block in self.blocks if isinstance(block, Paragraph)]
+        return [f"{each.about}: {text}" if each.about else text for each in paragraphs for text in each.sentences]

@@ -74,7 +74,7 @@ def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:
     shown = Content(
         title=report.title(study),
         facts=[*_facts(study)],
-        conclusions=[*report.conclusions(study)],
+        conclusions=document.found,
         tables=document.tables,
         notes=[note for note in document.notes if note not in truths],
         truths=[*study.truths.items()],
