@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from ..results import Comparison, PairedDifference, Ranking, SetComparison, UsedMetric, Verdict, sought_by
 from .cells import decimals_of
 from .layout import Layout
 from .margins import WITHOUT_NAME, has_margin, margin_statement
-from .notes import counted, joined, number
+from .notes import Values, counted, joined, number
 from .systems import has_ranks, is_significant
 
 # More systems are counted instead of named.
@@ -64,7 +63,6 @@ def statement(comparison: Comparison, metric: UsedMetric) -> str:
 
 # Why a significant difference may be chance, by the kind of the caveat: a phrase, and whether it holds for the
 # caveat's values.
-Values = Mapping[str, Any]
 DOUBTS: Mapping[str, tuple[str, Callable[[Values], bool]]] = {
     "liberal": ("the test rejects too often", lambda values: True),
     "small-sample": ("p may be too small, because there are few {unit}s", lambda values: bool(values["test"])),

@@ -5,7 +5,7 @@ A new kind of result is a function here; every format follows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial, singledispatch
 from typing import Any
 
@@ -35,15 +35,7 @@ def document(result: Any, layout: Layout) -> Document:
 def _(result: Comparison, layout: Layout) -> Document:
     shown = layout.apply(result)
     first, *others = _blocks(shown, layout)
-    if layout.paper and not layout.wants_pairs:
-        others = [block for block in others if isinstance(block, Paragraph)]
-    return Document(
-        [first, *others],
-        [*notes(shown, layout)],
-        shown.signature,
-        Methods.of_result(shown) if layout.methods else None,
-        partial(page_of, result, layout),
-    )
+    return _document(result, shown, layout, [first, *_as_wanted(others, layout)], notes(shown, layout))
 
 
 @document.register
@@ -51,20 +43,12 @@ def _(result: SetComparison, layout: Layout) -> Document:
     """The averages, the scores on each test set, what was found, and on request the pairs."""
     shown = layout.apply_to_sets(result)
     chosen = with_choice(shown, layout)
-    blocks = [] if shown.average is None else [*_blocks(shown.average, chosen)]
-    if layout.paper and not layout.wants_pairs:
-        blocks = [block for block in blocks if isinstance(block, Paragraph)]
+    blocks = [] if shown.average is None else _as_wanted(_blocks(shown.average, chosen), layout)
     blocks += (table.explained(symbols_of_sets(shown, table)) for table in set_tables(shown, layout))
     blocks.append(Paragraph([*conclusions_of_sets(shown)]))
     if chosen.wants_pairs:
         blocks += (block for name, each in shown.sets.items() for block in _blocks(each, chosen, name))
-    return Document(
-        blocks,
-        [*notes_of_sets(shown, chosen)],
-        shown.signature,
-        Methods.of_result(shown) if layout.methods else None,
-        partial(page_of, result, layout),
-    )
+    return _document(result, shown, layout, blocks, notes_of_sets(shown, chosen))
 
 
 @document.register
@@ -82,6 +66,24 @@ def _(result: Flips, layout: Layout) -> Document:
 @document.register
 def _(result: SegmentTable, layout: Layout) -> Document:
     return preview(result)
+
+
+def _document(
+    result: Comparison | SetComparison,
+    shown: Comparison | SetComparison,
+    layout: Layout,
+    blocks: Sequence[Block],
+    sentences: Iterable[str],
+) -> Document:
+    """``shown`` is the result with the display names."""
+    methods = Methods.of_result(shown) if layout.methods else None
+    return Document(blocks, [*sentences], shown.signature, methods, partial(page_of, result, layout))
+
+
+def _as_wanted(blocks: Iterable[Block], layout: Layout) -> list[Block]:
+    """The blocks; in a paper that has its table of systems already, without tables that nobody asked for."""
+    left_out = layout.paper and not layout.wants_pairs
+    return [block for block in blocks if not left_out or isinstance(block, Paragraph)]
 
 
 def _blocks(comparison: Comparison, layout: Layout, name: str = "") -> Iterator[Block]:

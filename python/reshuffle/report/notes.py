@@ -13,7 +13,7 @@ from .margins import claim, has_margin, within_all
 from .parts import notes_on_parts
 from .wording import ci, counted, joined, number, option, spelled, strata
 
-__all__ = ["CAVEATS", "EXACT", "RANK", "ci", "counted", "joined", "notes", "number", "strata", "worded"]
+__all__ = ["CAVEATS", "EXACT", "RANK", "Values", "ci", "counted", "joined", "notes", "number", "strata", "worded"]
 
 # What the error rates of adjustments are rates of.
 RATES: Mapping[str, str] = {
