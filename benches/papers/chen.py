@@ -124,7 +124,7 @@ Means over language pairs, and of both years into English. Out of English the pa
 {number(others)}.
 Smoothing {worst} is {number(into[worst])} here and {number(TAU["into"][int(worst) + 1])} in the paper, where it
 comes before
-smoothings 1 to 4. [Below](#choices-that-the-paper-leaves-open) are readings that change it.
+smoothings 1 to 4. [Other readings](#choices-that-the-paper-leaves-open) change it.
 
 {markdown_table(["pair", "year", "net votes", *(f"S{each}" for each in SMOOTHINGS)], pairs, 1)}
 
@@ -388,6 +388,10 @@ reproduced. How the paper's formulas are read is [explained
 elsewhere](../counting.md#sentence-level-bleu). Its experiments
 with tuning need a decoder; here they are repeated on fixed lists.
 """,
+    apart={
+        "choices and systems": ("chen-choices", "chen-systems"),
+        "tuning": ("chen-tuning", "chen-tuning-sparse"),
+    },
     claims=(
         Claim(
             name="chen-counts",

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from time import perf_counter
@@ -123,18 +123,31 @@ class Claim:
 
 @dataclass(frozen=True)
 class Paper:
-    """The claims of a paper, on one page. ``after`` is Markdown below its claims."""
+    """The claims of a paper.
+
+    ``after`` is Markdown below its claims. ``apart`` names the claims that have a page of their
+    own, by its title.
+    """
 
     title: str
     about: str
     claims: tuple[Claim, ...]
     after: str = ""
+    apart: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def page(self) -> str:
         """The name of the page: ``clark-2011.md`` for Clark et al. 2011."""
-        words = re.findall(r"\w+", self.title.lower())
+        return self.page_called("")
+
+    def page_called(self, part: str) -> str:
+        """The name of the page of the claims that are apart: ``clark-2011-the-test.md``."""
+        words = re.findall(r"\w+", f"{self.title} {part}".lower())
         return "-".join(word for word in words if word not in {"et", "al"}) + ".md"
+
+    def page_of(self, claim: Claim) -> str:
+        """The name of the page that has the claim."""
+        return self.page_called(next((part for part, names in self.apart.items() if claim.name in names), ""))
 
 
 # Running.

@@ -185,7 +185,7 @@ each, so that only segments can be exchanged (R = 10,000). The other rows have t
 - The claim holds: with one run each, p can be anything from {p_of(figures["single"]["A low, B high"])} to
   {p_of(figures["single"]["A high, B low"])}, by the choice of the runs alone.
 - With five runs `pooled` is between {p_of(low)} and {p_of(high)}. The spread is smaller than in the paper because three
-  runs differ less than fifty, and `pooled` is too small in any case (see [below](#clark-size)).
+  runs differ less than fifty, and `pooled` is too small in any case ([measured](#clark-size)).
 
 p of all three runs against all three, by what is exchanged:
 
@@ -401,13 +401,14 @@ CLARK = Paper(
 [P11-2031](https://aclanthology.org/P11-2031). The paper measures how much scores of a system vary between replications
 of tuning, and proposes a test over several replications.
 """,
+    apart={"the test": ("clark-multeval", "clark-size"), "replications": ("clark-mert", "clark-mert-p")},
     claims=(
         Claim(
             name="clark-table-1",
             title="Replications of tuning differ in their scores",
             paper="Table 1: the standard deviation between replications (s_test) is of the order of that from the "
-            "choice of the test set (s_sel). That it is larger than on the development set (s_dev) is checked "
-            "[below](#tuning-varies-more-on-the-test-set-than-on-its-own).",
+            "choice of the test set (s_sel). That it is larger than on the development set (s_dev) is "
+            "[another claim](#tuning-varies-more-on-the-test-set-than-on-its-own).",
             commands=RUNS,
             extract=table_1,
             summary=summary_table_1,

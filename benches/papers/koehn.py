@@ -329,6 +329,16 @@ KOEHN = Paper(
 The paper introduces bootstrap intervals and the paired bootstrap for BLEU, and validates both on samples of a large
 test set.
 """,
+    apart={
+        "samples": (
+            "koehn-table-4",
+            "koehn-spread",
+            "koehn-ranges",
+            "koehn-intervals",
+            "koehn-reversals",
+            "koehn-confidence",
+        )
+    },
     claims=(
         Claim(
             name="koehn-table-1",

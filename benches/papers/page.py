@@ -1,13 +1,13 @@
-"""The pages of docs/papers: a table of all claims, a page for each paper, and one about the data."""
+"""The pages of docs/papers: a list of papers, one or several pages for each, and one about the data."""
 
 from __future__ import annotations
 
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
-from .claims import Claim, Paper, markdown_table
+from .claims import Claim, Paper, Verdict, markdown_table
 from .others import COMING
 
 __all__ = ["pages"]
@@ -18,15 +18,14 @@ INTRODUCTION = """
 # The papers, run again
 
 Each claim of the papers on which this package is based, checked on public data: the commands, our numbers beside the
-published ones, what differs, and why. The tests and studies are those of [the
-statistics pages](../statistics/choosing.md) and of
-`reshuffle study`.
+published ones, what differs, and why. [State of the field](../field.md#what-the-papers-recommend) names the
+recommendations that did not hold.
 
-One script makes these pages from the results of these commands ([how](data.md#how-these-pages-are-made)); the published
-numbers are quoted from the papers. Simulations have a fixed seed, so the same version of reshuffle reproduces them
-exactly. Except for Chen & Cherry 2014, the papers' own data are not public, so other data are used here: a claim
-holds if the effect is there, even if the numbers differ. Each section ends with the rule by which the script decides
-that; the thresholds in it are ours.
+Except for Chen & Cherry 2014, the papers' own data are not public, so [other data](data.md) are used here: a claim
+holds if the effect is there, even if the numbers differ. Each section ends with the rule that decides this; the
+thresholds in it are ours. One script makes these pages from the results of the commands
+([how](data.md#how-these-pages-are-made)). Simulations have a fixed seed, so the same version of reshuffle reproduces
+them exactly.
 """
 
 DATA = """
@@ -71,22 +70,40 @@ date. Commands are shown as they are run, without `--format json`, which is adde
 def pages(papers: Sequence[Paper], results: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """The Markdown of all pages, by their names."""
     found = {
-        "index.md": [INTRODUCTION, overview(papers, results)],
+        "index.md": [INTRODUCTION, counts(papers, results)],
         "data.md": [DATA, f"## {COMING.title}", COMING.about, RUNNING, dates(papers, results)],
     }
-    found |= {paper.page: of_paper(paper, results) for paper in papers}
+    for paper in papers:
+        found |= of_paper(paper, results)
     return {
         name: "\n\n".join(reflowed(block) for part in parts for block in blocks(part)) + "\n"
         for name, parts in found.items()
     }
 
 
-def of_paper(paper: Paper, results: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The parts of a paper's page."""
-    parts = [f"# {paper.title}", paper.about]
+def of_paper(paper: Paper, results: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+    """The parts of a paper's pages: a table of its claims first, then those that have no page of their own."""
+    claims = [claim for claim in paper.claims if claim.name in results]
+    found = {paper.page: [f"# {paper.title}", paper.about, overview(paper, claims, results)]}
+    for part in paper.apart:
+        begin = f"Claims of [{paper.title}]({paper.page}), where a table has all of them."
+        found[paper.page_called(part)] = [f"# {paper.title}: {part}", begin]
     shown: dict[str, str] = {}  # code by the title of the first claim that has it
-    parts += [section(claim, results[claim.name], shown) for claim in paper.claims if claim.name in results]
-    return [*parts, paper.after] if paper.after else parts
+    for claim in claims:
+        found[paper.page_of(claim)].append(section(claim, results[claim.name], shown))
+    found[paper.page] += [paper.after] if paper.after else []
+    return {page: [linked(text, page, claims, paper) for text in parts] for page, parts in found.items()}
+
+
+def linked(text: str, page: str, claims: Sequence[Claim], paper: Paper) -> str:
+    """Text on a page, whose links to claims lead to the pages that have them."""
+    homes = {anchor(claim.title): paper.page_of(claim) for claim in claims}
+
+    def link(found: re.Match[str]) -> str:
+        home = homes.get(found[1], page)
+        return found[0] if home == page else f"]({home}#{found[1]})"
+
+    return re.sub(r"\]\(#([\w-]+)\)", link, text)
 
 
 def blocks(text: str) -> list[str]:
@@ -109,23 +126,25 @@ def filled(text: str, indent: str) -> str:
     )
 
 
-def overview(papers: Sequence[Paper], results: Mapping[str, Mapping[str, Any]]) -> str:
-    """The table of all claims."""
+def overview(paper: Paper, claims: Sequence[Claim], results: Mapping[str, Mapping[str, Any]]) -> str:
+    """The table of a paper's claims."""
+    summaries = [(claim, claim.summary(results[claim.name]["figures"])) for claim in claims]
+    rows = [
+        [f"[{claim.title}](#{anchor(claim.title)})", found.theirs, found.ours, found.holds]
+        for claim, found in summaries
+    ]
+    return markdown_table(["claim", "published", "here", "holds"], rows, 4)
+
+
+def counts(papers: Sequence[Paper], results: Mapping[str, Mapping[str, Any]]) -> str:
+    """The table of papers: how many of their claims hold."""
     rows = []
     for paper in papers:
-        for claim in paper.claims:
-            if claim.name in results:
-                found = claim.summary(results[claim.name]["figures"])
-                rows.append(
-                    [
-                        f"[{claim.title}]({paper.page}#{anchor(claim.title)})",
-                        paper.title,
-                        found.theirs,
-                        found.ours,
-                        found.holds,
-                    ]
-                )
-    return markdown_table(["claim", "paper", "published", "here", "holds"], rows, 5)
+        verdicts = [
+            claim.summary(results[claim.name]["figures"]).holds for claim in paper.claims if claim.name in results
+        ]
+        rows.append([f"[{paper.title}]({paper.page})", *(str(verdicts.count(each)) for each in get_args(Verdict))])
+    return markdown_table(["paper", "claims that hold", "in part", "do not"], rows)
 
 
 def anchor(title: str) -> str:

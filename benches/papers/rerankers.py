@@ -148,7 +148,7 @@ Both systems are log-linear models with an ℓ1 penalty, γ = 1, trained on the 
 
 On the parsed lists, p of AR is {pvalue(parsed["NIST"]["p"][0])} for NIST, {pvalue(parsed["BLEU"]["p"][0])} for BLEU and
 {pvalue(parsed["F"]["p"][0])} for F: the order of the paper's, where NIST is the most sensitive. One pair of systems
-cannot show that ([see below](#nist-is-more-sensitive-than-bleu-and-f)).
+cannot show that ([measured](#nist-is-more-sensitive-than-bleu-and-f)).
 """
 
 

@@ -278,7 +278,7 @@ def test_net_votes_of_2008_are_those_of_some_tasks_and_copies_of_runs_are_counte
     ]  # fmt: skip
     moses = read_results()["clark-mert"]["figures"]["presets"]["moses"]
     assert min(n for n, *_ in moses["distinct"].values()) == 15
-    assert "15 of 20 of" in TEXTS["clark-2011.md"]
+    assert "15 of 20 of" in TEXTS["clark-2011-replications.md"]
 
 
 def leaves(value: Any) -> list[Any]:
