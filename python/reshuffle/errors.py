@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -209,6 +209,16 @@ def listed(names: Iterable[str]) -> str:
     names = list(names)
     shown = ", ".join(map(shortened, names[:MAX_LISTED]))
     return shown if len(names) <= MAX_LISTED else f"{shown} … ({len(names):,} in all)"
+
+
+def first_three(phrases: Sequence[str]) -> str:
+    """The first three phrases, and how many more there are.
+
+    >>> first_three(["x has 1", "y has 2"]), first_three(list("abcde"))
+    ('x has 1, y has 2', 'a, b, c and 2 more')
+    """
+    more = f" and {len(phrases) - 3:,} more" if len(phrases) > 3 else ""
+    return ", ".join(phrases[:3]) + more
 
 
 def either(names: Iterable[str]) -> str:

@@ -162,6 +162,10 @@ def test_options_of_other_tools_get_a_hint(run: Any, option: str) -> None:
         (("meta", "segments", "--json"), "--json: use --format json"),
         (("tune", "mert", "--to_json"), "--to_json: use --format json"),
         (("compare", *TEXTS, "-s", "chrF2"), "-s: use -m chrF2"),
+        (
+            ("score", *TEXTS, "-q"),
+            "-q: only warnings and errors are printed beside the result, and PYTHONWARNINGS=ignore silences warnings",
+        ),
         (("score", *TEXTS, "-s", "exp"), "-s: use --smooth-method, or -m for metrics"),
         (("compare", *TEXTS, "--n_resamples", "9"), "--n_resamples: use --n-resamples"),
         (("compare", *TEXTS, "--random-state=1"), "--random-state: use --seed"),
@@ -182,6 +186,26 @@ def test_an_option_is_advised_by_meaning_where_the_command_has_it(
         assert "o such option" in outcome.err
     else:
         assert outcome.err == f"reshuffle: error: there is no option {advice}\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("score", *TEXTS, "--confidence"), "--confidence needs a level: --confidence 0.95"),
+        (("score", *TEXTS, "--confidence", "-n", "10"), "--confidence needs a level: --confidence 0.95"),
+        (
+            ("score", *TEXTS, "-m", "wer", "cer"),
+            "unknown metric 'cer': use -m wer:tokenize=char, which leaves spaces out",
+        ),
+        (("compare", *TEXTS, "--test", "mcnemar"), "unknown test 'mcnemar': use sign-test, which is McNemar's"),
+        (("compare", "sets.toml"), "got none; if sets.toml is a manifest, write --manifest before it"),
+        (("compare", *TEXTS[:2]), "; the first file is the reference, and scores of segments follow --scores NAME"),
+    ],
+)
+def test_what_other_tools_call_otherwise_is_named(run: Any, args: tuple[str, ...], message: str) -> None:
+    outcome = run(*args)
+    assert outcome.code == 2
+    assert message in outcome.err
 
 
 def test_a_command_without_arguments_gets_no_advice(run: Any) -> None:

@@ -370,7 +370,7 @@ BAD = [
     ((*TEXTS, "--alternative", "less", "-m", "bleu", "ter"),
      "the alternative 'less' is worse under BLEU and better under TER, where lower is better: use 'better' or 'worse'"),
     (("--refs", "ref.txt", *NEW), "no baseline: add --baseline FILE FILE"),
-    (("--refs", "ref.txt", *OLD, *NEW, *NEW), "--system new is used twice: choose different names"),
+    (("--refs", "ref.txt", *OLD, *NEW, *NEW), "--system new is used twice: name it by --system NAME FILE FILE ..."),
     (("--refs", "ref.txt", *OLD, "--system", "baseline", "new/0.txt"), "--system baseline has the name of the base"),
     (("--refs", "ref.txt", *OLD, "--baseline-name", "new", *NEW), "--system new has the name of the baseline"),
     (("--refs", "ref.txt", *OLD, "--baseline-name", ""), "--baseline-name: expected a name, got an empty one"),

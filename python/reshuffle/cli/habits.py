@@ -10,6 +10,9 @@ from ..names import is_metric
 
 _NO_DOWNLOADS = "test sets are not downloaded; run 'sacrebleu -t SET -l PAIR --echo ref > ref.txt' first"
 _ALREADY_TESTED = "'reshuffle compare' always tests"
+_NO_SUBSETS = "test sets are files here: leave the other segments out of REF and of every SYS"
+_UTF8 = "files are UTF-8, so convert them first"
+_QUIET = "only warnings and errors are printed beside the result, and PYTHONWARNINGS=ignore silences warnings"
 
 _AFTER_REF = "outputs of systems are arguments after REF"
 
@@ -31,6 +34,17 @@ OPTIONS: Mapping[str, str] = {
     "--num-refs": "write each reference to a file of its own and use --refs FILE FILE",
     "--test-set": _NO_DOWNLOADS,
     "-t": _NO_DOWNLOADS,
+    "--list": _NO_DOWNLOADS,
+    "--echo": _NO_DOWNLOADS,
+    "--download": _NO_DOWNLOADS,
+    "--origlang": _NO_SUBSETS,
+    "--subset": _NO_SUBSETS,
+    "--detail": "use 'reshuffle score --docs FILE --segments' for the scores of documents",
+    "--encoding": _UTF8,
+    "-e": _UTF8,
+    "--quiet": _QUIET,
+    "-q": _QUIET,
+    "--citation": "use --methods, which cites all papers",
     "--language-pair": "use --trg-lang, for the language of the texts",
     "-l": "use --trg-lang, for the language of the texts",
     "-tok": "use --tokenize",
@@ -84,7 +98,7 @@ SAME: Mapping[str, Sequence[str]] = {
     "--test bootstrap-both": ("--bootstrap",),
     "--threads": ("-j", "--jobs", "--n-jobs", "--workers", "--num-workers", "--num_workers", "--num-threads"),
     "--refs FILE FILE": ("--references", "--reference", "-r"),
-    "--docs": ("--documents", "--doc-ids", "--docids"),
+    "--docs": ("--documents", "--doc-ids", "--docids", "--speakers", "--clusters", "--cluster"),
     "--lowercase": ("--lower", "--ignore-case", "--uncased"),
     "--tokenize": ("--tokenizer", "--tok"),
     "--test equivalence:METRIC=VALUE": ("--margin", "--margins", "--equivalence-margin", "--delta"),
@@ -114,7 +128,7 @@ OPTIONS = {
 
 _SPBLEU = "spBLEU is BLEU with a SentencePiece tokenizer: use -m bleu:tokenize=flores200,tokenizer-model=FILE"
 _SCORES = "its scores per segment can be read from files: --scores {name} FILE FILE"
-EXTERNAL = ("bertscore", "bleurt", "comet", "cometkiwi", "metricx", "xcomet")
+EXTERNAL = ("accuracy", "bertscore", "bleurt", "comet", "cometkiwi", "exact_match", "metricx", "mqm", "xcomet")
 
 # Names that other tools use, by what they name here.
 NAMES: Mapping[str, Mapping[str, str]] = {
@@ -123,7 +137,15 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "sacrebleu": "use -m bleu",
         "chrfpp": "use -m chrf++",
         "sentence-bleu": "use -m sentbleu",
+        "cer": "use -m wer:tokenize=char, which leaves spaces out",
         **{name: _SCORES.format(name=name) for name in EXTERNAL},
+    },
+    "test": {
+        "mcnemar": "use sign-test, which is McNemar's exact test if scores are 0 and 1",
+        "mapsswe": "use the default test, with --docs for speakers",
+        "paired-bs": "use the default test, or bootstrap-shift for sacreBLEU's",
+        "paired-ar": "use ar",
+        "approximate-randomization": "use ar",
     },
     "--tokenize": {
         "mecab": "use ja-mecab for Japanese, ko-mecab for Korean",
@@ -156,6 +178,8 @@ def check_habits(args: Sequence[str], own: Collection[str] = ()) -> None:
         if option == "--":
             return
         name = option.split("=", 1)[0]
+        if option == "--confidence" and option in own and (not value or value.startswith("-")):  # a switch in sacreBLEU
+            raise InputError("--confidence needs a level: --confidence 0.95")
         if name in own or not name.startswith("-"):
             continue
         if name.startswith("--hyps-sys"):  # of MultEval, with a number

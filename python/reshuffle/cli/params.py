@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from ..errors import InputError, quoted, shortened
 from ..validate import check_n_resamples, check_name
-from .habits import name_advice
+from .habits import NAMES, name_advice
 
 if TYPE_CHECKING:
     from .metric_options import MetricChoice
@@ -169,7 +169,7 @@ class Metric(MetricParam):
         """Whether a word after the first names another metric, instead of a file."""
         from .metric_options import is_metric
 
-        return is_metric(word)
+        return is_metric(word) or (word.lower() in NAMES["metric"] and not Path(word).exists())
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> MetricChoice:
         from .metric_options import MetricChoice, is_metric, parse_metric

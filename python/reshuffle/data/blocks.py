@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from ..errors import LINE_MESSAGE, InputError, warn
+from ..errors import LINE_MESSAGE, InputError, first_three, warn
 from .files import COMPRESSIONS, MAX_INPUT, STDIN, Limit, check_stdin, decoded, display_name, opened, split_lines
 from .formats import format_of
 from .reading import split_name
@@ -79,7 +79,7 @@ class TextBlocks:
             while column.read(self._size):
                 pass
         first, *_ = self._columns
-        others = ", ".join(f"{c.name} has {c.lines:,}" for c in self._columns if c.lines != first.lines)
+        others = first_three([f"{c.name} has {c.lines:,}" for c in self._columns if c.lines != first.lines])
         s = "s" * (first.lines != 1)
         return InputError(f"{first.name} has {first.lines:,} segment{s}, {others}: they must match segment by segment")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from ..documented import documented
-from ..errors import InputError, warn
+from ..errors import InputError, first_three, warn
 from ..types import InputFormat
 from .alignment import aligned
 from .columns import Table, named_columns, segment_list
@@ -69,7 +69,7 @@ class Corpus:
             raise InputError(f"{first_name} is empty: at least one segment is needed")
         different = [(name, len(lines)) for name, lines in columns if len(lines) != expected]
         if different:
-            others = ", ".join(f"{name} has {length:,}" for name, length in different)
+            others = first_three([f"{name} has {length:,}" for name, length in different])
             hint = _hint_on_empty_ends(columns) or ": they must match segment by segment"
             raise InputError(f"{first_name} has {expected:,} segment{'s' * (expected != 1)}, {others}{hint}")
         # What is not a string is reported with its place when the texts are counted.

@@ -317,7 +317,9 @@ def _format(source: Source, input_format: str | None) -> str:
         if each.recognises(first):
             return name
     known = "; ".join(f"{name}: {each.about}" for name, each in JUDGMENT_FORMATS.items())
-    problem = f"expected judgments ({known}), got {quoted(first)}"
+    problem = (
+        f"expected judgments ({known}), got {quoted(first)}; scores of outputs are not judgments (--human reads them)"
+    )
     raise InputError(LINE_MESSAGE, file=source.name, line=1, problem=problem)
 
 

@@ -29,7 +29,9 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
                 "--baseline-name"
             )
         if name in systems:
-            raise InputError(f"--system {name} is used twice: choose different names, or put all its runs into one")
+            raise InputError(
+                f"--system {name} is used twice: name it by --system NAME FILE FILE ..., or put all its runs into one"
+            )
         systems[name] = files
     scores = _scores(files_by_name("--scores", options.pop("scores")), systems, not options["references"])
     dev = _development(given, systems)

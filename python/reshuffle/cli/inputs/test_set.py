@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from ...data.alignment import check_parses
@@ -262,7 +263,11 @@ def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
     if len(systems) >= least:
         return
     wanted = "expected at least one system after REF" if least == 1 else "expected at least two systems after REF"
-    hint = "; --refs takes all files up to the next option, so put it last" if len(files.references) > 1 else ""
+    hint = "; the first file is the reference, and scores of segments follow --scores NAME"
+    if len(files.references) > 1:
+        hint = "; --refs takes all files up to the next option, so put it last"
+    elif not systems and files.references and Path(files.references[0]).suffix in (".toml", ".json"):
+        hint = f"; if {display_name(files.references[0])} is a manifest, write --manifest before it"
     raise InputError(f"{wanted}, got {', '.join(map(display_name, systems)) or 'none'}{hint}")
 
 
