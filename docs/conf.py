@@ -22,6 +22,8 @@ napoleon_google_docstring = False
 suppress_warnings = ["ref.python"]
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_title = f"reshuffle {release}"
 html_copy_source = False
 html_show_sphinx = False

@@ -23,7 +23,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Compare": {
         "compare": (".commands:compare_command", "Test whether systems differ by more than chance."),
         "score": (".commands:score_command", "Score systems, and show the components of each score."),
-        "runs": (".runs:runs_command", "Compare systems with several optimizer runs each."),
+        "runs": (".runs:runs_command", "Compare systems with several runs (seeds, epochs) each."),
         "flips": (".commands:flips_command", "List the segments that make the difference between two systems."),
         "count": (".stored:count_command", "Count texts once, into a file that takes their place."),
         "show": (".commands:show_command", "Show a saved result in any format."),
@@ -131,7 +131,8 @@ Examples:
 )
 @click.version_option(__version__, "--version", prog_name="reshuffle", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Are the differences between machine translation systems larger than chance?
+    """Are the differences between systems larger than chance?
 
-    Scores the systems, and tests their differences by resampling segments.
+    Scores translations by BLEU, chrF, TER and other metrics, or takes any scores of segments, and tests differences
+    by resampling segments.
     """

@@ -102,7 +102,7 @@ TABLE = (
 )
 @click.pass_context
 def runs_command(context: click.Context, /, executor: str | None, **options: Any) -> None:
-    """Compare systems with several optimizer runs each.
+    """Compare systems with several runs (seeds, epochs) each.
 
     Shows how much scores vary between runs (s_test, s_dev) and test sets (s_sel), differences from the baseline, and
     with --full median runs. By default, p is the probability of a difference at least this large if new runs of both

@@ -51,9 +51,9 @@ class Outputs(Options):
         Mapping[str, OfSystems],
         Flag(("--scores",), "NAME FILE", greedy=("--scores",)),
         Doc(
-            """Segment scores of another metric (COMET, human ratings): a FILE for each SYS, named like it, or a folder
-            of these; or one for all, a table (.tsv, .csv) or a file of comet-score. Without REF and SYS, each FILE is a
-            system."""
+            """Segment scores of another metric (COMET, human ratings), or logs of lm-eval and inspect_ai: a FILE for
+            each SYS, named like it, or a folder of these; or one for all, a table (.tsv, .csv) or a file of
+            comet-score. Without REF and SYS, each FILE is a system."""
         ),
     ] = field(factory=dict)
 
@@ -168,7 +168,7 @@ class Sets(Options):
         str | None,
         Flag(metavar="FILE"),
         Doc(
-            """A JSON or TOML file with several test sets: {'sets': {NAME: {'references': FILE, 'systems': {NAME: FILE,
-            ...}}}}. Test sets may also have scores, documents, strata, metrics and metric options."""
+            """A JSON or TOML file with several test sets. Its form: {'sets': {NAME: {'references': FILE, 'systems':
+            {NAME: FILE, ...}}}}. Test sets may also have scores, documents, strata, metrics and metric options."""
         ),
     ] = None
