@@ -66,7 +66,8 @@ def _(m: CorpusFunction, names: Sequence[str], corpus: Corpus | None) -> Sample:
 
 def _no_metric(m: object) -> InputError:
     return InputError(
-        f"a metric is a name, reshuffle.metric(name), SegmentScores, FromCounts, OwnTexts or CorpusFunction, got {m!r}"
+        "a metric is a name, reshuffle.metric(name), SegmentScores (for scores), CorpusFunction (for a function of "
+        f"texts), FromCounts or OwnTexts, got {quoted(m)}"
     )
 
 
@@ -131,7 +132,7 @@ class Data:
             return cls(corpus, resolved, tuple(corpus.systems), corpus.n_segments)
         if references is not None or systems is not None:
             there, missing = ("references", "systems") if systems is None else ("systems", "references")
-            raise InputError(f"{there} without {missing}: pass both, or neither if all scores are precomputed")
+            raise InputError(f"{there} without {missing}: pass both, or scores as metrics=SegmentScores(name, scores)")
         needy = [m.name for m in resolved if not isinstance(m, PrecomputedCounts)]
         if needy:
             raise _texts_missing(needy)

@@ -382,9 +382,10 @@ class Comparison(Compared):
         return plots
 
     def __repr__(self) -> str:
-        tests = "" if self.test is None else f"; {len(self.comparisons)} tests ({self.test.name})"
+        n, k = len(self.comparisons), len(self.systems)
+        tests = "" if self.test is None else f"; {n} test{'s' * (n != 1)} ({self.test.name})"
         return (
-            f"<Comparison: {first_names(metric.name for metric in self.metrics)}; {len(self.systems)} systems "
+            f"<Comparison: {first_names(metric.name for metric in self.metrics)}; {k} system{'s' * (k != 1)} "
             f"({first_names(self.systems)}); {self.n_segments} segments{tests}; n_resamples={self.n_resamples}, "
             f"seed={self.seed}>"
         )
