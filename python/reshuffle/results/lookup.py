@@ -16,7 +16,7 @@ def metric_name(metric: str | None, known: Sequence[str]) -> str:
     """
     if metric is None:
         if len(known) > 1:
-            raise InputError(f"there are {len(known)} metrics: choose one of {listed(known)}")
+            raise InputError(f"there are {len(known)} metrics: choose one of {listed(known)} by metric= (--metric)")
         return known[0]
     if metric in known:
         return metric
