@@ -198,6 +198,7 @@ def test_an_option_is_advised_by_meaning_where_the_command_has_it(
             "unknown metric 'cer': use -m wer:tokenize=char, which leaves spaces out",
         ),
         (("compare", *TEXTS, "--test", "mcnemar"), "unknown test 'mcnemar': use sign-test, which is McNemar's"),
+        (("score", "reference.txt"), "expected at least one system after REF, got none; - is standard input"),
         (("compare", "sets.toml"), "got none; if sets.toml is a manifest, write --manifest before it"),
         (("compare", *TEXTS[:2]), "; the first file is the reference, and scores of segments follow --scores NAME"),
     ],

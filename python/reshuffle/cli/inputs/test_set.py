@@ -268,6 +268,8 @@ def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
         hint = "; --refs takes all files up to the next option, so put it last"
     elif not systems and files.references and Path(files.references[0]).suffix in (".toml", ".json"):
         hint = f"; if {display_name(files.references[0])} is a manifest, write --manifest before it"
+    elif least == 1:
+        hint = "; - is standard input"
     raise InputError(f"{wanted}, got {', '.join(map(display_name, systems)) or 'none'}{hint}")
 
 
