@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from ..documented import documented
-from ..errors import InputError, first_three, listed, quoted, warn
+from ..errors import InputError, warn
 from ..types import InputFormat
 from .alignment import aligned
 from .columns import Table, named_columns, segment_list
@@ -69,18 +69,16 @@ class Corpus:
             raise InputError(f"{first_name} is empty: at least one segment is needed")
         different = [(name, len(lines)) for name, lines in columns if len(lines) != expected]
         if different:
-            others = first_three([f"{name} has {length:,}" for name, length in different])
+            others = ", ".join(f"{name} has {length:,}" for name, length in different)
             hint = _hint_on_empty_ends(columns) or ": they must match segment by segment"
-            if all(len(lines) == len(self.references) for lines in self.systems.values()):
-                hint += ". A list for each reference is expected, not one for each segment"
             raise InputError(f"{first_name} has {expected:,} segment{'s' * (expected != 1)}, {others}{hint}")
         # What is not a string is reported with its place when the texts are counted.
         if not any(line and not (isinstance(line, str) and line.isspace()) for c in self.references for line in c):
             raise InputError(f"all references are empty: there is no text in {', '.join(names)}")
 
     def __repr__(self) -> str:
-        references = f"{len(self.references)} reference{'s' * (len(self.references) != 1)}"
-        return f"<Corpus: {self.n_segments:,} segments; {references}; systems {listed(self.systems)}>"
+        n, k = len(self.references), len(self.systems)
+        return f"<Corpus: {self.n_segments:,} segments; {n} reference{'s' * (n != 1)}; {k} system{'s' * (k != 1)}>"
 
     def check(self, *, duplicates: bool = True) -> None:
         """Warn about texts that can be scored but were probably chosen by mistake.
@@ -135,7 +133,7 @@ class Corpus:
     ) -> Corpus:
         """A corpus from texts in memory: one or several columns of references, and systems with or without names."""
         if isinstance(references, str) or isinstance(systems, str):
-            raise InputError("expected sequences of segments, got a single string: read_corpus reads files")
+            raise InputError("expected sequences of segments, got a single string")
         named = named_columns("systems", systems)
         if named is None:
             named = number_systems(segment_list("systems", systems))
@@ -297,9 +295,6 @@ def read_corpus(
     {'a': ['yes', 'no'], 'b': ['yep', 'no']}
     >>> Path("all.tsv").unlink()
     """
-    for what, files in (("references", references), ("systems", systems)):
-        if isinstance(files, str):
-            raise InputError(f"{what}: expected a list of files, got a single string: write [{quoted(files)}]")
     id_paths = {group: path for group, path in zip(PLURALS, (documents, strata), strict=True) if path is not None}
     ref_columns, sys_columns, id_columns = read_texts(references, systems, input_format, id_paths, max_input)
     made = {} if outputs is None else outputs
