@@ -76,10 +76,6 @@ class Corpus:
         if not any(line and not (isinstance(line, str) and line.isspace()) for c in self.references for line in c):
             raise InputError(f"all references are empty: there is no text in {', '.join(names)}")
 
-    def __repr__(self) -> str:
-        n, k = len(self.references), len(self.systems)
-        return f"<Corpus: {self.n_segments:,} segments; {n} reference{'s' * (n != 1)}; {k} system{'s' * (k != 1)}>"
-
     def check(self, *, duplicates: bool = True) -> None:
         """Warn about texts that can be scored but were probably chosen by mistake.
 
@@ -114,6 +110,10 @@ class Corpus:
         if list(self.systems) == list(names):
             return self
         return replace(self, systems=dict(zip(names, self.systems.values(), strict=True)))
+
+    def __repr__(self) -> str:
+        n, k = len(self.references), len(self.systems)
+        return f"<Corpus: {self.n_segments:,} segments; {n} reference{'s' * (n != 1)}; {k} system{'s' * (k != 1)}>"
 
     @property
     def n_segments(self) -> int:
