@@ -189,7 +189,7 @@ def test_the_command_line_has_flips(run: Callable[..., Any], tmp_path: Path) -> 
     )
     for args, message in (
         ([ref, base, tuned, "--threshold", "nan"], "threshold must be a finite number, got nan"),
-        ([ref, base, tuned], "Missing option '--threshold'"),
+        ([ref, base, tuned], "Missing option '--threshold': A segment passes if its score is at least this, or"),
         ([ref, base, tuned, larger, "--threshold", "5"], "there are 3 systems: choose one with system= (--system)"),
         ([ref, base, tuned, "-m", "bleu", "ter", "--threshold", "5"], "for one metric, got 2 (bleu, ter)"),
         ([ref, base, tuned, "--threshold", "5", "--strata", ref], "--strata does not apply to flips"),

@@ -42,6 +42,14 @@ def _with_flags(warning: InputWarning) -> str:
     return str(warning.with_names(Option, flag))
 
 
+def _missing(error: click.MissingParameter) -> str:
+    """What is missing, with the first sentence of its help."""
+    from .command import first_sentence
+
+    sentences = [error.format_message(), first_sentence(getattr(error.param, "help", None) or "")]
+    return ": ".join(sentence.rstrip(".") for sentence in sentences if sentence)
+
+
 def run(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
@@ -62,6 +70,8 @@ def run(args: Sequence[str] | None = None) -> int:
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return BAD_INPUT
+    except click.MissingParameter as error:
+        raise InputError(_missing(error)) from None
     except click.ClickException as error:
         raise InputError(error.format_message()) from None
     except click.Abort:
