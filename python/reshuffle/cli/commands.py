@@ -114,7 +114,7 @@ def compare_command(
         option = "--missing-systems" if chosen.average else "--no-average"
         raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
     with (
-        destination(reports, [*inputs.paths, *layout.files], layout.layout, layout.tables) as write,
+        destination(reports, [*inputs.paths, *layout.files], layout.layout, layout.tables, layout.paper) as write,
         chosen_executor(executor, chosen.threads) as workers,
     ):
         testing = evolve(testing, baseline=inputs.system(chosen.baseline))
@@ -181,14 +181,14 @@ def score_command(
     _check_score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
     reports = Reports.chosen(fmt, outputs, get_args(known), default)
     display = Display(**given_values(Display, options))
-    for name in ("digits", "names"):
+    for name in ("digits", "names", "paper"):
         if segments and getattr(display, name) is not None:
             raise InputError(f"--segments writes all digits, and the names of the input: leave out --{name}")
     layout = ChosenLayout.chosen(display, reports)
     if levels is None:
         _check_no_ids(files, segments)
     result: Result
-    with destination(reports, [*test_set.paths, *layout.files], layout.layout) as write:
+    with destination(reports, [*test_set.paths, *layout.files], layout.layout, paper=layout.paper) as write:
         found = test_set.read(stored_ids=not segments and levels is not None)
         with progress_bar() as progress:
             if segments:

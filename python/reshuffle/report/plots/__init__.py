@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -277,6 +278,12 @@ class Plots:
         from .style import axes_of
 
         return axes_of(drawing, ax, width, height)
+
+
+def check_matplotlib() -> None:
+    """Raise :class:`ModuleNotFoundError` if matplotlib is not installed."""
+    if find_spec("matplotlib") is None:
+        raise ModuleNotFoundError("plots need matplotlib: pip install 'reshuffle[plots]'", name="matplotlib")
 
 
 def _pair(view: View, pair: Pair | None) -> PairedDifference:
