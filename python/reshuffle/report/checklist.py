@@ -6,9 +6,6 @@ import platform
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 
-import numpy as np
-import scipy
-
 from ..errors import printable
 from ..results import Comparison, SetComparison
 from .layout import Layout
@@ -70,8 +67,7 @@ def _scores(shown: Comparison | SetComparison, sets: Mapping[str, Comparison], l
 
 def _versions() -> Iterator[str]:
     """The packages that wrote the files; the first line of the text has the version that computed the result."""
-    import matplotlib  # optional
+    from importlib.metadata import version  # slow to import
 
     yield f"Python {platform.python_version()}"
-    for package in (np, scipy, matplotlib):
-        yield f"{package.__name__} {package.__version__}"
+    yield from (f"{package} {version(package)}" for package in ("numpy", "scipy", "matplotlib"))
