@@ -138,7 +138,7 @@ class Bar:
             )
             # By default rich redirects standard output to standard error while the bar is shown.
             with Bars(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bars:
-                task = bars.add_task(self.progress.step or BEFORE, total=1.0, completed=self.progress.fraction)
+                task = bars.add_task(self.progress.step or BEFORE, total=1.0)
                 while True:
                     bars.update(task, description=self.progress.step or BEFORE, completed=self.progress.fraction)
                     if self._finished_within(REFRESH_SECONDS):
