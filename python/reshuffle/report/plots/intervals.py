@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.offsetbox import AnnotationBbox, HPacker, TextArea, VPacker
 from matplotlib.ticker import MaxNLocator
@@ -72,7 +73,7 @@ def key(view: View, colors: Iterable[str]) -> Pieces:
 
 def draw_key(ax: Axes, lines: Sequence[Pieces]) -> None:
     """Write lines of coloured text below the label of the axis."""
-    rows = [
+    rows: list[Artist] = [
         HPacker(
             children=[TextArea(text, textprops={"color": color, **PLAIN}) for text, color in line],
             pad=0, sep=0, align="baseline",
