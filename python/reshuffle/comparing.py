@@ -139,7 +139,7 @@ class Resampled(NamedTuple):
         cls, data: Data, names: tuple[str, ...], units: Units, resampling: Resampling, pairs: Pairs = ()
     ) -> Resampled:
         """Count these systems, of which ``pairs`` are compared, and sum the counts of each document if need be."""
-        documents = None if units.documents is None else Documents.from_ids(units.documents, data.n_segments)
+        documents = None if units.documents is None else Documents.checked(units.documents, data.n_segments)
         strata = None if units.strata is None else Strata.from_ids(units.strata, data.n_segments, documents)
         samples = by_segment = [sample.for_pairs(pairs) for sample in data.count(names, resampling)]
         if documents is not None:

@@ -20,7 +20,7 @@ from .data.corpus import Corpus, number_of_references, number_systems, reference
 from .data.count_files import ENDINGS, BlockSpool, narrowest, write_arrays
 from .data.files import display_name
 from .errors import InputError, either, quoted, warn
-from .metrics.native import NativeMetric, count_all
+from .metrics.native import NativeMetric, block_step, count_all
 from .metrics.precomputed import PrecomputedCounts
 from .metrics.stored import CountedMetric, describe
 from .progress import AnyProgress, reported
@@ -208,7 +208,7 @@ def write_counts(
         corpus = data.corpus
         if corpus is not None and native:
             if progress is not None:
-                progress.plan([("counting", 1.0, 1)])
+                progress.plan([block_step(native)])
                 progress.begin("counting", corpus.n_segments)
             for part in _parts(corpus, native):
                 outputs = {name: lines[part] for name, lines in corpus.systems.items()}

@@ -181,13 +181,13 @@ MAX_QUOTED = 40
 MAX_LISTED = 50
 
 
-def shortened(text: str) -> str:
-    """``text``, truncated to ``MAX_QUOTED`` characters.
+def shortened(text: str, most: int = MAX_QUOTED) -> str:
+    """``text``, truncated to ``most`` characters.
 
     >>> shortened("short"), shortened("a" * 50) == "a" * 40 + "…"
     ('short', True)
     """
-    return text if len(text) <= MAX_QUOTED else text[:MAX_QUOTED] + "…"
+    return text if len(text) <= most else text[:most] + "…"
 
 
 def quoted(value: object) -> str:

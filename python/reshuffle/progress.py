@@ -14,6 +14,8 @@ from .errors import InputError, quoted
 
 # In shorter runs the bar would only flicker.
 BAR_DELAY_SECONDS = 0.3
+# What the bar says before the first step.
+BEFORE = "preparing"
 # The bar shows the progress this often.
 REFRESH_SECONDS = 0.1
 
@@ -136,8 +138,8 @@ class Bar:
             )
             # By default rich redirects standard output to standard error while the bar is shown.
             with Bars(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bars:
-                task = bars.add_task("", total=1.0)
+                task = bars.add_task(self.progress.step or BEFORE, total=1.0)
                 while True:
-                    bars.update(task, description=self.progress.step, completed=self.progress.fraction)
+                    bars.update(task, description=self.progress.step or BEFORE, completed=self.progress.fraction)
                     if self._finished_within(REFRESH_SECONDS):
                         return

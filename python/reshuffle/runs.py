@@ -41,8 +41,6 @@ from .validate import LARGEST_SCORE, expected_score
 
 # The test sets on which the median run can be determined.
 SETS = ("test", "dev")
-# Clark et al. 2011 (P11-2031), section 5, recommend at least so many runs.
-RECOMMENDED_RUNS = 3
 
 
 def output_name(system: str, run: int) -> str:
@@ -240,7 +238,7 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
     systems = tuple(_systems(runs, data, settings, dev_scores))
     tests = {name: pair_outcomes(data, pairs, EXCHANGES[name], settings.testing) for name in units}
     duplicates = _duplicates(runs, data)
-    _warn(runs, duplicates)
+    _warn(duplicates)
     plan = {
         **_plan(runs, data, settings, units),
         "exchange_reason": reason,
@@ -470,17 +468,11 @@ def _duplicates(runs: Runs, data: RunData) -> list[list[Any]]:
     return found
 
 
-def _warn(runs: Runs, duplicates: Sequence[Sequence[Any]]) -> None:
-    """Warn of duplicated outputs, and of systems with few runs."""
+def _warn(duplicates: Sequence[Sequence[Any]]) -> None:
+    """Warn of duplicated outputs."""
     if duplicates:
         same = [f"run {run} of {name} and run {other} of {system}" for name, run, system, other in duplicates]
         warn(
             f"these runs have the same output: {listed(same)}; copies of a run are not independent evidence, and "
             "within a system they make p-values too small"
-        )
-    few = [name for name, n in runs.n_runs.items() if n < RECOMMENDED_RUNS]
-    if few:
-        warn(
-            f"fewer than {RECOMMENDED_RUNS} runs of {listed(few)}: Clark et al. 2011 (P11-2031) recommend at least "
-            f"{RECOMMENDED_RUNS}, because runs of the same system differ"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import errno
+import html
 import io
 import json
 import os
@@ -340,15 +341,69 @@ def test_a_folder_stands_for_the_files_in_it(
     assert found.out == expected.out
 
 
+@pytest.fixture
+def wmt_file(demo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The demo as an XML file of WMT, in documents of 8 segments."""
+    monkeypatch.chdir(demo)
+    lines = {name: (demo / f"{name}.txt").read_text("utf-8").splitlines() for name in ("reference", *SYSTEMS)}
+
+    def text(name: str, first: int) -> str:
+        own = "".join(f'<seg id="{n}">{html.escape(lines[name][first + n])}</seg>' for n in range(8))
+        kind = '<ref translator="A">' if name == "reference" else f'<hyp system="{name}">'
+        return f"{kind}{own}</{kind[1:4]}>"
+
+    documents = "".join(f'<doc id="d{n}">{"".join(text(name, n) for name in lines)}</doc>' for n in range(0, 400, 8))
+    (demo / "wmt.xml").write_text(f'<dataset id="news">{documents}</dataset>', "utf-8")
+    (demo / "talks.txt").write_text("".join(f"{n // 8}\n" for n in range(400)), "utf-8")
+    return demo / "wmt.xml"
+
+
+@pytest.mark.parametrize(
+    ("args", "same"),
+    [
+        (["compare", "wmt.xml", "wmt.xml"], ["compare", "wmt.xml#A", *(f"wmt.xml#{name}" for name in SYSTEMS)]),
+        (["score", "wmt.xml", "wmt.xml"], ["score", "reference.txt", *(f"{name}.txt" for name in SYSTEMS)]),
+        (
+            ["compare", "wmt.xml", "wmt.xml", "--docs", "wmt.xml"],
+            ["compare", "reference.txt", *(f"{name}.txt" for name in SYSTEMS), "--docs", "talks.txt"],
+        ),
+        (["compare", "--manifest", "wmt.toml"], ["compare", "--manifest", "files.toml"]),
+    ],
+)
+def test_a_file_of_several_systems_stands_for_all_of_them(
+    wmt_file: Path, run: Any, args: list[str], same: list[str]
+) -> None:
+    of = 'references = "reference.txt"\nsystems = '
+    Path("wmt.toml").write_text(f'[sets.a]\n{of}"wmt.xml"\ndocuments = "wmt.xml"\n')
+    files = json.dumps([f"{name}.txt" for name in SYSTEMS])
+    Path("files.toml").write_text(f'[sets.a]\n{of}{files}\ndocuments = "talks.txt"\n')
+    few = ["-n", "50"] if "score" not in args else []
+    found, expected = run(*args, *few, "--format", "json"), run(*same, *few, "--format", "json")
+    assert (found.code, found.err, expected.code) == (0, "", 0)
+    assert found.out == expected.out
+
+
+def test_a_system_is_not_named_twice_by_its_file(wmt_file: Path, run: Any) -> None:
+    outcome = run("compare", "wmt.xml", "wmt.xml", "wmt.xml#tuned")
+    message = "reshuffle: error: wmt.xml#tuned is named twice, once by its folder or file: leave out one of them\n"
+    assert outcome == (2, "", message)
+
+
+def test_ids_of_documents_without_texts_are_read_from_a_file_of_several_systems(wmt_file: Path, run: Any) -> None:
+    assert run("score", "wmt.xml", "wmt.xml", "--segments", "-o", "scores.tsv").code == 0
+    scores = ["compare", "--scores", "BLEU", "scores.tsv", "-n", "50", "--format", "json", "--docs"]
+    assert run(*scores, "wmt.xml").out == run(*scores, "talks.txt").out != ""
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
         (["outputs/more"], "the folder outputs/more has no files: expected one for each system\n"),
         (
             ["outputs", "outputs/rules.txt"],
-            "outputs/rules.txt is named twice, once by its folder: leave out the file or the folder\n",
+            "outputs/rules.txt is named twice, once by its folder or file: leave out one of them\n",
         ),
-        (["outputs", "./outputs/"], "outputs/baseline.txt is named twice, once by its folder: leave out the file or"),
+        (["outputs", "./outputs/"], "outputs/baseline.txt is named twice, once by its folder or file: leave out"),
         (
             ["outputs", "rules.txt"],
             "outputs/rules.txt and rules.txt would both be called rules: rename one, or name the ",

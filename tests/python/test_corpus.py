@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reshuffle import Corpus, InputError, read_corpus, read_lines
+from reshuffle import Corpus, InputError, read_corpus, read_json, read_lines
 from reshuffle.data.corpus import system_names
 from reshuffle.data.file_names import check_order
 
@@ -121,10 +122,27 @@ def test_texts_in_memory_may_be_any_sequences_or_iterators(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("references", "systems", "message"),
     [
-        ("a b", [["a"]], "got a single string"),
+        ("a b", [["a"]], "references: expected sequences of segments, got the single string 'a b'; read_corpus reads"),
         (["a"], {"x": None}, "x: expected a sequence of segments, got None"),
-        (["a"], "a", "got a single string"),
-        (["a"], ["a"], "system 1: expected a sequence of segments, got a single string"),
+        (["a"], "a", "systems: expected sequences of segments, got the single string 'a'; read_corpus reads files"),
+        (["a"], ["a"], "system 1: expected a sequence of segments, got the single string 'a'"),
+        ([b"a"], [["a"]], r"references\[0\]: expected a sequence of segments, got the single string b'a'"),
+        (
+            [["a"], ["b"]],
+            {"x": ["a", "b"]},
+            r"^references has a list for each of 2 segments: .*\[\*zip\(\*references",
+        ),
+        (
+            ["a", "b", "c"],
+            [["a", "x"]] * 3,
+            "^systems has a list for each of 3 segments: expected a list for each text",
+        ),
+        ([["a", "b"], ["c"]], {"x": ["a", "b"]}, r"references\[0\] has 2 segments, references\[1\] has 1: they must"),
+        (
+            ["a"] * 9,
+            [["x"] * 8] * 7,
+            "has 9 segments, system 1 has 8, .*, system 4 has 8 and 3 others differ: they",
+        ),
         ([], [["a"]], "no references"),
         (["a"], {}, "no systems"),
         ([[]], [[]], r"references\[0\] is empty"),
@@ -136,6 +154,27 @@ def test_texts_in_memory_that_do_not_match_segment_by_segment_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         Corpus.from_texts(references, systems)
+
+
+@pytest.mark.parametrize(
+    ("references", "systems", "message"),
+    [
+        ("ref.txt", ["a.txt"], "references: expected a list of names of files, got the single string 'ref.txt'"),
+        (["ref.txt"], "a.txt", "systems: expected a list of names of files, got the single string 'a.txt'"),
+        (["ref.txt"], {"a": "a.txt"}, "systems: expected a list of names of files, got a dict"),
+    ],
+)
+def test_files_are_named_in_a_list(references: Any, systems: Any, message: str) -> None:
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        read_corpus(references, systems)
+
+
+def test_a_text_in_place_of_a_name_is_cut_in_the_message() -> None:
+    for call in (read_lines, read_json):
+        with pytest.raises(InputError) as caught:
+            call("a long text " * 10_000)
+        assert "'a long text a long text a long text a lo…' (a name of 120,000 characters)" in str(caught.value)
+        assert len(str(caught.value)) < 200
 
 
 def test_references_without_any_text_are_refused() -> None:

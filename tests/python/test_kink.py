@@ -21,6 +21,7 @@ from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import run_tests
 from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.base import Counts, Scores
+from reshuffle.report.notes import CAVEATS
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.settings import ComparisonSettings, Units
 
@@ -392,11 +393,15 @@ def test_the_note_near_the_kink_is_in_the_report() -> None:
     assert brevity is not None
     assert caveat.values["bias"] == brevity.bias >= NEAR_KINK
     text = " ".join(str(found).split())
-    assert "BLEU: short and long are about as long as the references (" in text
-    assert "% of Δ is brevity): p and the interval are about expected scores, which may" in text
+    assert "BLEU: short and long are about as long as the references" in text
+    assert ": p and the interval are about expected scores, which may" in text
     assert "use bootstrap-kink." in text
     assert "near-kink" in found.comparisons[0].caveats
     assert json.loads(found.render("json"))["comparisons"][0]["brevity"]["bias"] == brevity.bias
+    for share, shown in ((0.0, "(0% of Δ is brevity)"), (1.0, "(100% of"), (8.34, None), (-0.5, None), (None, None)):
+        sentence = CAVEATS["near-kink"]({**caveat.values, "share": share})
+        assert (shown or "as the references: p and") in sentence
+        assert shown is not None or "brevity" not in sentence
 
 
 @pytest.mark.parametrize(

@@ -196,7 +196,10 @@ def test_plain_texts_are_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     [
         (lambda: NBest.from_texts([]), "lists: expected texts of at least one sentence, got none"),
         (lambda: NBest.from_texts([["a"], []]), "lists: sentence 2 has no texts: expected at least one"),
-        (lambda: NBest.from_texts(["a"]), "lists, sentence 1: expected a sequence of segments, got a single string"),
+        (
+            lambda: NBest.from_texts(["a"]),
+            "lists, sentence 1: expected a sequence of segments, got the single string 'a'",
+        ),
         (lambda: NBest.from_texts("a"), "lists: expected the texts of each sentence, got a single string"),
         (lambda: NBest.from_texts([["a", cast(str, 1)]]), "lists, sentence 1: expected texts in valid Unicode, got "
          "1"),

@@ -7,8 +7,6 @@ import csv
 import io
 import json
 import re
-import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +38,7 @@ from reshuffle.results.studies import (
     MetricGroup,
     MetricSystemScore,
 )
+from tex import compiled_all
 
 FORMATS = ("text", "json", "csv", "markdown", "latex", "typst", "html")
 STRANGE = 'a_b & 50% $x$ <i>"q"</i> \\ ~'
@@ -534,7 +533,6 @@ def test_leaders_and_sentences_follow_from_the_records(values: list[float], pval
     assert ("agrees better with people" in first) == claims
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_compiles(tmp_path: Path) -> None:
     every = [ranked(), of_sets(), of_sets("sets"), many(8), of_systems()]
     every.append(
@@ -546,22 +544,7 @@ def test_latex_compiles(tmp_path: Path) -> None:
             ]
         )
     )
-    parts = []
-    for number, result in enumerate(every):
-        (tmp_path / f"t{number}.tex").write_text(render(result, "latex"), encoding="utf-8")
-        parts.append(f"\\input{{t{number}.tex}}\n")
-    (tmp_path / "all.tex").write_text(
-        "\\documentclass{article}\\usepackage{booktabs,graphicx}\\usepackage{multirow}\\usepackage[T1]{fontenc}\n"
-        f"\\begin{{document}}{''.join(parts)}\\end{{document}}\n",
-        encoding="utf-8",
-    )
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout[-1500:]
+    compiled_all(tmp_path, [render(result, "latex") for result in every])
 
 
 def test_the_page_has_a_title_and_every_figure() -> None:

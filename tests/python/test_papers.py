@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -24,6 +22,7 @@ from reshuffle.errors import InputError, printable
 from reshuffle.report import Layout, document, latex, render
 from reshuffle.report.cells import Table
 from reshuffle.report.fitting import COLUMN, LONG, PAGE, SIZES, Fit, fitting, table_width
+from tex import TWO_COLUMNS, compiled, compiled_all
 
 # Everything that is markup in one of the formats.
 STRANGE = (
@@ -277,24 +276,13 @@ def documents() -> Mapping[str, Comparison | SetComparison]:
     }
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_compiles(tmp_path: Path) -> None:
-    lines = [
-        r"\documentclass{article}",
-        r"\usepackage[T1]{fontenc}",
-        r"\usepackage{booktabs,graphicx,longtable,multirow}",
-        r"\begin{document}",
+    layouts = [
+        (result, Layout(pairs=pairs and name != "sixty"))
+        for name, result in documents().items()
+        for pairs in (False, True)
     ]
-    for name, comparison in documents().items():
-        for layout in (Layout(), Layout(pairs=name != "sixty")):
-            file = f"{name}-{bool(layout.pairs)}.tex"
-            (tmp_path / file).write_text(render(comparison, "latex", layout), "utf-8")
-            lines += [f"\\input{{{file}}}", r"\clearpage"]
-    (tmp_path / "all.tex").write_text("\n".join([*lines, r"\end{document}"]), "utf-8")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
-    done = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path, timeout=120)
-    assert done.returncode == 0, done.stdout.decode("utf-8", "replace")[-2000:]
-    assert b"Undefined" not in done.stdout
+    assert "Undefined" not in compiled_all(tmp_path, [render(result, "latex", layout) for result, layout in layouts])
 
 
 def of_three_metrics(n: int, all_pairs: bool) -> Comparison:
@@ -309,27 +297,6 @@ def of_three_metrics(n: int, all_pairs: bool) -> Comparison:
     return compare(metrics=metrics, all_pairs=all_pairs, n_resamples=99)
 
 
-# The columns of an ACL paper. Times, its font, may not be installed.
-TWO_COLUMNS = r"""\documentclass[twocolumn]{article}
-\usepackage[T1]{fontenc}
-\usepackage{booktabs,graphicx,multirow,natbib}
-\setlength{\textwidth}{455pt}\setlength{\columnsep}{17pt}\setlength{\columnwidth}{219pt}
-\begin{document}
-"""
-
-
-def compiled(tmp_path: Path, body: str) -> str:
-    """What pdflatex says about a page of two columns."""
-    if shutil.which("pdflatex") is None:
-        pytest.skip("pdflatex is not installed")
-    (tmp_path / "all.tex").write_text(f"{TWO_COLUMNS}{body}\\end{{document}}", "utf-8")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
-    done = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path, timeout=120)
-    said = done.stdout.decode("utf-8", "replace")
-    assert done.returncode == 0, said[-2000:]
-    return said
-
-
 @pytest.mark.parametrize("all_pairs", [False, True])
 @pytest.mark.parametrize(("n", "environment"), [(4, "table"), (16, None)])
 def test_tables_fit_the_columns_of_a_paper(tmp_path: Path, n: int, environment: str | None, all_pairs: bool) -> None:
@@ -340,7 +307,7 @@ def test_tables_fit_the_columns_of_a_paper(tmp_path: Path, n: int, environment: 
         report = render(comparison, "latex", Layout(columns=columns))
         assert f"\\begin{{{begin}}}" in report
         chosen += f"\n\\clearpage\n{report}"
-    assert "Overfull" not in compiled(tmp_path, chosen)
+    assert "Overfull" not in compiled(tmp_path, chosen, TWO_COLUMNS)
 
 
 def test_the_estimate_of_a_width_is_not_below_that_of_latex(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
+from matplotlib.offsetbox import AnnotationBbox
 from matplotlib.patches import StepPatch
 from matplotlib.text import Text
 
@@ -46,10 +47,11 @@ from reshuffle.data.demo import demo_corpus
 from reshuffle.report import PLOTS
 from reshuffle.report.plots import file_of, style
 from reshuffle.report.plots.densities import smoothed
+from reshuffle.report.plots.intervals import MARKER
 from reshuffle.report.plots.labels import columns, printable, wrapped
 from reshuffle.report.plots.matrix import short
 from reshuffle.report.plots.null import tails
-from reshuffle.report.plots.style import COLUMN, PAGE, STYLE
+from reshuffle.report.plots.style import COLUMN, INK, MUTED, PAGE, STYLE
 from reshuffle.results import ConfidenceInterval, Histogram, NullHistogram
 
 SEGMENTS = 200
@@ -131,9 +133,15 @@ def texts_of(ax: Axes) -> list[str]:
     return [text.get_text() for text in ax.texts if text.get_text()]
 
 
+def key_of(ax: Axes) -> dict[str, Any]:
+    """The texts below the label of the axis, and their colours."""
+    texts: list[Any] = [text for box in ax.findobj(AnnotationBbox) for text in box.findobj(Text)]
+    return {text.get_text(): text.get_color() for text in texts if text.get_text()}
+
+
 def markers(ax: Axes) -> list[tuple[float, bool]]:
     """The values of the markers from top to bottom, and whether they are filled."""
-    lines = [line for line in lines_of(ax) if line.get_marker() in ("o", "s") and line.get_markersize() == 3.8]
+    lines = [line for line in lines_of(ax) if line.get_marker() in ("o", "s") and line.get_markersize() == MARKER]
     lines.sort(key=lambda line: line.get_ydata()[0])
     return [(float(line.get_xdata()[0]), line.get_markerfacecolor() != "white") for line in lines]
 
@@ -192,8 +200,8 @@ def test_the_ranking_of_a_comparison_with_a_baseline_marks_it_and_significant_di
     assert {filled for _, filled in shown.values()} == {True, False}
     (square,) = [line for line in lines_of(ax) if line.get_marker() == "s"]
     assert square.get_xdata() == [comparison.score("system-1").score]
-    assert "■ system-1" in ax.get_xlabel()
-    assert "adjusted p ≤ 0.05" in ax.get_xlabel()
+    assert "■ system-1" in "".join(key_of(ax))
+    assert "adjusted p ≤ 0.05" in "".join(key_of(ax))
 
 
 def test_scores_without_tests_have_a_ranking_and_densities() -> None:
@@ -218,11 +226,36 @@ def test_the_forest_shows_the_differences_from_the_baseline() -> None:
         (p.confidence_interval.low, p.confidence_interval.high) for p in pairs if p.confidence_interval
     ] == whiskers(ax)
     assert names_of(ax) == ["system-2", "system-3", "system-5", "system-4"]  # by score
-    assert ax.get_xlabel().startswith("Δrating from system-1, 95% CI (→ better)\n● adjusted p ≤ 0.05")
+    assert ax.get_xlabel() == "Δrating from system-1, 95% CI (→ better)"
+    assert "".join(key_of(ax)).startswith("● adjusted p ≤ 0.05")
     with pytest.raises(
         InputError, match="the systems were compared with 'system-1': leave out the baseline 'system-2'"
     ):
         comparison.plot.forest(baseline="system-2")
+
+
+def test_the_key_of_the_forest_has_the_colours_of_its_markers() -> None:
+    for baseline in ("system-1", "system-3", "system-5"):
+        ax = compared(numbered(5)).plot.forest(baseline=baseline)
+        colors = {line.get_color() for line in lines_of(ax) if line.get_marker() == "|"}
+        dots: list[Any] = [text for box in ax.findobj(AnnotationBbox) for text in box.findobj(Text)]
+        assert {dot.get_color() for dot in dots if dot.get_text() == "●"} == (colors - {MUTED} or {INK})
+        assert {dot.get_color() for dot in dots if dot.get_text() == "○"} == {MUTED}
+        (key,) = drawn(ax).findobj(AnnotationBbox)
+        assert key.get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0
+
+
+@pytest.mark.parametrize("k", [2, 16, 40])
+def test_an_interval_is_visible_however_far_apart_systems_are(k: int) -> None:
+    values = systems(numbered(k))
+    far = {**values, "far": [value - 1000 for value in values["system-2"]]}
+    ax = compare(metrics=SegmentScores("rating", far), all_pairs=True, n_resamples=200).plot.forest()
+    drawn(ax)
+    ends = [line for line in lines_of(ax) if line.get_marker() == "|"]
+    assert [len(line.get_xdata()) for line in ends] == [2] * k
+    assert all(line.get_markersize() > MARKER for line in ends)
+    low, high = ax.get_xlim()
+    assert sum(low <= tick <= high for tick in ax.get_xticks()) >= 3
 
 
 def test_simultaneous_intervals_are_named() -> None:
@@ -524,7 +557,7 @@ def test_display_names_replace_those_of_the_input(kind: str) -> None:
         if (kind == "null")
         else plotted(comparison, kind, names={"system-1": "First", "system-2": "Second"})
     )
-    shown = " ".join([*names_of(ax), ax.get_xlabel()])
+    shown = " ".join([*names_of(ax), ax.get_xlabel(), *key_of(ax)])
     assert "Second" in shown
     assert "system-2" not in shown
     with pytest.raises(InputError, match="names: unknown system 'system-9'"):

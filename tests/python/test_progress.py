@@ -9,6 +9,7 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from reshuffle import (
     FromCounts,
     InputError,
     Progress,
+    SegmentScores,
     approximate_randomization,
     bootstrap_interval,
     bootstrap_test,
@@ -30,6 +32,7 @@ from reshuffle import (
     score,
     segment_scores,
     standard_error,
+    study,
 )
 from reshuffle import progress as module
 from reshuffle.data.demo import demo_corpus
@@ -105,6 +108,7 @@ def test_a_stage_is_not_another_whose_name_begins_alike() -> None:
 # --- Plans of public functions
 
 WORDS = CorpusFunction("words", lambda hypotheses, references: sum(len(line.split()) for line in hypotheses) / 40)
+SCORES = {name: [float(len(line)) for line in lines] for name, lines in SYSTEMS.items()}
 LENGTHS: dict[str, Any] = {name: [[len(line), 1] for line in lines] for name, lines in SYSTEMS.items()}
 OWN = FromCounts("own", LENGTHS, lambda totals: totals[..., 0] / totals[..., 1])
 SETS = {"news": (REFERENCES, SYSTEMS), "chat": (REFERENCES[:30], {name: lines[:30] for name, lines in SYSTEMS.items()})}
@@ -254,6 +258,28 @@ def test_counting_names_its_metrics_if_they_are_few() -> None:
     assert (progress.step, progress.fraction) == ("counting", 1)
 
 
+def test_counts_for_a_file_name_their_metrics(demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    progress = Progress()
+    monkeypatch.setattr("reshuffle.cli.progress.progress_bar", lambda: contextlib.nullcontext(progress))
+    monkeypatch.chdir(demo)
+    Path("texts.jsonl").write_text('{"a": "b c"}\n', "utf-8")  # not read in blocks
+    for file, metrics, step in (
+        ("tuned.txt", ("bleu", "ter"), "BLEU, TER"),
+        ("texts.jsonl#a", ("bleu", "chrf", "ter", "wer"), "4 metrics"),
+    ):
+        assert run("count", file, file, "-m", *metrics, "-o", "counts.npz").code == 0
+        assert progress.step == f"counting {step}"
+
+
+def test_simulations_say_how_many_of_them_are_done() -> None:
+    progress = Progress()
+    options: Any = {"tests": "t-test", "sizes": [10, 20], "simulations": 4, "sampling": "replace"}
+    study.type1(metrics=SegmentScores("rating", SCORES), progress=progress, **options)
+    assert progress.step == "simulating (2 of 2)"
+    study.type1(metrics=SegmentScores("rating", SCORES), progress=progress, **{**options, "sizes": [10]})
+    assert progress.step == "simulating"
+
+
 # --- The argument
 
 
@@ -345,4 +371,5 @@ def test_a_terminal_shows_one_bar_that_never_goes_back(name: str) -> None:
         assert percentages[-1] > 50
         assert "drawing" in shown
         assert re.search(r"0:\d\d:\d\d", shown)  # time remaining
+    assert not re.search(r"[\r\n](\x1b\[[0-9;?]*\w)* ?(\x1b\[[0-9;?]*\w)*━", shown)  # every line says what is done
     assert shown.endswith("\x1b[2K") or "━" not in shown  # erased

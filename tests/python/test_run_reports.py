@@ -6,8 +6,6 @@ import csv
 import io
 import json
 import re
-import shutil
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -32,6 +30,7 @@ from reshuffle.report.wording import spelled
 from reshuffle.results import ConfidenceInterval, UsedMetric
 from reshuffle.results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
 from reshuffle.results.studies.runs import runs_needed, smallest_of_splits
+from tex import compiled_all
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs/schema/study-1.json"
 
@@ -53,6 +52,7 @@ REASON = (
     "it asks whether new runs on new segments would differ, with any number of runs, and takes both runs and segments "
     "into account"
 )
+
 QUESTIONS = {
     "hierarchical": "would new runs on new segments differ?",
     "run": "would new runs differ on these segments?",
@@ -572,17 +572,8 @@ def test_the_latex_table_has_scores_and_tests_and_the_nulls_in_the_caption() -> 
     assert r"$s_{\mathrm{dev}}$" in with_dev().render("latex")
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_compiles(tmp_path: Path) -> None:
-    for number, make in enumerate(RESULTS.values()):
-        (tmp_path / f"{number}.tex").write_text(make().render("latex"), "utf-8")
-    body = "".join(f"\\input{{{number}.tex}}\\clearpage\n" for number in range(len(RESULTS)))
-    packages = r"\usepackage{booktabs,graphicx,longtable,multirow}"
-    document = f"\\documentclass{{article}}{packages}\\begin{{document}}{body}\\end{{document}}"
-    (tmp_path / "all.tex").write_text(document, "utf-8")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
-    done = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path, timeout=120)
-    assert done.returncode == 0, done.stdout.decode("utf-8", "replace")[-2000:]
+    compiled_all(tmp_path, [make().render("latex") for make in RESULTS.values()])
 
 
 def test_typst_compiles(tmp_path: Path) -> None:

@@ -178,9 +178,15 @@ def test_what_differs_is_named_with_its_key_and_by_how_much(saved: Path, run: An
     (saved / "changed.json").write_text(json.dumps(result), "utf-8")
     outcome = run("verify", "changed.json", *KINDS["comparison"].split())
     heading, *rows = outcome.out.splitlines()
-    assert (outcome.code, outcome.err, heading) == (1, "", "3 differences (saved → now):")
+    assert (outcome.code, outcome.err, heading) == (
+        1,
+        "",
+        "3 differences (saved → now); all verdicts are the same:",
+    )
     assert "  signature: 'n:200' → 'n:100'" in rows
     assert "  scores[1].draws.counts: 2 of 64 numbers, by at most 2" in rows
+    assert rows[0].startswith("  signature: ")
+    assert rows[-1].startswith("  scores[1].draws")  # histograms follow from the rest
     assert any(re.fullmatch(r"  comparisons\[0\]\.test\.pvalue: [\d.]+ → [\d.]+ \(-0\.25\)", row) for row in rows)
 
 
@@ -188,7 +194,12 @@ def test_other_texts_are_a_difference_and_long_lists_are_cut(saved: Path, run: A
     outcome = run("verify", "comparison/as.json", *KINDS["comparison"].replace("larger", "rules").split())
     heading, *rows = outcome.out.splitlines()
     assert outcome.code == 1
-    assert "  systems[2]: 'larger' → 'rules'" in rows
+    verdicts, rows = rows[:4], rows[4:]
+    assert verdicts[0] == "  larger against baseline under BLEU: 'better' → missing"
+    assert verdicts[-1] == "  rules against baseline under chrF2: missing → 'worse'"
+    places = [row.split(":")[0].split(".")[-1] for row in rows[:-1]]
+    assert [*dict.fromkeys(places)][:2] == ["score", "statistic"]
+    assert not {"counts", "width", "seed"} & {*places}
     assert len(rows) == 21
     assert rows[-1] == f"  … and {int(heading.split()[0]) - 20} others"
 

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +32,7 @@ from reshuffle.report.studies import STUDIES
 from reshuffle.results import UsedMetric, clopper_pearson
 from reshuffle.results.studies import RECORDS, BandAccuracy, PvalueShare, Rate
 from reshuffle.study.settings import DEFAULT_TESTS
+from tex import compiled_all
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs/schema/study-1.json"
 LEVELS = (0.01, 0.05, 0.1)
@@ -138,17 +138,8 @@ def test_captions_explain_the_symbols() -> None:
     assert caption.endswith("*: the interval lies above α (liberal). †: the interval lies below α (conservative).")
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_compiles(tmp_path: Path) -> None:
-    for number, result in enumerate(results()):
-        (tmp_path / f"{number}.tex").write_text(result.render("latex"), "utf-8")
-    body = "".join(f"\\input{{{number}.tex}}\n" for number in range(len(results())))
-    packages = r"\usepackage[T1]{fontenc}\usepackage{booktabs,graphicx,longtable}"
-    document = f"\\documentclass{{article}}{packages}\\begin{{document}}{body}\\end{{document}}"
-    (tmp_path / "all.tex").write_text(document, "utf-8")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
-    done = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path, timeout=120)
-    assert done.returncode == 0, done.stdout.decode("utf-8", "replace")[-2000:]
+    compiled_all(tmp_path, [result.render("latex") for result in results()])
 
 
 def test_typst_compiles(tmp_path: Path) -> None:

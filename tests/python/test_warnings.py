@@ -63,6 +63,38 @@ def test_an_empty_last_segment_of_only_one_text_gives_a_warning() -> None:
     assert warnings_of(score, [["x", None], ["y", "z"]], {"a": OTHER}) == []
 
 
+def test_ids_that_are_probably_not_those_of_documents_give_a_warning() -> None:
+    segments = [f"segment {n}" for n in range(40)]
+    systems = {name: [f"{name} {line}" for line in segments] for name in "ab"}
+
+    def of(documents: Any, n: int = 40) -> list[str]:
+        some = {name: lines[:n] for name, lines in systems.items()}
+        return warnings_of(compare, segments[:n], some, documents=documents, n_resamples=99)
+
+    texts = "the ids of documents look like texts: was the source or another text passed in their place?"
+    assert of([f"a sentence of the source {n}" for n in range(40)]) == [texts]
+    assert of([f"a sentence of the source {n // 2 if n < 10 else n}" for n in range(40)]) == [texts]
+    (message,) = of([min(n, 37) for n in range(40)])
+    assert message.startswith("38 documents of 40 segments: nearly every segment is a document of its own; were")
+    assert of([min(n, 35) for n in range(40)]) == []
+    assert of([f"A Tale of {n // 2} Cities" for n in range(40)]) == []
+    assert of(range(19), 19) == []  # so few segments may well be of as many documents
+
+
+def test_documents_are_warned_of_by_commands_too(demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(demo)
+    texts = ["reference.txt", "tuned.txt", "larger.txt"]
+    for command in (
+        ["compare", *texts],
+        ["score", *texts, "--confidence", "0.95"],
+        ["runs", "--refs", texts[0], "--baseline", texts[1], "--system", texts[2]],
+    ):
+        outcome = run(*command, "--docs", "reference.txt", "-n", "99")
+        assert outcome.code == 0
+        assert outcome.err.count("reshuffle: warning: ") == 1
+        assert "the ids of documents look like texts" in outcome.err
+
+
 MUST_MATCH = ": they must match segment by segment"
 
 

@@ -116,7 +116,7 @@ def compare_command(
         option = "--missing-systems" if chosen.average else "--no-average"
         raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
     with (
-        destination(reports, [*inputs.paths, *layout.files], layout.layout, layout.tables) as write,
+        destination(reports, [*inputs.paths, *layout.files], layout.layout, layout.tables, layout.paper) as write,
         chosen_executor(executor, chosen.threads) as workers,
     ):
         testing = evolve(testing, baseline=inputs.system(chosen.baseline))
@@ -183,14 +183,14 @@ def score_command(
     _check_score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
     reports = Reports.chosen(fmt, outputs, get_args(known), default)
     display = Display(**given_values(Display, options))
-    for name in ("digits", "names"):
+    for name in ("digits", "names", "paper"):
         if segments and getattr(display, name) is not None:
             raise InputError(f"--segments writes all digits, and the names of the input: leave out --{name}")
     layout = ChosenLayout.chosen(display, reports)
     if levels is None:
         _check_no_ids(files, segments)
     result: Result
-    with destination(reports, [*test_set.paths, *layout.files], layout.layout) as write:
+    with destination(reports, [*test_set.paths, *layout.files], layout.layout, paper=layout.paper) as write:
         found = test_set.read(stored_ids=not segments and levels is not None)
         with progress_bar() as progress:
             if segments:
@@ -321,8 +321,8 @@ def verify_command(result: str, words: tuple[str, ...]) -> int:
 
     RESULT is a report in JSON or HTML, and COMMAND the command that computed it, which an HTML report shows. No file is
     written: -o, --format, --save, --resume and options of reports have no effect. Prints "same bytes" and the
-    signature, or the values that differ (at most 20), by their keys in JSON, and by how much. The exit code is 0 if all
-    bytes are the same, else 1.
+    signature, or the verdicts and the values that differ (at most 20 of each), by their keys in JSON, and by how much:
+    scores and p-values first, histograms and seeds last. The exit code is 0 if all bytes are the same, else 1.
 
     Nothing in RESULT is ever run, so a file from somebody else is safe to check.
     """

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import get_args
 
 from .. import types
 from ..data.names import DisplayNames, read_names
 from ..errors import InputError
 from ..options.display import ComparisonDisplay, Display
-from ..report import MAX_TEXTS, PAPERS, WITH_METHODS, Layout
+from ..report import MAX_TEXTS, PAPERS, WITH_METHODS, Layout, check_folder
 from ..report.layout import MAX_DIGITS, check_names, check_triangle
 from ..results import ComparedTexts
 from ..validate import check_integer
 from .output import Reports
+from .plotting import need_matplotlib
 
 FORMATS_WITH_TEXTS = ("html", "json")
 # Formats that show them also without --pairs.
@@ -30,6 +32,8 @@ class ChosenLayout:
     files: Sequence[str]
     tables: Sequence[str]
     reports: Reports
+    paper: Path | None = None
+    """The folder of a paper."""
 
     @classmethod
     def chosen(cls, display: Display, reports: Reports, with_texts: bool = False) -> ChosenLayout:
@@ -39,6 +43,11 @@ class ChosenLayout:
         """
         if display.digits is not None:
             check_integer("--digits", display.digits, 0, MAX_DIGITS)
+        if display.paper is not None:
+            need_matplotlib()
+            if not display.paper:
+                raise InputError("--paper: expected the name of a folder, got an empty one")
+            check_folder(Path(display.paper))
         names = None if display.names is None else read_names(display.names)
         if display.methods:
             in_python = "; in Python, results (also from read_json) have methods_sentence() and bibtex()"
@@ -51,7 +60,8 @@ class ChosenLayout:
         tables: Sequence[str] = ()
         if isinstance(display, ComparisonDisplay):
             layout, tables = _of_comparison(layout, display, reports, with_texts), get_args(types.Table)
-        return cls(layout, names, [] if display.names is None else [display.names], tables, reports)
+        paper = None if display.paper is None else Path(display.paper)
+        return cls(layout, names, [] if display.names is None else [display.names], tables, reports, paper)
 
     @property
     def needs_parts(self) -> bool:
@@ -75,7 +85,7 @@ def _of_comparison(layout: Layout, display: ComparisonDisplay, reports: Reports,
     """The layout with the options of comparisons, which are checked."""
     if display.table is not None:
         reports.check("--table", ["csv"], ", or add --format csv")
-    if display.columns is not None:
+    if display.columns is not None and display.paper is None:
         reports.check("--columns", PAPERS, ", or add --format latex")
     if with_texts:
         reports.check("--with-texts", FORMATS_WITH_TEXTS, ", or add --format html")

@@ -18,7 +18,7 @@ from .. import types
 from ..data.files import STDIN, display_name
 from ..data.reading import split_name
 from ..errors import InputError, either, printable, shortened
-from ..report import PAPERS, WITH_METHODS, Layout, Terminal, pieces
+from ..report import PAPERS, WITH_METHODS, Layout, Terminal, check_folder, paper_files, pieces
 from ..report.terminal import stdout_width
 from ..report.wording import joined
 from ..results import Comparison, Flips, SegmentTable, SetComparison
@@ -104,12 +104,13 @@ def destination(
     inputs: Sequence[str],
     layout: Layout | None = None,
     tables: Sequence[str] = (),
+    paper: Path | None = None,
 ) -> Iterator[Writer]:
     """A function that writes the reports. Files are written completely or, if the body fails, not at all.
 
     ``layout`` has the options of the reports. Its terminal is set to that of standard output for a report there, and
     its command to that of this process unless it has one. Each of the ``tables`` of CSV goes to a file of its own,
-    which has the name of the table before the ending, unless the layout names one.
+    which has the name of the table before the ending, unless the layout names one. ``paper`` is the folder of a paper.
     """
     layout = layout or Layout()
     if layout.command is None:
@@ -125,11 +126,23 @@ def destination(
         replacements = stack.enter_context(_replacements(files, inputs)) if files else []
 
         def write(result: Result) -> None:
+            if paper is not None and isinstance(result, Comparison | SetComparison):
+                _write_paper(paper, paper_files(result, layout), inputs)
             of_kind = {_Kind.STDOUT: iter([sys.stdout]), _Kind.STREAM: iter(streams), _Kind.FILE: iter(replacements)}
             for part in parts:
                 _write(next(of_kind[part.kind]), result, part)
 
         yield write
+
+
+def _write_paper(folder: Path, contents: Mapping[str, bytes], inputs: Sequence[str]) -> None:
+    check_folder(folder, contents)
+    with _write_errors(display_name(str(folder))):
+        folder.mkdir(parents=True, exist_ok=True)
+    with _replacements([str(folder / name) for name in contents], inputs, "xb") as files:
+        for (name, content), file in zip(contents.items(), files, strict=True):
+            with _write_errors(display_name(str(folder / name))):
+                file.write(content)
 
 
 class _Kind(Enum):

@@ -128,7 +128,7 @@ def name_and_words(option: str, words: Sequence[str], what: str) -> tuple[str, t
     name, *rest = words
     if not name:
         raise InputError(f"{option}: expected a name and {what}, got an empty name")
-    if _is_input(name):
+    if is_input(name):
         written = " ".join(map(shortened, [option, "NAME", name, *rest][:MAX_SHOWN]))
         more = " ..." if len(rest) + 3 > MAX_SHOWN else ""
         raise InputError(
@@ -138,7 +138,7 @@ def name_and_words(option: str, words: Sequence[str], what: str) -> tuple[str, t
     return name, tuple(rest)
 
 
-def _is_input(word: str) -> bool:
+def is_input(word: str) -> bool:
     """Whether a word is standard input or an existing file, perhaps with the name of one of its columns."""
     from ..data.reading import split_name  # not at start-up
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..data.names import read_names
 from ..data.saved import read_json
 from ..errors import InputError, either, listed, quoted
-from ..report import PLOTS
+from ..report import PLOTS, check_matplotlib
 from ..report.layout import MAX_DIGITS, check_names
 from ..report.plots import file_of
 from ..report.studies import draw_figure
@@ -67,6 +67,7 @@ class PlotOptions:
 def plot(source: str, kind: str, output: str, options: PlotOptions) -> None:
     """Read a result, plot it, and write the figure to a file."""
     fmt = _format(output)
+    need_matplotlib()
     if kind in PLOTS:
         _check_own(kind, options)
     if options.digits is not None:
@@ -76,13 +77,16 @@ def plot(source: str, kind: str, output: str, options: PlotOptions) -> None:
         result = read_json(source)
         if isinstance(result, Flips):
             raise InputError(f"{source} holds flips: expected a comparison or a study, of which there are figures")
-        try:
-            axes = _of_study(result, kind, options) if isinstance(result, StudyResult) else _of(result, kind, options)
-        except ModuleNotFoundError as error:
-            if error.name != "matplotlib":
-                raise
-            raise InputError(str(error)) from None
+        axes = _of_study(result, kind, options) if isinstance(result, StudyResult) else _of(result, kind, options)
         write(file_of(axes, fmt))
+
+
+def need_matplotlib() -> None:
+    """Raise :class:`InputError` if matplotlib is not installed."""
+    try:
+        check_matplotlib()
+    except ModuleNotFoundError as error:
+        raise InputError(str(error)) from None
 
 
 def _check_own(kind: str, options: PlotOptions) -> None:

@@ -34,15 +34,16 @@ def show(source: str, options: dict[str, Any]) -> None:
         check_name("table", layout.table, tables)
     if layout.full and not (isinstance(result, StudyResult) and report_of(result).brief):
         raise InputError("--full is for results of 'reshuffle runs': leave it out")
-    inputs = [source]
+    inputs, paper = [source], None
     if isinstance(result, StudyResult | Flips):
         _check_unused(display, options_of(ComparisonDisplay), "is for comparisons and scores of systems")
     else:
         chosen = _chosen(result, display, reports)
         layout, inputs = replace(chosen.layout, table=layout.table), [source, *chosen.files]
+        paper = chosen.paper
     # Empty: sentences name flags, but the command that computed the result is not known.
     layout = replace(layout, command="")
-    with destination(reports, inputs, layout, tables if len(tables) > 1 else ()) as write:
+    with destination(reports, inputs, layout, tables if len(tables) > 1 else (), paper) as write:
         write(result)
 
 

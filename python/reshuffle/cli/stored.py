@@ -86,6 +86,7 @@ def _count_blocks(given: Input, file: Any, output: str) -> None:
     """Count plain texts, which need not fit in memory."""
     from ..counts import BlockChecks, BlockCounting
     from ..data.blocks import TextBlocks
+    from ..metrics.native import block_step
     from .progress import progress_bar
 
     references, ids = given.files.references, given.ids()
@@ -93,7 +94,7 @@ def _count_blocks(given: Input, file: Any, output: str) -> None:
     counting, checks = BlockCounting(given.metrics, Path(output).parent, given.threads), BlockChecks(given.metrics)
     try:
         with progress_bar() as progress:
-            progress.plan([("counting", 1.0, 1)])
+            progress.plan([block_step(given.metrics)])
             progress.begin("counting", max(texts.total, 1))
             for block in texts:
                 own, others = block[: len(references)], block[len(references) :]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from typing import Any, NamedTuple, cast
@@ -15,6 +16,7 @@ from ..errors import InputError, printable, quoted
 from ..options.declare import options_of
 from ..options.display import ComparisonDisplay
 from ..report.wording import counted
+from ..results import Comparison, SetComparison
 from .process import DIFFERENT
 
 # Options that say what is written, or that continue an earlier run. They have no effect here.
@@ -26,17 +28,34 @@ MAX_SHOWN = 20
 def verify(source: str, words: Sequence[str]) -> int:
     """Run the command, say whether its result is the saved one, and return the exit code."""
     saved = read_json(source)
-    expected, found = saved.render("json"), read_json(_json_of(words)).render("json")
+    now = read_json(_json_of(words))
+    expected, found = saved.render("json"), now.render("json")
     if found == expected:
         click.echo(f"same bytes: {printable(saved.signature)}")
         return 0
-    differences = list(compared(json.loads(expected), json.loads(found)))
-    click.echo(f"{counted(len(differences), 'difference')} (saved → now):")
+    differences = sorted(compared(json.loads(expected), json.loads(found)), key=_rank)
+    verdicts = _verdicts(saved)
+    changed = [*compared(verdicts, _verdicts(now))]
+    same = "; all verdicts are the same" if verdicts and not changed else ""
+    click.echo(f"{counted(len(differences), 'difference')} (saved → now){same}:")
+    for pair, change in changed[:MAX_SHOWN]:
+        click.echo(f"  {printable(f'{pair}: {change}')}")
     for place, change in differences[:MAX_SHOWN]:
         click.echo(f"  {printable(f'{place}: {change}')}")
     if len(differences) > MAX_SHOWN:
         click.echo(f"  … and {len(differences) - MAX_SHOWN:,} others")
     return DIFFERENT
+
+
+def _verdicts(result: Any) -> dict[str, str]:
+    """Of every pair of a comparison, by what a reader calls the pair."""
+    if isinstance(result, SetComparison):
+        average = {} if result.average is None else {"average": result.average}
+        sets = {**average, **result.sets}
+        return {f"{key} on {name}": each for name, own in sets.items() for key, each in _verdicts(own).items()}
+    if not isinstance(result, Comparison):
+        return {}
+    return {f"{p.system} against {p.baseline} under {p.metric}": result.verdict(p) for p in result.comparisons}
 
 
 def _json_of(words: Sequence[str]) -> str:
@@ -103,6 +122,27 @@ def compared(saved: Any, now: Any, place: str = "") -> Iterator[Difference]:
 
 # In place of the value of a key that one of the results lacks.
 MISSING = object()
+
+
+# The last keys of what a reader asks for first, in this order.
+FIRST = ("score", "statistic", "pvalue", "adjusted_pvalue", "groups", "best", "rank_low", "rank_high")
+# Records of histograms.
+HISTOGRAMS = ("draws", "null")
+
+
+def _rank(difference: Difference) -> int:
+    """The place of a difference in the list: settings, scores and p-values first, histograms and seeds last.
+
+    >>> places = ["scores[0].draws.counts", "scores[0].details.bp", "comparisons[0].test.pvalue", "scores[0].score"]
+    >>> [each.place for each in sorted((Difference(place, "") for place in places), key=_rank)]
+    ['scores[0].score', 'comparisons[0].test.pvalue', 'scores[0].details.bp', 'scores[0].draws.counts']
+    """
+    *within, key = re.sub(r"\[\d+\]", "", difference.place).split(".")
+    if not within and key == "signature":
+        return -1
+    if key in ("seed", "signature") or within[-1:] in ([name] for name in HISTOGRAMS):
+        return len(FIRST) + 1
+    return FIRST.index(key) if key in FIRST else len(FIRST)
 
 
 def _change(saved: Any, now: Any) -> str:

@@ -265,8 +265,8 @@ def missing(values: Any) -> NDArray[np.bool_] | None:
 
 def segment_list(what: str, values: Any) -> list[Any]:
     """Any iterable of segments as a list, with None for missing ones: array, column of a data frame, generator …"""
-    if isinstance(values, str):
-        raise InputError(f"{what}: expected a sequence of segments, got a single string")
+    if isinstance(values, str | bytes):
+        raise InputError(f"{what}: expected a sequence of segments, got the single string {quoted(values)}")
     try:
         if hasattr(values, "to_pylist"):  # iterating over Arrow gives its own scalars instead of strings
             return list(values.to_pylist())

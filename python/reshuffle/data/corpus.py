@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from ..documented import documented
-from ..errors import InputError, warn
+from ..errors import InputError, listed, quoted, warn
 from ..types import InputFormat
 from .alignment import aligned
 from .columns import Table, named_columns, segment_list
@@ -20,6 +20,8 @@ from .formats.base import Column
 from .reading import PLURALS, read_texts, split_name
 
 Lines: TypeAlias = Sequence[str]
+# The most texts of another length that an error names.
+MAX_DIFFERENT = 4
 T = TypeVar("T")
 
 
@@ -54,7 +56,7 @@ class Corpus:
             object.__setattr__(self, "references", reference_columns(self.references))
         for name, lines in self.systems.items():
             if isinstance(lines, str):
-                raise InputError(f"{name}: expected a sequence of segments, got a single string")
+                raise InputError(f"{name}: expected a sequence of segments, got the single string {quoted(lines)}")
         if not self.references:
             raise InputError("no references: at least one column of references is needed")
         if not self.systems:
@@ -67,14 +69,30 @@ class Corpus:
         first_name, expected = columns[0][0], len(columns[0][1])
         if expected == 0:
             raise InputError(f"{first_name} is empty: at least one segment is needed")
-        different = [(name, len(lines)) for name, lines in columns if len(lines) != expected]
+        different = [f"{name} has {len(lines):,}" for name, lines in columns if len(lines) != expected]
         if different:
-            others = ", ".join(f"{name} has {length:,}" for name, length in different)
+            self._check_orientation()
+            others = ", ".join(different[:MAX_DIFFERENT])
+            more = f" and {len(different) - MAX_DIFFERENT:,} others differ" if len(different) > MAX_DIFFERENT else ""
             hint = _hint_on_empty_ends(columns) or ": they must match segment by segment"
-            raise InputError(f"{first_name} has {expected:,} segment{'s' * (expected != 1)}, {others}{hint}")
+            raise InputError(f"{first_name} has {expected:,} segment{'s' * (expected != 1)}, {others}{more}{hint}")
         # What is not a string is reported with its place when the texts are counted.
         if not any(line and not (isinstance(line, str) and line.isspace()) for c in self.references for line in c):
             raise InputError(f"all references are empty: there is no text in {', '.join(names)}")
+
+    def _check_orientation(self) -> None:
+        """:class:`InputError` for lists of all texts of a segment in place of lists of all segments of a text."""
+        columns, lengths = len(self.references), {len(lines) for lines in self.systems.values()}
+        of_references = {len(column) for column in self.references}
+        for what, n, others, own in (
+            ("references", columns, lengths, of_references),
+            ("systems", len(self.systems), of_references, lengths),
+        ):
+            if n > 1 and others == {n} and len(own) == 1 and not self.sources:
+                raise InputError(
+                    f"{what} has a list for each of {n:,} segments: expected a list for each text, with all of its "
+                    f"segments; turn it around by [*zip(*{what})]"
+                )
 
     def check(self, *, duplicates: bool = True) -> None:
         """Warn about texts that can be scored but were probably chosen by mistake.
@@ -132,8 +150,12 @@ class Corpus:
         systems: Mapping[str, Lines] | Sequence[Lines] | Table,
     ) -> Corpus:
         """A corpus from texts in memory: one or several columns of references, and systems with or without names."""
-        if isinstance(references, str) or isinstance(systems, str):
-            raise InputError("expected sequences of segments, got a single string")
+        for what, given in (("references", references), ("systems", systems)):
+            if isinstance(given, str):
+                raise InputError(
+                    f"{what}: expected sequences of segments, got the single string {quoted(given)}; read_corpus reads "
+                    "files"
+                )
         named = named_columns("systems", systems)
         if named is None:
             named = number_systems(segment_list("systems", systems))
@@ -169,7 +191,7 @@ def _hint_on_empty_ends(columns: Sequence[tuple[str, Sequence[str | None]]]) -> 
     longer = [(name, lines[shortest:]) for name, lines in columns if len(lines) > shortest]
     if not all(_is_blank(line) for _, end in longer for line in end):
         return ""
-    names = ", ".join(name for name, _ in longer)
+    names = listed(name for name, _ in longer)
     if all(len(end) == 1 for _, end in longer):
         return f": remove the empty last line of {names}"
     return f": remove the empty lines at the end of {names}"
@@ -295,6 +317,10 @@ def read_corpus(
     {'a': ['yes', 'no'], 'b': ['yep', 'no']}
     >>> Path("all.tsv").unlink()
     """
+    for what, files in (("references", references), ("systems", systems)):
+        if isinstance(files, str | Mapping):
+            given = f"the single string {quoted(files)}" if isinstance(files, str) else "a dict"
+            raise InputError(f"{what}: expected a list of names of files, got {given}")
     id_paths = {group: path for group, path in zip(PLURALS, (documents, strata), strict=True) if path is not None}
     ref_columns, sys_columns, id_columns = read_texts(references, systems, input_format, id_paths, max_input)
     made = {} if outputs is None else outputs

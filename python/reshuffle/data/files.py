@@ -41,6 +41,10 @@ class Readable(Protocol):
 CHUNK = 1 << 20
 
 
+# Longer names of files are cut in messages.
+LONGEST_NAME = 500
+
+
 def display_name(path: str) -> str:
     """A path as text, with bytes that are not UTF-8 replaced."""
     return "standard input" if path == STDIN else path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
@@ -147,6 +151,8 @@ def opened(path: str, read: Callable[[], T]) -> T:
     name = display_name(path)
     if not path:
         raise InputError("expected a file name, got an empty string")
+    if len(name) > LONGEST_NAME:  # a text in its place
+        name = f"{quoted(name)} (a name of {len(name):,} characters)"
     try:
         return read()
     except FileNotFoundError:

@@ -138,7 +138,7 @@ def _read_paths(
     if input_format is not None:
         check_name("input format", input_format, list(INPUT_FORMATS))
     split = [split_name(os.fspath(path)) for path in paths]
-    text_files = {file for file, _ in split}
+    text_files, n_texts = {file for file, _ in split}, len(split)
     split += [split_name(os.fspath(path)) for path in ids]
     check_stdin(split.count((STDIN, None)))
     formats = {
@@ -151,10 +151,31 @@ def _read_paths(
         for i, (path_file, name) in enumerate(split):
             if path_file == file:
                 list_references = file_format.references if name is None and i < n_references else None
-                wanted += [(i, each) for each in (list_references(source) if list_references else [name])]
+                own = _with_ids(file_format, source, name) if i >= n_texts else name
+                wanted += [(i, each) for each in (list_references(source) if list_references else [own])]
         for (i, _), column in zip(wanted, file_format.read(source, [name for _, name in wanted]), strict=True):
             read[i][1].append(column)
     return read
+
+
+def _with_ids(file_format: FileFormat, source: Source, name: str | None) -> str | None:
+    """The name of a text in a file of ids: without one that of a reference, which has all segments, or of a system."""
+    if name is not None or file_format.references is None or file_format.systems is None:
+        return name
+    return next(iter([*filter(None, file_format.references(source)), *file_format.systems(source)]), None)
+
+
+def systems_in(path: str, input_format: str | None = None, max_input: int = MAX_INPUT) -> list[str]:
+    """``FILE#NAME`` of every system in a file that may have several, and has no NAME; else the path.
+
+    :class:`InputError` as :func:`read_columns`.
+    """
+    file, name = split_name(path)
+    file_format = INPUT_FORMATS.get(input_format or format_of(file))
+    if name is not None or file == STDIN or file_format is None or file_format.systems is None:
+        return [path]
+    names = file_format.systems(Source.read(file, file_format.about, max_input))
+    return [f"{file}#{each}" for each in names] if len(names) > 1 else [path]
 
 
 def _check_strings(column: Column) -> None:
@@ -195,6 +216,7 @@ def read_groups(
     source = Source.read(file, file_format.about, max_input)
     known = [] if file_format.names is None or name is None else file_format.names(source)
     key = next((key for key in known if key.lower() in SEGMENT_IDS and key != name), None)
+    name = _with_ids(file_format, source, name)
     column, *segments = file_format.read(source, [name] if key is None else [name, key])
     ids = list(_ids(group, file_format, column).lines)
     return ids, [str(value) for value in segments[0].lines] if segments else None

@@ -60,6 +60,13 @@ def check_margins(
     """
     labels = labels_of(metrics)
     named = {name: metrics_named(str(name), metrics) for name in margins}
+    by_metrics: dict[tuple[int, ...], str] = {}
+    for name, own in named.items():
+        other = by_metrics.setdefault(tuple(own), name)
+        if own and other != name:
+            raise InputError(
+                f"{noun} {user!r}: {other} and {name} are margins of the same metric: leave out one of them"
+            )
     found: dict[int, float] = {}
     # The margin of one metric replaces that of several with a name in common.
     for name, own in sorted(named.items(), key=lambda item: -len(item[1])):

@@ -395,6 +395,17 @@ def warn_of_scores(metrics: Sequence[NativeMetric]) -> None:
             CAUTIONS[m.key](m.core)
 
 
+def block_step(metrics: Sequence[NativeMetric]) -> tuple[str, float, int]:
+    """The only step of counting block by block."""
+    return f"counting{_named([m.name for m in metrics])}", 1.0, 1
+
+
+def _named(labels: Sequence[str]) -> str:
+    """The metrics of a step, after a space."""
+    own = ", ".join(labels) if len(labels) <= NAMED_METRICS else f"{len(labels)} metrics"
+    return f"{' ' if own else ''}{own}"
+
+
 def counting_steps(metrics: Mapping[str, NativeMetric], n: int, of: str = "") -> list[tuple[str, float, int]]:
     """The steps in which these metrics, by label, count n segments, with their rough costs in nanoseconds.
 
@@ -403,8 +414,7 @@ def counting_steps(metrics: Mapping[str, NativeMetric], n: int, of: str = "") ->
     labels, steps = list(metrics), []
     for group in _passes(list(metrics.values())):
         chosen = [metrics[labels[i]] for i in group]
-        own = ", ".join(labels[i] for i in group) if len(group) <= NAMED_METRICS else f"{len(group)} metrics"
-        name = f"{' ' if own else ''}{own}{of}"
+        name = f"{_named([labels[i] for i in group])}{of}"
         if chosen[0]._tokenize is not None:
             steps.append((f"tokenizing{name}", float(n * TOKENIZE_NS), 1))
         # Variants of a metric over the same words have most of the cost in common.

@@ -21,7 +21,7 @@ from .. import _core, signature
 from ..data.arrays import as_array
 from ..data.columns import missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
-from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted
+from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted, shortened
 from ..types import MetricName, Missing
 from ..validate import (
     LARGEST_SCORE,
@@ -211,7 +211,7 @@ class SegmentScores(PrecomputedCounts):
                 raise TypeError("they are complex")
             array = array.astype(np.float64, copy=False)
         except (TypeError, ValueError, OverflowError) as error:
-            raise InputError(f"{what}: expected a number for every segment: {error}") from None
+            raise InputError(f"{what}: expected a number for every segment: {shortened(str(error), 80)}") from None
         if array.ndim != 1 or array.size == 0:
             raise InputError(f"{what}: expected a number for every segment, got shape {array.shape}")
         are_scores = np.abs(array) <= LARGEST_SCORE

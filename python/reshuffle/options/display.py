@@ -21,6 +21,14 @@ class Display(Options):
         bool,
         Doc("Add a methods paragraph for a paper, with BibTeX entries: in FILE.bib beside LaTeX and Typst."),
     ] = False
+    paper: Annotated[
+        str | None,
+        Flag(metavar="DIR"),
+        Doc(
+            """Also write to DIR what a paper needs: table, methods paragraph, BibTeX entries, two figures for each
+            metric as PDF, and facts for ACL's Responsible NLP checklist. Needs matplotlib."""
+        ),
+    ] = None
     digits: Annotated[
         int | None, Flag(metavar="N"), Doc("Decimals of scores and differences. By default chosen for each metric.")
     ] = None

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, get_args
 
 from .. import types
@@ -31,7 +30,8 @@ from .markdown import as_markdown
 from .methods import Methods
 from .notebook import notebook_html
 from .page import as_html
-from .plots import PLOTS, Plots
+from .paper import check_folder, paper_files, write_paper
+from .plots import PLOTS, Plots, check_matplotlib
 from .rows import TABLES, columns_of
 from .segments import segments_as_jsonl, segments_as_tsv
 from .terminal import Terminal
@@ -60,15 +60,19 @@ __all__ = [
     "as_pandas",
     "as_polars",
     "as_text",
+    "check_folder",
+    "check_matplotlib",
     "columns_of",
     "document",
     "formats_of",
     "in_words",
     "notebook_html",
+    "paper_files",
     "pieces",
     "plots_of",
     "render",
     "rows_of",
+    "write_paper",
 ]
 
 # For people. In papers, captions explain the tables.
@@ -137,8 +141,7 @@ def plots_of(result: Comparison | StudyResult) -> Plots | StudyPlots:
     ModuleNotFoundError
         If matplotlib is not installed.
     """
-    if find_spec("matplotlib") is None:
-        raise ModuleNotFoundError("plots need matplotlib: pip install 'reshuffle[plots]'", name="matplotlib")
+    check_matplotlib()
     if isinstance(result, Comparison):
         return Plots(result)
     from .studies import StudyPlots

@@ -10,6 +10,7 @@ from .cells import Table
 from .document import Document
 from .fitting import LONG, Fit, breaks, fitting
 from .layout import Layout
+from .methods import Methods
 from .notes import joined
 from .sources import ENTRIES, entries_of
 
@@ -27,10 +28,16 @@ def as_latex(document: Document, layout: Layout) -> str:
     for number, table in enumerate(tables, 1):
         lines += _table(table, fitting(table, layout.columns), "tab:reshuffle" + (f"-{number}" if number > 1 else ""))
     if document.methods is not None:
-        lines += ["", CITING, document.methods.written(_breakable, _citation), ""]
+        lines += ["", latex_paragraph(document.methods, "-o FILE.tex writes them to FILE.bib")]
     remarks = [*document.sentences, f"Signature: {document.signature}"]
     lines += [f"% {printable(' '.join(remark.split()))}" for remark in remarks]
     return "\n".join(lines) + "\n"
+
+
+def latex_paragraph(methods: Methods, entries: str) -> str:
+    """The methods paragraph. ``entries`` says where its BibTeX entries are."""
+    comment = f"% the paragraph needs \\usepackage{{natbib}}, and the entries: {entries}"
+    return f"{comment}\n{methods.written(_breakable, _citation)}\n"
 
 
 def _breakable(text: str) -> str:
@@ -107,8 +114,6 @@ def _cell(cell: str, bold: bool, is_name: bool) -> str:
 # The fonts of a paper may be wider: a table that would not fit is made smaller.
 SHRUNK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 ONE_COLUMN = r"% a longtable needs pages of one column: \onecolumn, for example in an appendix"
-
-CITING = "% the paragraph needs \\usepackage{natbib}, and the entries: -o FILE.tex writes them to FILE.bib"
 
 # The commands of each size.
 SIZES = {

@@ -383,7 +383,9 @@ def _not_exchangeable(values: Values) -> str:
 def _near_kink(values: Values) -> str:
     worst = f"{values['system']} and {values['baseline']}"
     where = worst if values["tests"] == 1 else f"{_of_pairs(values)} (worst: {worst})"
-    share = "" if values["share"] is None else f" ({100 * values['share']:.0f}% of Δ is brevity)"
+    # Where Δ is about 0, the penalty contributes several times as much, or against it.
+    part = values["share"]
+    share = f" ({100 * part:.0f}% of Δ is brevity)" if part is not None and 0 <= part <= 1 else ""
     they = "is" if values["pairs"] == 1 < values["tests"] else "are"
     swaps = values.get("swaps")
     expected = [*(["p"] if values["test"] and not swaps else []), *(["the interval"] if values["interval"] else [])]

@@ -10,6 +10,7 @@ from .document import Document
 from .fitting import LONG, Fit, fitting
 from .latex import NUMBERS
 from .layout import Layout
+from .methods import Methods
 from .sources import ENTRIES, entries_of
 
 
@@ -19,11 +20,15 @@ def as_typst(document: Document, layout: Layout) -> str:
     for number, table in enumerate(document.tables, 1):
         lines += _figure(table, fitting(table, layout.columns), "tab-reshuffle" + (f"-{number}" if number > 1 else ""))
     if document.methods is not None:
-        paragraph = document.methods.written(_inline, _citation)
-        lines += ["", "// the entries of the citations: -o FILE.typ writes them to FILE.bib", paragraph, ""]
+        lines += ["", typst_paragraph(document.methods, "-o FILE.typ writes them to FILE.bib")]
     remarks = [*document.sentences, f"Signature: {document.signature}"]
     lines += [f"// {printable(' '.join(remark.split()))}" for remark in remarks]
     return "\n".join(lines) + "\n"
+
+
+def typst_paragraph(methods: Methods, entries: str) -> str:
+    """The methods paragraph. ``entries`` says where its BibTeX entries are."""
+    return f"// the entries of the citations: {entries}\n{methods.written(_inline, _citation)}\n"
 
 
 def _inline(text: str) -> str:

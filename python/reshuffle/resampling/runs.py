@@ -41,7 +41,7 @@ class RunData:
     @classmethod
     def from_data(cls, data: Data, n_runs: Mapping[str, int], units: Units, resampling: Resampling) -> RunData:
         """Count all outputs. The systems of ``data`` are the outputs, in the order of ``n_runs``."""
-        documents = None if units.documents is None else Documents.from_ids(units.documents, data.n_segments)
+        documents = None if units.documents is None else Documents.checked(units.documents, data.n_segments)
         strata = None if units.strata is None else Strata.from_ids(units.strata, data.n_segments, documents)
         samples = []
         for sample in data.count(data.names, resampling):

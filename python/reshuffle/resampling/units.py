@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..data.arrays import as_array
 from ..data.columns import segment_list
-from ..errors import SEGMENT_MESSAGE, InputError, quoted
+from ..errors import SEGMENT_MESSAGE, InputError, quoted, warn
 from ..lazy import lazy
 from ..metrics.base import Counts, Scores, tolerance
 from ..settings import DocumentIds, StratumIds
@@ -32,6 +32,12 @@ __all__ = [
     "intraclass_correlation",
     "numbered",
 ]
+
+
+# Fewer segments may well be of as many documents. With more documents than this share, documents would change little.
+FEW, MOST = 20, 0.9
+# Ids of documents seldom have more words, and titles that do have many segments.
+MANY_WORDS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +57,30 @@ class Documents:
         >>> Documents.from_ids(["b", "a", "b"], 3).index
         array([0, 1, 0])
         """
-        index, names = numbered("documents", ids, n_segments)
+        return cls._of(*numbered("documents", ids, n_segments))
+
+    @classmethod
+    def _of(cls, index: NDArray[np.intp], names: Sequence[str]) -> Documents:
         if len(names) < 2:
             raise InputError(
-                f"documents: all {n_segments:,} segments belong to one document, {quoted(''.join(names))}: "
+                f"documents: all {len(index):,} segments belong to one document, {quoted(''.join(names))}: "
                 "at least 2 documents are needed"
             )
         return cls(index)
+
+    @classmethod
+    def checked(cls, ids: DocumentIds, n_segments: int) -> Documents:
+        """The same, with a warning of ids that are probably texts, or those of segments."""
+        index, names = numbered("documents", ids, n_segments)
+        share = len(names) / n_segments if n_segments >= FEW else 0
+        if share > 0.5 and sum(len(name.split()) > MANY_WORDS for name in names) > len(names) / 2:
+            warn("the ids of documents look like texts: was the source or another text passed in their place?")
+        elif share > MOST:
+            warn(
+                f"{len(names):,} documents of {n_segments:,} segments: nearly every segment is a document of its own; "
+                "were ids of segments passed in place of those of documents?"
+            )
+        return cls._of(index, names)
 
     @classmethod
     def with_names(cls, ids: DocumentIds, n_segments: int) -> tuple[Documents, tuple[str, ...]]:

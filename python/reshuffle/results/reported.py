@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from os import PathLike
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from ..types import FlipFormat, Format, Groups, SegmentFormat
@@ -211,6 +213,56 @@ class Compared(Reported):
         chosen |= {"groups": groups, "columns": columns}
         shown = {} if names is None else names
         return self._rendered(fmt, pairs=pairs, triangle=triangle, digits=digits, names=shown, table=table, **chosen)
+
+    def paper(
+        self,
+        directory: str | PathLike[str],
+        *,
+        digits: int | None = None,
+        names: Mapping[str, str] | None = None,
+        groups: Groups | None = None,
+        columns: int | None = None,
+    ) -> list[Path]:
+        """Write what a paper needs to a folder, and return the files.
+
+        These are the table and the methods paragraph in LaTeX (``table.tex``, ``methods.tex``) and in Typst, the
+        BibTeX entries of what the paragraph cites (``references.bib``), two figures for each metric as PDF, and facts
+        for the Responsible NLP checklist of ACL (``checklist.txt``): the test set, the test and its replicates, seeds,
+        scores with their intervals, and versions. The same result gives the same files.
+
+        The figures are ``forest``, and ``matrix`` if all pairs were compared, else ``ranking``; without tests, those of
+        scores. If there are several, the name of the metric follows. With several test sets, the figures show the
+        averages.
+
+        Parameters
+        ----------
+        directory : path
+            Made if it does not exist. An earlier paper in it is replaced, but no other file.
+        digits, names, groups, columns
+            As for :meth:`render`.
+
+        Returns
+        -------
+        list of pathlib.Path
+
+        Raises
+        ------
+        InputError
+            If an option is out of range, if the folder has one of the files from elsewhere, or if it cannot be written.
+        ModuleNotFoundError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> from reshuffle import SegmentScores, compare
+        >>> ratings = SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
+        >>> compare(metrics=ratings, test="ar").paper("paper")  # doctest: +SKIP
+        [PosixPath('paper/table.tex'), PosixPath('paper/methods.tex'), ...]
+        """
+        report = reports()
+        layout = report.Layout(digits=digits, names={} if names is None else names, groups=groups, columns=columns)
+        files: list[Path] = report.write_paper(self, Path(directory), layout)
+        return files
 
     def methods_sentence(self) -> str:
         """The methods paragraph for a paper: how the numbers were computed, with citations.

@@ -106,9 +106,10 @@ class StudySettings(Computed, Replicates, Simulated, SharedDraws, Sized, Pairs, 
         return tuple(self.sizes)
 
     def steps(self, n_cells: int) -> list[Step]:
-        """The steps of the simulations for progress reports: one stage for each cell."""
-        replicates = n_cells * self.simulations * self.n_resamples * len(self.tests)
-        return [("simulating", float(replicates * NANOSECONDS), n_cells)]
+        """The steps of the simulations for progress reports: one for each cell."""
+        cost = float(self.simulations * self.n_resamples * len(self.tests) * NANOSECONDS)
+        numbers = [f" ({i} of {n_cells})" for i in range(1, n_cells + 1)] if n_cells > 1 else [""] * n_cells
+        return [(f"simulating{number}", cost, 1) for number in numbers]
 
     def dependence(self, test: str, simulations: int, n_samples: int | None = None) -> Dependence:
         """How the simulations of this test depend on one another.

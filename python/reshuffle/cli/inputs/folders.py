@@ -1,4 +1,4 @@
-"""Folders in place of files: every file in a folder is the output, or the scores, of a system."""
+"""Folders and files of several systems in place of files: every file in a folder is that of a system."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attrs import evolve
 
 from ...data.corpus import system_names
 from ...data.files import STDIN, display_name
-from ...data.reading import split_name
+from ...data.reading import split_name, systems_in
 from ...errors import InputError
 from ...options.files import OfSystems, SetFiles
 
@@ -23,15 +23,22 @@ def is_folder(path: str) -> bool:
         return False
 
 
-def without_folders(files: SetFiles) -> SetFiles:
-    """The same files, with the files of each folder in place of a folder among ``systems`` and ``scores``.
+def of_single_systems(files: SetFiles) -> SetFiles:
+    """The same files, each of one system: with those in a folder in its place, and ``FILE#NAME`` for files of several.
 
-    :class:`InputError` if a folder is empty, or has a file that is named elsewhere or like that of another system.
+    :class:`InputError` if a folder is empty, or has a file that is named elsewhere or like that of another system; or
+    if a file that may have several systems cannot be read.
     """
     others = [*files.references, *files.parses, *(path for path in (files.documents, files.strata) if path is not None)]
+    systems = _of_systems(files.systems, others)
+    if not isinstance(systems, Mapping):
+        every = [systems_in(path, files.input_format, files.max_input) for path in systems]
+        systems = tuple(path for own in every for path in own)
+        if len(systems) > len(every):
+            _check_names(systems)
     return evolve(
         files,
-        systems=_of_systems(files.systems, others),
+        systems=systems,
         scores={metric: _of_systems(own, others) for metric, own in files.scores.items()},
     )
 
@@ -79,7 +86,7 @@ def _check_names(files: Sequence[str]) -> None:
         if name in seen:
             first, second = display_name(seen[name]), display_name(file)
             if os.path.realpath(seen[name]) == os.path.realpath(file):
-                raise InputError(f"{second} is named twice, once by its folder: leave out the file or the folder")
+                raise InputError(f"{second} is named twice, once by its folder or file: leave out one of them")
             raise InputError(
                 f"{first} and {second} would both be called {display_name(name)}: rename one, or name the "
                 "files instead of the folder"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from ...data.corpus import system_names
 from ...errors import InputError, listed, quoted, unknown_name
 from ...options.run_files import DevFiles, GivenRuns, RunFiles
 from ..declared import files_by_name
-from ..params import name_and_words
+from ..params import is_input, name_and_words
 from .sets import command_line
 
 
@@ -48,11 +50,21 @@ def _named(
     for words in values:
         name, rest = words[0], words[1:]
         if name not in known:
-            common = _common_name(words)
+            common = _own_name(words)
             name, rest = name_and_words(flag, words, what) if common is None else (common, words)
         if not rest:
             raise InputError(f"{flag} {name}: expected {what} after the name, got none")
         yield name, rest
+
+
+def _own_name(words: Sequence[str]) -> str | None:
+    """The name that the files of a system have: a single one's own or, if that is a number, its folder's."""
+    if len(words) > 1:
+        return _common_name(words)
+    if not is_input(words[0]):
+        return None
+    (name,) = system_names(words)
+    return Path(words[0]).parent.name or name if name.isdecimal() else name
 
 
 def _common_name(files: Sequence[str]) -> str | None:
@@ -62,7 +74,7 @@ def _common_name(files: Sequence[str]) -> str | None:
     ('new', 'new', None)
     """
     first, *others = parts = [re.split(r"(\d+)", file) for file in files]
-    if not others or any(len(part) != len(first) for part in others):
+    if any(len(part) != len(first) for part in others):
         return None
     differing = [i for i, column in enumerate(zip(*parts, strict=True)) if len(set(column)) > 1]
     # Of the parts, those with odd places are numbers.

@@ -24,7 +24,7 @@ from ...settings import Units
 from ...validate import check_name
 from ..metric_options import MetricChoice
 from .counts import check_no_flags, chosen_counts
-from .folders import without_folders
+from .folders import of_single_systems
 from .metrics import metrics_of
 from .score_files import Groups, ReadScores, ScoreFiles, wrong_number_of_files
 
@@ -65,7 +65,7 @@ class Input:
         else:
             if reference is None:
                 _check_without_texts(files, chosen)
-            files = without_folders(files)
+            files = of_single_systems(files)
             found = cls(files, _systems(files), metrics, **others)
             # A single file of scores may hold several systems, which shows only when it is read.
             if reference is not None or len(found.systems) > 1:

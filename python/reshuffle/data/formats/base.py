@@ -144,3 +144,5 @@ class FileFormat:
     """Returns the names of all columns, for formats with several."""
     references: Callable[[Source], Names] | None = None
     """Returns the names of all references, for formats in which one file can contain several."""
+    systems: Callable[[Source], list[str]] | None = None
+    """The same for systems."""

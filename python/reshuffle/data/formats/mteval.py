@@ -5,6 +5,7 @@ mteval's files are read as mteval-v13a.pl reads them, WMT's as sacreBLEU 2.6 doe
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 from ...errors import warn
@@ -17,6 +18,7 @@ from .base import Column, FileFormat, Names, Source, choose
 ENDINGS = (".sgm", ".sgml", ".xml")
 
 
+@lru_cache(maxsize=1)  # a file is asked for its systems, its references, and then its texts
 def _parsed(source: Source) -> Translations:
     """The content of a file, which is XML if its extension or its first line says so, else SGML."""
     ending = Path(uncompressed(source.file)).suffix.lower()
@@ -33,7 +35,7 @@ def read(source: Source, names: Names) -> list[Column]:
     def column(name: str | None) -> Column:
         known = list(translations.segments)
         if name is None:  # it stands for a system if there is one; references_of lists references by name
-            known = [system for system in known if system not in translations.references] or known
+            known = systems_of(source) or known
         kind = "reference" if set(known) <= set(translations.references) else "system"
         choice = choose(source, kind, name, known)
         chosen = translations.segments[choice]
@@ -56,4 +58,10 @@ def references_of(source: Source) -> Names:
     return translations.references if translations.references and len(translations.segments) > 1 else [None]
 
 
-FORMAT = FileFormat("mteval or WMT documents of segments", ENDINGS, read, references=references_of)
+def systems_of(source: Source) -> list[str]:
+    """Names of all systems in a file."""
+    translations = _parsed(source)
+    return [name for name in translations.segments if name not in translations.references]
+
+
+FORMAT = FileFormat("mteval or WMT documents of segments", ENDINGS, read, references=references_of, systems=systems_of)

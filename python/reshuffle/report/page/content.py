@@ -48,7 +48,7 @@ def content(comparison: Comparison, layout: Layout) -> Content:
     """The content for a comparison on one test set, with display names."""
     return Content(
         title=_title(comparison),
-        facts=[*_sizes(comparison), *_facts(comparison)],
+        facts=[*sizes(comparison), *facts(comparison)],
         conclusions=[*conclusions(comparison, layout)],
         tables=[*system_tables(comparison, layout)],
         pairs=[*pair_tables(comparison, layout)],
@@ -69,7 +69,7 @@ def content_of_sets(result: SetComparison, layout: Layout) -> Content:
     chosen = with_choice(result, layout)
     return Content(
         title=f"{_title(first)} on {counted(len(result.sets), 'test set')}",
-        facts=[("Test sets", f"{len(result.sets):,}"), *_facts(first)],
+        facts=[("Test sets", f"{len(result.sets):,}"), *facts(first)],
         conclusions=[*(s for average in averages for s in conclusions(average, layout)), *conclusions_of_sets(result)],
         tables=[*(t for average in averages for t in system_tables(average, layout)), *set_tables(result, layout)],
         pairs=[
@@ -101,14 +101,16 @@ def _title(comparison: Comparison) -> str:
     return f"{systems} under {joined(metric.name for metric in comparison.metrics)}"
 
 
-def _sizes(comparison: Comparison) -> Iterator[tuple[str, str]]:
+def sizes(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    """What the test set is, as terms and values."""
     units = "" if comparison.unit == "segment" else f" in {counted(comparison.n_units, comparison.unit)}"
     yield "Test set", f"{counted(comparison.n_segments, 'segment')}{units}"
     if comparison.n_references:
         yield "References", f"{comparison.n_references}"
 
 
-def _facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
+def facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    """The most important settings, as terms and values."""
     test = comparison.test
     if comparison.baseline is not None:
         yield "Baseline", comparison.baseline

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from ...lazy import lazy
 from ...results import PairedDifference
-from .intervals import key, mark, set_limits, whisker
+from .intervals import draw_key, key, mark, set_limits, whisker
 from .labels import PLAIN, wrapped
 from .rows import Column, RowFigure, Rows, columns_beside
 from .style import INK
@@ -51,6 +51,7 @@ class Forest(RowFigure):
             mark(ax, y, pair.difference, color, significant)
         right = columns_beside(ax, self.rows, self._columns())
         ax.set_xlabel(self._label(self.rows.label_width(ax, right)), **PLAIN)
+        draw_key(ax, [key(self.view, map(self.view.color, self.pairs))])
 
     def _columns(self) -> list[Column]:
         decimals = self.view.decimals
@@ -64,4 +65,4 @@ class Forest(RowFigure):
         what = ", ".join(filter(None, (difference, self.view.interval_name(of_differences=True))))
         what += " (→ better)" if metric.higher_is_better else " (← better)"
         what += ", dashed: margin" if self.view.limits else ""
-        return f"{wrapped(what, width)}\n{key(self.view)}"
+        return wrapped(what, width)

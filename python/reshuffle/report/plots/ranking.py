@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from ...lazy import lazy
 from ...results import PairedDifference
 from ..cells import rank_cell
-from .intervals import key, mark, set_limits, whisker
+from .intervals import Pieces, draw_key, key, mark, set_limits, whisker
 from .labels import PLAIN, columns, printable, wrapped
 from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, text_size
 from .style import COLUMN, INK, PAGE
@@ -72,7 +72,10 @@ class RankingFigure(RowFigure):
         self._draw_groups(ax, right + 1.6 * GAP)
         if self.groups:
             right += (len(self.groups) + 1) * GAP
-        ax.set_xlabel(self._label(self.rows.label_width(ax, right)), **PLAIN)
+        width = self.rows.label_width(ax, right)
+        ax.set_xlabel(self._label(width), **PLAIN)
+        if against:
+            draw_key(ax, self._key(width))
 
     def _columns(self) -> list[Column]:
         view, decimals = self.view, self.view.decimals
@@ -110,8 +113,13 @@ class RankingFigure(RowFigure):
     def _label(self, width: int) -> str:
         metric = self.view.metric
         what = ", ".join(filter(None, (metric.name, self.view.interval_name())))
-        lines = [wrapped(f"{what} ({'→' if metric.higher_is_better else '←'} better)", width)]
-        if self._against:
-            marked = [f"■ {wrapped(self.view.name(self.view.comparison.baseline or ''), width - 3)}", key(self.view)]
-            lines += marked if columns("   ".join(marked)) > width else ["   ".join(marked)]
-        return "\n".join(lines)
+        return wrapped(f"{what} ({'→' if metric.higher_is_better else '←'} better)", width)
+
+    def _key(self, width: int) -> list[Pieces]:
+        """The baseline and what the markers mean, on one line if it fits."""
+        baseline = wrapped(self.view.name(self.view.comparison.baseline or ""), width - 3)
+        of_baseline = [(f"■ {baseline}", INK)]
+        of_markers = key(self.view, map(self.view.color, self._against.values()))
+        one_line = [*of_baseline, ("   ", INK), *of_markers]
+        fits = columns("".join(text for text, _ in one_line)) <= width
+        return [one_line] if fits else [of_baseline, of_markers]

@@ -1,0 +1,116 @@
+"""The folder of a paper: its table, paragraph, entries, figures, and the facts that a checklist asks for.
+
+The contents are those of the other reports. This module chooses and names them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from ..errors import InputError, listed, printable
+from ..results import Comparison, SetComparison
+from .checklist import TITLE, as_checklist
+from .documents import document
+from .latex import as_latex, latex_paragraph
+from .layout import Layout
+from .plots import PLOTS, check_matplotlib, file_of
+from .typst import as_typst, typst_paragraph
+
+ENTRIES, FACTS = "references.bib", "checklist.txt"
+# The files that have the same names for every result.
+FIXED = ("table.tex", "methods.tex", "table.typ", "methods.typ", ENTRIES, FACTS)
+
+
+def paper_files(result: Comparison | SetComparison, layout: Layout) -> dict[str, bytes]:
+    """The contents of the files, by their names. :class:`ModuleNotFoundError` if matplotlib is not installed."""
+    check_matplotlib()
+    layout = replace(layout, methods=True, table=None).for_paper()
+    whole = document(result, layout)
+    assert whole.methods is not None
+    table = replace(whole, methods=None)
+    texts = {
+        "table.tex": as_latex(table, layout),
+        "methods.tex": latex_paragraph(whole.methods, ENTRIES),
+        "table.typ": as_typst(table, layout),
+        "methods.typ": typst_paragraph(whole.methods, ENTRIES),
+        ENTRIES: whole.methods.bibtex,
+        FACTS: as_checklist(result, layout, ENTRIES),
+    }
+    return {name: text.encode() for name, text in texts.items()} | dict(_figures(result, layout))
+
+
+def check_folder(folder: Path, names: Iterable[str] = FIXED) -> None:
+    """Raise :class:`InputError` if the folder cannot be made, or has files of these names that no earlier paper wrote.
+
+    Its facts tell an earlier paper.
+    """
+    shown = printable(str(folder))
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{shown} is not a folder: choose another name for that of the paper")
+    existing = [name for name in names if (folder / name).exists()]
+    facts = folder / FACTS
+    if existing and not (facts.is_file() and facts.read_bytes().startswith(TITLE.encode())):
+        raise InputError(f"{shown} has {listed(existing)} already, not from an earlier paper: choose another folder")
+
+
+def write_paper(result: Comparison | SetComparison, folder: Path, layout: Layout) -> list[Path]:
+    """Write the files, unless one of them cannot be made, and return their paths."""
+    contents = paper_files(result, layout)
+    check_folder(folder, contents)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            (folder / name).write_bytes(content)
+    except OSError as error:
+        raise InputError(f"{printable(str(folder))} cannot be written: {error.strerror or error}") from None
+    return [folder / name for name in contents]
+
+
+def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tuple[str, bytes]]:
+    """Two figures for each metric: of the average over test sets or, without one, of each test set."""
+    for of_set, comparison in _drawn(result).items():
+        names = {system: name for system, name in layout.names.items() if system in comparison.systems}
+        metrics = file_names([metric.name for metric in comparison.metrics])
+        of_metric = "-{}" if len(metrics) > 1 else ""
+        for kind in _kinds(comparison):
+            for metric, label in metrics.items():
+                axes = PLOTS[kind](comparison.plot, metric=metric, names=names, digits=layout.digits)
+                yield f"{kind}{of_set}{of_metric.format(label)}.pdf", file_of(axes, "pdf")
+
+
+def _drawn(result: Comparison | SetComparison) -> Mapping[str, Comparison]:
+    """What is drawn, by what tells it apart in names of files."""
+    if isinstance(result, Comparison):
+        return {"": result}
+    if result.average is not None:
+        return {"": result.average}
+    labels = file_names([*result.sets])
+    return {f"-{labels[name]}": comparison for name, comparison in result.sets.items()}
+
+
+def _kinds(comparison: Comparison) -> list[str]:
+    """The differences, and the p-values of all pairs or the scores; of scores alone, also their distributions."""
+    if not comparison.comparisons:
+        return ["ranking", *["densities"] * any(score.draws is not None for score in comparison.scores)]
+    all_pairs = comparison.baseline is None and len(comparison.systems) > 2
+    return ["forest", "matrix" if all_pairs else "ranking"]
+
+
+def file_names(names: Iterable[str]) -> dict[str, str]:
+    """Names as different parts of names of files that LaTeX can read.
+
+    >>> file_names(["BLEU", "chrF2++", "a.b", "A b"])
+    {'BLEU': 'BLEU', 'chrF2++': 'chrF2++', 'a.b': 'a-b', 'A b': 'A-b-2'}
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        label = stem = re.sub(r"[^A-Za-z0-9+]+", "-", name).strip("-") or "x"
+        n = 1
+        while label.lower() in {other.lower() for other in found.values()}:  # some file systems ignore case
+            n += 1
+            label = f"{stem}-{n}"
+        found[name] = label
+    return found

@@ -1,0 +1,206 @@
+"""The folder of a paper: what is in it, that it compiles, and what it never overwrites."""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reshuffle import Comparison, InputError, SegmentScores, SetComparison, compare, compare_sets, read_json, score
+from reshuffle.data.demo import demo_corpus
+from reshuffle.report import Layout, paper_files, render
+from tex import TWO_COLUMNS, compiled
+
+CORPUS = demo_corpus()
+FIXED = {"table.tex", "methods.tex", "table.typ", "methods.typ", "references.bib", "checklist.txt"}
+
+
+@cache
+def ranked() -> Comparison:
+    return compare(CORPUS.references, CORPUS.systems, ["bleu", "ter"], all_pairs=True, n_resamples=500)
+
+
+@cache
+def with_baseline() -> Comparison:
+    return compare(CORPUS.references, CORPUS.systems, n_resamples=500)
+
+
+@cache
+def on_sets(average: bool) -> SetComparison:
+    sets = {"news 2023": (CORPUS.references, CORPUS.systems), "chat.en": (CORPUS.references, CORPUS.systems)}
+    return compare_sets(sets, n_resamples=200, average=average)
+
+
+def pictures(result: Any) -> set[str]:
+    """The names of the figures, after a check that the other files are those of every paper."""
+    files = paper_files(result, Layout())
+    assert files.keys() >= FIXED
+    figures = files.keys() - FIXED
+    assert all(name.endswith(".pdf") and files[name].startswith(b"%PDF-") for name in figures)
+    return {name.removesuffix(".pdf") for name in figures}
+
+
+def test_a_paper_has_two_figures_for_each_metric() -> None:
+    assert pictures(ranked()) == {"forest-BLEU", "forest-TER", "matrix-BLEU", "matrix-TER"}
+    assert pictures(with_baseline()) == {"forest", "ranking"}
+    assert pictures(score(CORPUS.references, CORPUS.systems)) == {"ranking"}
+    assert pictures(score(CORPUS.references, CORPUS.systems, interval="percentile", n_resamples=99)) == {
+        "ranking",
+        "densities",
+    }
+    assert pictures(on_sets(True)) == {"forest", "ranking"}
+    names = {"forest-news-2023", "forest-chat-en", "ranking-news-2023", "ranking-chat-en"}
+    assert pictures(on_sets(False)) == names
+
+
+def test_the_table_and_the_paragraph_are_those_of_the_reports(tmp_path: Path) -> None:
+    files = {path.name: path for path in ranked().paper(tmp_path / "new" / "paper", names={"larger": "Large"})}
+    assert all(path.parent == tmp_path / "new" / "paper" for path in files.values())
+    texts = {name: files[name].read_text("utf-8") for name in FIXED}
+    for ending, fmt in (("tex", "latex"), ("typ", "typst")):
+        assert texts[f"table.{ending}"] == render(ranked(), fmt, Layout(names={"larger": "Large"}))
+    report = render(ranked(), "latex", Layout(methods=True, names={"larger": "Large"}))
+    assert texts["methods.tex"].splitlines()[1] in report.splitlines()
+    assert texts["references.bib"] == ranked().bibtex()
+    cited = {key for keys in re.findall(r"\\citep\{([^}]*)\}", texts["methods.tex"]) for key in keys.split(",")}
+    assert cited == {*re.findall(r"#cite\(<([^>]*)>\)", texts["methods.typ"])}
+    assert cited == {*re.findall(r"^@\w+\{(.*),$", texts["references.bib"], re.M)}
+
+
+def test_the_checklist_has_the_facts() -> None:
+    for result in (ranked(), on_sets(True)):
+        first = result if isinstance(result, Comparison) else result["chat.en"]
+        facts = paper_files(result, Layout(names={"larger": "Large"}))["checklist.txt"].decode()
+        for fact in (
+            f"Systems: {', '.join('Large' if name == 'larger' else name for name in first.systems)}",
+            "400 segments",
+            f"Seed: {12345}",
+            f"Replicates: {first.n_resamples}",
+            f"\nSignature: {result.signature}\n",
+            *(f"\n{metric.name}: {metric.signature}\n" for metric in first.metrics),
+            f"Python {sys.version.split()[0]}\n",
+        ):
+            assert fact in facts
+        for each in first.scores:
+            assert each.confidence_interval is not None
+            interval = f"{each.confidence_interval.low:.2f} to {each.confidence_interval.high:.2f}"
+            assert re.search(rf"^\S+ +{each.score:.2f} +{interval}", facts, re.M)
+
+
+def test_the_same_result_gives_the_same_files(tmp_path: Path) -> None:
+    first, again = ranked().paper(tmp_path / "a"), read_json_again(ranked(), tmp_path).paper(tmp_path / "b")
+    assert [(path.name, path.read_bytes()) for path in first] == [(path.name, path.read_bytes()) for path in again]
+
+
+def read_json_again(result: Comparison, tmp_path: Path) -> Any:
+    (tmp_path / "result.json").write_text(result.render("json"), "utf-8")
+    return read_json(tmp_path / "result.json")
+
+
+def test_only_an_earlier_paper_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "references.bib").write_text("of the user", "utf-8")
+    (tmp_path / "forest.pdf").write_text("of the user", "utf-8")
+    (tmp_path / "main.tex").write_text("of the user", "utf-8")
+    with pytest.raises(
+        InputError, match=r"has references\.bib, forest\.pdf already, not from an earlier paper: choose"
+    ):
+        with_baseline().paper(tmp_path)
+    (tmp_path / "references.bib").unlink()
+    with pytest.raises(InputError, match=r"has forest\.pdf already"):
+        with_baseline().paper(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"forest.pdf", "main.tex"}
+    (tmp_path / "forest.pdf").unlink()
+    with_baseline().paper(tmp_path)
+    assert len(with_baseline().paper(tmp_path, digits=1)) == len([*tmp_path.iterdir()]) - 1
+    assert "73.2 " in (tmp_path / "table.tex").read_text("utf-8")
+    assert (tmp_path / "main.tex").read_text("utf-8") == "of the user"
+    with pytest.raises(InputError, match=r"main\.tex is not a folder: choose another name for that of the paper"):
+        with_baseline().paper(tmp_path / "main.tex")
+
+
+def test_the_command_writes_the_same_beside_its_report(demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(demo)
+    compared = ["compare", "reference.txt", "tuned.txt", "larger.txt", "-n", "200"]
+    outcome = run(*compared, "--paper", "paper", "--columns", "2")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == run(*compared).out
+    assert "table*" in Path("paper/table.tex").read_text("utf-8")
+    assert run(*compared, "-o", "r.json", "--paper", "paper").code == 0
+    assert run("show", "r.json", "--paper", "shown").code == 0
+    for path in Path("shown").iterdir():
+        # A command's notes name its own options.
+        assert path.read_bytes() == (Path("paper") / path.name).read_bytes() or path.name.startswith("table")
+    assert {path.name for path in Path("shown").iterdir()} == {path.name for path in Path("paper").iterdir()}
+    assert run("score", "reference.txt", "tuned.txt", "--paper", "scored").code == 0
+    assert Path("scored/ranking.pdf").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compare", "reference.txt", "tuned.txt", "larger.txt", "--paper", "tuned.txt"], "tuned.txt is not a folder"),
+        (
+            ["compare", "reference.txt", "tuned.txt", "larger.txt", "--paper", ""],
+            "--paper: expected the name of a folder",
+        ),
+        (["compare", "reference.txt", "tuned.txt", "larger.txt", "--paper", "mine"], "mine has table.tex already"),
+        (["score", "reference.txt", "tuned.txt", "--segments", "--paper", "p"], "leave out --paper"),
+        (["show", "flips.json", "--paper", "p"], "--paper is for comparisons and scores of systems: leave it out"),
+    ],
+)
+def test_what_cannot_be_written_is_an_error(
+    demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(demo)
+    Path("mine").mkdir()
+    Path("mine/table.tex").write_text("of the user", "utf-8")
+    assert run("flips", "reference.txt", "tuned.txt", "larger.txt", "--threshold", "50", "-o", "flips.json").code == 0
+    outcome = run(*arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
+    assert not Path("p").exists()
+    assert Path("mine/table.tex").read_text("utf-8") == "of the user"
+
+
+def test_a_missing_matplotlib_is_named(demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(demo)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    outcome = run("compare", "reference.txt", "tuned.txt", "larger.txt", "--paper", "paper")
+    assert outcome == (2, "", "reshuffle: error: plots need matplotlib: pip install 'reshuffle[plots]'\n")
+    with pytest.raises(ModuleNotFoundError, match="plots need matplotlib"):
+        with_baseline().paper(demo / "paper")
+    assert not Path("paper").exists()
+
+
+def hostile() -> Comparison:
+    """Names that are markup, or no names of files."""
+    values: Any = [[1, 2, 3, 4, 5], [2, 3, 1, 5, 5], [1, 1, 2, 1, 2]]
+    systems = dict(zip(["a_b $x$", "50% #1 & {c}", r"\d ~ ^"], values, strict=True))
+    metrics = [SegmentScores(name, systems) for name in ("../m_1", "m 1", "é/ü", "%")]
+    return compare(metrics=metrics, all_pairs=True, n_resamples=99, interval="delta")
+
+
+@pytest.mark.parametrize("make", [ranked, with_baseline, hostile, lambda: on_sets(False)])
+def test_an_article_with_the_files_compiles(tmp_path: Path, make: Any) -> None:
+    paths = make().paper(tmp_path / "paper")
+    shown = [f"\\includegraphics{{paper/{path.stem}}}\\par" for path in paths if path.suffix == ".pdf"]
+    entries = r"\bibliographystyle{plainnat}\bibliography{paper/references}"
+    body = ["\\input{paper/table}", "\\input{paper/methods}", "\\clearpage", *shown, entries]
+    if make is hostile:  # nothing to cite but the test
+        assert len(shown) == 8
+    said = compiled(tmp_path, "\n".join(body), TWO_COLUMNS, bibtex=True)
+    assert "undefined" not in said
+    assert (tmp_path / "all.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_typst_compiles(tmp_path: Path) -> None:
+    typst: Any = pytest.importorskip("typst", reason="typst is not installed")
+    ranked().paper(tmp_path)
+    (tmp_path / "all.typ").write_text(
+        '#include "table.typ"\n#include "methods.typ"\n#bibliography("references.bib")\n', "utf-8"
+    )
+    assert typst.compile(str(tmp_path / "all.typ")).startswith(b"%PDF")

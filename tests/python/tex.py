@@ -1,0 +1,40 @@
+"""Compiles LaTeX in tests."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PACKAGES = r"\usepackage[T1]{fontenc}\usepackage{booktabs,graphicx,longtable,multirow,natbib}"
+ARTICLE = rf"\documentclass{{article}}{PACKAGES}\begin{{document}}"
+# The columns of an ACL paper. Times, its font, may not be installed.
+TWO_COLUMNS = (
+    rf"\documentclass[twocolumn]{{article}}{PACKAGES}"
+    r"\setlength{\textwidth}{455pt}\setlength{\columnsep}{17pt}\setlength{\columnwidth}{219pt}\begin{document}"
+)
+
+
+def compiled(folder: Path, body: str, begin: str = ARTICLE, bibtex: bool = False) -> str:
+    """What pdflatex says about a document, ``folder/all.pdf``; with BibTeX on the last of three runs.
+
+    The test is skipped if they are not installed.
+    """
+    for program in ("pdflatex", *["bibtex"] * bibtex):
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+    (folder / "all.tex").write_text(f"{begin}\n{body}\n\\end{{document}}\n", "utf-8")
+    latex = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    said = ""
+    for command in [latex, ["bibtex", "all"], latex, latex] if bibtex else [latex]:
+        done = subprocess.run(command, capture_output=True, check=False, cwd=folder, timeout=120)
+        said = done.stdout.decode("utf-8", "replace")
+        assert done.returncode == 0, said[-2000:]
+    return said
+
+
+def compiled_all(folder: Path, reports: list[str]) -> str:
+    """The same about several reports, each on pages of its own."""
+    return compiled(folder, "\n\\clearpage\n".join(reports))
