@@ -198,6 +198,47 @@ def test_the_digits_of_the_report_are_those_of_the_page(browser: Browser) -> Non
     assert details(browser)["Difference Δ"] == f"{pair.difference:+.1f}"
 
 
+# --- Narrow pages
+
+
+def test_names_in_tables_are_broken_between_their_parts(browser: Browser) -> None:
+    result = compare(
+        metrics=ratings(["news.en_de-sentence_document.6974.txt", "MSRA.MADL.6926.txt", "b"]),
+        all_pairs=True,
+        n_resamples=99,
+    )
+    browser.resize(390)
+    browser.open(result.render("html"))
+    lines = browser.run(
+        """const rangeOf = (node, at) => {
+          const range = document.createRange();
+          range.setStart(node, at);
+          range.setEnd(node, at + 1);
+          return range.getBoundingClientRect().top;
+        };
+        return [...document.querySelectorAll("td.name")].map((cell) => [...cell.childNodes].filter((node) => node.data)
+          .map((node) => new Set([...node.data].map((_, at) => Math.round(rangeOf(node, at)))).size));"""
+    )
+    assert any(len(parts) > 4 for parts in lines)
+    assert {n for parts in lines for n in parts} == {1}
+    assert {*browser.texts("#summary td.name")} == {*result.systems}
+
+
+def test_at_most_three_notes_are_above_the_figures(browser: Browser) -> None:
+    browser.open(PAGES["all pairs"])
+    notes = browser.all("#summary .notes li")
+    assert len(notes) > 3
+    assert [note.is_displayed() for note in notes] == [True] * 3 + [False] * (len(notes) - 3)
+    browser.one("#summary details > summary").click()
+    assert all(note.is_displayed() for note in notes)
+    assert f"{len(notes) - 3} more notes" == browser.texts("#summary details > summary")[0]
+    browser.open(PAGES["all pairs"])
+    browser.run("window.dispatchEvent(new Event('beforeprint'))")
+    assert browser.one("#summary details").get_attribute("open")
+    browser.run("window.dispatchEvent(new Event('afterprint'))")
+    assert not browser.one("#summary details").get_attribute("open")
+
+
 # --- Security
 
 

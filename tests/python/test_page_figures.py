@@ -619,6 +619,7 @@ class TestNullDistribution:
             browser.run("selectPair(arguments[0], 'baseline')", system)
             (caption,) = browser.texts("#null figcaption")
             assert f"({test.exceedances or 'none'})." in caption
+            assert ("p is twice this share" in caption) == (test.tails == 2 and test.exceedances != 0)
             assert caption.startswith("499 shuffles.")
 
     def test_tests_without_replicates_have_none(self, browser: Browser) -> None:
@@ -704,12 +705,55 @@ class TestLayout:
     def test_names_are_shortened_where_they_differ_least(self, browser: Browser) -> None:
         result = rated(16)
         browser.resize(400)
-        browser.open(result.render("html"))
+        names = {name: f"{name} trained on all data of the shared task" for name in result.systems}
+        browser.open(result.render("html", names=names))
         shown = browser.run(
             "return [...document.querySelectorAll('#ranking .row .name')].map((name) => name.firstChild.data)"
         )
         assert len(set(shown)) == 16
         assert all("…" in name for name in shown)
+
+    @pytest.mark.parametrize("figure", ["ranking", "differences"])
+    def test_intervals_are_visible_beside_their_dots_on_narrow_pages(self, browser: Browser, figure: str) -> None:
+        rng = np.random.default_rng(4)
+        means = [60, *range(90, 105)]  # one far behind the others, so that their intervals are short
+        scores = SegmentScores("r", {f"system {mean}": rng.normal(mean, 12, 500) for mean in means})
+        result = compare(metrics=scores, n_resamples=99, all_pairs=True)
+        browser.resize(390)
+        browser.open(result.render("html"))
+        lengths = [
+            float(found[2]) - float(found[1])
+            for mark in marks(browser, f"#{figure} .whisker")
+            if (found := re.match(r"M([\d.]+),[\d.]+H([\d.]+)", mark["d"]))
+        ]
+        radii = [float(mark["r"]) for mark in marks(browser, f"#{figure} circle.dot")]
+        assert len(lengths) == len(radii) >= 15
+        assert all(length / 2 >= radius + 1.5 for length, radius in zip(lengths, radii, strict=True))
+
+    def test_names_along_the_heat_map_are_in_sight_on_narrow_pages(self, browser: Browser) -> None:
+        browser.resize(390)
+        result = rated(16)
+        names = {name: f"{name} with a name that is long" for name in result.systems}
+        browser.open(result.render("html", names=names))
+        assert browser.run(
+            "const scroller = document.querySelector('#matrix .figure-scroll');"
+            "return scroller.scrollWidth <= scroller.clientWidth"
+        )
+        assert browser.run(OVERLAPS) == []
+
+    def test_ridges_of_many_systems_are_those_of_the_best_until_the_reader_wants_all(self, browser: Browser) -> None:
+        browser.open(rated(40).render("html"))
+        assert len(browser.all("#densities .ridge")) == 20
+        systems = by_score(rated(40), "rating")
+        assert browser.texts("#densities svg > text.name") == systems[:20]
+        button = browser.one("#densities button")
+        assert button.text == "Show all 40 systems"
+        button.click()
+        assert browser.texts("#densities svg > text.name") == systems
+        assert browser.one("#densities button").text == "Show the best 20"
+        assert browser.run("return document.activeElement === document.querySelector('#densities button')")
+        browser.run("showView(0, 0)")  # stays
+        assert len(browser.all("#densities .ridge")) == 40
 
     def test_scores_that_are_equal_up_to_rounding_are_drawn(self, browser: Browser) -> None:
         scores = {"a": [1e9] * 20, "b": [1e9] * 19 + [1e9 + 1e-6], "c": [1e9] * 20}

@@ -35,6 +35,7 @@ SCRIPTS = (
     "page",
     "theme",
     "copy",
+    "adapt",
     "sorting",
     "tabs",
     "scale",
@@ -51,7 +52,7 @@ SCRIPTS = (
     "main",
 )
 # Those of the page of a study, whose figures need none.
-STUDY_SCRIPTS = ("dom", "theme", "copy", "sorting", "study")
+STUDY_SCRIPTS = ("dom", "theme", "copy", "adapt", "sorting", "study")
 
 
 def as_html(document: Document, layout: Layout) -> str:

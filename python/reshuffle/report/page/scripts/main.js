@@ -13,6 +13,8 @@ function start() {
   addThemeButton();
   addCopying();
   addSorting();
+  addBreaks();
+  unfoldForPrint();
   state.pair = firstPair(currentView());
   readAddress();
   addTabs();

@@ -147,7 +147,7 @@ class PairsTable {
   }
 
   #row(pair, position) {
-    const cells = this.columns.map((column) => h("td", { class: column.name ? "name" : column.class?.(pair) }, column.cell(pair)));
+    const cells = this.columns.map((column) => h("td", { class: column.name ? "name" : column.class?.(pair) }, ...(column.name ? breakable(column.cell(pair)) : [column.cell(pair)])));
     return h(
       "tr",
       {

@@ -3,3 +3,5 @@
 addThemeButton();
 addCopying();
 addSorting();
+addBreaks();
+unfoldForPrint();
