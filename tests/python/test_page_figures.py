@@ -728,7 +728,7 @@ class TestLayout:
         ]
         radii = [float(mark["r"]) for mark in marks(browser, f"#{figure} circle.dot")]
         assert len(lengths) == len(radii) >= 15
-        assert all(length / 2 >= radius + 1.5 for length, radius in zip(lengths, radii, strict=True))
+        assert all(length / 2 >= radius + 1 for length, radius in zip(lengths, radii, strict=True))
 
     def test_names_along_the_heat_map_are_in_sight_on_narrow_pages(self, browser: Browser) -> None:
         browser.resize(390)
