@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import reshuffle.report.json
 from browser import Browser
 from lazy import Lazy
 from pages import markup
@@ -196,6 +197,17 @@ def test_the_digits_of_the_report_are_those_of_the_page(browser: Browser) -> Non
     assert f"{result.score('larger', 'BLEU').score:.1f}" in chain.from_iterable(cells(browser, "#summary"))
     assert f"{pair.difference:+.1f}" in chain.from_iterable(cells(browser, "#pairs"))
     assert details(browser)["Difference Δ"] == f"{pair.difference:+.1f}"
+
+
+def test_compressed_pairs_are_shown_as_others(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reshuffle.report.json, "MAX_PLAIN", 100)
+    result = RESULTS["all pairs"]
+    assert isinstance(result, Comparison)
+    page = result.render("html")
+    assert '"comparisons": {"deflate"' in page
+    browser.open(page, "metric=TER&system=rules&baseline=tuned")
+    assert browser.run("return [viewName(), ...state.pair]") == ["TER", "rules", "tuned"]
+    check_pairs(browser, result)
 
 
 # --- Narrow pages

@@ -155,6 +155,33 @@ def test_without_scores_of_segments_they_are_in_the_order_of_the_test_set(browse
     assert browser.all(f'{SECTION} select[aria-label="Segments"]') == []
 
 
+def test_outputs_that_resemble_each_other_take_little_space_in_the_page() -> None:
+    rng = np.random.default_rng(2)
+    vocabulary = ["".join(letters) for letters in rng.choice([*"abcdefghij"], (5000, 6))]
+    lines = [" ".join(rng.choice(vocabulary, 30)) for _ in range(50)]
+    systems = {f"s{i}": [line.replace("a", "b", i) for line in lines] for i in range(40)}
+    ratings = {name: rng.integers(0, 9, 50).tolist() for name in systems}
+    sizes = []
+    for n in (10, 40):
+        few = {name: systems[name] for name in [*systems][:n]}
+        scores = SegmentScores("rating", {name: ratings[name] for name in few})
+        without = compare(metrics=scores, n_resamples=9).render("html")
+        sizes.append(len(small(few, lines, scores).render("html")) - len(without))
+    assert sum(len(line) for each in systems.values() for line in each) > 400_000
+    assert sizes[1] < 2 * sizes[0] < 100_000
+
+
+def test_large_texts_are_read_when_the_segments_come_into_sight(browser: Browser) -> None:
+    rng = np.random.default_rng(3)
+    systems = {name: ["".join(map(chr, rng.integers(0x4E00, 0x9FFF, 4000))) for _ in range(100)] for name in "ab"}
+    ratings = SegmentScores("rating", {"a": [*range(100)], "b": [*range(2, 102)]})
+    browser.open(small(systems, ["r"] * 100, ratings).render("html"))
+    assert browser.texts(f"{SECTION} .body") == ["Reading the texts …"]
+    browser.run("document.querySelector('#segments').scrollIntoView()")
+    browser.wait(f"return document.querySelectorAll('{SEGMENT}').length === 20")
+    assert browser.texts(f"{SEGMENT}:first-child .outputs .text") == [systems["a"][0], systems["b"][0]]
+
+
 # --- Marks
 
 

@@ -60,4 +60,4 @@ class ComparisonDisplay(Display):
             FILE.pairs.csv; pairs on standard output."""
         ),
     ] = None
-    max_texts: Annotated[int | None, SIZE, Doc("Largest size of the texts in HTML. By default 20MB.")] = None
+    max_texts: Annotated[int | None, SIZE, Doc("Largest size of the texts in HTML. By default 50MB.")] = None

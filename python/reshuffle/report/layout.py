@@ -20,8 +20,8 @@ GROUPS = ("letters", "ranks", "both")
 # A triangular matrix of more systems does not fit 80 columns.
 MAX_TRIANGLE = 20
 MAX_DIGITS = 15
-# Bytes; browsers open pages of this size within seconds.
-MAX_TEXTS = 20_000_000
+# Bytes, before compression; browsers read them within seconds.
+MAX_TEXTS = 50_000_000
 
 
 @documented

@@ -182,7 +182,7 @@ class Compared(Reported):
         columns : {1, 2}, optional
             For latex and typst: how many columns of the page a table spans. By default as many as it needs.
         max_texts : int, optional
-            For html: the largest size of the texts (``with_texts``), in bytes of UTF-8. 20,000,000 by default.
+            For html: the largest size of the texts (``with_texts``), in bytes of UTF-8. 50,000,000 by default.
 
         Returns
         -------

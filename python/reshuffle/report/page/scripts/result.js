@@ -178,6 +178,18 @@ function embedded(id) {
   return JSON.parse(document.getElementById(id).textContent);
 }
 
+/** Whether a value is compressed JSON: {deflate: base64}, which reshuffle.report.packed writes. */
+function isDeflated(value) {
+  return typeof value?.deflate === "string";
+}
+
+async function inflated({ deflate }) {
+  const characters = atob(deflate);
+  const bytes = new Uint8Array(characters.length);
+  for (let index = 0; index < bytes.length; index += 1) bytes[index] = characters.charCodeAt(index);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
+}
+
 const result = embedded("result");
 const settings = embedded("settings");
 

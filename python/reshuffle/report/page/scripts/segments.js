@@ -1,6 +1,8 @@
 // The segments of two systems: references, outputs with their differences marked, and scores, largest difference first.
 
 const SEGMENTS_AT_ONCE = 20;
+// The length of compressed texts that are inflated at once. More take longer than the rest of the page.
+const MAX_EAGER = 1_000_000;
 // The reader's choices, kept across metrics and test sets. `other` is a chosen pair that was not tested, and the pair that was selected then.
 const segmentChoice = { side: "all", marks: "outputs", text: "", other: null };
 
@@ -205,14 +207,56 @@ function labelled(control) {
   return h("label", { class: "field" }, h("span", { class: "hint", "aria-hidden": "true" }, control.getAttribute("aria-label")), control);
 }
 
+/** Texts with a list for each system, from those with a list for each segment. */
+function textsBySystem({ names, systems, scores, ...others }) {
+  const bySystem = (rows) => Object.fromEntries(names.map((name, position) => [name, rows.map((row) => row[position])]));
+  const byMetric = Object.entries(scores).map(([metric, rows]) => [metric, bySystem(rows)]);
+  return { ...others, systems: bySystem(systems), scores: Object.fromEntries(byMetric) };
+}
+
+/** Inflate the texts of a view: large ones when the section comes into sight. Until then, it says so. */
+function readTexts(view, element) {
+  element.replaceChildren(h("p", { class: "hint" }, "Reading the texts …"));
+  if (view.document.texts.deflate.length <= MAX_EAGER) {
+    unpackTexts(view, element);
+    return;
+  }
+  const observer = new IntersectionObserver((entries) => {
+    if (!entries.at(-1).isIntersecting) return;
+    observer.disconnect();
+    unpackTexts(view, element);
+  });
+  observer.observe(element);
+}
+
+/** Inflate the texts, and fill the section if they are still those of the view. */
+async function unpackTexts(view, element) {
+  element.setAttribute("aria-busy", "true");
+  const { document: shown } = view;
+  shown.unpacking ??= inflated(shown.texts).then((texts) => Object.assign(shown, { texts: textsBySystem(texts) }));
+  await shown.unpacking;
+  if (currentView().document !== shown) return;
+  element.removeAttribute("aria-busy");
+  segments.render(currentView(), element);
+  showSelected();
+}
+
 let segmentList = null;
 
-addSection({
+const segments = {
   id: "segments",
   applies: () => comparisons.some((each) => each.texts),
   render(view, element) {
+    segmentList = null;
+    if (isDeflated(view.document.texts)) {
+      readTexts(view, element);
+      return;
+    }
+    element.removeAttribute("aria-busy");
     segmentList = view.document.texts ? new SegmentList(view, element) : null;
     if (!segmentList) element.replaceChildren(h("p", { class: "hint" }, "The average over test sets has no segments of its own: choose a test set."));
   },
   selected: (view, pair) => segmentList?.select(pair),
-});
+};
+
+addSection(segments);
