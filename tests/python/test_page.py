@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import csv
 import hashlib
 import json
 import math
@@ -707,7 +708,68 @@ def test_texts_are_copied(browser: Browser) -> None:
     assert browser.texts("#signature") == [RESULTS["baseline"].signature]
     assert browser.texts("#bibtex") == [RESULTS["baseline"].bibtex()]
     assert browser.texts("#versions")[0].splitlines()[0] == f"reshuffle {RESULTS['baseline'].version}"
-    browser.wait("return [...document.querySelectorAll('.copy')].every((each) => each.textContent === 'Copy')")
+    browser.wait("return [...document.querySelectorAll('.copy')].every((each) => each.textContent !== 'Copied')")
+
+
+def copied(browser: Browser, name: str, table: str) -> str:
+    """What the clipboard has after a click on the button of this name."""
+    permissions = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
+    browser.driver.execute_cdp_cmd("Browser.grantPermissions", permissions)
+    button = browser.one(f'{table} button[aria-label^="Copy as {name}: "]')
+    browser.run("arguments[0].click()", button)
+    browser.wait("return arguments[0].textContent === 'Copied'", button)
+    found: str = browser.run("return navigator.clipboard.readText()")
+    return found
+
+
+def test_tables_are_copied_as_csv_in_the_order_of_their_rows(browser: Browser) -> None:
+    browser.open(PAGES["many"])
+    sort(browser, 0, "#summary table")
+    header, *rows = csv.reader(copied(browser, "CSV", "#summary").splitlines())
+    assert header[0] == "System"
+    assert rows == [[text.strip() for text in row] for row in cells(browser, "#summary")]
+    field = browser.one("#pairs input[type=search]")
+    field.send_keys("s0")
+    header, *rows = csv.reader(copied(browser, "CSV", "#pairs").splitlines())
+    assert header[:3] == ["System", "Baseline", "Δ"]
+    assert f"{len(rows)} of 435 pairs" in browser.texts("#pairs .count")
+    assert len(rows) > len(cells(browser, "#pairs"))  # also those that scrolling adds
+    assert all("s0" in row[0] or "s0" in row[1] for row in rows)
+
+
+def test_tables_are_copied_as_latex(browser: Browser) -> None:
+    browser.open(PAGES["all pairs"])
+    lines = copied(browser, "LaTeX", "#pairs").splitlines()
+    assert lines[:2] == [r"\begin{tabular}{llrrrr}", r"\toprule"]
+    assert lines[2] == r"System & Baseline & $\Delta$ & 95\% CI & p & adjusted p \\"
+    assert lines[-2:] == [r"\bottomrule", r"\end{tabular}"]
+    assert [line.split(" & ")[:2] for line in lines[4:-2]] == [row[:2] for row in cells(browser, "#pairs")]
+    assert re.search(r" & \$\+\$\d+\.\d+ & ", lines[4])
+
+
+def test_copied_tables_escape_names(browser: Browser) -> None:
+    browser.open(PAGES["hostile"])
+    names = {*map(printable, HOSTILE)}
+    rows = [*csv.reader(copied(browser, "CSV", "#summary").splitlines())]
+    assert {row[0] for row in rows[1:]} == names
+    latex = copied(browser, "LaTeX", "#summary")
+    assert not re.search(r"(?<!\\)[&%#_](?![^ ])", latex.replace(" & ", ""))
+    expected = r"$<$/script$>$$<$script$>$window.hacked = 1$<$/script$>$"
+    assert expected in latex
+    assert r"\{\{ 7 * 7 \}\}" in latex
+
+
+def test_a_table_is_shown_as_text_where_it_cannot_be_copied(browser: Browser) -> None:
+    browser.open(PAGES["scores alone"])
+    browser.run(
+        "navigator.clipboard.writeText = () => Promise.reject(new Error('forbidden'));"
+        "document.execCommand = () => false"
+    )
+    (text,) = browser.all("#summary .table-copies pre")
+    assert not text.is_displayed()
+    browser.one('#summary button[aria-label^="Copy as CSV"]').click()
+    browser.wait("return !arguments[0].hidden", text)
+    assert browser.run("return String(getSelection())").startswith("System,BLEU")
 
 
 def test_without_a_clipboard_the_text_is_copied_by_its_selection(browser: Browser) -> None:

@@ -47,9 +47,10 @@ def unpacked_texts(document: Any) -> Any:
 
 
 def _as_long_as(names: Sequence[str], row: Any) -> Sequence[Any]:
-    if len(_list(row)) != len(names):
-        raise Mismatch(f"expected {len(names)} values for a segment, got {len(row)}")
-    return _list(row)
+    values: Sequence[Any] = _list(row)
+    if len(values) != len(names):
+        raise Mismatch(f"expected {len(names)} values for a segment, got {len(values)}")
+    return values
 
 
 def _at(key: str, unpacked: Callable[[Any], Any], packed: Any) -> Any:

@@ -20,6 +20,7 @@ from ...results import Caveat, Comparison, SetComparison
 from ..cells import decimals_of
 from ..document import Document, Page
 from ..json import embedded_json
+from ..latex import ESCAPES
 from ..layout import Layout
 from ..notes import worded
 from .content import content, content_of_sets
@@ -35,6 +36,7 @@ SCRIPTS = (
     "page",
     "theme",
     "copy",
+    "copytable",
     "adapt",
     "sorting",
     "tabs",
@@ -52,7 +54,7 @@ SCRIPTS = (
     "main",
 )
 # Those of the page of a study, whose figures need none.
-STUDY_SCRIPTS = ("dom", "theme", "copy", "adapt", "sorting", "study")
+STUDY_SCRIPTS = ("dom", "theme", "copy", "copytable", "adapt", "sorting", "study")
 
 
 def as_html(document: Document, layout: Layout) -> str:
@@ -135,7 +137,8 @@ def _style() -> str:
 
 @cache
 def _script(names: tuple[str, ...]) -> str:
-    return "".join((HERE / "scripts" / f"{name}.js").read_text("utf-8") for name in names)
+    scripts = "".join((HERE / "scripts" / f"{name}.js").read_text("utf-8") for name in names)
+    return f'"use strict";\nconst LATEX_ESCAPES = {json.dumps(ESCAPES)};\n{scripts}'
 
 
 def _hash(text: str) -> str:

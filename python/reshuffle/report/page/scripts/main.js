@@ -13,6 +13,7 @@ function start() {
   addThemeButton();
   addCopying();
   addSorting();
+  addTableCopies();
   addBreaks();
   unfoldForPrint();
   state.pair = firstPair(currentView());

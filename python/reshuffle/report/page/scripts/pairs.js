@@ -87,7 +87,8 @@ class PairsTable {
     this.scroller = h("div", { class: "rows" }, this.table);
     this.count = h("output", { class: "count" });
     const key = h("p", { class: "more" }, "Bold: the system is significantly better than the one in the column Baseline.");
-    element.replaceChildren(this.#controls(), this.scroller, ...(this.pairs.some((pair) => isWon(view, pair)) ? [key] : []));
+    const copies = tableCopies(`Pairs under ${viewName()}`, 2, () => this.#cells());
+    element.replaceChildren(this.#controls(), this.scroller, copies, ...(this.pairs.some((pair) => isWon(view, pair)) ? [key] : []));
     columns.forEach((column, position) => {
       addSortButton(this.headers[position], column.first, (direction) => {
         Object.assign(pairsTable, { column: column.label, direction });
@@ -144,6 +145,11 @@ class PairsTable {
     const added = this.shown.slice(first, first + n).map((pair, offset) => this.#row(pair, first + offset));
     this.rows.push(...added);
     this.body.append(...added);
+  }
+
+  /** The texts of all rows that the filter leaves, also of those that scrolling has not added yet. */
+  #cells() {
+    return [this.columns.map(({ label: title }) => title), ...this.shown.map((pair) => this.columns.map((column) => column.cell(pair)))];
   }
 
   #row(pair, position) {

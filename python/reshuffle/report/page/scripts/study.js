@@ -3,5 +3,6 @@
 addThemeButton();
 addCopying();
 addSorting();
+addTableCopies();
 addBreaks();
 unfoldForPrint();
