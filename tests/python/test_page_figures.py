@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import kendalltau
 
 from browser import Browser
 from reshuffle import SegmentScores, compare, score
@@ -626,6 +627,58 @@ class TestNullDistribution:
         browser.open(rated(3, test="t-test").render("html"))
         assert "This test has no replicates" in browser.texts("#null .figure-none")[0]
         assert browser.all("#null svg") == []
+
+
+class TestScatter:
+    def test_a_dot_is_at_the_scores_of_each_system_under_both_metrics(self, browser: Browser) -> None:
+        result = everything(all_pairs=True)
+        browser.open(result.render("html"))
+        titles = browser.texts("#scatter circle title")
+        scores = {s: (result.score(s, "BLEU").score, result.score(s, "TER").score) for s in by_score(result, "BLEU")}
+        assert titles == [f"{s}: BLEU {bleu:.2f}, TER {ter:.2f}" for s, (bleu, ter) in scores.items()]
+        dots = [(float(dot["cx"]), float(dot["cy"])) for dot in marks(browser, "#scatter circle")]
+        for axis in (0, 1):
+            line = np.polyfit([point[axis] for point in dots], [pair[axis] for pair in scores.values()], 1)
+            assert np.polyval(line, [point[axis] for point in dots]) == pytest.approx(
+                [p[axis] for p in scores.values()]
+            )
+            assert (line[0] > 0) == (axis == 0)
+        ranks = [kendalltau(*(np.array([*scores.values()]) * [1, -1]).T)]
+        assert f"Kendall's τ: {ranks[0].statistic:.2f}." in browser.texts("#scatter figcaption")[0]
+
+    def test_the_other_metric_is_chosen_and_stays(self, browser: Browser) -> None:
+        metrics = ["bleu", "chrf", "ter"]
+        result = compare(CORPUS.references, CORPUS.systems, metrics, all_pairs=True, n_resamples=19)
+        browser.open(result.render("html"))
+        assert browser.texts("#scatter option") == ["chrF2", "TER"]
+        select = browser.one("#scatter select")
+        browser.run("arguments[0].value = '2'; arguments[0].dispatchEvent(new Event('change'))", select)
+        assert "TER" in browser.texts("#scatter circle title")[0]
+        browser.run("showView(0, 1)")
+        assert browser.run("return document.querySelector('#scatter select').selectedOptions[0].textContent") == "TER"
+        assert browser.texts("#scatter circle title")[0].split(": ")[1].startswith("chrF2")
+
+    def test_one_metric_or_two_systems_have_none(self, browser: Browser) -> None:
+        browser.open(rated(3).render("html"))
+        assert not browser.one("#scatter").is_displayed()
+
+
+class TestComponents:
+    def test_the_parts_of_the_scores_are_those_of_the_result(self, browser: Browser) -> None:
+        result = everything(all_pairs=True)
+        browser.open(result.render("html"))
+        header, *rows = browser.run(
+            "return [...document.querySelector('#components table').rows]"
+            ".map((row) => [...row.cells].map((cell) => cell.textContent))"
+        )
+        assert header[:3] == ["System", "BLEU", "1-gram precision"]
+        assert header[-4:] == ["brevity penalty", "length ratio", "output length", "reference length"]
+        for system, row in zip(by_score(result, "BLEU"), rows, strict=True):
+            details = result.score(system, "BLEU").details
+            assert row[:3] == [system, f"{result.score(system, 'BLEU').score:.2f}", f"{details['p_1']:.2f}"]
+            assert row[-4:-1] == [f"{details['bp']:.3f}", f"{details['ratio']:.3f}", f"{details['hyp_len']:,}"]
+        browser.run("showView(0, 1)")
+        assert not browser.one("#components").is_displayed()
 
 
 FIGURES = ("ranking", "differences", "matrix", "densities", "null")

@@ -55,13 +55,14 @@ class View {
     const sign = metric.higher_is_better ? -1 : 1;
     this.systems = document.scores
       .filter((score) => score.metric === metric.name)
-      .map(({ system, score, confidence_interval: interval, draws, n_segments }) => ({
+      .map(({ system, score, confidence_interval: interval, draws, n_segments, details }) => ({
         name: system,
         shown: shownName(system),
         score: number(score),
         interval: readInterval(interval),
         draws,
         n_segments,
+        details,
         ranked: ranked.get(system) ?? null,
       }))
       .sort((a, b) => sign * (a.score - b.score));

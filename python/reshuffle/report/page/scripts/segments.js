@@ -1,16 +1,8 @@
 // The segments of two systems: references, outputs with their differences marked, and scores, largest difference first.
 
 const SEGMENTS_AT_ONCE = 20;
-// The length of compressed texts that are inflated at once. More take longer than the rest of the page.
-const MAX_EAGER = 1_000_000;
 // The reader's choices, kept across metrics and test sets. `other` is a chosen pair that was not tested, and the pair that was selected then.
 const segmentChoice = { side: "all", marks: "outputs", text: "", other: null };
-
-/** The segment scores of a system, null where one is missing; null if the metric has no segment scores. */
-function segmentScores(view, system) {
-  const { scores } = view.document.texts;
-  return Object.hasOwn(scores, view.metric.name) ? scores[view.metric.name][system].map(number) : null;
-}
 
 /**
  * The segments of a pair of systems, {index, difference}, largest difference first. Where either score is missing, the difference is null, and
@@ -128,7 +120,7 @@ class SegmentList {
     const columns = [this.texts.systems[system], this.texts.systems[baseline]];
     const contains = (index) =>
       columns.some((lines) => lines[index].toLowerCase().includes(text)) ||
-      this.texts.references[index].some((line) => line?.toLowerCase().includes(text));
+      [this.texts.documents?.[index], this.texts.source?.[index], ...this.texts.references[index]].some((line) => line?.toLowerCase().includes(text));
     this.shown = this.ranked.filter(({ index, difference }) => (!sign || difference * sign > 0) && (!text || contains(index)));
     const all = counted(this.ranked.length, "segment");
     this.count.textContent = this.shown.length === this.ranked.length ? all : `${formatCount(this.shown.length)} of ${all}`;
@@ -170,10 +162,21 @@ class SegmentList {
     return h(
       "li",
       {},
-      h("h3", { tabindex: -1 }, `Segment ${formatCount(index + 1)}`, change && h("span", { class: "change" }, ...change)),
+      h("h3", { tabindex: -1 }, this.#name(index), change && h("span", { class: "change" }, ...change)),
+      ...this.#source(index),
       ...this.#references(index),
       h("div", { class: "outputs" }, ...this.#outputs(index, [baseline, system])),
     );
+  }
+
+  #name(index) {
+    const id = this.texts.documents?.[index];
+    return `Segment ${formatCount(index + 1)}${id === undefined ? "" : `, ${visible(id)}`}`;
+  }
+
+  #source(index) {
+    const text = this.texts.source?.[index] ?? null;
+    return text === null ? [] : [h("div", { class: "source" }, h("h4", {}, "Source"), textBlock([text]))];
   }
 
   #references(index) {
@@ -207,56 +210,21 @@ function labelled(control) {
   return h("label", { class: "field" }, h("span", { class: "hint", "aria-hidden": "true" }, control.getAttribute("aria-label")), control);
 }
 
-/** Texts with a list for each system, from those with a list for each segment. */
-function textsBySystem({ names, systems, scores, ...others }) {
-  const bySystem = (rows) => Object.fromEntries(names.map((name, position) => [name, rows.map((row) => row[position])]));
-  const byMetric = Object.entries(scores).map(([metric, rows]) => [metric, bySystem(rows)]);
-  return { ...others, systems: bySystem(systems), scores: Object.fromEntries(byMetric) };
-}
-
-/** Inflate the texts of a view: large ones when the section comes into sight. Until then, it says so. */
-function readTexts(view, element) {
-  element.replaceChildren(h("p", { class: "hint" }, "Reading the texts …"));
-  if (view.document.texts.deflate.length <= MAX_EAGER) {
-    unpackTexts(view, element);
-    return;
-  }
-  const observer = new IntersectionObserver((entries) => {
-    if (!entries.at(-1).isIntersecting) return;
-    observer.disconnect();
-    unpackTexts(view, element);
-  });
-  observer.observe(element);
-}
-
-/** Inflate the texts, and fill the section if they are still those of the view. */
-async function unpackTexts(view, element) {
-  element.setAttribute("aria-busy", "true");
-  const { document: shown } = view;
-  shown.unpacking ??= inflated(shown.texts).then((texts) => Object.assign(shown, { texts: textsBySystem(texts) }));
-  await shown.unpacking;
-  if (currentView().document !== shown) return;
-  element.removeAttribute("aria-busy");
-  segments.render(currentView(), element);
-  showSelected();
-}
-
 let segmentList = null;
 
-const segments = {
+addSection({
   id: "segments",
   applies: () => comparisons.some((each) => each.texts),
   render(view, element) {
     segmentList = null;
-    if (isDeflated(view.document.texts)) {
-      readTexts(view, element);
+    if (!view.document.texts) {
+      element.replaceChildren(h("p", { class: "hint" }, "The average over test sets has no segments of its own: choose a test set."));
       return;
     }
-    element.removeAttribute("aria-busy");
-    segmentList = view.document.texts ? new SegmentList(view, element) : null;
-    if (!segmentList) element.replaceChildren(h("p", { class: "hint" }, "The average over test sets has no segments of its own: choose a test set."));
+    withTexts(view, element, () => {
+      segmentList = new SegmentList(view, element);
+      if (state.pair) this.selected(view, view.pair(...state.pair));
+    });
   },
   selected: (view, pair) => segmentList?.select(pair),
-};
-
-addSection(segments);
+});
