@@ -23,6 +23,7 @@ from ..json import embedded_json
 from ..latex import ESCAPES
 from ..layout import Layout
 from ..notes import worded
+from ..since import since_sentences, since_tables
 from .content import content, content_of_sets
 
 __all__ = ["STUDY_SCRIPTS", "as_html", "page_of"]
@@ -82,14 +83,15 @@ def as_html(document: Document, layout: Layout) -> str:
 
 def page_of(result: Comparison | SetComparison, layout: Layout) -> Page:
     """The page of a comparison on one test set or on several."""
+    since = [*since_tables(result, layout)], [*since_sentences(result, layout)]
     if isinstance(result, SetComparison):
         sets = layout.apply_to_sets(result)
         # With the names of the report, in the order of those in scripts/result.js.
         comparisons = [*([] if sets.average is None else [sets.average]), *sets.sets.values()]
-        shown = content_of_sets(sets, layout)
+        shown = content_of_sets(sets, layout, since)
     else:
         comparisons = [layout.apply(result)]
-        shown = content(comparisons[0], layout)
+        shown = content(comparisons[0], layout, since)
     layout.check_texts(comparison.texts for comparison in comparisons)
     settings = {
         "names": dict(layout.names),

@@ -25,7 +25,7 @@ function kendall(x, y) {
 }
 
 function drawScatter(view, other, width) {
-  const [size, left, top] = [Math.min(width, 560), 64, 12];
+  const [size, left, top] = [Math.min(width, 560), 52, 30];
   const bottom = Math.round(size * 0.75);
   const points = view.systems.map((system) => ({ ...system, y: other.systems[other.positions.get(system.name)].score }));
   const x = linearScale(paddedRange(points.map(({ score }) => score), 0.08), [left, size - 12]);
@@ -49,9 +49,9 @@ function verticalAxis(scale, { left, right, title }) {
   const axis = svg("g", { class: "axis", "aria-hidden": "true" });
   for (const [value, text] of ticksOf({ low: scale.low, high: scale.high, start: scale.end, end: scale.start })) {
     axis.append(svg("line", { class: "grid", x1: left, x2: right, y1: scale(value), y2: scale(value) }));
-    axis.append(label(text, { class: "tick-left", x: left - 8, y: scale(value), "text-anchor": "end" }));
+    axis.append(label(text, { class: "muted", x: left - 8, y: scale(value), "text-anchor": "end" }));
   }
-  axis.append(label(title, { class: "muted", x: 12, y: (scale.start + scale.end) / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${(scale.start + scale.end) / 2})` }));
+  axis.append(label(title, { class: "muted", x: 4, y: 10 }));
   return axis;
 }
 
