@@ -96,7 +96,9 @@ class Design:
 
     def count(self, data: Data, units: Units, seed: int) -> Resampled:
         """Count the systems on a test set, whose replicates have this seed."""
-        texts = data.texts(self.names) if self.with_texts else None
+        if units.source is not None and not self.with_texts:
+            raise InputError("a source is shown with the texts: add with_texts (--with-texts), or leave it out")
+        texts = data.texts(self.names, units) if self.with_texts else None
         resampled = Resampled.from_data(data, self.names, units, replace(self.resampling, seed=seed), self.pairs)
         return resampled if texts is None else resampled.with_texts(texts)
 
@@ -118,7 +120,7 @@ def data_and_units(options: Any) -> tuple[Data, Units]:
         options.references, options.systems, options.reference, documents=options.documents, strata=strata
     )
     data = Data.from_arguments(texts.references, texts.systems, options.metrics)
-    return data, Units(texts.documents, texts.strata)
+    return data, Units(texts.documents, texts.strata, getattr(options, "source", None))
 
 
 class Resampled(NamedTuple):

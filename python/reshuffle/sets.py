@@ -31,7 +31,7 @@ class TestSet:
 
     Parameters
     ----------
-    references, systems, documents, strata, reference
+    references, systems, documents, strata, reference, source
         As for :func:`reshuffle.compare`: texts and ids, or a data frame and names of its columns.
     metrics : str, metric, or sequence of these, optional
         The metrics on this test set, instead of those of the call: with other options, such as a tokenizer, or with
@@ -51,6 +51,7 @@ class TestSet:
     documents: DocumentIds | None = None
     strata: StratumIds | None = None
     reference: str | Sequence[str] | None = None
+    source: Sequence[str | None] | None = None
 
 
 AnySet: TypeAlias = "TestSet | tuple[References, Systems]"
@@ -152,7 +153,7 @@ class SetData(NamedTuple):
                 strata=test_set.strata,
             )
             data = Data.from_arguments(texts.references, texts.systems, own)
-        return cls(data, Units(texts.documents, texts.strata))
+        return cls(data, Units(texts.documents, texts.strata, test_set.source))
 
 
 def compared_sets(
@@ -198,7 +199,7 @@ def common_texts(sets: Mapping[str, SetData]) -> list[ComparedTexts]:
     for name, each in sets.items():
         with on_test_set(name):
             common = [system for system in each.data.names if all(system in s.data.names for s in sets.values())]
-            found.append(each.data.texts(common))
+            found.append(each.data.texts(common, each.units))
     return found
 
 

@@ -100,6 +100,8 @@ class Units:
 
     documents: DocumentIds | None = None
     strata: StratumIds | None = None
+    source: Sequence[str | None] | None = None
+    """The source text of each segment, which only reports show."""
 
 
 @frozen(kw_only=True, slots=False)

@@ -56,6 +56,7 @@ class Browser:
         place, number_sign, fragment = address.partition("#")
         self.loads += 1
         self.driver.get(f"{place.partition('?')[0]}?{self.loads}{number_sign}{fragment}")
+        self.wait("return document.querySelector('[aria-busy=true]') === null")
 
     def run(self, script: str, *arguments: Any) -> Any:
         """The value that a script returns."""

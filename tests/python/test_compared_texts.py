@@ -156,7 +156,7 @@ def test_only_html_has_a_limit_which_is_for_all_test_sets_together() -> None:
             "--max-texts 1MB (max_texts=1_000_000), or leave out --with-texts"
         )
         assert result.render("json") == result.render("json", max_texts=1)
-    assert Layout().max_texts == MAX_TEXTS == 20_000_000
+    assert Layout().max_texts == MAX_TEXTS == 50_000_000
     with pytest.raises(InputError, match="max_texts must be a whole number of at least 0, got -1"):
         one.render("html", max_texts=-1)
     assert "<iframe" in one._repr_html_()
@@ -283,3 +283,64 @@ def test_texts_that_do_not_fit_the_result_are_named(text: str, message: str) -> 
     with pytest.raises(InputError) as found:
         read_json(text)
     assert str(found.value).startswith(f"JSON, {message}")
+
+
+# --- The source
+
+
+def test_a_source_is_kept_with_the_texts(demo: Path, run: Any) -> None:
+    source = ["Quelle", None, "</script>", "ß"]
+    comparison = compare(REFERENCES, SYSTEMS, n_resamples=9, with_texts=True, source=source, documents=[1, 1, 2, 2])
+    assert comparison.texts is not None
+    assert comparison.texts.source == tuple(source)
+    assert comparison.texts.documents == ("1", "1", "2", "2")
+    without = compare(REFERENCES, SYSTEMS, n_resamples=9, with_texts=True)
+    assert without.texts is not None
+    assert comparison.texts.n_bytes == without.texts.n_bytes + len("Quelle</script>ß".encode())
+    for saved in (read_json(comparison.render("json")), read_html(comparison.render("html"))):
+        assert saved == comparison
+    sets = {name: TestSet(REFERENCES, SYSTEMS, source=[name] * 4) for name in ("x", "y")}
+    averaged = compare_sets(sets, n_resamples=9, with_texts=True)
+    assert [averaged[name].texts.source for name in sets] == [("x",) * 4, ("y",) * 4]  # type: ignore[union-attr]
+    Path("source.txt").write_text("".join(f"line {i}\n" for i in range(400)), "utf-8")
+    options = ["--with-texts", "-n", "99", "--source", "source.txt"]
+    assert run("compare", *files(demo), *options, "-o", "out.json").code == 0
+    saved = read_json("out.json")
+    assert isinstance(saved, Comparison)
+    assert saved.texts is not None
+    assert saved.texts.source == tuple(f"line {i}" for i in range(400))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"source": ["x"] * 4}, "a source is shown with the texts: add with_texts (--with-texts), or leave it out"),
+        ({"source": ["x"] * 3, "with_texts": True}, "source: expected a text for each of 4 segments, got 3"),
+        ({"source": "xxxx", "with_texts": True}, "source: expected a text for each of 4 segments, got a single string"),
+        ({"source": ["x", 1, "x", "x"], "with_texts": True}, "the source, segment 2: expected a string, got 1"),
+    ],
+)
+def test_a_source_that_does_not_fit_is_an_error(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as found:
+        compare(REFERENCES, SYSTEMS, n_resamples=9, **options)
+    assert str(found.value) == message
+
+
+@pytest.mark.parametrize(
+    ("command", "lines", "message"),
+    [
+        ("compare", 399, "source.txt has texts for 399 segments, but reference.txt has 400: expected a text for each"),
+        ("score", 400, "--source is for reports of compare with texts: leave it out"),
+        ("flips", 400, "--source is for reports of compare with texts: leave it out"),
+    ],
+)
+def test_a_source_file_that_does_not_fit_is_an_error(
+    demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch, command: str, lines: int, message: str
+) -> None:
+    monkeypatch.chdir(demo)
+    Path("source.txt").write_text("x\n" * lines, "utf-8")
+    texts = ["reference.txt", "baseline.txt", "tuned.txt", "--source", "source.txt"]
+    more = {"compare": ["--with-texts", "-o", "x.html"], "flips": ["--threshold", "50"]}.get(command, [])
+    outcome = run(command, *texts, *more)
+    assert outcome.code == 2
+    assert message in outcome.err

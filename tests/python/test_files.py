@@ -28,7 +28,7 @@ KEYS = [
 # Each key has another value than its default.
 ARGS = (
     "ref.txt a.txt b.txt --refs more.txt --scores C c.a c.b --lower-is-better C --missing pairwise --parses r m a b "
-    "--docs d --strata s --input-format tsv -m bleu:tokenize=intl ter --lowercase"
+    "--docs d --strata s --source t --input-format tsv -m bleu:tokenize=intl ter --lowercase"
 )
 TABLE = {
     "references": ["ref.txt", "more.txt"],
@@ -39,6 +39,7 @@ TABLE = {
     "parses": ["r", "m", "a", "b"],
     "documents": "d",
     "strata": "s",
+    "source": "t",
     "input_format": "tsv",
     "metrics": ["bleu:tokenize=intl", "ter"],
     "lowercase": True,

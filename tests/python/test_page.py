@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import csv
 import hashlib
 import json
 import math
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import reshuffle.report.json
 from browser import Browser
 from lazy import Lazy
 from pages import markup
@@ -196,6 +198,58 @@ def test_the_digits_of_the_report_are_those_of_the_page(browser: Browser) -> Non
     assert f"{result.score('larger', 'BLEU').score:.1f}" in chain.from_iterable(cells(browser, "#summary"))
     assert f"{pair.difference:+.1f}" in chain.from_iterable(cells(browser, "#pairs"))
     assert details(browser)["Difference Δ"] == f"{pair.difference:+.1f}"
+
+
+def test_compressed_pairs_are_shown_as_others(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reshuffle.report.json, "MAX_PLAIN", 100)
+    result = RESULTS["all pairs"]
+    assert isinstance(result, Comparison)
+    page = result.render("html")
+    assert '"comparisons": {"deflate"' in page
+    browser.open(page, "metric=TER&system=rules&baseline=tuned")
+    assert browser.run("return [viewName(), ...state.pair]") == ["TER", "rules", "tuned"]
+    check_pairs(browser, result)
+
+
+# --- Narrow pages
+
+
+def test_names_in_tables_are_broken_between_their_parts(browser: Browser) -> None:
+    result = compare(
+        metrics=ratings(["news.en_de-sentence_document.6974.txt", "MSRA.MADL.6926.txt", "b"]),
+        all_pairs=True,
+        n_resamples=99,
+    )
+    browser.resize(390)
+    browser.open(result.render("html"))
+    lines = browser.run(
+        """const rangeOf = (node, at) => {
+          const range = document.createRange();
+          range.setStart(node, at);
+          range.setEnd(node, at + 1);
+          return range.getBoundingClientRect().top;
+        };
+        return [...document.querySelectorAll("td.name")].map((cell) => [...cell.childNodes].filter((node) => node.data)
+          .map((node) => new Set([...node.data].map((_, at) => Math.round(rangeOf(node, at)))).size));"""
+    )
+    assert any(len(parts) > 4 for parts in lines)
+    assert {n for parts in lines for n in parts} == {1}
+    assert {*browser.texts("#summary td.name")} == {*result.systems}
+
+
+def test_at_most_three_notes_are_above_the_figures(browser: Browser) -> None:
+    browser.open(PAGES["all pairs"])
+    notes = browser.all("#summary .notes li")
+    assert len(notes) > 3
+    assert [note.is_displayed() for note in notes] == [True] * 3 + [False] * (len(notes) - 3)
+    browser.one("#summary details > summary").click()
+    assert all(note.is_displayed() for note in notes)
+    assert f"{len(notes) - 3} more notes" == browser.texts("#summary details > summary")[0]
+    browser.open(PAGES["all pairs"])
+    browser.run("window.dispatchEvent(new Event('beforeprint'))")
+    assert browser.one("#summary details").get_attribute("open")
+    browser.run("window.dispatchEvent(new Event('afterprint'))")
+    assert not browser.one("#summary details").get_attribute("open")
 
 
 # --- Security
@@ -654,7 +708,68 @@ def test_texts_are_copied(browser: Browser) -> None:
     assert browser.texts("#signature") == [RESULTS["baseline"].signature]
     assert browser.texts("#bibtex") == [RESULTS["baseline"].bibtex()]
     assert browser.texts("#versions")[0].splitlines()[0] == f"reshuffle {RESULTS['baseline'].version}"
-    browser.wait("return [...document.querySelectorAll('.copy')].every((each) => each.textContent === 'Copy')")
+    browser.wait("return [...document.querySelectorAll('.copy')].every((each) => each.textContent !== 'Copied')")
+
+
+def copied(browser: Browser, name: str, table: str) -> str:
+    """What the clipboard has after a click on the button of this name."""
+    permissions = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
+    browser.driver.execute_cdp_cmd("Browser.grantPermissions", permissions)
+    button = browser.one(f'{table} button[aria-label^="Copy as {name}: "]')
+    browser.run("arguments[0].click()", button)
+    browser.wait("return arguments[0].textContent === 'Copied'", button)
+    found: str = browser.run("return navigator.clipboard.readText()")
+    return found
+
+
+def test_tables_are_copied_as_csv_in_the_order_of_their_rows(browser: Browser) -> None:
+    browser.open(PAGES["many"])
+    sort(browser, 0, "#summary table")
+    header, *rows = csv.reader(copied(browser, "CSV", "#summary").splitlines())
+    assert header[0] == "System"
+    assert rows == [[text.strip() for text in row] for row in cells(browser, "#summary")]
+    field = browser.one("#pairs input[type=search]")
+    field.send_keys("s0")
+    header, *rows = csv.reader(copied(browser, "CSV", "#pairs").splitlines())
+    assert header[:3] == ["System", "Baseline", "Δ"]
+    assert f"{len(rows)} of 435 pairs" in browser.texts("#pairs .count")
+    assert len(rows) > len(cells(browser, "#pairs"))  # also those that scrolling adds
+    assert all("s0" in row[0] or "s0" in row[1] for row in rows)
+
+
+def test_tables_are_copied_as_latex(browser: Browser) -> None:
+    browser.open(PAGES["all pairs"])
+    lines = copied(browser, "LaTeX", "#pairs").splitlines()
+    assert lines[:2] == [r"\begin{tabular}{llrrrr}", r"\toprule"]
+    assert lines[2] == r"System & Baseline & $\Delta$ & 95\% CI & p & adjusted p \\"
+    assert lines[-2:] == [r"\bottomrule", r"\end{tabular}"]
+    assert [line.split(" & ")[:2] for line in lines[4:-2]] == [row[:2] for row in cells(browser, "#pairs")]
+    assert re.search(r" & \$\+\$\d+\.\d+ & ", lines[4])
+
+
+def test_copied_tables_escape_names(browser: Browser) -> None:
+    browser.open(PAGES["hostile"])
+    names = {*map(printable, HOSTILE)}
+    rows = [*csv.reader(copied(browser, "CSV", "#summary").splitlines())]
+    assert {row[0] for row in rows[1:]} == names
+    latex = copied(browser, "LaTeX", "#summary")
+    assert not re.search(r"(?<!\\)[&%#_](?![^ ])", latex.replace(" & ", ""))
+    expected = r"$<$/script$>$$<$script$>$window.hacked = 1$<$/script$>$"
+    assert expected in latex
+    assert r"\{\{ 7 * 7 \}\}" in latex
+
+
+def test_a_table_is_shown_as_text_where_it_cannot_be_copied(browser: Browser) -> None:
+    browser.open(PAGES["scores alone"])
+    browser.run(
+        "navigator.clipboard.writeText = () => Promise.reject(new Error('forbidden'));"
+        "document.execCommand = () => false"
+    )
+    (text,) = browser.all("#summary .table-copies pre")
+    assert not text.is_displayed()
+    browser.one('#summary button[aria-label^="Copy as CSV"]').click()
+    browser.wait("return !arguments[0].hidden", text)
+    assert browser.run("return String(getSelection())").startswith("System,BLEU")
 
 
 def test_without_a_clipboard_the_text_is_copied_by_its_selection(browser: Browser) -> None:

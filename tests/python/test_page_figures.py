@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import kendalltau
 
 from browser import Browser
 from reshuffle import SegmentScores, compare, score
@@ -619,12 +620,65 @@ class TestNullDistribution:
             browser.run("selectPair(arguments[0], 'baseline')", system)
             (caption,) = browser.texts("#null figcaption")
             assert f"({test.exceedances or 'none'})." in caption
+            assert ("p is twice this share" in caption) == (test.tails == 2 and test.exceedances != 0)
             assert caption.startswith("499 shuffles.")
 
     def test_tests_without_replicates_have_none(self, browser: Browser) -> None:
         browser.open(rated(3, test="t-test").render("html"))
         assert "This test has no replicates" in browser.texts("#null .figure-none")[0]
         assert browser.all("#null svg") == []
+
+
+class TestScatter:
+    def test_a_dot_is_at_the_scores_of_each_system_under_both_metrics(self, browser: Browser) -> None:
+        result = everything(all_pairs=True)
+        browser.open(result.render("html"))
+        titles = browser.texts("#scatter circle title")
+        scores = {s: (result.score(s, "BLEU").score, result.score(s, "TER").score) for s in by_score(result, "BLEU")}
+        assert titles == [f"{s}: BLEU {bleu:.2f}, TER {ter:.2f}" for s, (bleu, ter) in scores.items()]
+        dots = [(float(dot["cx"]), float(dot["cy"])) for dot in marks(browser, "#scatter circle")]
+        for axis in (0, 1):
+            line = np.polyfit([point[axis] for point in dots], [pair[axis] for pair in scores.values()], 1)
+            assert np.polyval(line, [point[axis] for point in dots]) == pytest.approx(
+                [p[axis] for p in scores.values()]
+            )
+            assert (line[0] > 0) == (axis == 0)
+        ranks = [kendalltau(*(np.array([*scores.values()]) * [1, -1]).T)]
+        assert f"Kendall's τ: {ranks[0].statistic:.2f}." in browser.texts("#scatter figcaption")[0]
+
+    def test_the_other_metric_is_chosen_and_stays(self, browser: Browser) -> None:
+        metrics = ["bleu", "chrf", "ter"]
+        result = compare(CORPUS.references, CORPUS.systems, metrics, all_pairs=True, n_resamples=19)
+        browser.open(result.render("html"))
+        assert browser.texts("#scatter option") == ["chrF2", "TER"]
+        select = browser.one("#scatter select")
+        browser.run("arguments[0].value = '2'; arguments[0].dispatchEvent(new Event('change'))", select)
+        assert "TER" in browser.texts("#scatter circle title")[0]
+        browser.run("showView(0, 1)")
+        assert browser.run("return document.querySelector('#scatter select').selectedOptions[0].textContent") == "TER"
+        assert browser.texts("#scatter circle title")[0].split(": ")[1].startswith("chrF2")
+
+    def test_one_metric_or_two_systems_have_none(self, browser: Browser) -> None:
+        browser.open(rated(3).render("html"))
+        assert not browser.one("#scatter").is_displayed()
+
+
+class TestComponents:
+    def test_the_parts_of_the_scores_are_those_of_the_result(self, browser: Browser) -> None:
+        result = everything(all_pairs=True)
+        browser.open(result.render("html"))
+        header, *rows = browser.run(
+            "return [...document.querySelector('#components table').rows]"
+            ".map((row) => [...row.cells].map((cell) => cell.textContent))"
+        )
+        assert header[:3] == ["System", "BLEU", "1-gram precision"]
+        assert header[-4:] == ["brevity penalty", "length ratio", "output length", "reference length"]
+        for system, row in zip(by_score(result, "BLEU"), rows, strict=True):
+            details = result.score(system, "BLEU").details
+            assert row[:3] == [system, f"{result.score(system, 'BLEU').score:.2f}", f"{details['p_1']:.2f}"]
+            assert row[-4:-1] == [f"{details['bp']:.3f}", f"{details['ratio']:.3f}", f"{details['hyp_len']:,}"]
+        browser.run("showView(0, 1)")
+        assert not browser.one("#components").is_displayed()
 
 
 FIGURES = ("ranking", "differences", "matrix", "densities", "null")
@@ -704,12 +758,55 @@ class TestLayout:
     def test_names_are_shortened_where_they_differ_least(self, browser: Browser) -> None:
         result = rated(16)
         browser.resize(400)
-        browser.open(result.render("html"))
+        names = {name: f"{name} trained on all data of the shared task" for name in result.systems}
+        browser.open(result.render("html", names=names))
         shown = browser.run(
             "return [...document.querySelectorAll('#ranking .row .name')].map((name) => name.firstChild.data)"
         )
         assert len(set(shown)) == 16
         assert all("…" in name for name in shown)
+
+    @pytest.mark.parametrize("figure", ["ranking", "differences"])
+    def test_intervals_are_visible_beside_their_dots_on_narrow_pages(self, browser: Browser, figure: str) -> None:
+        rng = np.random.default_rng(4)
+        means = [60, *range(90, 105)]  # one far behind the others, so that their intervals are short
+        scores = SegmentScores("r", {f"system {mean}": rng.normal(mean, 12, 500) for mean in means})
+        result = compare(metrics=scores, n_resamples=99, all_pairs=True)
+        browser.resize(390)
+        browser.open(result.render("html"))
+        lengths = [
+            float(found[2]) - float(found[1])
+            for mark in marks(browser, f"#{figure} .whisker")
+            if (found := re.match(r"M([\d.]+),[\d.]+H([\d.]+)", mark["d"]))
+        ]
+        radii = [float(mark["r"]) for mark in marks(browser, f"#{figure} circle.dot")]
+        assert len(lengths) == len(radii) >= 15
+        assert all(length / 2 >= radius + 1 for length, radius in zip(lengths, radii, strict=True))
+
+    def test_names_along_the_heat_map_are_in_sight_on_narrow_pages(self, browser: Browser) -> None:
+        browser.resize(390)
+        result = rated(16)
+        names = {name: f"{name} with a name that is long" for name in result.systems}
+        browser.open(result.render("html", names=names))
+        assert browser.run(
+            "const scroller = document.querySelector('#matrix .figure-scroll');"
+            "return scroller.scrollWidth <= scroller.clientWidth"
+        )
+        assert browser.run(OVERLAPS) == []
+
+    def test_ridges_of_many_systems_are_those_of_the_best_until_the_reader_wants_all(self, browser: Browser) -> None:
+        browser.open(rated(40).render("html"))
+        assert len(browser.all("#densities .ridge")) == 20
+        systems = by_score(rated(40), "rating")
+        assert browser.texts("#densities svg > text.name") == systems[:20]
+        button = browser.one("#densities button")
+        assert button.text == "Show all 40 systems"
+        button.click()
+        assert browser.texts("#densities svg > text.name") == systems
+        assert browser.one("#densities button").text == "Show the best 20"
+        assert browser.run("return document.activeElement === document.querySelector('#densities button')")
+        browser.run("showView(0, 0)")  # stays
+        assert len(browser.all("#densities .ridge")) == 40
 
     def test_scores_that_are_equal_up_to_rounding_are_drawn(self, browser: Browser) -> None:
         scores = {"a": [1e9] * 20, "b": [1e9] * 19 + [1e9 + 1e-6], "c": [1e9] * 20}

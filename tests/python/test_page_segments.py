@@ -155,6 +155,33 @@ def test_without_scores_of_segments_they_are_in_the_order_of_the_test_set(browse
     assert browser.all(f'{SECTION} select[aria-label="Segments"]') == []
 
 
+def test_outputs_that_resemble_each_other_take_little_space_in_the_page() -> None:
+    rng = np.random.default_rng(2)
+    vocabulary = ["".join(letters) for letters in rng.choice([*"abcdefghij"], (5000, 6))]
+    lines = [" ".join(rng.choice(vocabulary, 30)) for _ in range(50)]
+    systems = {f"s{i}": [line.replace("a", "b", i) for line in lines] for i in range(40)}
+    ratings = {name: rng.integers(0, 9, 50).tolist() for name in systems}
+    sizes = []
+    for n in (10, 40):
+        few = {name: systems[name] for name in [*systems][:n]}
+        scores = SegmentScores("rating", {name: ratings[name] for name in few})
+        without = compare(metrics=scores, n_resamples=9).render("html")
+        sizes.append(len(small(few, lines, scores).render("html")) - len(without))
+    assert sum(len(line) for each in systems.values() for line in each) > 400_000
+    assert sizes[1] < 2 * sizes[0] < 100_000
+
+
+def test_large_texts_are_read_when_the_segments_come_into_sight(browser: Browser) -> None:
+    rng = np.random.default_rng(3)
+    systems = {name: ["".join(map(chr, rng.integers(0x4E00, 0x9FFF, 4000))) for _ in range(100)] for name in "ab"}
+    ratings = SegmentScores("rating", {"a": [*range(100)], "b": [*range(2, 102)]})
+    browser.open(small(systems, ["r"] * 100, ratings).render("html"))
+    assert browser.texts(f"{SECTION} .body") == ["Reading the texts …"]
+    browser.run("document.querySelector('#segments').scrollIntoView()")
+    browser.wait(f"return document.querySelectorAll('{SEGMENT}').length === 20")
+    assert browser.texts(f"{SEGMENT}:first-child .outputs .text") == [systems["a"][0], systems["b"][0]]
+
+
 # --- Marks
 
 
@@ -436,3 +463,122 @@ def luminance(colour: list[int]) -> float:
     """The relative luminance of WCAG 2."""
     linear = [c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+# --- What else is known of texts
+
+
+def table_rows(browser: Browser, section: str) -> list[list[list[str]]]:
+    """The rows of each table of a section, with its header."""
+    found: list[list[list[str]]] = browser.run(
+        "return [...document.querySelectorAll(`${arguments[0]} .scroll table`)].map((table) =>"
+        " [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent)))",
+        section,
+    )
+    return found
+
+
+def test_the_source_is_shown_above_the_references_and_found_by_the_filter(browser: Browser) -> None:
+    systems = {"a": ["x", "y z", "z"], "b": ["x x", "y", "w"]}
+    comparison = small(systems, ["x", "y", "z"], source=[HOSTILE[0], None, "Ein Haus"])
+    browser.open(comparison.render("html"))
+    shown = browser.run(
+        f"return [...document.querySelectorAll('{SEGMENT}')].map((each) =>"
+        " [...each.querySelectorAll('.source')].map((text) => text.textContent))"
+    )
+    sources = dict(zip(numbers(browser), shown, strict=True))
+    assert sources == {
+        0: [f"Source{HOSTILE[0]}", "Referencex"],
+        1: ["Referencey"],
+        2: ["SourceEin Haus", "Referencez"],
+    }
+    search(browser, "ein haus")
+    assert numbers(browser) == [2]
+
+
+@cache
+def in_documents() -> Comparison:
+    corpus = demo_corpus()
+    documents = [f"<b>talk {i // 40}" for i in range(400)]
+    texts = corpus.references, corpus.systems
+    return compare(*texts, ["bleu", "ter"], documents=documents, n_resamples=19, with_texts=True, all_pairs=True)
+
+
+def test_documents_are_those_of_the_pair_with_mean_scores_of_their_segments(browser: Browser) -> None:
+    comparison = in_documents()
+    browser.open(comparison.render("html"), "metric=TER&system=tuned&baseline=rules")
+    assert comparison.texts is not None
+    assert comparison.texts.documents is not None
+    scores = comparison.texts.scores["TER"]
+    system, baseline = pair_of(browser)
+    expected = []
+    for document in dict.fromkeys(comparison.texts.documents):
+        inside = [i for i, each in enumerate(comparison.texts.documents) if each == document]
+        means = [np.mean([scores[name][i] for i in inside]) for name in (system, baseline)]  # type: ignore[misc]
+        expected.append([document, "40", f"{means[0]:.2f}", f"{means[1]:.2f}", f"{means[0] - means[1]:+.2f}"])
+    ((header, *rows),) = table_rows(browser, "#documents")
+    assert header == ["Document", "Segments", system, baseline, "Δ"]
+    assert sorted(expected) == sorted(rows)
+    differences = [abs(float(row[-1])) for row in rows]
+    assert differences == sorted(differences, reverse=True)
+    search(browser, "talk 3")
+    assert sorted(numbers(browser)) == [*range(120, 140)] or len(numbers(browser)) == 20
+    assert all(", <b>talk 3" in text for text in browser.texts(f"{SEGMENT} > h3"))
+
+
+def test_without_documents_there_is_no_section_of_them(browser: Browser) -> None:
+    browser.open(demo().render("html"))
+    assert not browser.one("#documents").is_displayed()
+
+
+def test_scores_by_length_are_means_of_segments_whose_reference_has_so_many_words(browser: Browser) -> None:
+    lengths = [3, 10, 11, 20, 25, 41, 60]
+    references = [" ".join(["w"] * n) for n in lengths]
+    values = {"a": [1, 2, 3, 4, 5, 6, 8], "b": [2, 2, 2, 2, 2, None, 4]}
+    ratings = SegmentScores(
+        "rating", {k: [np.nan if x is None else x for x in v] for k, v in values.items()}, missing="pairwise"
+    )
+    systems = {name: ["x"] * 7 for name in values}
+    browser.open(small(systems, references, ["chrf", ratings]).render("html"), "metric=rating")
+    ((header, *rows),) = table_rows(browser, "#lengths")
+    assert header == ["System", "0–10 (2)", "11–20 (2)", "21–30 (1)", "over 40 (2)"]
+    assert {row[0]: [float(cell) for cell in row[1:]] for row in rows} == {
+        "a": [1.5, 3.5, 5, 7],
+        "b": [2, 2, 2, 4],
+    }
+
+
+def test_words_are_those_that_one_output_has_and_the_other_lacks(browser: Browser) -> None:
+    systems = {
+        "a": ["the cat sat", "a dog dog", "same <b>", "nothing"],
+        "b": ["the mat sat", "the dog barks", "same <b>", "the the the"],
+    }
+    references = [["the cat sat", "a dog barks", "same <b>", "the end"], ["the mat", None, None, None]]
+    browser.open(small(systems, references, baseline="b").render("html"), "system=a&baseline=b")
+    browser.run("document.querySelector('#ngrams').scrollIntoView()")
+    browser.wait("return document.querySelector('#ngrams table') !== null")
+    first, second = table_rows(browser, "#ngrams")
+    assert first[0] == ["Word", "only a", "only b"]
+    assert sorted(first[1:]) == [["a", "1", "0"], ["cat", "1", "0"]]
+    assert second[0] == ["Word", "only b", "only a"]
+    assert sorted(second[1:]) == [["barks", "1", "0"], ["mat", "1", "0"], ["the", "1", "0"]]
+    select = browser.one("#ngrams select")
+    browser.run("arguments[0].value = '2'; arguments[0].dispatchEvent(new Event('change'))", select)
+    first, second = table_rows(browser, "#ngrams")
+    assert sorted(row[0] for row in first[1:]) == ["a dog", "cat sat", "the cat"]
+    assert sorted(row[0] for row in second[1:]) == ["dog barks", "the mat"]
+    assert browser.run("return document.activeElement === document.querySelector('#ngrams select')")
+
+
+def test_hostile_texts_are_shown_as_they_are_in_every_section(browser: Browser) -> None:
+    systems = {"<i>a": HOSTILE, "b": [line[::-1] for line in HOSTILE]}
+    documents = [f"<img src=x onerror='window.broken = true'>{i // 3}" for i in range(len(HOSTILE))]
+    ratings = SegmentScores("</script>", {name: [*range(i, i + len(HOSTILE))] for i, name in enumerate(systems)})
+    comparison = small(systems, HOSTILE, ["chrf", ratings], documents=documents, source=HOSTILE)
+    browser.resize(400)
+    browser.open(comparison.render("html"))
+    browser.run("document.querySelector('#ngrams').scrollIntoView()")
+    browser.wait("return document.querySelector('#ngrams table') !== null")
+    assert browser.run("return window.broken") is None
+    assert browser.all("main img, main script, main i, main b") == []
+    assert browser.run("return document.documentElement.scrollWidth") <= 400

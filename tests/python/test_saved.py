@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import gzip
 import io
 import json
 import math
-from collections.abc import Mapping
+import re
+import zlib
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -17,6 +20,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
+import reshuffle.report.json
 from margins import with_margins
 from mutations import crashes
 from reshuffle import (
@@ -488,6 +492,42 @@ def test_test_sets_of_other_systems_or_metrics_are_refused(place: str, message: 
         (document if place == "average" else document["sets"])[place] = json.loads(other.render("json"))
         with pytest.raises(InputError, match=message):
             read_json(json.dumps(document))
+
+
+def packed_texts(change: Callable[[Any], Any]) -> str:
+    """A page whose packed texts have been changed."""
+    page = compare(REFERENCES, SYSTEMS, n_resamples=9, with_texts=True).render("html")
+    (packed,) = re.findall(r'"texts": \{"deflate": ?"([^"]*)"', page)
+    texts = change(json.loads(zlib.decompress(base64.b64decode(packed))))
+    whole = texts if isinstance(texts, bytes) else zlib.compress(json.dumps(texts).encode())
+    return page.replace(packed, base64.b64encode(whole).decode())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda texts: b"not compressed", "texts.deflate: expected compressed JSON"),
+        (lambda texts: zlib.compress(b"{"), "texts.deflate: expected compressed JSON"),
+        (lambda texts: zlib.compress(b"{}")[:-5], "texts.deflate: expected compressed JSON, got a part of it"),
+        (lambda texts: [], "texts: expected an object, got a list"),
+        (lambda texts: {**texts, "systems": [["x"], *texts["systems"][1:]]}, "texts.systems: expected 4 values"),
+        (lambda texts: {**texts, "scores": {"BLEU": [[1, 2]]}}, "texts.scores: expected 4 values for a segment, got 2"),
+        (lambda texts: {**texts, "names": None}, "texts: expected a list, got null"),
+    ],
+)
+def test_damaged_texts_in_pages_are_refused_with_their_place(change: Callable[[Any], Any], message: str) -> None:
+    read_html(packed_texts(lambda texts: texts))
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_html(packed_texts(change))
+
+
+def test_many_pairs_are_compressed_in_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    comparison = compare(REFERENCES, SYSTEMS, ["bleu", "ter"], all_pairs=True, n_resamples=30)
+    plain = comparison.render("html")
+    monkeypatch.setattr(reshuffle.report.json, "MAX_PLAIN", 100)
+    page = comparison.render("html")
+    assert read_html(page) == comparison == read_html(plain)
+    assert len(page) < len(plain)
 
 
 def test_pages_without_a_whole_result_are_refused() -> None:

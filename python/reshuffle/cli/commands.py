@@ -178,6 +178,7 @@ def score_command(
     interval, confidence_level = wanted.interval, wanted.confidence_level
     levels = Levels.for_intervals(interval, confidence_level, names=FLAGS)
     files = given_files(SetFiles, options, reference, systems)
+    _check_no_source(files)
     test_set = Input.checked(files, least=1, threads=wanted.threads)
     known, default = (types.SegmentFormat, "tsv") if segments else (types.Format, "text")
     _check_score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
@@ -204,6 +205,11 @@ def score_command(
         write(result)
     if segments:  # tsv and jsonl have no place for it
         click.echo(f"Signature: {printable(result.signature)}", err=True)
+
+
+def _check_no_source(files: SetFiles) -> None:
+    if files.source is not None:
+        raise InputError("--source is for reports of compare with texts: leave it out")
 
 
 def _check_no_ids(files: SetFiles, segments: bool) -> None:
@@ -252,6 +258,7 @@ def flips_command(
     chosen = made(FlipOptions, given_values(FlipOptions, options))
     files = given_files(FlipFiles, options, reference, systems)
     test_set = Input.checked(files, least=2, threads=chosen.threads)
+    _check_no_source(files)
     if files.strata is not None:
         raise InputError("--strata does not apply to flips: leave it out")
     if len(test_set.known_metrics) + len(files.scores) != 1:

@@ -13,12 +13,14 @@ from ..errors import InputError
 from ..options.display import ComparisonDisplay, Display
 from ..report import MAX_TEXTS, PAPERS, WITH_METHODS, Layout, check_folder
 from ..report.layout import MAX_DIGITS, check_names, check_triangle
-from ..results import ComparedTexts
+from ..results import ComparedTexts, Comparison, SetComparison
 from ..validate import check_integer
 from .output import Reports
 from .plotting import need_matplotlib
 
 FORMATS_WITH_TEXTS = ("html", "json")
+# Formats that show what has changed since an earlier result.
+FORMATS_WITH_CHANGES = ("text", "markdown", "html")
 # Formats that show them also without --pairs.
 FORMATS_WITH_PARTS = ("html", "json")
 
@@ -60,8 +62,9 @@ class ChosenLayout:
         tables: Sequence[str] = ()
         if isinstance(display, ComparisonDisplay):
             layout, tables = _of_comparison(layout, display, reports, with_texts), get_args(types.Table)
+        files = [path for path in (display.names, getattr(display, "since", None)) if path is not None]
         paper = None if display.paper is None else Path(display.paper)
-        return cls(layout, names, [] if display.names is None else [display.names], tables, reports, paper)
+        return cls(layout, names, files, tables, reports, paper)
 
     @property
     def needs_parts(self) -> bool:
@@ -89,6 +92,8 @@ def _of_comparison(layout: Layout, display: ComparisonDisplay, reports: Reports,
         reports.check("--columns", PAPERS, ", or add --format latex")
     if with_texts:
         reports.check("--with-texts", FORMATS_WITH_TEXTS, ", or add --format html")
+    if display.since is not None:
+        reports.check("--since", FORMATS_WITH_CHANGES, ", or add --format html")
     if display.max_texts is not None and not ("html" in reports.formats and with_texts):
         raise InputError(
             "--max-texts limits the texts in HTML reports: add --with-texts --format html, or leave out --max-texts"
@@ -100,5 +105,16 @@ def _of_comparison(layout: Layout, display: ComparisonDisplay, reports: Reports,
         groups=display.groups,
         columns=display.columns,
         table=display.table,
+        **({} if display.since is None else {"since": _earlier(display.since), "since_name": display.since}),
         max_texts=MAX_TEXTS if display.max_texts is None else display.max_texts,
     )
+
+
+def _earlier(path: str) -> Comparison | SetComparison:
+    """The earlier result of ``--since``."""
+    from ..data.saved import read_json  # most commands have no earlier result
+
+    found = read_json(path)
+    if not isinstance(found, Comparison | SetComparison):
+        raise InputError(f"--since {path}: expected the result of compare or score, got that of another command")
+    return found

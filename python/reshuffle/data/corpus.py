@@ -50,6 +50,8 @@ class Corpus:
     """The id of each segment's document, if they were read."""
     strata: Sequence[str] | None = field(default=None, repr=False)
     """The id of each segment's stratum, if they were read."""
+    source: Sequence[str | None] | None = field(default=None, repr=False)
+    """The source text of each segment, if it was read."""
 
     def __post_init__(self) -> None:
         if self.references and (self.references[0] is None or isinstance(self.references[0], str)):
@@ -276,6 +278,7 @@ def read_corpus(
     strata: str | None = None,
     max_input: int = MAX_INPUT,
     outputs: Mapping[str, Sequence[str]] | None = None,
+    source: str | None = None,
 ) -> Corpus:
     """Read references and systems' outputs from files, and check that they have the same segments.
 
@@ -297,6 +300,8 @@ def read_corpus(
         Largest allowed size in bytes of a decompressed file, 4 GiB by default; see :func:`reshuffle.read_lines`.
     outputs : mapping of str to S str, optional
         More systems, whose output is not in a file.
+    source : str, optional
+        ``FILE`` or ``FILE#NAME`` with the source text of each segment.
 
     Returns
     -------
@@ -322,18 +327,21 @@ def read_corpus(
             given = f"the single string {quoted(files)}" if isinstance(files, str) else "a dict"
             raise InputError(f"{what}: expected a list of names of files, got {given}")
     id_paths = {group: path for group, path in zip(PLURALS, (documents, strata), strict=True) if path is not None}
-    ref_columns, sys_columns, id_columns = read_texts(references, systems, input_format, id_paths, max_input)
+    given = [*systems, *([] if source is None else [source])]
+    ref_columns, sys_columns, id_columns = read_texts(references, given, input_format, id_paths, max_input)
+    sources = {} if source is None else {"source": sys_columns.pop()}
     made = {} if outputs is None else outputs
     sys_columns += [Column(name, lines, list(range(1, len(lines) + 1))) for name, lines in made.items()]
     n, m = len(ref_columns), len(ref_columns) + len(sys_columns)
-    columns = aligned([*ref_columns, *sys_columns, *id_columns.values()])
-    ids = dict(zip(id_columns, columns[m:], strict=True))
+    columns = aligned([*ref_columns, *sys_columns, *id_columns.values(), *sources.values()])
+    others = dict(zip((*id_columns, *sources), columns[m:], strict=True))
     columns = columns[:m]
-    for group, column in ids.items():
+    for kind, column in others.items():
         if len(column.lines) != len(columns[0].lines):
+            what, each = ("texts", "a text") if kind in sources else (f"{kind} ids", "an id")
             raise InputError(
-                f"{column.name} has {group} ids for {len(column.lines):,} segments, but {columns[0].name} has "
-                f"{len(columns[0].lines):,}: expected an id for each segment"
+                f"{column.name} has {what} for {len(column.lines):,} segments, but {columns[0].name} has "
+                f"{len(columns[0].lines):,}: expected {each} for each segment"
             )
     ref_columns, sys_columns = columns[:n], columns[n:]
     for column in sys_columns:
@@ -345,5 +353,5 @@ def read_corpus(
         dict(zip([*system_names(systems), *made], (column.lines for column in sys_columns), strict=True)),
         tuple(column.name for column in ref_columns),
         tuple(columns),
-        *(ids[group].lines if group in ids else None for group in PLURALS),
+        *(others[kind].lines if kind in others else None for kind in (*PLURALS, "source")),
     )

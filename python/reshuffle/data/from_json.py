@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -16,7 +16,7 @@ from ..results.schemas import COMPARISON, FLIPS, SETS, STUDY, Result, cached_by_
 from ..results.studies import RESULTS, StudyResult, record_types
 from .checks import check_comparison, check_histogram, check_sets, check_stopping, check_study, check_test
 from .decoding import Decoder, Hooks, Mismatch, decoder_of, list_of, object_of, record_of, text
-from .packed import unpacked_records
+from .packed import inflated, unpacked_records, unpacked_texts
 
 # What reads the first version of the layout.
 EARLIER = "a build from before the release of 0.1.0"
@@ -49,20 +49,31 @@ def _other_schema(schema: str) -> Mismatch:
     return Mismatch(str(unknown_name("schema", schema, known)))
 
 
-def _with_pairs(document: Any) -> Any:
-    """The document of a comparison, with a list of pairs in place of columns (:mod:`reshuffle.data.packed`)."""
-    pairs = document.get("comparisons") if isinstance(document, dict) else None
-    if not (isinstance(pairs, dict) and "fields" in pairs):
+def _unpacked(document: Any) -> Any:
+    """The document of a comparison, of which an HTML report has parts in packed form (:mod:`reshuffle.data.packed`)."""
+    if not isinstance(document, dict):
         return document
-    try:
-        return {**document, "comparisons": unpacked_records(pairs)}
-    except Mismatch as mismatch:
-        raise mismatch.inside("comparisons") from None
+    found = dict(document)
+    for key, unpacked in _PACKED.items():
+        try:
+            if isinstance(found.get(key), dict):
+                found[key] = unpacked(inflated(found[key]))
+        except Mismatch as mismatch:
+            raise mismatch.inside(key) from None
+    return found
+
+
+def _pairs(packed: Any) -> Any:
+    """A list of pairs, from columns."""
+    return unpacked_records(packed) if isinstance(packed, dict) and "fields" in packed else packed
+
+
+_PACKED: Mapping[str, Callable[[Any], Any]] = {"comparisons": _pairs, "texts": unpacked_texts}
 
 
 _RECORDS: Mapping[str, type[Any]] = {COMPARISON: Comparison, SETS: SetComparison, FLIPS: Flips}
 _HOOKS = Hooks(
-    before={Comparison: _with_pairs},
+    before={Comparison: _unpacked},
     after={
         Comparison: check_comparison,
         SetComparison: check_sets,

@@ -1,13 +1,63 @@
-"""Unpacking of the columns in HTML reports into records: the inverse of :mod:`reshuffle.report.packed`."""
+"""Unpacking of what HTML reports have in packed form: the inverse of :mod:`reshuffle.report.packed`."""
 
 from __future__ import annotations
 
+import binascii
+import json
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .decoding import Mismatch, list_of, mapping_of, object_of, unchanged, whole
+from .decoding import Mismatch, list_of, mapping_of, object_of, text, unchanged, whole
+from .files import MAX_INPUT
 
 _list, _mapping = list_of(unchanged), mapping_of(unchanged)
+
+
+def inflated(document: Any) -> Any:
+    """The document of ``{"deflate": compressed JSON}``; anything else as it is."""
+    if not (isinstance(document, dict) and "deflate" in document):
+        return document
+    try:
+        packed = zlib.decompressobj()
+        plain = packed.decompress(binascii.a2b_base64(text(document["deflate"])), MAX_INPUT)
+        if not packed.eof:
+            raise Mismatch("expected compressed JSON, got a part of it").inside("deflate")
+        return json.loads(plain)
+    except (ValueError, zlib.error, RecursionError):
+        raise Mismatch("expected compressed JSON").inside("deflate") from None
+
+
+def unpacked_texts(document: Any) -> Any:
+    """The document of texts with a list for each system, from one with a list for each segment."""
+    if not (isinstance(document, dict) and "names" in document):
+        return document
+    names = list_of(text)(document["names"])
+    scores = _mapping(document.get("scores"))
+
+    def by_system(rows: Any) -> dict[str, Any]:
+        columns = zip(*(_as_long_as(names, row) for row in _list(rows)), strict=True)
+        return dict(zip(names, map(list, columns), strict=True))
+
+    found = {key: value for key, value in document.items() if key != "names"}
+    return found | {
+        "systems": _at("systems", by_system, document.get("systems")),
+        "scores": {metric: _at("scores", by_system, rows) for metric, rows in scores.items()},
+    }
+
+
+def _as_long_as(names: Sequence[str], row: Any) -> Sequence[Any]:
+    values: Sequence[Any] = _list(row)
+    if len(values) != len(names):
+        raise Mismatch(f"expected {len(names)} values for a segment, got {len(values)}")
+    return values
+
+
+def _at(key: str, unpacked: Callable[[Any], Any], packed: Any) -> Any:
+    try:
+        return unpacked(packed)
+    except Mismatch as mismatch:
+        raise mismatch.inside(key) from None
 
 
 def unpacked_records(document: Any) -> list[dict[str, Any]]:

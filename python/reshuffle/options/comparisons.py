@@ -284,8 +284,21 @@ class Kept(Options):
     ] = False
 
 
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Sourced(Options):
+    """The text that was translated."""
+
+    TITLE: ClassVar[str] = "Input"
+    source: Annotated[
+        "Sequence[str | None] | None",
+        PYTHON,
+        Kind("sequence of S str, optional"),
+        Doc("The source text of each segment. Reports with texts (``with_texts``) show it."),
+    ] = None
+
+
 @frozen(slots=False, eq=False, repr=False)
-class Compare(Resampled, Kept, Intervals, Tested, Pairs, Stratified, Texts):
+class Compare(Resampled, Kept, Intervals, Tested, Pairs, Sourced, Stratified, Texts):
     """:func:`reshuffle.compare`."""
 
 

@@ -68,4 +68,12 @@ class ComparisonDisplay(Display):
             FILE.pairs.csv; pairs on standard output."""
         ),
     ] = None
-    max_texts: Annotated[int | None, SIZE, Doc("Largest size of the texts in HTML. By default 20MB.")] = None
+    since: Annotated[
+        str | None,
+        Flag(metavar="FILE"),
+        Doc(
+            """An earlier result (JSON or HTML): text, Markdown and HTML show which scores and verdicts have changed,
+            and which systems are new or gone."""
+        ),
+    ] = None
+    max_texts: Annotated[int | None, SIZE, Doc("Largest size of the texts in HTML. By default 50MB.")] = None

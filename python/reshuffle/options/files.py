@@ -128,6 +128,12 @@ class Incomplete(Options):
 class SetFiles(Incomplete, Reading, Files, Outputs):
     """The files of a test set of a comparison."""
 
+    source: Annotated[
+        File | None,
+        Flag(metavar="FILE"),
+        Doc("The text that was translated, to show it with --with-texts beside references and outputs."),
+    ] = None
+
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class Unstratified(SetFiles):
@@ -138,6 +144,7 @@ class Unstratified(SetFiles):
         Doc("Document ids, one per segment (text, FILE#NAME or mteval): sample and resample whole documents."),
     ] = None
     strata: Annotated[File | None, Flag(hidden=True), Doc("Not used by studies.")] = None
+    source: Annotated[File | None, Flag(hidden=True), Doc("Not used by studies.")] = None
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

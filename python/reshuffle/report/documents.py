@@ -22,6 +22,7 @@ from .notes import notes
 from .page import page_of
 from .segments import preview
 from .sets import headed, notes_of_sets, set_tables, with_choice
+from .since import since_sentences, since_tables
 from .tables import tables
 
 
@@ -77,6 +78,8 @@ def _document(
 ) -> Document:
     """``shown`` is the result with the display names."""
     methods = Methods.of_result(shown) if layout.methods else None
+    if layout.since is not None and not layout.paper:
+        blocks = [*blocks, *since_tables(result, layout), Paragraph([*since_sentences(result, layout)])]
     return Document(blocks, [*sentences], shown.signature, methods, partial(page_of, result, layout))
 
 

@@ -15,7 +15,10 @@ from typing import Any
 from ..results import Comparison, SetComparison
 from ..results.schemas import NUMBER, Result, as_dict, field_types, is_untyped, schema_of
 from ..results.studies import StudyResult
-from .packed import packed_records
+from .packed import by_segment, deflated, packed_records
+
+# In characters. Pages with more about their pairs take longer to open than their JSON to inflate.
+MAX_PLAIN = 1_000_000
 
 
 def as_json(result: Result, layout: object = None) -> str:
@@ -24,7 +27,10 @@ def as_json(result: Result, layout: object = None) -> str:
 
 
 def embedded_json(result: Comparison | SetComparison) -> str:
-    """The JSON in an HTML report: like that of a JSON file, but with the pairs as columns and without derived keys."""
+    """The JSON in an HTML report: like that of a JSON file, but with the pairs as columns and without derived keys.
+
+    Texts are compressed, and so are many pairs.
+    """
     document = _packed(result) if isinstance(result, Comparison) else as_dict(result)
     if isinstance(result, SetComparison):
         document["sets"] = {name: _packed(comparison) for name, comparison in result.sets.items()}
@@ -33,7 +39,12 @@ def embedded_json(result: Comparison | SetComparison) -> str:
 
 
 def _packed(comparison: Comparison) -> dict[str, Any]:
-    return as_dict(comparison) | {"comparisons": packed_records(comparison.comparisons)}
+    pairs: dict[str, Any] = packed_records(comparison.comparisons)
+    plain = _line(pairs)
+    return as_dict(comparison) | {
+        "comparisons": deflated(plain) if len(plain) > MAX_PLAIN else pairs,
+        "texts": None if comparison.texts is None else deflated(_line(by_segment(comparison.texts))),
+    }
 
 
 def _texts(record: Any) -> dict[str, str]:

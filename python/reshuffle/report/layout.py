@@ -20,8 +20,8 @@ GROUPS = ("letters", "ranks", "both")
 # A triangular matrix of more systems does not fit 80 columns.
 MAX_TRIANGLE = 20
 MAX_DIGITS = 15
-# Bytes; browsers open pages of this size within seconds.
-MAX_TEXTS = 20_000_000
+# Bytes, before compression; browsers read them within seconds.
+MAX_TEXTS = 50_000_000
 
 
 @documented
@@ -65,6 +65,10 @@ class Layout:
     """The command line that computed the result, which HTML shows; empty if it is not known. If it is None, sentences
     name arguments of Python instead of flags.
     """
+    since: Comparison | SetComparison | None = None
+    """An earlier result: text, Markdown and HTML show what has changed since then."""
+    since_name: str = "the earlier result"
+    """What the earlier result is called."""
     max_texts: int = MAX_TEXTS
     """In HTML, the largest size of the texts, in bytes of UTF-8."""
 

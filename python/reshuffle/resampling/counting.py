@@ -20,7 +20,7 @@ from ..metrics.native import NativeMetric, count_all, metric, warn_of_scores
 from ..metrics.precomputed import PrecomputedCounts, SegmentScores
 from ..metrics.stored import StoredCounts
 from ..results import ComparedTexts
-from ..settings import Resampling
+from ..settings import Resampling, Units
 from ..types import MetricName
 from .incomplete import IncompleteSample
 from .samples import CountSample, Sample, TextSample
@@ -167,8 +167,8 @@ class Data:
             return max(m.most_references for m in self.metrics if isinstance(m, PrecomputedCounts))
         return len(self.corpus.references)
 
-    def texts(self, names: Sequence[str]) -> ComparedTexts:
-        """The references and the outputs of these systems, without scores.
+    def texts(self, names: Sequence[str], units: Units) -> ComparedTexts:
+        """The references, the outputs of these systems, and what is known of each segment, without scores.
 
         Raises :class:`InputError` if there are none, or if one is not a string, which metrics that do not read the
         texts have not checked.
@@ -187,7 +187,8 @@ class Data:
         for name, output in systems.items():
             for segment, line in enumerate(output, 1):
                 _check_string(f"system {quoted(name)}", segment, line)
-        return ComparedTexts(references, systems, {})
+        documents = None if units.documents is None else tuple(map(str, units.documents))
+        return ComparedTexts(references, systems, {}, _source(units.source, len(references)), documents)
 
     def count(self, names: Sequence[str], resampling: Resampling) -> list[Sample]:
         """Count these systems by each metric. What metrics have in common is counted once."""
@@ -252,6 +253,19 @@ def _count_elsewhere(
     # A checkpoint keeps what takes long, and not what only an executor computes as a job.
     parts = run_job(job, len(systems), resampling.execution, stage="counting")
     return [np.concatenate(counts) for counts in zip(*parts, strict=True)]
+
+
+def _source(source: Sequence[str | None] | None, n_segments: int) -> tuple[str | None, ...] | None:
+    """The source text, checked; :class:`InputError` unless there is one for each segment."""
+    if source is None:
+        return None
+    if isinstance(source, str) or len(source) != n_segments:
+        got = "a single string" if isinstance(source, str) else f"{len(source):,}"
+        raise InputError(f"source: expected a text for each of {n_segments:,} segments, got {got}")
+    for segment, line in enumerate(source, 1):
+        if line is not None:
+            _check_string("the source", segment, line)
+    return tuple(source)
 
 
 def _check_string(what: str, segment: int, line: object) -> None:

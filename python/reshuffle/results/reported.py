@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..types import FlipFormat, Format, Groups, SegmentFormat
+
+if TYPE_CHECKING:
+    from .comparison import Comparison
+    from .sets import SetComparison
 
 AnyFormat: TypeAlias = Format | FlipFormat | SegmentFormat
 
@@ -160,6 +164,7 @@ class Compared(Reported):
         groups: Groups | None = None,
         columns: int | None = None,
         max_texts: int | None = None,
+        since: Comparison | SetComparison | None = None,
     ) -> str:
         """A report as a string, ending in a newline.
 
@@ -184,7 +189,9 @@ class Compared(Reported):
         columns : {1, 2}, optional
             For latex and typst: how many columns of the page a table spans. By default as many as it needs.
         max_texts : int, optional
-            For html: the largest size of the texts (``with_texts``), in bytes of UTF-8. 20,000,000 by default.
+            For html: the largest size of the texts (``with_texts``), in bytes of UTF-8. 50,000,000 by default.
+        since : Comparison or SetComparison, optional
+            For text, markdown and html: an earlier result, to show which scores and verdicts have changed since then.
 
         Returns
         -------
@@ -210,7 +217,7 @@ class Compared(Reported):
         """
         # Without max_texts, the limit is that of layouts.
         chosen: dict[str, Any] = {} if max_texts is None else {"max_texts": max_texts}
-        chosen |= {"groups": groups, "columns": columns}
+        chosen |= {"groups": groups, "columns": columns, "since": since}
         shown = {} if names is None else names
         return self._rendered(fmt, pairs=pairs, triangle=triangle, digits=digits, names=shown, table=table, **chosen)
 

@@ -23,10 +23,16 @@ class ComparedTexts:
     defined on a single segment.
     """
 
+    source: tuple[str | None, ...] | None = None
+    """The source text of each segment, if it was given."""
+    documents: tuple[str, ...] | None = None
+    """The id of each segment's document, if documents were given."""
+
     @property
     def n_bytes(self) -> int:
-        """The size of the references and outputs in UTF-8."""
-        return sum(_n_bytes(line) for lines in (*self.references, *self.systems.values()) for line in lines)
+        """The size of the references, the outputs and the source in UTF-8."""
+        every = (*self.references, *self.systems.values(), self.source or ())
+        return sum(_n_bytes(line) for lines in every for line in lines)
 
 
 def _n_bytes(line: str | None) -> int:

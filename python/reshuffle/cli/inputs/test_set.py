@@ -95,7 +95,7 @@ class Input:
         files, scores = self.files, [_in_order(each) for each in self.files.scores.values()]
         texts = files.references[:1] if self.counts is not None else files.references
         systems = self.systems.values() if files.references and self.counts is None else ()
-        ids = [path for path in (files.documents, files.strata) if path is not None]
+        ids = [path for path in (files.documents, files.strata, files.source) if path is not None]
         return [*texts, *systems, *files.parses, *(file for each in scores for file in each), *ids]
 
     @property
@@ -148,6 +148,7 @@ class Input:
             strata=files.strata,
             max_input=files.max_input,
             outputs=outputs,
+            source=files.source,
         ).renamed(self.names)
         metrics: list[OnTexts] = list(self.metrics)
         if files.parses:
@@ -155,7 +156,8 @@ class Input:
         _check_kinds(metrics, corpus.sources)
         scores = self._score_files.read().in_order("the texts", corpus.n_segments)
         metrics_and_scores = [*metrics, *self._given(scores)]
-        return TestSet(corpus.references, corpus.systems, metrics_and_scores, corpus.documents, corpus.strata)
+        ids = corpus.documents, corpus.strata
+        return TestSet(corpus.references, corpus.systems, metrics_and_scores, *ids, source=corpus.source)
 
     def _read_scores(self) -> TestSet:
         """Read scores without texts."""

@@ -20,8 +20,10 @@ from ...results import Caveat, Comparison, SetComparison
 from ..cells import decimals_of
 from ..document import Document, Page
 from ..json import embedded_json
+from ..latex import ESCAPES
 from ..layout import Layout
 from ..notes import worded
+from ..since import since_sentences, since_tables
 from .content import content, content_of_sets
 
 __all__ = ["STUDY_SCRIPTS", "as_html", "page_of"]
@@ -35,6 +37,8 @@ SCRIPTS = (
     "page",
     "theme",
     "copy",
+    "copytable",
+    "adapt",
     "sorting",
     "tabs",
     "scale",
@@ -43,15 +47,21 @@ SCRIPTS = (
     "forest",
     "matrix",
     "densities",
+    "datatable",
+    "scatter",
     "pairs",
     "null",
     "details",
+    "components",
     "edits",
+    "texts",
+    "lengths",
+    "ngrams",
     "segments",
     "main",
 )
 # Those of the page of a study, whose figures need none.
-STUDY_SCRIPTS = ("dom", "theme", "copy", "sorting", "study")
+STUDY_SCRIPTS = ("dom", "theme", "copy", "copytable", "adapt", "sorting", "study")
 
 
 def as_html(document: Document, layout: Layout) -> str:
@@ -73,14 +83,15 @@ def as_html(document: Document, layout: Layout) -> str:
 
 def page_of(result: Comparison | SetComparison, layout: Layout) -> Page:
     """The page of a comparison on one test set or on several."""
+    since = [*since_tables(result, layout)], [*since_sentences(result, layout)]
     if isinstance(result, SetComparison):
         sets = layout.apply_to_sets(result)
         # With the names of the report, in the order of those in scripts/result.js.
         comparisons = [*([] if sets.average is None else [sets.average]), *sets.sets.values()]
-        shown = content_of_sets(sets, layout)
+        shown = content_of_sets(sets, layout, since)
     else:
         comparisons = [layout.apply(result)]
-        shown = content(comparisons[0], layout)
+        shown = content(comparisons[0], layout, since)
     layout.check_texts(comparison.texts for comparison in comparisons)
     settings = {
         "names": dict(layout.names),
@@ -134,7 +145,8 @@ def _style() -> str:
 
 @cache
 def _script(names: tuple[str, ...]) -> str:
-    return "".join((HERE / "scripts" / f"{name}.js").read_text("utf-8") for name in names)
+    scripts = "".join((HERE / "scripts" / f"{name}.js").read_text("utf-8") for name in names)
+    return f'"use strict";\nconst LATEX_ESCAPES = {json.dumps(ESCAPES)};\n{scripts}'
 
 
 def _hash(text: str) -> str:

@@ -6,6 +6,7 @@ import platform
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from ..notes import ci, counted, joined, notes, number
 from ..sets import headed, notes_of_sets, set_tables, with_choice
 from ..tables import pair_tables, system_tables
 
+# Tables and sentences about an earlier result.
+Since: TypeAlias = tuple[Sequence[Table], Sequence[str]]
+
 
 @dataclass(frozen=True)
 class Content:
@@ -32,6 +36,9 @@ class Content:
     """Sentences."""
     tables: Sequence[Table]
     """The systems."""
+    since: Sequence[Table]
+    """What has changed since an earlier result, and sentences about it."""
+    since_sentences: Sequence[str]
     pairs: Sequence[Table]
     """The tables of pairs that the layout asks for, shown if scripts are disabled; the scripts show every pair."""
     notes: Sequence[str]
@@ -44,13 +51,15 @@ class Content:
     """The versions of software and of the JSON schema, as terms and values."""
 
 
-def content(comparison: Comparison, layout: Layout) -> Content:
+def content(comparison: Comparison, layout: Layout, since: Since) -> Content:
     """The content for a comparison on one test set, with display names."""
     return Content(
         title=_title(comparison),
         facts=[*sizes(comparison), *facts(comparison)],
         conclusions=[*conclusions(comparison, layout)],
         tables=[*system_tables(comparison, layout)],
+        since=since[0],
+        since_sentences=since[1],
         pairs=[*pair_tables(comparison, layout)],
         notes=[*notes(comparison, replace(layout, pairs=True))],
         command=layout.command,
@@ -62,7 +71,7 @@ def content(comparison: Comparison, layout: Layout) -> Content:
     )
 
 
-def content_of_sets(result: SetComparison, layout: Layout) -> Content:
+def content_of_sets(result: SetComparison, layout: Layout, since: Since) -> Content:
     """The same for several test sets."""
     first, *_ = result.sets.values()
     averages = [] if result.average is None else [result.average]
@@ -72,6 +81,8 @@ def content_of_sets(result: SetComparison, layout: Layout) -> Content:
         facts=[("Test sets", f"{len(result.sets):,}"), *facts(first)],
         conclusions=[*(s for average in averages for s in conclusions(average, layout)), *conclusions_of_sets(result)],
         tables=[*(t for average in averages for t in system_tables(average, layout)), *set_tables(result, layout)],
+        since=since[0],
+        since_sentences=since[1],
         pairs=[
             *(table for average in averages for table in pair_tables(average, chosen)),
             *(headed(name, table) for name, each in result.sets.items() for table in pair_tables(each, chosen)),

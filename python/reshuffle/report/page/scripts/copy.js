@@ -2,7 +2,10 @@
 
 /** Copy the text of an element, and show on the button whether it worked. */
 async function copyText(element, button) {
-  const copied = await copiedByClipboard(element.textContent) || copiedBySelection(element);
+  const byClipboard = await copiedByClipboard(element.textContent);
+  // A text that is only there to be copied is shown where the reader has to do it.
+  if (!byClipboard) element.hidden = false;
+  const copied = byClipboard || copiedBySelection(element);
   const label = button.textContent;
   button.textContent = copied ? "Copied" : "Press Ctrl+C";
   announce(copied ? "Copied." : "The text is selected: press Ctrl+C to copy it.");

@@ -2,6 +2,9 @@
 
 // The height of the tallest ridge, in rows.
 const RIDGE_ROWS = 2.4;
+// The ridges of more systems fill several screens, so they are shown on demand.
+const MAX_RIDGES = 20;
+let allRidges = false;
 
 /**
  * The density of a histogram, smoothed by a normal kernel, as [value, density] at equal steps; null if all values are equal.
@@ -62,8 +65,8 @@ function drawDensities(view, systems, width) {
   const curves = systems.map((system) => smoothed(system.draws));
   const full = fullDensity(curves);
   const whole = systems.map(({ shown }) => shown);
-  const names = nameSpace(whole, width);
-  const shortened = fittedNames(whole, names);
+  const names = Math.min(widest(whole) + 4, width * (width >= WIDE ? 0.28 : 0.32));
+  const shortened = fittedNames(whole, () => names);
   const tall = systems.length > 24;
   const top = (tall ? 24 : 4) + RIDGE_ROWS * pitch;
   const bottom = top + (systems.length - 1) * pitch + 1;
@@ -110,6 +113,16 @@ addSection({
     const systems = view.systems.filter((system) => system.draws !== null);
     const inner = systems.some((system) => system.interval) ? ` Darker areas: ${intervalName(view)}.` : "";
     const caption = [`Kernel density estimates from 64-bin histograms. Vertical lines: observed scores.${inner}`];
-    body.replaceChildren(figureIn(body, "densities", (width) => drawDensities(view, systems, width), caption));
+    const shown = allRidges ? systems : systems.slice(0, MAX_RIDGES);
+    const figure = figureIn(body, "densities", (width) => drawDensities(view, shown, width), caption);
+    body.replaceChildren(figure);
+    if (systems.length <= MAX_RIDGES) return;
+    const change = () => {
+      allRidges = !allRidges;
+      this.render(view, body);
+      body.querySelector("button").focus();
+    };
+    const text = allRidges ? `Show the best ${MAX_RIDGES}` : `Show all ${formatCount(systems.length)} systems`;
+    body.prepend(h("p", { class: "controls" }, h("button", { type: "button", onclick: change }, text)));
   },
 });

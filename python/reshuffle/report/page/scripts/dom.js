@@ -1,4 +1,3 @@
-"use strict";
 // Creation of elements. Text is always set as text, never as HTML, because names and segments may contain anything.
 
 function created(element, attributes, children) {

@@ -66,11 +66,11 @@ function fitted(text, width, size = TEXT_SIZE, share = 1) {
   return shortened(kept);
 }
 
-/** Names that fit a width, shortened at the end, in the middle or at the beginning, whichever keeps the most of them distinct. */
-function fittedNames(names, width, size = TEXT_SIZE) {
+/** Names that fit the width at their position, shortened at the end, in the middle or at the beginning, whichever keeps the most distinct. */
+function fittedNames(names, widthAt, size = TEXT_SIZE) {
   let best = [];
   for (const share of [1, 0.5, 0]) {
-    const shortened = names.map((name) => fitted(name, width, size, share));
+    const shortened = names.map((name, index) => fitted(name, widthAt(index), size, share));
     if (new Set(shortened).size > new Set(best).size) best = shortened;
   }
   return best;
@@ -81,9 +81,22 @@ function label(text, { whole = text, ...attributes }) {
   return svg("text", { dy: "0.35em", ...attributes }, text, whole === text ? null : svg("title", {}, whole));
 }
 
-/** The height of a row in pixels, which is smaller with many rows. */
-function rowHeight(count) {
-  return count <= 24 ? 26 : count <= 50 ? 21 : 17;
+/**
+ * Where the parts of a row are: its height, and how far below its top the middle of its texts and of its plot is.
+ *
+ * Rows are lower if there are many. In narrow figures, texts are above the plot, which has the whole width.
+ */
+function rowPlan(count, wide) {
+  if (!wide) return { pitch: 40, text: 12, plot: 29 };
+  const pitch = count <= 24 ? 26 : count <= 50 ? 21 : 17;
+  return { pitch, text: pitch / 2, plot: pitch / 2 };
+}
+
+/** The radius of dots that leaves most intervals visible on both sides. */
+function dotRadius(intervals, scale) {
+  const halves = intervals.filter(Boolean).map(({ low, high }) => (scale(high) - scale(low)) / 2);
+  const known = halves.filter(Number.isFinite).sort((a, b) => a - b);
+  return known.length ? Math.min(4.5, Math.max(2, known[Math.floor(known.length / 4)] - 3)) : 4.5;
 }
 
 /** "95% CI". */
@@ -133,9 +146,11 @@ function whiskers(interval, scale, y, side) {
   return [svg("path", { class: `whisker ${side}`, d: `M${start},${y}H${end}${left}${right}` })];
 }
 
-/** The width of the names next to a plot. */
-function nameSpace(names, width) {
-  return Math.min(widest(names) + 4, width * (width >= WIDE ? 0.28 : 0.32));
+/** The width of the names, and what they and the columns to the right take from the width of the plot: nothing in narrow figures. */
+function nameSpace(whole, width, columns = 0) {
+  if (width < WIDE) return { names: width - columns - 12, before: 0, after: 0 };
+  const names = Math.min(widest(whole) + 4, width * 0.28);
+  return { names, before: names, after: columns };
 }
 
 const STAR_WIDTH = 8;
@@ -152,12 +167,12 @@ function totalWidth(columns) {
 }
 
 /** Draw the columns with their right end at `right`: titles into `image`, texts into their rows. */
-function drawColumns(columns, { image, rows, right, top, pitch }) {
+function drawColumns(columns, { image, rows, right, top, plan }) {
   let end = right;
   for (const { title, texts, stars, width } of [...columns].reverse()) {
     image.append(label(title, { class: "muted", x: end, y: top - 14, "text-anchor": "end" }));
     for (const [index, text] of texts.entries()) {
-      const y = top + (index + 0.5) * pitch;
+      const y = top + index * plan.pitch + plan.text;
       rows[index].append(label(text, { x: stars ? end - STAR_WIDTH : end, y, "text-anchor": "end" }));
       if (stars?.[index]) rows[index].append(label("*", { x: end - STAR_WIDTH + 1, y, class: "strong" }));
     }

@@ -31,30 +31,34 @@ function forestColumns(view, pairs, wide) {
 
 function drawForest(view, pairs, width) {
   const wide = width >= WIDE;
-  const pitch = rowHeight(pairs.length);
+  const plan = rowPlan(pairs.length, wide);
+  const { pitch } = plan;
   const columns = forestColumns(view, pairs, wide);
   const whole = pairs.map((pair) => shownName(pair.system));
-  const names = nameSpace(whole, width);
-  const shortened = fittedNames(whole, names);
+  const space = nameSpace(whole, width, totalWidth(columns));
+  const shortened = fittedNames(whole, () => space.names);
   const top = 44;
   const bottom = top + pairs.length * pitch;
   const range = paddedRange([0, ...view.limits, ...pairs.flatMap((pair) => [pair.difference, ...endsOf(pair.interval)])], 0.06);
-  const scale = linearScale(range, [names + 18, width - totalWidth(columns) - 8]);
+  const scale = linearScale(range, [space.before + 18, width - space.after - 8]);
+  const radius = dotRadius(pairs.map((pair) => pair.interval), scale);
   const other = shownName(pairs[0].baseline);
   const image = canvas(width, bottom + 42, { "aria-label": `Differences from ${other}` });
   const rows = pairs.map((pair, index) =>
-    forestRow(view, pair, { y: top + index * pitch, pitch, width, scale, name: shortened[index] }),
+    forestRow(view, pair, { y: top + index * pitch, plan, width, scale, radius, name: shortened[index] }),
   );
   // The rows have labels of their own; screen readers can skip the rest.
   const frame = svg("g", { "aria-hidden": "true" }, stripes(pairs.length, { top, width, pitch }));
   frame.append(...sideLabels(view, scale, other));
-  frame.append(scoreAxis(scale, { top, bottom, above: pairs.length > 24, title: `Difference in ${view.metricName}` }));
-  frame.append(svg("line", { class: "zero", x1: scale(0), x2: scale(0), y1: top, y2: bottom }));
+  frame.append(scoreAxis(scale, { top, bottom, above: wide && pairs.length > 24, title: `Difference in ${view.metricName}` }));
+  // Where texts are above the plots, the line of 0 does not cross them.
+  const dashes = wide ? null : `${pitch - 18} 18`;
+  frame.append(svg("line", { class: "zero", x1: scale(0), x2: scale(0), y1: wide ? top : top + 18, y2: bottom, "stroke-dasharray": dashes }));
   for (const limit of view.limits) {
     frame.append(svg("line", { class: "reference margin", x1: scale(limit), x2: scale(limit), y1: top, y2: bottom }));
   }
   image.append(frame, ...rows);
-  drawColumns(columns, { image: frame, rows, right: width - 4, top, pitch });
+  drawColumns(columns, { image: frame, rows, right: width - 4, top, plan });
   makeRows(image, rows, (index) => {
     const { system, baseline } = asTested(view, pairs[index]);
     selectPair(system, baseline);
@@ -76,16 +80,16 @@ function sideLabels(view, scale, other) {
   ];
 }
 
-function forestRow(view, pair, { y, pitch, width, scale, name }) {
-  const middle = y + pitch / 2;
+function forestRow(view, pair, { y, plan, width, scale, radius, name }) {
+  const middle = y + plan.plot;
   const side = significantSide(view, pair);
   const described = { "aria-label": pairSummary(view, pair), "aria-selected": String(isSelected(pair)) };
   const row = svg("g", { class: "row choice", "data-system": pair.system, ...described });
-  row.append(svg("rect", { class: "row-back", x: 1, y: y + 1, width: width - 2, height: pitch - 2, rx: 3 }));
-  row.append(label(name, { whole: shownName(pair.system), x: 4, y: middle, class: "name" }));
+  row.append(svg("rect", { class: "row-back", x: 1, y: y + 1, width: width - 2, height: plan.pitch - 2, rx: 3 }));
+  row.append(label(name, { whole: shownName(pair.system), x: 4, y: y + plan.text, class: "name" }));
   const dot = `dot ${side}${pair.significant ? "" : " hollow"}`;
   row.append(...whiskers(pair.interval, scale, middle, side));
-  row.append(svg("circle", { class: dot, cx: scale(pair.difference), cy: middle, r: 4.5 }));
+  row.append(svg("circle", { class: dot, cx: scale(pair.difference), cy: middle, r: radius }));
   return row;
 }
 

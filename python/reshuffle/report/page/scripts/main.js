@@ -13,6 +13,9 @@ function start() {
   addThemeButton();
   addCopying();
   addSorting();
+  addTableCopies();
+  addBreaks();
+  unfoldForPrint();
   state.pair = firstPair(currentView());
   readAddress();
   addTabs();
@@ -23,4 +26,15 @@ function start() {
   addSelectionButton();
 }
 
-start();
+// Many pairs are compressed.
+const packed = comparisons.filter((each) => isDeflated(each.comparisons));
+if (packed.length === 0) start();
+else {
+  const unpack = async (each) => Object.assign(each, { comparisons: await inflated(each.comparisons) });
+  const view = byId("view");
+  view.setAttribute("aria-busy", "true");
+  Promise.all(packed.map(unpack)).then(() => {
+    start();
+    view.removeAttribute("aria-busy");
+  });
+}

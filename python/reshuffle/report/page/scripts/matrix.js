@@ -11,13 +11,14 @@ function classOf(pair, alpha) {
   return index < 0 ? CLASS_ENDS.length : index;
 }
 
-/** The sizes of cells and names for a figure of this width. Values are left out if they do not fit. */
+/** The sizes of cells and names for a figure of this width. Values are left out if they do not fit. `names` is the width of the last one. */
 function matrixLayout(view, width) {
   const count = view.systems.length;
   const size = count <= 60 ? TEXT_SIZE : 10;
-  const longest = Math.min(widest(view.systems.map(({ shown }) => shown), size), 210);
+  const longest = Math.min(widest(view.systems.map(({ shown }) => shown), size), 210, Math.max(100, 0.3 * width));
   const names = longest + textWidth(`${count} `, size) + 14;
-  const cell = Math.min(Math.max(Math.floor((width - names) / (count - 1)), count <= 60 ? 14 : 7), 60);
+  const smallest = width < WIDE && count <= 24 ? 10 : count <= 60 ? 14 : 7;
+  const cell = Math.min(Math.max(Math.floor((width - names) / (count - 1)), smallest), 60);
   const values = count <= MAX_VALUES && cell >= 34;
   const height = values ? 25 : Math.max(size + 2, Math.min(cell, 20));
   return { count, values, size, names, height, cell, width: (count - 1) * cell + names, bottom: count * height };
@@ -60,9 +61,9 @@ function matrixValues(view, pairAt, { count, cell, height }) {
 }
 
 /** The names along the diagonal: each labels the row to its left and the column below it. */
-function matrixNames(view, { size, names, cell, height }) {
-  const room = names - textWidth(`${view.systems.length} `, size) - 10;
-  const shortened = fittedNames(view.systems.map(({ shown }) => shown), room, size);
+function matrixNames(view, { size, width, cell, height }) {
+  const number = textWidth(`${view.systems.length} `, size) + 10;
+  const shortened = fittedNames(view.systems.map(({ shown }) => shown), (index) => width - index * cell - number, size);
   return view.systems.map(({ shown }, index) => {
     const at = { x: index * cell + 5, y: (index + 0.5) * height, class: size < TEXT_SIZE ? "name small" : "name" };
     const name = label(shortened[index], { whole: shown, ...at });

@@ -17,14 +17,19 @@ const views = new Map();
 // Functions to call when the test set, the metric or the selected pair changes.
 const watchers = [];
 
-/** The view of the chosen test set and metric. */
-function currentView() {
-  const key = `${state.comparison} ${state.metric}`;
+/** The view of a test set and a metric. */
+function viewOf(comparison, metric) {
+  const key = `${comparison} ${metric}`;
   if (!views.has(key)) {
-    const chosen = comparisons[state.comparison];
-    views.set(key, new View(chosen, chosen.metrics[state.metric], settings.views[state.comparison][state.metric]));
+    const chosen = comparisons[comparison];
+    views.set(key, new View(chosen, chosen.metrics[metric], settings.views[comparison][metric]));
   }
   return views.get(key);
+}
+
+/** The view of the chosen test set and metric. */
+function currentView() {
+  return viewOf(state.comparison, state.metric);
 }
 
 /** Select a pair of systems: figures mark it, and its details are shown. */

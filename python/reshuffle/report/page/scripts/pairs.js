@@ -87,7 +87,8 @@ class PairsTable {
     this.scroller = h("div", { class: "rows" }, this.table);
     this.count = h("output", { class: "count" });
     const key = h("p", { class: "more" }, "Bold: the system is significantly better than the one in the column Baseline.");
-    element.replaceChildren(this.#controls(), this.scroller, ...(this.pairs.some((pair) => isWon(view, pair)) ? [key] : []));
+    const copies = tableCopies(`Pairs under ${viewName()}`, 2, () => this.#cells());
+    element.replaceChildren(this.#controls(), this.scroller, copies, ...(this.pairs.some((pair) => isWon(view, pair)) ? [key] : []));
     columns.forEach((column, position) => {
       addSortButton(this.headers[position], column.first, (direction) => {
         Object.assign(pairsTable, { column: column.label, direction });
@@ -146,8 +147,13 @@ class PairsTable {
     this.body.append(...added);
   }
 
+  /** The texts of all rows that the filter leaves, also of those that scrolling has not added yet. */
+  #cells() {
+    return [this.columns.map(({ label: title }) => title), ...this.shown.map((pair) => this.columns.map((column) => column.cell(pair)))];
+  }
+
   #row(pair, position) {
-    const cells = this.columns.map((column) => h("td", { class: column.name ? "name" : column.class?.(pair) }, column.cell(pair)));
+    const cells = this.columns.map((column) => h("td", { class: column.name ? "name" : column.class?.(pair) }, ...(column.name ? breakable(column.cell(pair)) : [column.cell(pair)])));
     return h(
       "tr",
       {

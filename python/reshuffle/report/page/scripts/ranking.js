@@ -39,30 +39,31 @@ function groupsOf(view) {
 
 function drawRanking(view, width) {
   const { systems } = view;
-  const pitch = rowHeight(systems.length);
   const wide = width >= WIDE;
+  const plan = rowPlan(systems.length, wide);
+  const { pitch } = plan;
   const groups = groupsOf(view);
   const columns = rankingColumns(view, groups, wide);
   const whole = systems.map(({ shown }) => shown);
-  const names = nameSpace(whole, width);
-  const shortened = fittedNames(whole, names);
   const panel = groupPanel(view, groups, wide);
-  const taken = names + totalWidth(columns) + panel.width;
-  const total = Math.max(width, taken + 120);
+  const space = nameSpace(whole, width, totalWidth(columns) + (wide ? 0 : panel.width));
+  const shortened = fittedNames(whole, () => space.names);
+  const total = Math.max(width, space.before + space.after + panel.width + 120);
   const top = 30;
   const bottom = top + systems.length * pitch;
   const range = paddedRange(systems.flatMap(({ score, interval }) => [score, ...endsOf(interval)]));
-  const scale = linearScale(range, [names + 18, total - taken + names - 14]);
+  const scale = linearScale(range, [space.before + 18, total - space.after - panel.width - 14]);
+  const radius = dotRadius(systems.map(({ interval }) => interval), scale);
   const image = canvas(total, bottom + 42, { role: "img", "aria-label": rankingSummary(view) });
   const rows = systems.map((system, index) =>
-    rankingRow(view, system, { y: top + (index + 0.5) * pitch, scale, name: shortened[index] }),
+    rankingRow(view, system, { y: top + index * pitch, plan, scale, radius, name: shortened[index] }),
   );
   const title = `${view.metricName}${view.metric.higher_is_better ? "" : " (lower is better)"}`;
   image.append(stripes(systems.length, { top, width: total, pitch }));
-  image.append(scoreAxis(scale, { top, bottom, above: systems.length > 24, title }));
+  image.append(scoreAxis(scale, { top, bottom, above: wide && systems.length > 24, title }));
   if (view.baseline !== null) image.append(baselineLine(view, scale, top, bottom));
   image.append(...rows);
-  drawColumns(columns, { image, rows, right: total - panel.width, top, pitch });
+  drawColumns(columns, { image, rows, right: total - panel.width, top, plan });
   panel.draw(image, { x: total - panel.width + (wide ? 20 : 12), top, pitch, bottom });
   return image;
 }
@@ -78,13 +79,14 @@ function baselineLine(view, scale, top, bottom) {
   return svg("line", { class: "reference", x1: x, x2: x, y1: top, y2: bottom });
 }
 
-function rankingRow(view, system, { y, scale, name }) {
-  const row = svg("g", { class: "row" }, label(name, { whole: system.shown, x: 4, y, class: "name" }));
+function rankingRow(view, system, { y: top, plan, scale, radius, name }) {
+  const y = top + plan.plot;
+  const row = svg("g", { class: "row" }, label(name, { whole: system.shown, x: 4, y: top + plan.text, class: "name" }));
   const pair = view.baseline === null ? null : view.pair(system.name, view.baseline);
   const side = significantSide(view, pair);
   const x = scale(system.score);
-  const square = () => svg("rect", { class: "dot even", x: x - 4, y: y - 4, width: 8, height: 8 });
-  const circle = () => svg("circle", { class: `dot ${side}${pair && !pair.significant ? " hollow" : ""}`, cx: x, cy: y, r: 4.5 });
+  const square = () => svg("rect", { class: "dot even", x: x - radius, y: y - radius, width: 2 * radius, height: 2 * radius });
+  const circle = () => svg("circle", { class: `dot ${side}${pair && !pair.significant ? " hollow" : ""}`, cx: x, cy: y, r: radius });
   row.append(...whiskers(system.interval, scale, y, side), system.name === view.baseline ? square() : circle());
   return row;
 }

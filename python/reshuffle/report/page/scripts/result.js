@@ -55,13 +55,14 @@ class View {
     const sign = metric.higher_is_better ? -1 : 1;
     this.systems = document.scores
       .filter((score) => score.metric === metric.name)
-      .map(({ system, score, confidence_interval: interval, draws, n_segments }) => ({
+      .map(({ system, score, confidence_interval: interval, draws, n_segments, details }) => ({
         name: system,
         shown: shownName(system),
         score: number(score),
         interval: readInterval(interval),
         draws,
         n_segments,
+        details,
         ranked: ranked.get(system) ?? null,
       }))
       .sort((a, b) => sign * (a.score - b.score));
@@ -176,6 +177,18 @@ function reversed(pair) {
 
 function embedded(id) {
   return JSON.parse(document.getElementById(id).textContent);
+}
+
+/** Whether a value is compressed JSON: {deflate: base64}, which reshuffle.report.packed writes. */
+function isDeflated(value) {
+  return typeof value?.deflate === "string";
+}
+
+async function inflated({ deflate }) {
+  const characters = atob(deflate);
+  const bytes = new Uint8Array(characters.length);
+  for (let index = 0; index < bytes.length; index += 1) bytes[index] = characters.charCodeAt(index);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
 }
 
 const result = embedded("result");

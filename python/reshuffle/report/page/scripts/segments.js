@@ -4,12 +4,6 @@ const SEGMENTS_AT_ONCE = 20;
 // The reader's choices, kept across metrics and test sets. `other` is a chosen pair that was not tested, and the pair that was selected then.
 const segmentChoice = { side: "all", marks: "outputs", text: "", other: null };
 
-/** The segment scores of a system, null where one is missing; null if the metric has no segment scores. */
-function segmentScores(view, system) {
-  const { scores } = view.document.texts;
-  return Object.hasOwn(scores, view.metric.name) ? scores[view.metric.name][system].map(number) : null;
-}
-
 /**
  * The segments of a pair of systems, {index, difference}, largest difference first. Where either score is missing, the difference is null, and
  * the segment is among the last. Without segment scores, segments are in the order of the test set.
@@ -126,7 +120,7 @@ class SegmentList {
     const columns = [this.texts.systems[system], this.texts.systems[baseline]];
     const contains = (index) =>
       columns.some((lines) => lines[index].toLowerCase().includes(text)) ||
-      this.texts.references[index].some((line) => line?.toLowerCase().includes(text));
+      [this.texts.documents?.[index], this.texts.source?.[index], ...this.texts.references[index]].some((line) => line?.toLowerCase().includes(text));
     this.shown = this.ranked.filter(({ index, difference }) => (!sign || difference * sign > 0) && (!text || contains(index)));
     const all = counted(this.ranked.length, "segment");
     this.count.textContent = this.shown.length === this.ranked.length ? all : `${formatCount(this.shown.length)} of ${all}`;
@@ -168,10 +162,21 @@ class SegmentList {
     return h(
       "li",
       {},
-      h("h3", { tabindex: -1 }, `Segment ${formatCount(index + 1)}`, change && h("span", { class: "change" }, ...change)),
+      h("h3", { tabindex: -1 }, this.#name(index), change && h("span", { class: "change" }, ...change)),
+      ...this.#source(index),
       ...this.#references(index),
       h("div", { class: "outputs" }, ...this.#outputs(index, [baseline, system])),
     );
+  }
+
+  #name(index) {
+    const id = this.texts.documents?.[index];
+    return `Segment ${formatCount(index + 1)}${id === undefined ? "" : `, ${visible(id)}`}`;
+  }
+
+  #source(index) {
+    const text = this.texts.source?.[index] ?? null;
+    return text === null ? [] : [h("div", { class: "source" }, h("h4", {}, "Source"), textBlock([text]))];
   }
 
   #references(index) {
@@ -211,8 +216,15 @@ addSection({
   id: "segments",
   applies: () => comparisons.some((each) => each.texts),
   render(view, element) {
-    segmentList = view.document.texts ? new SegmentList(view, element) : null;
-    if (!segmentList) element.replaceChildren(h("p", { class: "hint" }, "The average over test sets has no segments of its own: choose a test set."));
+    segmentList = null;
+    if (!view.document.texts) {
+      element.replaceChildren(h("p", { class: "hint" }, "The average over test sets has no segments of its own: choose a test set."));
+      return;
+    }
+    withTexts(view, element, () => {
+      segmentList = new SegmentList(view, element);
+      if (state.pair) this.selected(view, view.pair(...state.pair));
+    });
   },
   selected: (view, pair) => segmentList?.select(pair),
 });

@@ -3,3 +3,6 @@
 addThemeButton();
 addCopying();
 addSorting();
+addTableCopies();
+addBreaks();
+unfoldForPrint();

@@ -1,0 +1,77 @@
+// The texts of a result, which are compressed in the page, and the sections that need them.
+
+// The length of compressed texts that are inflated at once. More take longer than the rest of the page.
+const MAX_EAGER = 1_000_000;
+
+/** Texts with a list for each system, from those with a list for each segment. */
+function textsBySystem({ names, systems, scores, ...others }) {
+  const bySystem = (rows) => Object.fromEntries(names.map((name, position) => [name, rows.map((row) => row[position])]));
+  const byMetric = Object.entries(scores).map(([metric, rows]) => [metric, bySystem(rows)]);
+  return { ...others, systems: bySystem(systems), scores: Object.fromEntries(byMetric) };
+}
+
+const observers = new WeakMap();
+
+/** Call act() when an element comes into sight, instead of what an earlier call was to do then. */
+function whenSeen(element, act) {
+  observers.get(element)?.disconnect();
+  const observer = new IntersectionObserver((entries) => {
+    if (!entries.at(-1).isIntersecting) return;
+    observer.disconnect();
+    act();
+  });
+  observers.set(element, observer);
+  observer.observe(element);
+}
+
+/** Call fill() when the texts of a view are inflated, unless another view is shown by then: large ones when the element comes into sight. */
+function withTexts(view, element, fill) {
+  const { document: shown } = view;
+  const unpack = async () => {
+    element.setAttribute("aria-busy", "true");
+    shown.unpacking ??= inflated(shown.texts).then((texts) => Object.assign(shown, { texts: textsBySystem(texts) }));
+    await shown.unpacking;
+    element.removeAttribute("aria-busy");
+    if (currentView() === view) fill();
+  };
+  if (!isDeflated(shown.texts)) {
+    fill();
+    return;
+  }
+  element.replaceChildren(h("p", { class: "hint" }, "Reading the texts …"));
+  if (shown.texts.deflate.length <= MAX_EAGER) {
+    unpack();
+    return;
+  }
+  whenSeen(element, unpack);
+}
+
+/**
+ * Add a section about the texts of the selected pair: {id, applies(view), fill(view, [system, baseline], element)}.
+ *
+ * It is filled anew whenever a pair is selected.
+ */
+function addTextSection({ id, applies, fill }) {
+  addSection({
+    id,
+    applies: (view) => Boolean(view.document.texts) && applies(view),
+    render: () => {},
+    selected: (view, pair, element) =>
+      withTexts(view, element, () => {
+        const { system, baseline } = view.oriented(view.pair(...state.pair));
+        fill(view, [system, baseline], element);
+      }),
+  });
+}
+
+/** The segment scores of a system, null where one is missing; null if the metric has no segment scores. */
+function segmentScores(view, system) {
+  const { scores } = view.document.texts;
+  return Object.hasOwn(scores, view.metric.name) ? scores[view.metric.name][system].map(number) : null; // it may be called toString
+}
+
+/** The mean of the scores at these segments, without missing ones; null if there are none. */
+function meanAt(scores, segments) {
+  const known = segments.map((index) => scores[index]).filter((score) => score !== null && !Number.isNaN(score));
+  return known.length ? sumOf(known) / known.length : null;
+}

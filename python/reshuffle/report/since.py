@@ -1,0 +1,159 @@
+"""What has changed since an earlier result: scores, verdicts, and systems that are new or gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from ..errors import InputError
+from ..results import Comparison, SetComparison, UsedMetric, Verdict
+from .cells import Table, decimals_for
+from .layout import Layout
+from .wording import counted, joined
+
+ABSENT = "–"
+OPPOSITE: Mapping[Verdict, Verdict] = {"better": "worse", "worse": "better", "undecided": "undecided"}
+IN_WORDS: Mapping[Verdict, str] = {
+    "better": "better",
+    "worse": "worse",
+    "undecided": "no significant difference",
+}
+
+
+class Change(NamedTuple):
+    """A test set, or the average, that both results have. ``name`` is that of the test set, if there are several."""
+
+    name: str
+    before: Comparison
+    now: Comparison
+
+    @property
+    def metrics(self) -> list[UsedMetric]:
+        """The metrics that both have, as they are now."""
+        known = {metric.name for metric in self.before.metrics}
+        return [metric for metric in self.now.metrics if metric.name in known]
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems of now, then those that are gone."""
+        return [*self.now.systems, *self.gone]
+
+    @property
+    def gone(self) -> list[str]:
+        """The systems that are no longer there."""
+        return [system for system in self.before.systems if system not in self.now.systems]
+
+    @property
+    def new(self) -> list[str]:
+        """The systems that were not there before."""
+        return [system for system in self.now.systems if system not in self.before.systems]
+
+
+def since_tables(result: Comparison | SetComparison, layout: Layout) -> Iterator[Table]:
+    """The scores before and now, and the verdicts that have changed; nothing without an earlier result."""
+    for change in _changes(result, layout):
+        yield _scores(change, layout)
+        verdicts = _verdicts(change, layout)
+        if verdicts.rows:
+            yield verdicts
+
+
+def since_sentences(result: Comparison | SetComparison, layout: Layout) -> Iterator[str]:
+    """In words, what is new, what is gone, and why numbers may not be comparable."""
+    for change in _changes(result, layout):
+        about = f"{change.name}: " if change.name else ""
+        tables = counted(len(_verdicts(change, layout).rows), "verdict")
+        yield f"{about}{tables} changed since {layout.since_name}."
+        for systems, what in ((change.new, "new"), (change.gone, "gone")):
+            if systems:
+                yield f"{about}{what}: {joined(map(layout.name, systems))}."
+        yield from (f"{about}{reason}" for reason in _incomparable(change))
+
+
+def _changes(result: Comparison | SetComparison, layout: Layout) -> list[Change]:
+    """What both results have; :class:`InputError` if they have no test set or no metric in common."""
+    if layout.since is None:
+        return []
+    before, now = _parts(layout.since), _parts(result)
+    found = [Change(name, before[name], now[name]) for name in now if name in before]
+    if not any(change.metrics for change in found):
+        raise InputError(
+            f"{layout.since_name} has no test set and metric in common with this result, so that nothing can be said "
+            "of what changed: leave out --since"
+        )
+    return found
+
+
+def _parts(result: Comparison | SetComparison) -> dict[str, Comparison]:
+    """The comparisons of a result, by what they are called."""
+    if isinstance(result, Comparison):
+        return {"": result}
+    average = {} if result.average is None else {"Average over test sets": result.average}
+    return average | dict(result.sets)
+
+
+def _incomparable(change: Change) -> Iterator[str]:
+    """Why scores or verdicts of both results may not be comparable."""
+    before = {metric.name: metric.signature for metric in change.before.metrics}
+    for metric in change.metrics:
+        if before[metric.name] != metric.signature:
+            yield f"{metric.name} was computed as {before[metric.name]}, and now as {metric.signature}."
+    if change.before.n_segments != change.now.n_segments:
+        now, then = change.now.n_segments, change.before.n_segments
+        yield f"The test set had {counted(then, 'segment')}, and now has {now:,}: scores are not comparable."
+    tests = [each.test.title if each.test else "no test" for each in (change.before, change.now)]
+    if tests[0] != tests[1]:
+        yield f"Verdicts rested on another test: {tests[0]}, and now {tests[1]}."
+
+
+def _titled(text: str, change: Change) -> str:
+    return f"{change.name}: {text}" if change.name else text
+
+
+def _scores(change: Change, layout: Layout) -> Table:
+    """A row for each system, with its score before and now under each metric."""
+    header = [f"{metric.name} {what}" for metric in change.metrics for what in ("before", "now", "change")]
+    table = Table(_titled(f"Scores since {layout.since_name}", change), ["System", *header])
+    for system in change.systems:
+        cells = (_score_cells(change, metric, system, layout) for metric in change.metrics)
+        table.add([layout.name(system), *(cell for three in cells for cell in three)])
+    return table
+
+
+def _score_cells(change: Change, metric: UsedMetric, system: str, layout: Layout) -> tuple[str, str, str]:
+    """A score before, a score now, and the change."""
+    found = [
+        each.score(system, metric.name).score if system in each.systems else None
+        for each in (change.before, change.now)
+    ]
+    size = max(abs(score) for score in found if score is not None)
+    decimals = decimals_for(size) if layout.digits is None else layout.digits
+    before, now = ("" if score is None else f"{score:.{decimals}f}" for score in found)
+    if found[0] is None or found[1] is None:
+        return before or "new", now or "gone", ABSENT
+    return before, now, layout.signed(found[1] - found[0], decimals)
+
+
+def _verdicts(change: Change, layout: Layout) -> Table:
+    """The pairs whose verdict is not what it was."""
+    header = ["System", "Baseline", "Metric", "before", "now"]
+    table = Table(_titled(f"Verdicts that changed since {layout.since_name}", change), header, n_names=3)
+    earlier = _verdicts_of(change.before)
+    names = {metric.name for metric in change.metrics}
+    for pair in change.now.comparisons:
+        before = earlier.get((pair.system, pair.baseline, pair.metric))
+        now = change.now.verdict(pair)
+        if pair.metric in names and before is not None and before != now:
+            shown = layout.name(pair.system), layout.name(pair.baseline)
+            table.add([*shown, pair.metric, IN_WORDS[before], IN_WORDS[now]])
+    return table
+
+
+def _verdicts_of(comparison: Comparison) -> dict[tuple[str, str, str], Verdict]:
+    """The verdict of each pair in both directions."""
+    found: dict[tuple[str, str, str], Verdict] = {}
+    for pair in comparison.comparisons:
+        verdict = comparison.verdict(pair)
+        found[pair.system, pair.baseline, pair.metric] = verdict
+        found[pair.baseline, pair.system, pair.metric] = OPPOSITE[verdict]
+    return found

@@ -1,0 +1,153 @@
+"""What has changed since an earlier result (``since``, ``--since``)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import reshuffle
+from browser import Browser
+from pages import markup
+from reshuffle import InputError, SegmentScores, compare, compare_sets
+from reshuffle.report import Layout
+from reshuffle.report.since import since_sentences, since_tables
+
+RNG = np.random.default_rng(5)
+# Of mean 0, so that systems of the same mean do not differ.
+NOISE = {name: noise - noise.mean() for name, noise in ((name, RNG.normal(0, 5, 80)) for name in "abcd<")}
+
+
+def rated(means: dict[str, float], metric: str = "rating", n: int = 80, **options: Any) -> Any:
+    scores = {name: NOISE[name[0]][:n] + mean for name, mean in means.items()}
+    arguments = {"all_pairs": True, "n_resamples": 499, **options}
+    return compare(metrics=SegmentScores(metric, scores), **arguments)
+
+
+BEFORE = rated({"a": 50, "b": 51, "c": 60})
+NOW = rated({"c": 60, "b": 60, "d": 40})
+
+
+def test_scores_before_and_now_of_all_systems() -> None:
+    first, *_ = since_tables(NOW, Layout(since=BEFORE, since_name="old.json", digits=2))
+    assert first.title == "Scores since old.json"
+    assert first.header == ["System", "rating before", "rating now", "rating change"]
+    score = {
+        (name, which): each.score(name).score
+        for which, each in (("before", BEFORE), ("now", NOW))
+        for name in each.systems
+    }
+    expected = {
+        "c": [f"{score['c', 'before']:.2f}", f"{score['c', 'now']:.2f}", "+0.00"],
+        "b": [f"{score['b', 'before']:.2f}", f"{score['b', 'now']:.2f}", "+9.00"],
+        "d": ["new", f"{score['d', 'now']:.2f}", "–"],
+        "a": [f"{score['a', 'before']:.2f}", "gone", "–"],
+    }
+    assert {row[0]: row[1:] for row in first.rows} == expected
+
+
+def test_verdicts_that_changed_are_listed_also_of_pairs_in_the_other_direction() -> None:
+    before, now = rated({"a": 50, "b": 51, "c": 60}), rated({"c": 50, "b": 51, "a": 50})
+    assert {now.verdict(pair) for pair in now.comparisons} == {"undecided"}
+    _, verdicts = since_tables(now, Layout(since=before))
+    assert {(*{*row[:2]},) for row in verdicts.rows} <= {("a", "c"), ("c", "a"), ("b", "c"), ("c", "b")}
+    for system, baseline, metric, earlier, later in verdicts.rows:
+        assert (metric, later) == ("rating", "no significant difference")
+        assert earlier == ("better" if system == "c" else "worse")
+        assert "c" in (system, baseline)
+    assert len(verdicts.rows) == 2
+    assert [*since_sentences(now, Layout(since=before))] == ["2 verdicts changed since the earlier result."]
+
+
+def test_nothing_changes_since_the_same_result() -> None:
+    layout = Layout(since=NOW)
+    (only,) = since_tables(NOW, layout)
+    assert {row[-1] for row in only.rows} == {"+0.00"}
+    assert [*since_sentences(NOW, layout)] == ["0 verdicts changed since the earlier result."]
+    assert [*since_tables(NOW, Layout())] == []
+
+
+def test_sentences_say_what_is_new_or_gone_and_what_is_not_comparable() -> None:
+    texts = ["the cat sat on the mat", "a dog barked", "it rained all day"]
+    systems = {"a": texts, "b": ["the cat sat", "dogs bark", "it rained"]}
+    before = compare(texts, systems, "bleu", n_resamples=9)
+    other = {"a": systems["a"] * 2, "c": systems["b"] * 2}
+    now = compare(texts * 2, other, reshuffle.metric("bleu", tokenize="none"), n_resamples=9, test="bootstrap-shift")
+    found = [*since_sentences(now, Layout(since=before, since_name="x", names={"c": "See"}))]
+    assert found[:3] == ["0 verdicts changed since x.", "new: See.", "gone: b."]
+    assert found[3].startswith("BLEU was computed as BLEU|")
+    assert "tok:13a" in found[3]
+    assert "tok:none" in found[3]
+    assert found[4] == "The test set had 3 segments, and now has 6: scores are not comparable."
+    assert found[5].startswith("Verdicts rested on another test: ")
+    assert len(found) == 6
+
+
+def test_results_without_a_common_metric_are_an_error() -> None:
+    with pytest.raises(InputError, match=r"^the earlier result has no test set and metric in common with this result"):
+        NOW.render("text", since=rated({"a": 1, "b": 2}, "other"))
+
+
+def test_test_sets_and_averages_are_compared_by_name() -> None:
+    def on(names: str, shift: float) -> Any:
+        def scores(n: int) -> SegmentScores:
+            return SegmentScores("rating", {"a": NOISE["a"][:n], "b": NOISE["b"][:n] + shift})
+
+        return compare_sets(
+            {name: reshuffle.TestSet(metrics=scores(20 + 5 * i)) for i, name in enumerate(names)}, n_resamples=99
+        )
+
+    titles = [table.title for table in since_tables(on("xy", 9), Layout(since=on("xz", 0), since_name="old"))]
+    assert titles == [
+        "Average over test sets: Scores since old",
+        "Average over test sets: Verdicts that changed since old",
+        "x: Scores since old",
+        "x: Verdicts that changed since old",
+    ]
+
+
+@pytest.mark.parametrize("fmt", ["text", "markdown", "html"])
+def test_reports_for_people_show_the_changes(fmt: str) -> None:
+    report = NOW.render(fmt, since=BEFORE)
+    shown = markup(report) if fmt == "html" else report
+    assert "Scores since the earlier result" in shown
+    assert "Verdicts that changed since the earlier result" in shown
+    assert "changed since" not in (markup(NOW.render("html")) if fmt == "html" else NOW.render(fmt))
+
+
+def test_papers_and_programs_get_the_result_alone() -> None:
+    for fmt in ("latex", "typst", "json", "csv"):
+        assert NOW.render(fmt, since=BEFORE) == NOW.render(fmt)
+
+
+def test_the_page_has_a_section_of_changes_with_hostile_names(browser: Browser) -> None:
+    name = "</script><img src=x onerror='window.broken = 1'>"
+    before = rated({"a": 50, name: 51})
+    browser.open(rated({"a": 50, "b": 51}).render("html", since=before))
+    assert browser.texts("#since h2") == ["Changes"]
+    assert name in browser.texts("#since td.name")
+    assert browser.run("return window.broken") is None
+    assert browser.all("main img") == []
+    assert len(browser.all("#since .sortable th button")) == 4
+
+
+def test_the_command_line_reads_json_and_html(demo: Path, run: Any) -> None:
+    files = [str(demo / f"{name}.txt") for name in ("reference", "baseline", "tuned", "larger")]
+    assert run("compare", *files[:3], "-n", "99", "-o", "old.json", "-o", "old.html").code == 0
+    for old in ("old.json", "old.html"):
+        outcome = run("compare", *files, "-n", "99", "--since", old)
+        assert outcome.code == 0
+        assert f"Scores since {old}" in outcome.out
+        assert "new: larger." in outcome.out
+    assert run("show", "old.json", "--since", "old.html").out.count("changed since old.html") == 1
+    wrong = {
+        ("--since", "old.json", "--format", "csv"): "--since is for the formats text, markdown and html, not csv",
+        ("--since", "gone.json"): "gone.json",
+        ("--since", "old.json", "-m", "ter"): "old.json has no test set and metric in common with this result",
+    }
+    for options, message in wrong.items():
+        outcome = run("compare", *files, "-n", "99", *options)
+        assert outcome.code == 2
+        assert message in outcome.err
