@@ -193,14 +193,7 @@ class Option(NamedTuple):
 
     def _check_one(self, shown: str, value: Any) -> None:
         low, high, strict = _limits(self.rules)
-        if self.choices and (isinstance(value, str) or not self.takes_objects):
-            reason = self.excepted.get(value) if isinstance(value, str) else None
-            if reason:
-                raise InputError(reason)
-            check_name(self.noun, value, self.choices)
-        elif self.choices:
-            self._check_object(shown, value)
-        elif self.number is int:
+        if self.number is int:
             check_integer(shown, value, -(2**63) if low is None else int(low), None if high is None else int(high))
         elif self.number is float and strict and (low, high) == (0, 1):
             check_level(shown, value)
@@ -209,6 +202,13 @@ class Option(NamedTuple):
             check_number(shown, value, least, most, is_open=any(isinstance(rule, Gt) for rule in self.rules))
         elif self.element is bool:
             check_flag(shown, value)
+        elif self.choices and (isinstance(value, str) or not self.takes_objects):
+            reason = self.excepted.get(value) if isinstance(value, str) else None
+            if reason:
+                raise InputError(reason)
+            check_name(self.noun, value, self.choices)
+        elif self.choices:
+            self._check_object(shown, value)
         elif self.is_mapping and not isinstance(value, Mapping):
             raise InputError(
                 f"{shown} must be a mapping of metrics to numbers, such as {{'bleu': 0.5}}, got {quoted(value)}"
@@ -343,7 +343,9 @@ def check(options: Options, names: Mapping[str, str] | None = None) -> None:
     ``names`` has the names of options that errors show, where these are not the names of the fields.
     """
     for name, option in options_of(type(options)).items():
-        option.check((names or {}).get(name, name), getattr(options, name))
+        value = getattr(options, name)
+        if value is not option.default:  # defaults need no check, and many calls have little else
+            option.check((names or {}).get(name, name), value)
     options.check_together()
 
 
