@@ -28,7 +28,6 @@ from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.hypotheses import FAMILIES
 from reshuffle.inference.intervals import INTERVALS, STANDARD_ERRORS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
-from reshuffle.inference.run_tests import OF_PVALUES
 from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TEST_CHOICES, TESTS
 from reshuffle.meta.coefficients import COEFFICIENTS, GROUPINGS
 from reshuffle.meta.coefficients import TESTS as META_TESTS
@@ -252,7 +251,7 @@ def kinds_of_seeds() -> list[str]:
         (types.Exchange, EXCHANGES),
         (types.RunStatistic, STATISTICS),
         (types.RunSet, SETS),
-        (types.RunAdjustment, [name for name in ADJUSTMENT_CHOICES if name in ("auto", "none", "maxt", *OF_PVALUES)]),
+        (types.RunAdjustment, ["auto", "none", *(a.name for a in ADJUSTMENTS.values() if a.of_pvalues), "maxt"]),
         (types.MetaAdjustment, [name for name in ADJUSTMENT_CHOICES if name not in ("tukey", "scheffe")]),
         (types.RunTable, RUN_TABLES),
         (types.InputFormat, INPUT_FORMATS),

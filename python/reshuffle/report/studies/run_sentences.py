@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ...results import UsedMetric
 from ...results.studies import RunComparison, RunDifference, StudyResult
-from ...results.studies.runs import MOST_RUNS, runs_needed, smallest_of_splits
+from ...results.studies.runs import MOST_RUNS, RECOMMENDED_RUNS, runs_needed, smallest_of_splits
 from ..conclusions import RELATIONS, relation
 from ..notes import ci, counted, joined
 from ..wording import option
@@ -24,8 +24,6 @@ from .run_values import (
 )
 from .wording import of_name
 
-# Clark et al. recommend at least so many replications.
-RECOMMENDED = 3
 # A standard deviation is large if it is at least this share of a difference (s_sel, s_dev), or of s_sel (s_dev).
 LARGE = 0.5
 # More names or cases than this are counted.
@@ -233,7 +231,7 @@ def _pairs_of(result: RunComparison) -> list[tuple[str, str]]:
 
 def _few_runs(result: RunComparison) -> Iterator[str]:
     """Fewer runs than recommended."""
-    few = {name: n for name, n in result.plan["systems"].items() if n < RECOMMENDED}
+    few = {name: n for name, n in result.plan["systems"].items() if n < RECOMMENDED_RUNS}
     if not few:
         return
     by_number = {n: [name for name, own in few.items() if own == n] for n in sorted(set(few.values()))}
@@ -243,7 +241,7 @@ def _few_runs(result: RunComparison) -> Iterator[str]:
     )
     undefined = " With one run, s_test is undefined." if 1 in by_number else ""
     yield (
-        f"Warning: {joined(shown)}; Clark et al. 2011 recommend at least {RECOMMENDED}, because runs of the same "
+        f"Warning: {joined(shown)}; Clark et al. 2011 recommend at least {RECOMMENDED_RUNS}, because runs of the same "
         f"system differ.{undefined}"
     )
 

@@ -16,6 +16,8 @@ from .base import StudyResult
 RUN_TABLES = ("systems", "comparisons", "observed")
 # More runs than this are not recommended to anybody.
 MOST_RUNS = 1000
+# Clark et al. 2011 (P11-2031), section 5, recommend at least so many runs.
+RECOMMENDED_RUNS = 3
 
 
 def smallest_of_splits(n: int, m: int, alternative: str = "two-sided") -> float:
