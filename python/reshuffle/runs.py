@@ -27,14 +27,14 @@ from .inference.run_variation import observed_differences, variations
 from .inference.steps import counting_steps
 from .metrics.native import NativeMetric
 from .options.comparisons import CompareRuns
-from .options.declare import called_with
+from .options.declare import called_with, taken
 from .progress import reported
 from .resampling.counting import Data, Metrics, References
 from .resampling.runs import RunData
 from .resampling.samples import Pairs
 from .results import UsedMetric
 from .results.studies import RunComparison, RunDifference, RunScores, SystemRuns
-from .results.studies.runs import RECOMMENDED_RUNS, runs_needed
+from .results.studies.runs import RECOMMENDED_RUNS, RunPlan, runs_needed
 from .settings import Resampling, RunSettings, Units, in_order
 from .validate import LARGEST_SCORE, expected_score
 
@@ -210,17 +210,30 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
     tests = [run_outcome(data, pairs, EXCHANGES[name], settings) for name in units]
     duplicates = _duplicates(runs, data)
     _warn(runs, duplicates)
-    planned = {
-        **_plan(runs, data, settings, units),
-        "exchange_reason": reason,
-        "questions": {name: EXCHANGES[name].worded(EXCHANGES[name].question, data.unit) for name in units},
-        "left_out": left_out,
-        "adjustments": {
-            plan.test.name: "none" if plan.adjustment is None else plan.adjustment.name for plan, _ in tests
-        },
-        "duplicates": duplicates,
-        **_median_plan(systems, settings, runs.data.labels[0]),
-    }
+    median_metric = settings.median_metric or runs.data.labels[0]
+    strata = data.samples[0].strata
+    requested = settings.exchange[0] if len(settings.exchange) == 1 else settings.exchange
+    planned = taken(
+        RunPlan,
+        settings,
+        systems=runs.n_runs,
+        baseline=baseline,
+        exchange=tuple(units),
+        exchange_requested=requested,
+        segments=runs.data.n_segments,
+        unit=data.unit,
+        units=data.n_units,
+        strata=None if strata is None else strata.n_strata,
+        n_resamples=data.resampling.n_resamples,
+        seed=data.resampling.seed,
+        exchange_reason=reason,
+        questions={name: EXCHANGES[name].worded(EXCHANGES[name].question, data.unit) for name in units},
+        left_out=left_out,
+        adjustments={plan.test.name: "none" if plan.adjustment is None else plan.adjustment.name for plan, _ in tests},
+        duplicates=tuple(duplicates),
+        median_metric=median_metric,
+        median_runs={system.name: system.scores[median_metric].median_run for system in systems},
+    )
     metrics = tuple(
         UsedMetric(label, m.signature(runs.data.n_references), m.higher_is_better, None, m.source)
         for label, m in zip(runs.data.labels, runs.data.metrics, strict=True)
@@ -253,41 +266,6 @@ def _check_medians(names: Sequence[str], metric: str, dev_scores: Mapping[tuple[
             f"there are no outputs or scores of it for {listed(lacking)}: add them, or choose another metric "
             "(median_metric, --median-metric)"
         )
-
-
-def _plan(runs: Runs, data: RunData, settings: RunSettings, units: Sequence[str]) -> dict[str, Any]:
-    """The settings, as the result has them."""
-    sample = data.samples[0]
-    exchange = settings.exchange[0] if len(settings.exchange) == 1 else list(settings.exchange)
-    return {
-        "systems": runs.n_runs,
-        "baseline": None if settings.all_pairs else data.names[0],
-        "all_pairs": settings.all_pairs,
-        "exchange": list(units),
-        "exchange_requested": exchange,
-        "statistic": settings.statistic,
-        "alternative": settings.alternative,
-        "adjust": settings.adjust,
-        "family": settings.family,
-        "alpha": settings.alpha,
-        "confidence_level": settings.confidence_level,
-        "segments": runs.data.n_segments,
-        "unit": data.unit,
-        "units": data.n_units,
-        "strata": None if sample.strata is None else sample.strata.n_strata,
-        "n_resamples": data.resampling.n_resamples,
-        "seed": data.resampling.seed,
-    }
-
-
-def _median_plan(systems: Sequence[SystemRuns], settings: RunSettings, first: str) -> dict[str, Any]:
-    """Which run of each system to analyse."""
-    metric = settings.median_metric or first
-    return {
-        "median_on": settings.median_on,
-        "median_metric": metric,
-        "median_runs": {system.name: system.scores[metric].median_run for system in systems},
-    }
 
 
 def _dev_scores(runs: Runs, dev: Development, resampling: Resampling) -> dict[tuple[str, str], tuple[float, ...]]:
@@ -421,25 +399,25 @@ def _differences(
                 )
 
 
-def _duplicates(runs: Runs, data: RunData) -> list[list[Any]]:
-    """Runs whose outputs are the same as those of an earlier run: [system, run, earlier system, earlier run]."""
+def _duplicates(runs: Runs, data: RunData) -> list[tuple[str, int, str, int]]:
+    """Runs whose outputs are the same as those of an earlier run: (system, run, earlier system, earlier run)."""
     places = [(name, run) for name, n in runs.n_runs.items() for run in range(n)]
     corpus = runs.data.corpus
     seen: dict[Any, tuple[str, int]] = {}
-    found: list[list[Any]] = []
+    found: list[tuple[str, int, str, int]] = []
     for row, place in enumerate(places):
         if corpus is None:
             key: Any = data.counts[row].tobytes()
         else:
             key = tuple(corpus.systems[output_name(*place)])
         if key in seen:
-            found.append([*place, *seen[key]])
+            found.append((*place, *seen[key]))
         else:
             seen[key] = place
     return found
 
 
-def _warn(runs: Runs, duplicates: Sequence[Sequence[Any]]) -> None:
+def _warn(runs: Runs, duplicates: Sequence[tuple[str, int, str, int]]) -> None:
     """Warn of duplicated outputs, and of systems with few runs."""
     if duplicates:
         same = [f"run {run} of {name} and run {other} of {system}" for name, run, system, other in duplicates]

@@ -16,6 +16,7 @@ This module imports little, because ``--help`` needs it.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import textwrap
@@ -325,8 +326,9 @@ def several(value: Any) -> tuple[Any, ...]:
 
 def taken(record: Callable[..., R], options: Options, **others: Any) -> R:
     """A record with those of its options that another record has, too, and ``others``."""
-    cls = cast("type[Options]", record)  # type checkers know the result of a class that is passed as a function
-    given = {each.name: getattr(options, each.name) for each in attrs.fields(cls) if hasattr(options, each.name)}
+    cls: Any = record  # type checkers know the result of a class that is passed as a function
+    fields = attrs.fields(cls) if attrs.has(cls) else dataclasses.fields(cls)
+    given = {each.name: getattr(options, each.name) for each in fields if hasattr(options, each.name)}
     make: Callable[..., R] = record
     return make(**given | others)
 
