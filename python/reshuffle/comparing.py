@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from .inference.distributions import distributions_of_scores
 from .inference.enough import automatic
 from .inference.estimates import Estimate
 from .inference.few_differing import FOR_FEW, TESTS_OF_FEW
-from .inference.hypotheses import Hypotheses, Outcome, family_size
+from .inference.hypotheses import Hypotheses, Outcome, family_size, pairs_of
 from .inference.intervals import INTERVALS, Interval, check_interval
 from .inference.kink import FOR_POPULATIONS, brevity_of
 from .inference.multiplicity import experimentwise_error, per_comparison_level
@@ -48,8 +47,7 @@ from .results import (
     SystemScore,
     UsedMetric,
 )
-from .settings import ComparisonSettings, Levels, Resampling, Units
-from .validate import check_name
+from .settings import ComparisonSettings, Levels, Resampling, Units, in_order
 
 
 @dataclass(frozen=True)
@@ -78,9 +76,10 @@ class Design:
         resampling: Resampling,
     ) -> Design:
         """Check that the settings are compatible with each other and with the metrics of all test sets."""
-        names, baseline = _in_order(names, testing)
-        # Pairs are (system, baseline): a positive difference means that the system scores higher.
-        pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if baseline is None or x == 0]
+        if len(names) < 2:
+            raise InputError(f"only one system ({names[0]}): a comparison needs at least two")
+        names, baseline = in_order(names, testing)
+        pairs = pairs_of(len(names), None if baseline is None else 0)
         plan, interval = _planned(sets, testing, levels, len(pairs))
         size = family_size(plan.family, len(pairs), len(sets[0].metrics), plan.n_sets)
         resampling, enough = _with_number(resampling, plan.enough_replicates(size, levels.alpha), interval, levels)
@@ -417,20 +416,6 @@ def _with_number(
     number, enough = automatic(for_test, None if interval is None else interval.enough_draws(levels.confidence_level))
     with_number = resampling.with_number(number)
     return with_number, None if with_number.n_resamples == resampling.n_resamples else enough
-
-
-def _in_order(names: tuple[str, ...], testing: ComparisonSettings) -> tuple[tuple[str, ...], str | None]:
-    """The systems with the baseline first, and the baseline, which is None if every pair is compared."""
-    baseline = testing.baseline
-    if len(names) < 2:
-        raise InputError(f"only one system ({names[0]}): a comparison needs at least two")
-    if testing.all_pairs and baseline is not None:
-        raise InputError("a baseline and all pairs cannot be combined: leave one of them out")
-    if testing.all_pairs:
-        return names, None
-    baseline = names[0] if baseline is None else baseline
-    check_name("baseline", baseline, names)
-    return (baseline, *(name for name in names if name != baseline)), baseline
 
 
 def scored(data: Data, units: Units, levels: Levels | None, resampling: Resampling) -> Comparison:

@@ -6,29 +6,27 @@ does the rest.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import evolve
 
 from . import _core, signature
 from .data.corpus import Lines
 from .errors import InputError, listed, quoted, unknown_name, warn
+from .inference.enough import automatic, for_pvalue
 from .inference.exchange import EXCHANGES
-from .inference.hypotheses import ON_ONE_SET
-from .inference.plan import check_direction
+from .inference.hypotheses import pairs_of
+from .inference.plan import Plan, check_direction
 from .inference.run_caveats import run_caveats
 from .inference.run_intervals import interval_of
-from .inference.run_tests import PairOutcome, RunTesting, chosen_exchanges, pair_outcomes
+from .inference.run_tests import RunOutcome, chosen_exchanges, run_outcome
 from .inference.run_variation import observed_differences, variations
 from .inference.steps import counting_steps
 from .metrics.native import NativeMetric
-from .options.comparisons import CompareRuns, Medians, RunTests
-from .options.comparisons import Pairs as ComparedPairs
+from .options.comparisons import CompareRuns
 from .options.declare import called_with, taken
 from .progress import reported
 from .resampling.counting import Data, Metrics, References
@@ -36,7 +34,8 @@ from .resampling.runs import RunData
 from .resampling.samples import Pairs
 from .results import UsedMetric
 from .results.studies import RunComparison, RunDifference, RunScores, SystemRuns
-from .settings import Levels, Resampling, Units
+from .results.studies.runs import RECOMMENDED_RUNS, RunPlan, runs_needed
+from .settings import Resampling, RunSettings, Units, in_order
 from .validate import LARGEST_SCORE, expected_score
 
 # The test sets on which the median run can be determined.
@@ -50,30 +49,6 @@ def output_name(system: str, run: int) -> str:
     'baseline#0'
     """
     return f"{system}#{run}"
-
-
-@frozen(kw_only=True, slots=False)
-class RunSettings(Medians, ComparedPairs, RunTests):
-    """What is tested, and how."""
-
-    def checked(self, names: Sequence[str]) -> RunSettings:
-        """The settings with checked levels, for systems with these names; :class:`InputError` for unknown names."""
-        if len(self.exchange) > 1 and "auto" in self.exchange:
-            raise InputError(f"exchange: expected auto, or names of units, got {listed(self.exchange)}")
-        if self.all_pairs and self.baseline is not None:
-            raise InputError("a baseline and all pairs cannot be combined: leave one of them out")
-        if self.baseline is not None and self.baseline not in names:
-            raise unknown_name("baseline", self.baseline, names)
-        levels = Levels.for_tests(None, self.confidence_level, self.alpha)
-        testing = RunTesting(self.statistic, self.alternative, self.adjust, ON_ONE_SET[self.family], levels.alpha)
-        testing.check()
-        return evolve(self, confidence_level=levels.confidence_level, alpha=levels.alpha)
-
-    @property
-    def testing(self) -> RunTesting:
-        """The part that tests read, of checked settings."""
-        assert self.alpha is not None
-        return RunTesting(self.statistic, self.alternative, self.adjust, self.family, self.alpha)
 
 
 @dataclass(frozen=True)
@@ -209,23 +184,19 @@ def compare_runs(options: CompareRuns) -> RunComparison:
         dev = Runs.from_arguments(options.dev_references, options.dev_systems, reading) if reading else None
     with reported(options.progress) as watched:
         resampling = Resampling.from_options(options, watched)
-        return compared_runs(runs, Development(dev, options.dev_scores), taken(RunSettings, options), resampling)
+        return compared_runs(runs, Development(dev, options.dev_scores), RunSettings.from_options(options), resampling)
 
 
 def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resampling: Resampling) -> RunComparison:
     """Compare systems whose outputs are known: see :func:`compare_runs`."""
-    settings = settings.checked(list(runs.outputs))
+    names, baseline = in_order(list(runs.outputs), settings)
     check_direction(settings.alternative, runs.data.metrics)
     resampling.check()
-    assert settings.alpha is not None
-    resampling = resampling.with_number(max(10_000, math.ceil(20 / settings.alpha) - 1))
-    names = list(runs.outputs)
-    base = settings.baseline if settings.baseline is not None else names[0]
-    if not settings.all_pairs:
-        names.sort(key=lambda name: name != base)
+    number, _ = automatic(for_pvalue(settings.alpha))
+    resampling = resampling.with_number(number)
     runs = runs.ordered(names)
-    pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if settings.all_pairs or x == 0]
-    units, reason, left_out = chosen_exchanges(runs.n_runs, pairs, list(settings.exchange), settings.testing)
+    pairs = pairs_of(len(names), None if baseline is None else 0)
+    units, reason, left_out = chosen_exchanges(runs.n_runs, pairs, settings)
     if settings.median_metric is not None:
         settings = evolve(settings, median_metric=runs.data.label_of(settings.median_metric))
     dev_scores = _dev_scores(runs, dev, resampling)
@@ -236,29 +207,44 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
     data = RunData.from_data(runs.data, runs.n_runs, runs.units, resampling)
     data.check_sums()
     systems = tuple(_systems(runs, data, settings, dev_scores))
-    tests = {name: pair_outcomes(data, pairs, EXCHANGES[name], settings.testing) for name in units}
+    tests = [run_outcome(data, pairs, EXCHANGES[name], settings) for name in units]
     duplicates = _duplicates(runs, data)
     _warn(duplicates)
-    plan = {
-        **_plan(runs, data, settings, units),
-        "exchange_reason": reason,
-        "questions": {name: EXCHANGES[name].worded(EXCHANGES[name].question, data.unit) for name in units},
-        "left_out": left_out,
-        "adjustments": {name: of_unit[0][0].adjustment or "none" for name, of_unit in tests.items()},
-        "duplicates": duplicates,
-        **_median_plan(systems, settings, runs.data.labels[0]),
-    }
+    median_metric = settings.median_metric or runs.data.labels[0]
+    strata = data.samples[0].strata
+    requested = settings.exchange[0] if len(settings.exchange) == 1 else settings.exchange
+    planned = taken(
+        RunPlan,
+        settings,
+        systems=runs.n_runs,
+        baseline=baseline,
+        exchange=tuple(units),
+        exchange_requested=requested,
+        segments=runs.data.n_segments,
+        unit=data.unit,
+        units=data.n_units,
+        strata=None if strata is None else strata.n_strata,
+        n_resamples=data.resampling.n_resamples,
+        seed=data.resampling.seed,
+        exchange_reason=reason,
+        questions={name: EXCHANGES[name].worded(EXCHANGES[name].question, data.unit) for name in units},
+        left_out=left_out,
+        adjustments={plan.test.name: "none" if plan.adjustment is None else plan.adjustment.name for plan, _ in tests},
+        duplicates=tuple(duplicates),
+        median_metric=median_metric,
+        median_runs={system.name: system.scores[median_metric].median_run for system in systems},
+    )
     metrics = tuple(
         UsedMetric(label, m.signature(runs.data.n_references), m.higher_is_better, None, m.source)
         for label, m in zip(runs.data.labels, runs.data.metrics, strict=True)
     )
     signed = {
-        key: plan[key]
+        key: planned[key]
         for key in ("systems", "exchange", "statistic", "alternative", "adjustments", "unit", "units", "n_resamples")
     }
     return RunComparison(
         study="runs",
-        plan=plan,
+        plan=planned,
         metrics=metrics,
         tables={
             "systems": systems,
@@ -280,41 +266,6 @@ def _check_medians(names: Sequence[str], metric: str, dev_scores: Mapping[tuple[
             f"there are no outputs or scores of it for {listed(lacking)}: add them, or choose another metric "
             "(median_metric, --median-metric)"
         )
-
-
-def _plan(runs: Runs, data: RunData, settings: RunSettings, units: Sequence[str]) -> dict[str, Any]:
-    """The settings, as the result has them."""
-    sample = data.samples[0]
-    exchange = settings.exchange[0] if len(settings.exchange) == 1 else list(settings.exchange)
-    return {
-        "systems": runs.n_runs,
-        "baseline": None if settings.all_pairs else data.names[0],
-        "all_pairs": settings.all_pairs,
-        "exchange": list(units),
-        "exchange_requested": exchange,
-        "statistic": settings.statistic,
-        "alternative": settings.alternative,
-        "adjust": settings.adjust,
-        "family": settings.family,
-        "alpha": settings.alpha,
-        "confidence_level": settings.confidence_level,
-        "segments": runs.data.n_segments,
-        "unit": data.unit,
-        "units": data.n_units,
-        "strata": None if sample.strata is None else sample.strata.n_strata,
-        "n_resamples": data.resampling.n_resamples,
-        "seed": data.resampling.seed,
-    }
-
-
-def _median_plan(systems: Sequence[SystemRuns], settings: RunSettings, first: str) -> dict[str, Any]:
-    """Which run of each system to analyse."""
-    metric = settings.median_metric or first
-    return {
-        "median_on": settings.median_on,
-        "median_metric": metric,
-        "median_runs": {system.name: system.scores[metric].median_run for system in systems},
-    }
 
 
 def _dev_scores(runs: Runs, dev: Development, resampling: Resampling) -> dict[tuple[str, str], tuple[float, ...]]:
@@ -420,55 +371,53 @@ def _differences(
     data: RunData,
     pairs: Pairs,
     settings: RunSettings,
-    tests: Mapping[str, Sequence[Sequence[PairOutcome]]],
+    tests: Sequence[tuple[Plan, RunOutcome]],
 ) -> Iterator[RunDifference]:
     """The tested differences: by metric, then pair, then exchange unit."""
-    assert settings.confidence_level is not None
+    level = settings.confidence_level
     for m, label in enumerate(runs.data.labels):
         for p, (a, b) in enumerate(pairs):
-            for name, of_unit in tests.items():
-                tested = of_unit[m][p]
+            for plan, outcome in tests:
+                name, h = plan.test.name, m * len(pairs) + p
                 yield RunDifference(
                     baseline=data.names[b],
                     system=data.names[a],
                     metric=label,
                     exchange=name,
                     statistic=settings.statistic,
-                    difference=tested.difference,
-                    pvalue=tested.pvalue,
-                    adjusted_pvalue=tested.adjusted_pvalue,
-                    smallest_pvalue=tested.smallest_pvalue,
-                    runs_needed=tested.runs_needed,
-                    exceedances=tested.exceedances,
-                    n_resamples=tested.n_resamples,
-                    exact=tested.exact,
-                    degrees_of_freedom=tested.degrees_of_freedom,
-                    confidence_interval=interval_of(
-                        name, data, m, (a, b), settings.statistic, settings.confidence_level
-                    ),
+                    difference=float(outcome.statistic[h]),
+                    pvalue=float(outcome.pvalue[h]),
+                    adjusted_pvalue=None if outcome.adjusted is None else float(outcome.adjusted[h]),
+                    smallest_pvalue=outcome.smallest[h],
+                    runs_needed=runs_needed(plan.alpha, plan.alternative) if name == "run" else None,
+                    exceedances=int(outcome.exceedances[h]),
+                    n_resamples=int(outcome.n_resamples[h]),
+                    exact=bool(outcome.exact[h]),
+                    degrees_of_freedom=outcome.degrees_of_freedom[h],
+                    confidence_interval=interval_of(name, data, m, (a, b), settings.statistic, level),
                     caveats=run_caveats(name, data, m, (a, b)),
                 )
 
 
-def _duplicates(runs: Runs, data: RunData) -> list[list[Any]]:
-    """Runs whose outputs are the same as those of an earlier run: [system, run, earlier system, earlier run]."""
+def _duplicates(runs: Runs, data: RunData) -> list[tuple[str, int, str, int]]:
+    """Runs whose outputs are the same as those of an earlier run: (system, run, earlier system, earlier run)."""
     places = [(name, run) for name, n in runs.n_runs.items() for run in range(n)]
     corpus = runs.data.corpus
     seen: dict[Any, tuple[str, int]] = {}
-    found: list[list[Any]] = []
+    found: list[tuple[str, int, str, int]] = []
     for row, place in enumerate(places):
         if corpus is None:
             key: Any = data.counts[row].tobytes()
         else:
             key = tuple(corpus.systems[output_name(*place)])
         if key in seen:
-            found.append([*place, *seen[key]])
+            found.append((*place, *seen[key]))
         else:
             seen[key] = place
     return found
 
 
-def _warn(duplicates: Sequence[Sequence[Any]]) -> None:
+def _warn(duplicates: Sequence[tuple[str, int, str, int]]) -> None:
     """Warn of duplicated outputs."""
     if duplicates:
         same = [f"run {run} of {name} and run {other} of {system}" for name, run, system, other in duplicates]

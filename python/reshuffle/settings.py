@@ -12,13 +12,22 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import field, frozen
 
-from .errors import InputError
+from .errors import InputError, listed
 from .execution import Execution, check_executor
 from .options.choices import settings_of
-from .options.comparisons import Compare, CompareSets, Kept, Pairs, Resampled, Tested
+from .options.comparisons import Compare, CompareRuns, CompareSets, Kept, Medians, Pairs, Resampled, RunTests, Tested
 from .options.declare import taken
 from .options.groups import by_metric
-from .validate import MAX_SEED, MAX_THREADS, check_integer, check_level, check_n_resamples, check_text, chosen_seed
+from .validate import (
+    MAX_SEED,
+    MAX_THREADS,
+    check_integer,
+    check_level,
+    check_n_resamples,
+    check_name,
+    check_text,
+    chosen_seed,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,6 +134,20 @@ class ComparisonSettings(Kept, Pairs, Tested):
         return taken(cls, options, **settings_of(options.test, "test"), **interval)
 
 
+def in_order(names: Sequence[str], chosen: Pairs) -> tuple[tuple[str, ...], str | None]:
+    """The systems with the baseline first, and the baseline, which is None if every pair is compared.
+
+    :class:`InputError` for an unknown baseline, or one that is not needed.
+    """
+    if chosen.all_pairs and chosen.baseline is not None:
+        raise InputError("a baseline and all pairs cannot be combined: leave one of them out")
+    if chosen.all_pairs:
+        return tuple(names), None
+    baseline = names[0] if chosen.baseline is None else chosen.baseline
+    check_name("baseline", baseline, names)
+    return (baseline, *(name for name in names if name != baseline)), baseline
+
+
 @dataclass(frozen=True)
 class Levels:
     """The kind of confidence interval, its level, and the significance level of the tests."""
@@ -185,3 +208,19 @@ def _levels_with_margin(
             f"{confidence_level}: leave out one of them"
         )
     return expected, alpha
+
+
+@frozen(kw_only=True, slots=False)
+class RunSettings(Medians, Pairs, RunTests):
+    """How systems with several runs are compared."""
+
+    alpha: float = default_alpha()
+    confidence_level: float = CONFIDENCE_LEVEL
+
+    @classmethod
+    def from_options(cls, options: CompareRuns) -> RunSettings:
+        """The settings that the options of a function stand for."""
+        if len(options.exchange) > 1 and "auto" in options.exchange:
+            raise InputError(f"exchange: expected auto, or names of units, got {listed(options.exchange)}")
+        levels = Levels.for_tests(None, options.confidence_level, options.alpha)
+        return taken(cls, options, confidence_level=levels.confidence_level, alpha=levels.alpha)

@@ -137,10 +137,10 @@ TestChoice: TypeAlias = Literal["auto", Test]
 BootstrapTest: TypeAlias = Literal[
     "bootstrap", "bootstrap-both", "bootstrap-percentile", "bootstrap-shift", "paired-bootstrap"
 ]
-""":data:`reshuffle.inference.significance.BOOTSTRAP_TESTS`."""
+"""The tests of :func:`reshuffle.bootstrap_test`."""
 
 ShuffleTest: TypeAlias = Literal["ar", "ar-studentized"]
-""":data:`reshuffle.inference.significance.SHUFFLE_TESTS`."""
+"""The tests of :func:`reshuffle.approximate_randomization`."""
 
 Alternative: TypeAlias = Literal["two-sided", "better", "worse", "greater", "less"]
 """:data:`reshuffle.inference.tests.ALTERNATIVES`."""
@@ -149,7 +149,7 @@ Scheme: TypeAlias = Literal["auto", "iid", "subgroup", "exact"]
 """:data:`reshuffle.resampling.schemes.SCHEMES`."""
 
 Ties: TypeAlias = Literal[">=", ">"]
-""":data:`reshuffle.inference.replay.TIES`."""
+"""Whether a replicate exactly as extreme as the observed difference counts (``>=``), or not (``>``)."""
 
 Stopping: TypeAlias = Literal["besag-clifford", "gandy"]
 """:data:`reshuffle.resampling.stopping.STOPPING`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -19,9 +19,9 @@ from reshuffle import (
     metric,
     standard_error,
 )
-from reshuffle.inference.significance import BOOTSTRAP_TESTS
 from reshuffle.metrics.base import Counts, MetricLike
 from reshuffle.results import SignificanceResult
+from reshuffle.types import BootstrapTest
 
 BLEU = metric("bleu")
 TER = metric("ter")
@@ -93,7 +93,7 @@ def test_a_batch_may_mix_exact_and_monte_carlo_tests_and_its_signature_names_bot
     assert whole.pvalue[0] == 1
 
 
-@pytest.mark.parametrize("test", BOOTSTRAP_TESTS)
+@pytest.mark.parametrize("test", get_args(BootstrapTest))
 @pytest.mark.parametrize("m", [BLEU, SAME])
 def test_bootstrapping_a_batch_equals_bootstrapping_each_problem(test: str, m: MetricLike) -> None:
     a, b = problems(4)

@@ -14,7 +14,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast, get_args
 
 import numpy as np
 import pytest
@@ -51,10 +51,10 @@ from reshuffle import (
 from reshuffle.data.scores import read_scores
 from reshuffle.inference.estimates import ANY, MEANS
 from reshuffle.inference.intervals import INTERVALS
-from reshuffle.inference.significance import BOOTSTRAP_TESTS
 from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.registry import metric_specs
 from reshuffle.report import FORMATS, render
+from reshuffle.types import BootstrapTest
 from reshuffle.validate import LARGEST_SCORE, SMALLEST_SCORE
 from texts import LINES
 
@@ -233,7 +233,7 @@ def test_tests_and_intervals_of_two_arrays_equal_those_of_compare(name: str) -> 
     reference, systems = texts(name)
     outputs = [systems["poor"], systems["good"]]
     a, b = m.suff_stats([reference], outputs) if isinstance(m, NativeMetric) else m.counts_of(["poor", "good"])
-    for test in ("ar", *BOOTSTRAP_TESTS):
+    for test in ("ar", *get_args(BootstrapTest)):
         if test == "ar":
             result = approximate_randomization(a, b, m, n_resamples=60)
         else:

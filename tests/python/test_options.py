@@ -18,7 +18,7 @@ import reshuffle.meta
 from reshuffle import InputError, study, tune
 from reshuffle.cli.command import Command
 from reshuffle.cli.declared import declared_options, flag_of, given_values, made
-from reshuffle.options import comparisons, flips, meta, studies, tuning
+from reshuffle.options import arrays, comparisons, flips, meta, studies, tuning
 from reshuffle.options.declare import Flag, Option, Options, call, called_with, options_of, several, taken
 
 FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
@@ -28,6 +28,10 @@ FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
     reshuffle.score: comparisons.Score,
     reshuffle.segment_scores: comparisons.SegmentScoring,
     reshuffle.flips: flips.FlipOptions,
+    reshuffle.approximate_randomization: arrays.ApproximateRandomization,
+    reshuffle.bootstrap_test: arrays.BootstrapTest,
+    reshuffle.bootstrap_interval: arrays.BootstrapInterval,
+    reshuffle.standard_error: arrays.StandardError,
     study.type1: studies.Type1,
     study.power: studies.Power,
     study.sensitivity: studies.Sensitivity,
@@ -55,7 +59,7 @@ FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
 REQUIRED: dict[str, Any] = {
     "sets": {},
     "systems": {},
-    **dict.fromkeys(("references", "lists", "counts", "scores", "lengths", "targets", "apply_to")),
+    **dict.fromkeys(("references", "lists", "counts", "scores", "lengths", "targets", "apply_to", "a", "b")),
     "test_sets": [],
     "optimizer": "mert",
     "threshold": 1.0,
@@ -290,7 +294,8 @@ def test_pairs_are_chosen_before_the_test(function: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("record", FUNCTIONS.values(), ids=lambda record: record.__name__)
 def test_no_seed_is_the_default_seed(record: type[Options]) -> None:
     options = options_of(record)
-    if "seed" in options:
+    # Of arrays, no seed is the default seed where replicates are made: a seed beside masks or indices is an error.
+    if "seed" in options and not issubclass(record, arrays.OfArrays):
         required = {name: REQUIRED[name] for name, each in options.items() if each.default is inspect.Parameter.empty}
         make: Callable[..., Any] = record
         assert make(**required, seed=None).seed == make(**required).seed == options["seed"].default == 12345

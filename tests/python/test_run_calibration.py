@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from reshuffle import SegmentScores, metric
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.run_intervals import interval_of
-from reshuffle.inference.run_tests import RunTesting, pair_outcomes
+from reshuffle.inference.run_tests import run_outcome
 from reshuffle.resampling import CountSample
 from reshuffle.resampling.runs import RunData
 from reshuffle.seeds import derive_seed
-from reshuffle.settings import Resampling
+from reshuffle.settings import Resampling, RunSettings
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +41,7 @@ def rates(simulate: Simulated, n: int, statistic: str, truth: float = 0.0) -> di
         resampling = Resampling(REPLICATES, derive_seed(5, "simulation", i), 1)
         data = RunData(("a", "b"), (n, n), [sample], resampling)
         for name in rejected:
-            p = pair_outcomes(data, [(0, 1)], EXCHANGES[name], RunTesting(statistic))[0][0].pvalue
+            p = run_outcome(data, [(0, 1)], EXCHANGES[name], RunSettings(statistic=statistic))[1].pvalue[0]
             rejected[name] += p <= ALPHA
         interval = interval_of("hierarchical", data, 0, (0, 1), statistic, 1 - ALPHA)
         assert interval is not None

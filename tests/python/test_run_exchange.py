@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 from budgets import budget
 from reshuffle import FromCounts, InputError, _core, derive_seed, metric, read_lines
 from reshuffle.inference.exchange import EXCHANGES
-from reshuffle.inference.run_tests import RunTesting, pair_outcomes
+from reshuffle.inference.run_tests import run_outcome
 from reshuffle.metrics.base import Counts, Formula
 from reshuffle.resampling import CountSample
 from reshuffle.resampling.counting import Data
 from reshuffle.resampling.run_exchange import MANY_SPLITS, Exchanged
 from reshuffle.resampling.runs import RunData
-from reshuffle.settings import Resampling, Units
+from reshuffle.settings import Resampling, RunSettings, Units
 
 # A cell is the index of an output, and of a unit. A pseudo-run is a list of cells.
 Run: TypeAlias = Sequence[tuple[int, int]]
@@ -193,10 +193,11 @@ def test_few_runs_are_split_in_all_ways(n: int, m: int, statistic: str) -> None:
     for i in (0, 1):
         assert sorted(found.statistics[i][0]) == pytest.approx(sorted(row[i] for row in expected), rel=1e-9, abs=1e-12)
         assert found.statistics[i][0][0] == pytest.approx(observed[i], rel=1e-12)
-    for i, (outcome,) in enumerate(pair_outcomes(data, [(0, 1)], EXCHANGES["run"], RunTesting(statistic))):
+    _, outcome = run_outcome(data, [(0, 1)], EXCHANGES["run"], RunSettings(statistic=statistic))
+    for i in (0, 1):
         count = sum(abs(row[i]) >= abs(observed[i]) * (1 - 1e-9) for row in expected)
-        assert (outcome.exceedances, outcome.n_resamples) == (count, math.comb(n + m, n))
-        assert outcome.pvalue == count / math.comb(n + m, n) >= outcome.smallest_pvalue
+        assert (outcome.exceedances[i], outcome.n_resamples[i]) == (count, math.comb(n + m, n))
+        assert outcome.pvalue[i] == count / math.comb(n + m, n) >= outcome.smallest[i]
 
 
 def variance_of(values: Sequence[Fraction]) -> Fraction:
@@ -229,8 +230,9 @@ def test_ties_of_splits_count_as_in_exact_arithmetic(statistic: str, runs: list[
     splits = list(combinations(range(len(runs)), n))
     expected = sum(distance(left) >= distance(range(n)) for left in splits)
     rows = np.array(runs)[:, None].repeat(2, axis=1)  # two units with the same counts
-    ((outcome,), _) = pair_outcomes(run_data([rows[:n], rows[n:]]), [(0, 1)], EXCHANGES["run"], RunTesting(statistic))
-    assert (outcome.exceedances, outcome.n_resamples) == (expected, len(splits))
+    data = run_data([rows[:n], rows[n:]])
+    _, outcome = run_outcome(data, [(0, 1)], EXCHANGES["run"], RunSettings(statistic=statistic))
+    assert (outcome.exceedances[0], outcome.n_resamples[0]) == (expected, len(splits))
 
 
 @given(st.integers(0, 50), st.permutations(range(4)))
@@ -239,7 +241,7 @@ def test_ties_of_splits_count_as_in_exact_arithmetic(statistic: str, runs: list[
 def test_the_order_of_runs_does_not_matter(name: str, seed: int, order: list[int]) -> None:
     a, b = random_counts([3, 4], 30, seed)
     found = [
-        [own.pvalue for (own,) in pair_outcomes(run_data([a, rows], 50), [(0, 1)], EXCHANGES[name], RunTesting())]
+        run_outcome(run_data([a, rows], 50), [(0, 1)], EXCHANGES[name], RunSettings())[1].pvalue.tolist()
         for rows in (b, b[order])
     ]
     assert found[0] == found[1]
@@ -311,7 +313,7 @@ def test_the_order_of_two_systems_does_not_matter(name: str, statistic: str, see
     n, m = (3, 3) if name == "cell" else (2 + seed % 3, 3)
     data = run_data(random_counts([n, m], 30, seed), 50)
     there, back = (
-        [own[0].pvalue for own in pair_outcomes(data, [pair], EXCHANGES[name], RunTesting(statistic))]
+        run_outcome(data, [pair], EXCHANGES[name], RunSettings(statistic=statistic))[1].pvalue.tolist()
         for pair in ((0, 1), (1, 0))
     )
     assert there == back
@@ -322,9 +324,9 @@ def test_identical_systems_get_p_1(name: str) -> None:
     own = random_counts([3], 30, 4)[0]
     data = run_data([own, own], 200)
     for statistic in EXCHANGES[name].statistics:
-        outcomes = pair_outcomes(data, [(0, 1)], EXCHANGES[name], RunTesting(statistic))
+        _, outcome = run_outcome(data, [(0, 1)], EXCHANGES[name], RunSettings(statistic=statistic))
         # MultEval does not count ties, so it finds them to differ.
-        assert [outcome.pvalue for (outcome,) in outcomes] == [1 / 201 if name == "multeval" else 1.0] * 2
+        assert outcome.pvalue.tolist() == [1 / 201 if name == "multeval" else 1.0] * 2
 
 
 @pytest.mark.parametrize("name", ["segment", "pooled", "run"])
@@ -334,8 +336,7 @@ def test_copies_of_one_run_are_no_difference(name: str) -> None:
     sample = CountSample.from_counts(metric("bleu"), np.repeat(rows, 3, axis=0))
     data = RunData(("one", "two"), (1, 2), [sample], Resampling(100))
     assert data.score_of(0, "pooled") != data.score_of(1, "pooled")
-    ((outcome,),) = pair_outcomes(data, [(0, 1)], EXCHANGES[name], RunTesting())
-    assert outcome.pvalue == 1
+    assert run_outcome(data, [(0, 1)], EXCHANGES[name], RunSettings())[1].pvalue.tolist() == [1]
 
 
 def test_replicates_are_the_same_exchange_where_numbers_of_runs_are_equal() -> None:
@@ -366,11 +367,10 @@ def test_exchanging_runs_keeps_its_level(n: int, m: int) -> None:
     found = []
     for left in splits:
         right = [run for run in range(n + m) if run not in left]
-        ((outcome,), _) = pair_outcomes(
-            run_data([pool[list(left)], pool[right]]), [(0, 1)], EXCHANGES["run"], RunTesting()
-        )
-        found.append(round(outcome.pvalue * len(splits)))
-        assert outcome.pvalue * len(splits) == pytest.approx(found[-1])
+        data = run_data([pool[list(left)], pool[right]])
+        p = run_outcome(data, [(0, 1)], EXCHANGES["run"], RunSettings())[1].pvalue[0]
+        found.append(round(p * len(splits)))
+        assert p * len(splits) == pytest.approx(found[-1])
     assert all(sum(p <= k for p in found) <= k for k in range(1, len(splits) + 1))
     assert min(found) == (2 if n == m else 1)
 
@@ -434,8 +434,10 @@ def counted(
 def pvalues(name: str, data: RunData, statistic: str = "pooled") -> list[list[float]]:
     """p of every other system against the first, for each metric."""
     pairs = [(system, 0) for system in range(1, len(data.names))]
-    outcomes = pair_outcomes(data, pairs, EXCHANGES[name], RunTesting(statistic))
-    return [[outcome.pvalue for outcome in own] for own in outcomes]
+    plan, outcome = run_outcome(data, pairs, EXCHANGES[name], RunSettings(statistic=statistic))
+    assert plan.test.name == name
+    found: list[list[float]] = outcome.pvalue.reshape(-1, len(pairs)).tolist()
+    return found
 
 
 def near(p: float, published: tuple[float, float], n_resamples: int) -> bool:

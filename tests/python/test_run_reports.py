@@ -140,7 +140,7 @@ def made(
         "statistic": "pooled",
         "alternative": "two-sided",
         "adjust": "auto",
-        "adjustments": dict.fromkeys(exchange),
+        "adjustments": dict.fromkeys(exchange, "none"),
         "family": "metric",
         "alpha": 0.05,
         "confidence_level": 0.95,

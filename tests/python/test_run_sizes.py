@@ -25,13 +25,13 @@ from benches.simulations.run_size import (
 from reshuffle import SegmentScores, compare_runs
 from reshuffle.inference.exchange import EXCHANGES, NEW_RUNS_AND_SEGMENTS
 from reshuffle.inference.run_caveats import RUN_CAVEATS, run_caveats
-from reshuffle.inference.run_tests import RunTesting, pair_outcomes
+from reshuffle.inference.run_tests import run_outcome
 from reshuffle.report.studies.run_sentences import LARGEST, LIMITS
 from reshuffle.resampling import CountSample
 from reshuffle.resampling.run_linear import one_level
 from reshuffle.resampling.runs import RunData
 from reshuffle.seeds import derive_seed
-from reshuffle.settings import Resampling
+from reshuffle.settings import Resampling, RunSettings
 
 Array = NDArray[np.float64]
 ALPHA = 0.05
@@ -46,8 +46,8 @@ def data_of(values: Array, n: int, n_resamples: int = DRAWS, seed: int = 3) -> R
 
 
 def rejects(name: str, data: RunData) -> bool:
-    ((outcome,),) = pair_outcomes(data, [(0, 1)], EXCHANGES[name], RunTesting("mean"))
-    return outcome.pvalue <= ALPHA
+    _, outcome = run_outcome(data, [(0, 1)], EXCHANGES[name], RunSettings(statistic="mean"))
+    return bool(outcome.pvalue[0] <= ALPHA)
 
 
 @pytest.mark.parametrize("cell", [Cell(3, 5, 3, 1, 0.1, "normal"), Cell(2, 5, 1, 0.3, 0.5, "skewed")])
@@ -193,7 +193,7 @@ def test_tests_of_both_hold_their_level_with_normal_runs(n: int, m: int) -> None
     ],
 )
 def test_the_real_code_has_these_sizes(cell: Cell, limit: float) -> None:
-    """The same through ``pair_outcomes``, with draws of its own for each sample."""
+    """The same through ``run_outcome``, with draws of its own for each sample."""
     simulations, rng = 3000, np.random.default_rng([29, cell.n, cell.m])
     rejected = dict.fromkeys(("hierarchical", "hierarchical-t", "welch"), 0)
     values = np.concatenate([cell.contributions(rng) for _ in range(simulations // BLOCK)])

@@ -21,7 +21,7 @@ from reshuffle import FromCounts, InputError, SegmentScores, _core, compare_runs
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.run_caveats import run_caveats
 from reshuffle.inference.run_intervals import RUN_INTERVALS, interval_of
-from reshuffle.inference.run_tests import RunTesting, pair_outcomes
+from reshuffle.inference.run_tests import run_outcome
 from reshuffle.inference.run_variation import observed_differences, variations
 from reshuffle.resampling import run_draws
 from reshuffle.resampling.run_hierarchical import Hierarchical
@@ -29,7 +29,7 @@ from reshuffle.resampling.run_linear import RunCovariances
 from reshuffle.resampling.run_reference import Levels
 from reshuffle.resampling.runs import RunData
 from reshuffle.runs import Runs
-from reshuffle.settings import Resampling, Units
+from reshuffle.settings import Resampling, RunSettings, Units
 
 Array = NDArray[np.float64]
 
@@ -262,25 +262,23 @@ def test_t_tests_of_runs_are_scipys_and_a_search(alternative: str, statistic: st
     rng = np.random.default_rng(seed)
     a, b = (np.round(rng.normal(size=(size, 10)) + rng.normal(size=(size, 1)), 4) for size in (n, m))
     data = run_data({"a": a, "b": b})
-    testing = RunTesting(statistic, alternative)
-    found = {
-        name: pair_outcomes(data, [(0, 1)], EXCHANGES[name], testing)[0][0] for name in ("welch", "hierarchical-t")
-    }
+    chosen = RunSettings(statistic=statistic, alternative=alternative)
+    found = {name: run_outcome(data, [(0, 1)], EXCHANGES[name], chosen)[1] for name in ("welch", "hierarchical-t")}
     welch: Any = stats.ttest_ind(a.mean(axis=1), b.mean(axis=1), equal_var=False, alternative=alternative)  # type: ignore[call-overload]
-    assert found["welch"].pvalue == pytest.approx(welch.pvalue, rel=1e-6)
+    assert found["welch"].pvalue[0] == pytest.approx(welch.pvalue, rel=1e-6)
     # Satterthwaite's degrees of freedom; SciPy names them from 1.11 on.
     of_a, of_b = (x.mean(axis=1).var(ddof=1) / len(x) for x in (a, b))
     freedom = (of_a + of_b) ** 2 / (of_a**2 / (n - 1) + of_b**2 / (m - 1))
-    assert found["welch"].degrees_of_freedom == pytest.approx(freedom, rel=1e-6)
+    assert found["welch"].degrees_of_freedom[0] == pytest.approx(freedom, rel=1e-6)
     variance, levels = slow_spread(a, b)
     t = (a.mean() - b.mean()) / math.sqrt(variance)
     both = slow_t(t, levels)
     expected = (
         both if alternative == "two-sided" else both / 2 if (t > 0) == (alternative == "greater") else 1 - both / 2
     )
-    assert found["hierarchical-t"].pvalue == pytest.approx(expected, rel=1e-5)
+    assert found["hierarchical-t"].pvalue[0] == pytest.approx(expected, rel=1e-5)
     for outcome in found.values():
-        assert (outcome.n_resamples, outcome.exceedances, outcome.exact, outcome.smallest_pvalue) == (0, 0, False, 0)
+        assert [*outcome.n_resamples, *outcome.exceedances, *outcome.exact, *outcome.smallest] == [0, 0, False, 0]
 
 
 @pytest.mark.parametrize("name", ["welch", "hierarchical-t"])
@@ -289,10 +287,10 @@ def test_t_tests_of_runs_are_scipys_and_a_search(alternative: str, statistic: st
 def test_the_interval_of_a_t_test_excludes_zero_exactly_when_it_rejects(name: str, seed: int, level: float) -> None:
     rng = np.random.default_rng(seed)
     data = run_data({"a": rng.normal(size=(3, 8)) + rng.normal(), "b": rng.normal(size=(2, 8))})
-    outcome = pair_outcomes(data, [(0, 1)], EXCHANGES[name], RunTesting("mean"))[0][0]
+    _, outcome = run_outcome(data, [(0, 1)], EXCHANGES[name], RunSettings(statistic="mean"))
     interval = interval_of(name, data, 0, (0, 1), "mean", level)
     assert interval is not None
-    assert (outcome.pvalue <= 1 - level) == (not interval.low <= 0 <= interval.high)
+    assert (outcome.pvalue[0] <= 1 - level) == (not interval.low <= 0 <= interval.high)
 
 
 @given(
@@ -323,7 +321,7 @@ def test_the_hierarchical_bootstrap_agrees_with_its_t_test() -> None:
         a, b = (rng.normal(size=(size, 80)) + shift for size, shift in ((n, shared + 0.3), (m, 0)))
         data = run_data({"a": a, "b": b}, n_draws=20_000)
         drawn, closed = (
-            pair_outcomes(data, [(0, 1)], EXCHANGES[name], RunTesting("mean"))[0][0]
+            run_outcome(data, [(0, 1)], EXCHANGES[name], RunSettings(statistic="mean"))[1]
             for name in ("hierarchical", "hierarchical-t")
         )
         assert drawn.pvalue == pytest.approx(closed.pvalue, abs=0.02)
@@ -334,9 +332,8 @@ def test_without_any_spread_the_difference_decides() -> None:
     a, b = np.random.default_rng(3).normal(size=(2, 25))
     data = run_data({"a": np.stack([a] * 3), "b": np.stack([b] * 3), "c": np.stack([a] * 4)})
     for name, p in (("welch", 0), ("run", 0.1)):
-        found = pair_outcomes(data, [(0, 1)], EXCHANGES[name], RunTesting("mean"))[0][0]
-        assert found.pvalue == p
-        assert pair_outcomes(data, [(0, 2)], EXCHANGES[name], RunTesting("mean"))[0][0].pvalue == 1
+        _, found = run_outcome(data, [(0, 1), (0, 2)], EXCHANGES[name], RunSettings(statistic="mean"))
+        assert found.pvalue.tolist() == [p, 1]
         assert run_caveats(name, data, 0, (0, 1)) == ("no-spread",)
 
 
@@ -369,20 +366,19 @@ def test_normal_deviations_give_the_p_value_of_students_t(degrees: float) -> Non
 def test_the_interval_excludes_zero_exactly_when_the_test_rejects(statistic: str, seed: int, level: float) -> None:
     rng = np.random.default_rng(seed)
     data = run_data({"a": rng.normal(size=(3, 8)) + rng.normal(), "b": rng.normal(size=(2, 8))}, n_draws=99)
-    testing = RunTesting(statistic)
-    outcome = pair_outcomes(data, [(0, 1)], EXCHANGES["hierarchical"], testing)[0][0]
+    _, outcome = run_outcome(data, [(0, 1)], EXCHANGES["hierarchical"], RunSettings(statistic=statistic))
     interval = interval_of("hierarchical", data, 0, (0, 1), statistic, level)
     assert interval is not None
     assert interval.method == "hierarchical"
-    assert (outcome.pvalue <= round(1 - level, 12)) == (not interval.low <= 0 <= interval.high)
-    assert (interval.low + interval.high) / 2 == pytest.approx(outcome.difference)
-    assert outcome.degrees_of_freedom == pytest.approx(data.covariances[0].of_difference(0, 1).degrees_of_freedom)
+    assert (outcome.pvalue[0] <= round(1 - level, 12)) == (not interval.low <= 0 <= interval.high)
+    assert (interval.low + interval.high) / 2 == pytest.approx(outcome.statistic[0])
+    assert outcome.degrees_of_freedom[0] == pytest.approx(data.covariances[0].of_difference(0, 1).degrees_of_freedom)
 
 
 def test_identical_systems_have_p_one_though_their_runs_are_drawn_apart() -> None:
     rows = np.random.default_rng(3).normal(size=(3, 25))
-    outcome = pair_outcomes(run_data({"a": rows, "b": rows}), [(0, 1)], EXCHANGES["hierarchical"], RunTesting())[0][0]
-    assert (outcome.difference, outcome.pvalue) == (0, 1)
+    _, outcome = run_outcome(run_data({"a": rows, "b": rows}), [(0, 1)], EXCHANGES["hierarchical"], RunSettings())
+    assert (outcome.statistic[0], outcome.pvalue[0]) == (0, 1)
 
 
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 5))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -23,7 +23,6 @@ from reshuffle import (
     metric,
 )
 from reshuffle.execution import Execution
-from reshuffle.inference.significance import BOOTSTRAP_TESTS
 from reshuffle.inference.tests import DEFAULT
 from reshuffle.metrics.base import Counts
 from reshuffle.metrics.precomputed import SegmentScores
@@ -31,6 +30,7 @@ from reshuffle.study import testing
 from reshuffle.study.experiments import Experiment
 from reshuffle.study.populations import SAMPLING, Population, Selection
 from reshuffle.study.settings import StudySettings
+from reshuffle.types import BootstrapTest
 
 BLEU, TER = metric("bleu"), metric("ter")
 SAME = Formula("the same", lambda totals: BLEU.score(totals))
@@ -172,7 +172,7 @@ def test_whole_tests_equal_public_tests(
     scheme: str,
 ) -> None:
     experiment, twin = both(seed, selection, units, n_populations, groups)
-    tests = [*testing.CAN_STOP, *BOOTSTRAP_TESTS]
+    tests = [*testing.CAN_STOP, *get_args(BootstrapTest)]
     if alternative != "two-sided":
         tests.remove("bootstrap-shift")
     tested = testing.Testing(tests, n, alternative, scheme, execution=Execution(threads=2)).run(experiment, 5, first=3)
@@ -386,7 +386,7 @@ def test_no_test_on_shuffles_or_draws_leaves_the_core(kind: str, monkeypatch: py
 
     monkeypatch.setattr(testing, "_one_by_one", slow)
     experiment = Experiment([population(3, 60, kind)], Selection("replace", 30), 8)
-    tests = [*testing.CAN_STOP, *BOOTSTRAP_TESTS]
+    tests = [*testing.CAN_STOP, *get_args(BootstrapTest)]
     assert DEFAULT in tests
     for scheme in ("iid", "subgroup"):
         tested = testing.Testing(tests, 99, scheme=scheme).run(experiment, 4)

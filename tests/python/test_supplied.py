@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -34,9 +34,9 @@ from reshuffle import (
 )
 from reshuffle.data.demo import write_demo
 from reshuffle.inference.intervals import INTERVALS
-from reshuffle.inference.significance import BOOTSTRAP_TESTS
 from reshuffle.metrics.base import tolerance
 from reshuffle.resampling.supplied import Supplied
+from reshuffle.types import BootstrapTest
 
 Arrays = Any
 
@@ -224,7 +224,7 @@ def test_masks_of_a_seed_give_the_results_of_the_seed(scored_by: Any, alternativ
 
 
 @pytest.mark.parametrize("scored_by", METRICS, ids=["native", "formula"])
-@pytest.mark.parametrize("name", BOOTSTRAP_TESTS)
+@pytest.mark.parametrize("name", get_args(BootstrapTest))
 def test_indices_of_a_seed_give_the_results_of_the_seed(scored_by: Any, name: str) -> None:
     test = partial(bootstrap_test, A, B, scored_by, test=name, keep_null_distribution=True)
     expected = test(n_resamples=500, seed=9)
@@ -331,7 +331,7 @@ def test_identical_systems_have_p_1_unless_ties_do_not_count() -> None:
     masks, indices = own_masks(1, 99, 150), own_indices(1, 99, 150)
     assert approximate_randomization(A, A, BLEU, masks=masks).pvalue == 1
     assert approximate_randomization(A, A, BLEU, masks=masks, ties=">").pvalue == 0.01
-    for name in BOOTSTRAP_TESTS:
+    for name in get_args(BootstrapTest):
         assert bootstrap_test(A, A, BLEU, test=name, indices=indices).pvalue == 1
         strict = bootstrap_test(A, A, BLEU, test=name, indices=indices, ties=">")
         assert (strict.exceedances, strict.pvalue) == (0, strict.tails / 100)
@@ -351,7 +351,7 @@ def test_a_batch_has_the_results_of_its_problems(scored_by: Any) -> None:
     for i, (x, y) in enumerate(each):
         alone = approximate_randomization(x, y, scored_by, masks=masks, ties=">")
         assert replace(whole.problem(i), signature="") == replace(alone, signature="")
-    for name in BOOTSTRAP_TESTS:
+    for name in get_args(BootstrapTest):
         whole = bootstrap_test(a, b, scored_by, test=name, indices=in_blocks(indices, 50))
         for i, (x, y) in enumerate(each):
             alone = bootstrap_test(x, y, scored_by, test=name, indices=indices)

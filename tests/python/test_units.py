@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -37,11 +37,11 @@ from reshuffle import (
 )
 from reshuffle.data.demo import demo_corpus
 from reshuffle.data.reading import read_groups
-from reshuffle.inference.significance import BOOTSTRAP_TESTS
 from reshuffle.metrics.base import Counts
 from reshuffle.report import FORMATS, render
 from reshuffle.resampling import CountSample
 from reshuffle.resampling.units import paired_influence
+from reshuffle.types import BootstrapTest
 from test_resampling import random_counts
 
 BLEU = metric("bleu")
@@ -63,7 +63,7 @@ IDS = st.lists(st.integers(0, 12), min_size=2, max_size=60).filter(lambda ids: l
 
 TESTS_OF_COUNTS: list[tuple[Callable[..., SignificanceResult], dict[str, str]]] = [
     (approximate_randomization, {}),
-    *((bootstrap_test, {"test": test}) for test in BOOTSTRAP_TESTS),
+    *((bootstrap_test, {"test": test}) for test in get_args(BootstrapTest)),
 ]
 
 
@@ -128,7 +128,7 @@ def test_comparisons_of_documents_equal_those_of_external_summed_counts() -> Non
     ids = [i // 7 for i in range(corpus.n_segments)]
     counts = BLEU.suff_stats(corpus.references, list(corpus.systems.values()))
     sums = {name: summed(rows, ids) for name, rows in zip(corpus.systems, counts, strict=True)}
-    for test in ("ar", *BOOTSTRAP_TESTS):
+    for test in ("ar", *get_args(BootstrapTest)):
         expected = compare(metrics=FromCounts("BLEU", sums, "bleu"), test=test, n_resamples=200, all_pairs=True)
         got = compare(corpus.references, corpus.systems, documents=ids, test=test, n_resamples=200, all_pairs=True)
         assert [replace(each, n_segments=58) for each in got.scores] == list(expected.scores)  # documents as segments

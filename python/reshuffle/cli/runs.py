@@ -11,7 +11,7 @@ from attrs import evolve
 from .. import types
 from ..errors import InputError, listed
 from ..options.comparisons import CompareRuns
-from ..options.declare import options_of, taken
+from ..options.declare import options_of
 from ..options.run_files import DevOutputs, GivenRuns, RunFiles
 from .command import Command, option
 from .declared import declared_options, given_values, made
@@ -108,8 +108,8 @@ def runs_command(context: click.Context, /, executor: str | None, **options: Any
     with --full median runs. By default, p is the probability of a difference at least this large if new runs of both
     systems, on new segments, had the same expected score.
     """
-    from ..runs import RunSettings, compared_runs
-    from ..settings import Resampling
+    from ..runs import compared_runs
+    from ..settings import Resampling, RunSettings, in_order
     from .executors import chosen_executor
     from .inputs.runs import RunInputs
     from .output import chosen_output, destination
@@ -125,7 +125,8 @@ def runs_command(context: click.Context, /, executor: str | None, **options: Any
     chosen = made(CompareRuns, {"references": None, "systems": {}, **given_values(CompareRuns, options)})
     inputs = RunInputs.from_options(given, options, chosen, chosen.threads)
     first = None if chosen.all_pairs else inputs.files.baseline
-    settings = evolve(taken(RunSettings, chosen), baseline=first).checked(list(inputs.files.systems))
+    settings = RunSettings.from_options(evolve(chosen, baseline=first))
+    in_order(list(inputs.files.systems), settings)  # which checks the baseline, before anything is read
     with (
         destination(reports, inputs.paths, layout, get_args(types.RunTable)) as write,
         chosen_executor(executor, chosen.threads) as workers,

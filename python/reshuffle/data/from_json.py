@@ -114,6 +114,12 @@ def _study(document: Any) -> StudyResult:
                 raise mismatch.inside(name) from None
     if not any(tables.values()):
         raise Mismatch(f"expected the records of a table, such as {', '.join(known)}, got none")
-    result = RESULTS.get(found["study"], StudyResult)(tables=tables, **found)
+    kind = RESULTS.get(found["study"], StudyResult)
+    if kind.PLAN is not None:
+        try:
+            found["plan"] = _decoder(kind.PLAN)(document["plan"])
+        except Mismatch as mismatch:
+            raise mismatch.inside("plan") from None
+    result = kind(tables=tables, **found)
     check_study(result)
     return result

@@ -176,3 +176,6 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
         ),
     )
 }
+
+# The exchange units that ``all`` stands for. MultEval's has to be asked for by name.
+ALL = tuple(name for name in EXCHANGES if name != "multeval")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any, TypeVar
 
 import numpy as np
@@ -34,6 +35,7 @@ __all__ = [
     "ObservedPairs",
     "Outcome",
     "family_size",
+    "pairs_of",
 ]
 
 # Which hypotheses are corrected together for multiple tests. With one test set ``set`` is the same as ``all``, and
@@ -57,6 +59,19 @@ def family_size(family: str, n_pairs: int, n_metrics: int, n_sets: int = 1) -> i
     [6, 24, 18, 72]
     """
     return n_pairs * (n_metrics if family in OVER_METRICS else 1) * (n_sets if family in OVER_SETS else 1)
+
+
+def pairs_of(n_systems: int, base: int | None = 0) -> Pairs:
+    """The pairs of systems to compare, by their indices: each system with ``base``, or all pairs if that is None.
+
+    They are (system, baseline), so that a positive difference means that the system scores higher.
+
+    >>> pairs_of(3), pairs_of(3, None)
+    ([(1, 0), (2, 0)], [(1, 0), (2, 0), (2, 1)])
+    """
+    if base is None:
+        return [(y, x) for x, y in combinations(range(n_systems), 2)]
+    return [(y, base) for y in range(n_systems) if y != base]
 
 
 Index = NDArray[np.intp]
@@ -220,6 +235,16 @@ class Observed:
         """How far a difference may lie from another one to count as equal to it: (H,)."""
         a, b = self._scores
         return tolerance(a, b)
+
+    @property
+    def n_replicates(self) -> int:
+        """R, the number of replicates."""
+        return self.replicates.n_resamples
+
+    @property
+    def includes_observed(self) -> bool:
+        """Whether the observed arrangement is one of the replicates."""
+        return False
 
     def drawn_differences(self, hypothesis: int) -> Scores:
         """score(a) − score(b) on every bootstrap draw: (R,)."""

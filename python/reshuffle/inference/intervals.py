@@ -10,30 +10,30 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from .. import types
 from ..data.arrays import as_array
 from ..documented import documented
 from ..errors import Argument, InputError
 from ..metrics.base import Metric, MetricLike, Scores
 from ..metrics.black_box import CorpusFunction
-from ..progress import AnyProgress, reported
+from ..options.arrays import BootstrapInterval, StandardError
+from ..options.declare import called_with
+from ..progress import reported
 from ..resampling import CountSample, Problems, Replicates, is_batch
 from ..resampling.schemes import null_distribution
 from ..resampling.studentized import studentize
-from ..resampling.supplied import Blocks
 from ..results import ConfidenceInterval, UsedInterval
-from ..settings import DocumentIds, Resampling, StratumIds, Units, default_alpha
-from ..validate import check_level, check_name
+from ..settings import Resampling, Units, default_alpha
+from ..validate import check_name
 from . import kink
 from .enough import FOR_STANDARD_DEVIATION, automatic, for_ends
 from .estimates import ANY, MEANS, SUMS, Estimate, check_kind
 from .pvalues import largest_rank
-from .replay import Replay, resampling_settings
+from .replay import Replay, replicates_of, resampling_of
 from .steps import array_steps
 
 # The number of draws from which :func:`_outer` estimates quantiles, and the smallest step between them that pays off.
@@ -410,7 +410,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class _Request:
-    """The arguments of :func:`bootstrap_interval` or :func:`standard_error`."""
+    """What :func:`bootstrap_interval` or :func:`standard_error` estimates."""
 
     a: NDArray[Any]
     b: NDArray[Any] | None
@@ -420,17 +420,13 @@ class _Request:
     replay: Replay | None
 
     @classmethod
-    def from_arguments(
-        cls,
-        a: ArrayLike,
-        b: ArrayLike | None,
-        metric: MetricLike | None,
-        units: Units,
-        resampling: Resampling,
-        replay: Replay | None,
+    def from_options(
+        cls, options: BootstrapInterval | StandardError, resampling: Resampling, replay: Replay | None
     ) -> _Request:
         """Convert a and b to arrays."""
-        return cls(as_array(a, "a"), None if b is None else as_array(b, "b"), metric, units, resampling, replay)
+        b = None if options.b is None else as_array(options.b, "b")
+        units = Units(options.documents, options.strata)
+        return cls(as_array(options.a, "a"), b, options.metric, units, resampling, replay)
 
     @property
     def is_batch(self) -> bool:
@@ -446,9 +442,7 @@ class _Request:
     def estimate(self) -> Estimate:
         """The estimate of a single problem."""
         sample = CountSample.from_arrays(self.metric, self.a, self.b, self.units)
-        if self.replay is not None:
-            return self._estimate(self.replay.replicates([sample], self.resampling))
-        return self._estimate(Replicates.from_settings([sample], self.resampling))
+        return self._estimate(replicates_of([sample], self.resampling, self.replay))
 
     def map(self, function: Callable[[Estimate], T]) -> list[T]:
         """The values of a function at the estimates of a batch, in the order of the problems."""
@@ -466,21 +460,8 @@ class _Request:
         return Estimate(replicates, metric, 0, None if self.b is None else 1)
 
 
-def bootstrap_interval(
-    a: ArrayLike,
-    metric: MetricLike | None = None,
-    *,
-    b: ArrayLike | None = None,
-    documents: DocumentIds | None = None,
-    strata: StratumIds | None = None,
-    interval: types.Interval | str = "percentile",
-    confidence_level: float = 0.95,
-    n_resamples: int | Literal["auto"] | None = None,
-    seed: int | ArrayLike | None = None,
-    indices: Blocks | None = None,
-    threads: int | None = None,
-    progress: AnyProgress = None,
-) -> ConfidenceInterval:
+@called_with(BootstrapInterval)
+def bootstrap_interval(options: BootstrapInterval) -> ConfidenceInterval:
     r"""Confidence interval of a system's score or, with ``b``, of score(a) − score(b).
 
     Each of R draws takes S segments with replacement, the same segments for both systems. In the table, θ is the
@@ -506,23 +487,6 @@ def bootstrap_interval(
     R shuffles, k = ⌊α(R + 1)⌋, and se is by the delta method (Chung & Romano 2013, doi:10.1214/13-AOS1090).
 
     docs/statistics/intervals.md defines every interval, and docs/evidence/coverage.md has its empirical coverage.
-
-    Parameters
-    ----------
-    a, b : (S, K) array_like of int, or (S,) array_like of float
-        The counts of each segment. Without a metric, one score for each segment; the statistic is their mean. Arrays of
-        shape (batch, S, K) or (batch, S) are a batch of problems, as in :func:`reshuffle.approximate_randomization`.
-    metric, documents, strata, n_resamples, seed, indices, threads, progress
-        As in :func:`reshuffle.bootstrap_test`. ``n_resamples`` is R, the number of draws, or of shuffles for
-        ``ar-studentized``; ``delta``, ``jackknife`` and ``t`` use neither. ``auto`` stands for
-        40/(1 − ``confidence_level``) − 1, so that about 20 draws lie beyond each end, but at least 10,000 and at most a
-        million. ``studentized`` and ``t`` do not support strata. Only the intervals with draws support ``indices``,
-        except ``studentized``.
-    interval : str
-        One of those above. ``t`` is only for means of segment scores (no metric, or
-        :class:`reshuffle.SegmentScores`), and does not support documents.
-    confidence_level : float
-        Strictly between 0 and 1.
 
     Returns
     -------
@@ -554,46 +518,30 @@ def bootstrap_interval(
     >>> round(interval.low, 3), round(interval.high, 3)
     (0.759, 0.911)
     """
-    confidence_level = check_level("confidence_level", confidence_level)
-    check_name("interval", interval, list(INTERVALS))
-    number, _ = automatic(INTERVALS[interval].enough_draws(confidence_level))
-    if b is None and INTERVALS[interval].inverts is not None:
-        raise InputError(f"interval {interval!r} is for differences: pass b, or choose another")
+    interval, level = INTERVALS[options.interval], options.confidence_level
+    number, _ = automatic(interval.enough_draws(level))
+    if options.b is None and interval.inverts is not None:
+        raise InputError(f"interval {interval.name!r} is for differences: pass b, or choose another")
+    if options.indices is not None and interval.kinds != ["draws"]:
+        own = ", ".join(repr(name) for name, each in INTERVALS.items() if each.kinds == ["draws"])
+        raise InputError(f"interval {interval.name!r} does not support indices: leave them out, or choose one of {own}")
 
     def of_one(estimate: Estimate) -> ConfidenceInterval:
         metrics = (sample.metric for sample in estimate.replicates.samples)
-        checked = check_interval(interval, *metrics, test=INTERVALS[interval].inverts)
-        return checked.confidence_interval(estimate, confidence_level)
+        return check_interval(interval.name, *metrics, test=interval.inverts).confidence_interval(estimate, level)
 
-    if indices is not None and INTERVALS[interval].kinds != ["draws"]:
-        own = ", ".join(repr(name) for name, each in INTERVALS.items() if each.kinds == ["draws"])
-        raise InputError(f"interval {interval!r} does not support indices: leave them out, or choose one of {own}")
-    units = Units(documents, strata)
-    replay = Replay.from_arguments("indices", indices, n_resamples, seed, units)
-    with reported(progress) as watched:
-        resampling = resampling_settings(n_resamples, seed, threads, watched).with_number(number)
-        request = _Request.from_arguments(a, b, metric, units, resampling, replay)
-        request.announce(INTERVALS[interval].kinds)
+    replay = Replay.from_options("indices", options)
+    with reported(options.progress) as watched:
+        request = _Request.from_options(options, resampling_of(options, watched).with_number(number), replay)
+        request.announce(interval.kinds)
         if not request.is_batch:
             return of_one(request.estimate())
         low, high = np.array([(result.low, result.high) for result in request.map(of_one)]).T
-    return ConfidenceInterval(low, high, confidence_level, interval)
+    return ConfidenceInterval(low, high, level, interval.name)
 
 
-def standard_error(
-    a: ArrayLike,
-    metric: MetricLike | None = None,
-    *,
-    b: ArrayLike | None = None,
-    documents: DocumentIds | None = None,
-    strata: StratumIds | None = None,
-    method: types.StandardError | str = "delta",
-    n_resamples: int | None = None,
-    seed: int | ArrayLike | None = None,
-    indices: Blocks | None = None,
-    threads: int | None = None,
-    progress: AnyProgress = None,
-) -> Any:
+@called_with(StandardError)
+def standard_error(options: StandardError) -> Any:
     """Standard error of a system's score or, with ``b``, of score(a) − score(b), for a random sample of segments.
 
     - ``delta``: √(S/(S − 1) Σ u_s²), where u_s = ∇f(T)·(x_s − T/S) is the contribution of segment s to the linearised
@@ -606,16 +554,6 @@ def standard_error(
 
     For a mean the first two are s/√S. With strata of S_h segments they are √(Σ_h S_h/(S_h − 1) Σ (u_s − ū_h)²), with
     u_s = (S − 1)/S·(θ − θ₍ₛ₎) for the jackknife. A stratum of one segment adds nothing.
-
-    Parameters
-    ----------
-    a, b : (S, K) array_like of int, or (S,) array_like of float
-        As in :func:`bootstrap_interval`.
-    metric, documents, strata, n_resamples, seed, indices, threads, progress
-        As in :func:`bootstrap_interval`. Number, seed, threads and progress only affect ``bootstrap``, which is the
-        only method that supports ``indices``.
-    method : {'delta', 'jackknife', 'bootstrap'}
-        See above.
 
     Returns
     -------
@@ -641,14 +579,14 @@ def standard_error(
     >>> round(standard_error(right, lambda totals: totals[..., 0] / 8, strata=parts), 6)  # √(s₁²/4 + s₂²/4)/2
     0.144338
     """
-    check_name("standard error", method, list(STANDARD_ERRORS))
-    error = STANDARD_ERRORS[method]
-    if indices is not None and method != "bootstrap":
-        raise InputError(f"standard error {method!r} does not support indices: leave them out, or choose 'bootstrap'")
-    units = Units(documents, strata)
-    replay = Replay.from_arguments("indices", indices, n_resamples, seed, units)
-    with reported(progress) as watched:
-        resampling = resampling_settings(n_resamples, seed, threads, watched)
-        request = _Request.from_arguments(a, b, metric, units, resampling, replay)
-        request.announce(["draws"] if method == "bootstrap" else [])
+    error = STANDARD_ERRORS[options.method]
+    of_draws = options.method == "bootstrap"
+    if options.indices is not None and not of_draws:
+        raise InputError(
+            f"standard error {options.method!r} does not support indices: leave them out, or choose 'bootstrap'"
+        )
+    replay = Replay.from_options("indices", options)
+    with reported(options.progress) as watched:
+        request = _Request.from_options(options, resampling_of(options, watched), replay)
+        request.announce(["draws"] if of_draws else [])
         return np.array(request.map(error)) if request.is_batch else error(request.estimate())

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .._core import Progress
 from ..errors import InputError
-from ..resampling import CountSample
+from ..options.arrays import OfArrays
+from ..resampling import CountSample, Replicates
 from ..resampling.supplied import Supplied, SuppliedReplicates
-from ..settings import Resampling, Units
-from ..validate import check_name
-
-# The tie rules: with ">=", a replicate exactly as extreme as the observed difference counts; with ">", it does not.
-TIES = (">=", ">")
+from ..settings import Resampling
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,14 +24,12 @@ class Replay:
     blocks: Any
 
     @classmethod
-    def from_arguments(
-        cls, name: str, blocks: Any, n_resamples: object, seed: object, units: Units, ties: str = ">="
-    ) -> Replay | None:
-        """From the argument ``masks`` or ``indices``, or None if that is None.
+    def from_options(cls, name: str, options: OfArrays) -> Replay | None:
+        """From the option ``masks`` or ``indices``, or None if that is None.
 
-        Raises :class:`InputError` if it cannot be combined with one of the other arguments.
+        Raises :class:`InputError` if it cannot be combined with one of the other options.
         """
-        check_name("tie rule", ties, TIES)
+        blocks, ties = getattr(options, name), getattr(options, "ties", ">=")
         if blocks is None:
             if ties != ">=":
                 raise InputError(
@@ -42,13 +38,13 @@ class Replay:
                     f"their {name}: pass {name}, or leave ties out"
                 )
             return None
-        for argument, value in (("n_resamples", n_resamples), ("seed", seed)):
-            if value is not None:
+        for argument in ("n_resamples", "seed"):
+            if getattr(options, argument) is not None:
                 raise InputError(
                     f"{name} and {argument} were both passed: {name} already define the replicates, leave one out"
                 )
-        for argument, ids in (("documents", units.documents), ("strata", units.strata)):
-            if ids is not None:
+        for argument in ("documents", "strata"):
+            if getattr(options, argument) is not None:
                 hint = f"{name} already define the segments of each replicate, leave {argument} out"
                 if argument == "documents":
                     hint += f", or pass counts that are summed over documents, with {name} of documents"
@@ -63,7 +59,12 @@ class Replay:
         return SuppliedReplicates(samples, supplied, threads=resampling.threads, progress=resampling.progress)
 
 
-def resampling_settings(n_resamples: Any, seed: Any, threads: int | None, progress: Any) -> Resampling:
-    """The settings from arguments, of which None stands for the default."""
-    number = {} if n_resamples is None else {"n_resamples": n_resamples}
-    return Resampling(seed=seed, threads=threads, progress=progress, **number)
+def resampling_of(options: OfArrays, progress: Progress | None) -> Resampling:
+    """The number of replicates, their seed, and what computes them. ``progress`` watches it."""
+    n = 10_000 if options.n_resamples is None else options.n_resamples
+    return Resampling(n, options.seed, options.threads, progress)
+
+
+def replicates_of(samples: list[CountSample], resampling: Resampling, replay: Replay | None) -> Replicates:
+    """The replicates of samples: those of the user, if there are any."""
+    return Replicates.from_settings(samples, resampling) if replay is None else replay.replicates(samples, resampling)

@@ -6,29 +6,22 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from numpy.typing import ArrayLike
-
-from .. import types
 from ..data.arrays import as_array
 from ..errors import InputError
-from ..metrics.base import Metric, MetricLike, Scores
-from ..progress import AnyProgress, reported
+from ..metrics.base import Metric, Scores
+from ..options.arrays import ApproximateRandomization, BootstrapTest
+from ..options.declare import called_with, taken
+from ..progress import reported
 from ..resampling import CountSample, Problems, Replicates, is_batch
 from ..resampling.schemes import null_distribution
-from ..resampling.stopping import AnyRule
-from ..resampling.supplied import Blocks
 from ..results import SignificanceResult
-from ..settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, Units
-from ..validate import check_name
+from ..settings import ComparisonSettings, Units
 from .batches import ONE_PAIR, run_batch
 from .plan import Plan
-from .replay import Replay, resampling_settings
+from .replay import Replay, replicates_of, resampling_of
 from .running import records, run_tests
 from .steps import array_steps
 from .studentized import as_studentized
-
-SHUFFLE_TESTS = ("ar", "ar-studentized")
-BOOTSTRAP_TESTS = ("bootstrap", "bootstrap-both", "bootstrap-percentile", "bootstrap-shift", "paired-bootstrap")
 
 # The values of a null distribution, and their probabilities unless all values are equally likely.
 NullDistribution: TypeAlias = tuple[Scores, Scores | None]
@@ -36,63 +29,43 @@ NullDistribution: TypeAlias = tuple[Scores, Scores | None]
 
 def _test(
     plan: Plan,
-    systems: tuple[MetricLike | None, ArrayLike, ArrayLike],
-    units: Units,
-    resampling: Resampling,
+    options: ApproximateRandomization | BootstrapTest,
     replay: Replay | None,
-    null: Callable[[Replicates, SignificanceResult], NullDistribution] | None,
+    null: Callable[[Replicates, SignificanceResult], NullDistribution],
 ) -> SignificanceResult:
     """Test two systems, or two systems in each problem of a batch.
 
-    ``replay`` holds user-supplied replicates, if any. ``null`` computes the null distribution for the result; None to
-    leave it out.
+    ``replay`` holds user-supplied replicates, if any. ``null`` computes the null distribution for the result.
     """
-    metric, a, b = systems[0], as_array(systems[1], "a"), as_array(systems[2], "b")
+    metric, a, b = options.metric, as_array(options.a, "a"), as_array(options.b, "b")
+    units = Units(options.documents, options.strata)
     if plan.alternative in ("better", "worse") and not isinstance(metric, str | Metric):
         what = "segment scores do" if metric is None else "a function of counts does"
         raise InputError(
             f"alternative {plan.alternative!r}: {what} not say whether higher is better: use 'greater' or 'less'"
         )
-    if is_batch(a, metric):
-        if null is not None:
-            raise InputError(
-                "keep_null_distribution does not support a batch: leave it out, or test the problems whose null "
-                "distributions you need one at a time"
-            )
-        return run_batch(plan, Problems.from_arrays(metric, a, b, units, resampling.seed), resampling, replay)
-    if resampling.progress is not None:
-        makes_again = null is not None and plan.test.replicates == "shuffles" and replay is None
-        resampling.progress.plan(array_steps(plan.test.replicates, 2 if makes_again else 1))
-    sample = CountSample.from_arrays(metric, a, b, units)
-    replicates = (
-        Replicates.from_settings([sample], resampling) if replay is None else replay.replicates([sample], resampling)
-    )
-    (result,) = records(plan, [replicates], ONE_PAIR, run_tests(plan, [replicates], ONE_PAIR))
-    if null is None:
-        return result
-    values, probabilities = null(replicates, result)
-    return replace(result, null_distribution=values, null_probabilities=probabilities)
+    with reported(options.progress) as watched:
+        resampling = resampling_of(options, watched)
+        if is_batch(a, metric):
+            if options.keep_null_distribution:
+                raise InputError(
+                    "keep_null_distribution does not support a batch: leave it out, or test the problems whose null "
+                    "distributions you need one at a time"
+                )
+            return run_batch(plan, Problems.from_arrays(metric, a, b, units, resampling.seed), resampling, replay)
+        if watched is not None:
+            makes_again = options.keep_null_distribution and plan.test.replicates == "shuffles" and replay is None
+            watched.plan(array_steps(plan.test.replicates, 2 if makes_again else 1))
+        replicates = replicates_of([CountSample.from_arrays(metric, a, b, units)], resampling, replay)
+        (result,) = records(plan, [replicates], ONE_PAIR, run_tests(plan, [replicates], ONE_PAIR))
+        if not options.keep_null_distribution:
+            return result
+        values, probabilities = null(replicates, result)
+        return replace(result, null_distribution=values, null_probabilities=probabilities)
 
 
-def approximate_randomization(
-    a: ArrayLike,
-    b: ArrayLike,
-    metric: MetricLike | None = None,
-    *,
-    documents: DocumentIds | None = None,
-    strata: StratumIds | None = None,
-    test: types.ShuffleTest | str = "ar",
-    scheme: types.Scheme | str = "auto",
-    stopping: types.Stopping | str | AnyRule | None = None,
-    n_resamples: int | None = None,
-    alternative: types.Alternative | str = "two-sided",
-    seed: int | ArrayLike | None = None,
-    masks: Blocks | None = None,
-    ties: types.Ties | str = ">=",
-    keep_null_distribution: bool = False,
-    threads: int | None = None,
-    progress: AnyProgress = None,
-) -> SignificanceResult:
+@called_with(ApproximateRandomization)
+def approximate_randomization(options: ApproximateRandomization) -> SignificanceResult:
     r"""Approximate randomization test of two systems.
 
     Null hypothesis: the joint distribution of the two outputs of a segment does not change when they are swapped,
@@ -117,62 +90,6 @@ def approximate_randomization(
     Do not use it for segments that depend on one another, such as sentences of a document, without ``documents``. With
     ``documents``, whole documents are swapped, and the null hypothesis is about documents. Do not use it for systems
     with several training or tuning runs each: there the exchangeable unit is the run.
-
-    Parameters
-    ----------
-    a, b : (S, K) array_like of int, or (S,) array_like of float
-        The counts of each segment, as :meth:`reshuffle.NativeMetric.suff_stats` returns them, or one score for each
-        segment, from any metric or human rater. Arrays of shape (batch, S, K), or (batch, S) of floats, are a batch of
-        problems, which are tested in one call with the same results as in separate calls.
-    metric : str, Metric or callable, optional
-        Scores summed counts. A callable maps an integer array of shape (…, K) to scores of shape (…). Leave it out for
-        segment scores: their means are compared in exact fixed-point arithmetic, with a resolution that a and b share
-        (:class:`~reshuffle.SegmentScores`).
-    documents : sequence of S str or int, optional
-        The document id of each segment. Segments of a document need not be adjacent. Counts are summed over each
-        document before resampling.
-    strata : sequence of S str or int, optional
-        The stratum id of each segment, as in :func:`bootstrap_test`. Only with ``ar-studentized``: standard errors
-        depend on strata, but shuffles do not.
-    test : {'ar', 'ar-studentized'}
-        ``ar-studentized`` divides each difference, observed or shuffled, by its own standard error by the delta method.
-        The test remains exact under the null hypothesis above. In large samples it is also valid for systems that have
-        equal scores without being exchangeable, for example two outputs with different lengths (Janssen 1997,
-        doi:10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi:10.1214/13-AOS1090), but not near a kink of the
-        metric, as where outputs are about as long as their references. The metric needs derivatives; those of a
-        callable are finite differences.
-    scheme : {'auto', 'iid', 'subgroup', 'exact'}
-        See above.
-    stopping : {'besag-clifford', 'gandy'}, BesagClifford or Gandy, optional
-        Sequential Monte Carlo: use ``iid`` shuffles one after another, at most R, until the rule stops the test.
-        :class:`~reshuffle.BesagClifford` stops after 20 exceedances. :class:`~reshuffle.Gandy` stops once it is decided
-        whether p ≤ .05, with error probability .001. The result has the number of shuffles used, which depends only on
-        the data and the seed.
-    n_resamples : int, optional
-        R, the number of shuffles, 10,000 by default. The smallest possible p is 1/(R + 1). A subgroup has 2^m shuffles,
-        the next power of two ≥ R, and its smallest p is 1/2^m.
-    alternative : {'two-sided', 'better', 'worse', 'greater', 'less'}
-        ``greater``: the alternative hypothesis is that a scores higher than b. ``better``: that a is better than b,
-        which depends on the metric; it needs the name of a metric or a :class:`~reshuffle.Metric`.
-    seed : int, or (batch,) array_like of int, optional
-        The same seed gives the same result. From 0 to 2⁶⁴ − 1; None is 12345. The result is also the same on another
-        machine, and with another number of threads. For a batch, one seed for all problems or one for each.
-    masks : (R, S) array_like of bool, or iterable of such blocks, optional
-        The shuffles of another program, instead of ``n_resamples`` and ``seed``: shuffle r swaps the segments for which
-        ``masks[r]`` is true (or 1). If an iterator yields blocks of rows, they are never all in memory.
-        p = (c + 1)/(R + 1). All problems of a batch share the shuffles.
-    ties : {'>=', '>'}
-        ``>`` does not count shuffles in which \|t_r\| equals \|t\|. Then p is too small if there are ties, and
-        1/(R + 1) for identical systems. Only with ``masks``, to reproduce the p-values of programs that count in this
-        way, such as sacreBLEU.
-    keep_null_distribution : bool
-        Return the statistic of every shuffle used (8 bytes each). For a convolution, return every value of the
-        statistic and its probability. Not supported for a batch.
-    threads : int, optional
-        One per core by default.
-    progress : bool or Progress, optional
-        True shows a progress bar in a terminal or a notebook, if the call takes long. A :class:`reshuffle.Progress`
-        lets another thread read how far the test has come.
 
     Returns
     -------
@@ -250,27 +167,25 @@ def approximate_randomization(
     >>> result.exceedances, result.n_resamples, result.scheme
     (27, 1000, 'replay')
     """
-    check_name("test", test, SHUFFLE_TESTS)
-    studentized = test == "ar-studentized"
-    if strata is not None and not studentized:
+    studentized = options.test == "ar-studentized"
+    if options.strata is not None and not studentized:
         raise InputError(
             "strata: shuffles do not depend on them, only the standard errors of studentized differences do; leave "
             "them out, or pass test='ar-studentized'"
         )
-    plan = Plan.from_settings(ComparisonSettings(test=test, scheme=scheme, stopping=stopping, alternative=alternative))
-    units = Units(documents, strata)
-    replay = Replay.from_arguments("masks", masks, n_resamples, seed, units, ties)
+    plan = Plan.from_settings(taken(ComparisonSettings, options))
+    replay = Replay.from_options("masks", options)
     if replay is not None:
         for argument, is_default in (
-            ("scheme", scheme == "auto"),
-            ("stopping", stopping is None),
-            (f"test {test!r}", not studentized),
+            ("scheme", options.scheme == "auto"),
+            ("stopping", options.stopping is None),
+            (f"test {options.test!r}", not studentized),
         ):
             if not is_default:
                 raise InputError(
                     f"masks and {argument} were both passed: masks do not support {argument}, leave one out"
                 )
-        plan = plan.for_replay(ties)
+        plan = plan.for_replay(options.ties)
 
     def null(replicates: Replicates, result: SignificanceResult) -> NullDistribution:
         if studentized:
@@ -280,28 +195,11 @@ def approximate_randomization(
         values, probabilities, _ = null_distribution(replicates, (0, 1), plan.shuffling.scheme)
         return values, probabilities
 
-    with reported(progress) as watched:
-        resampling = resampling_settings(n_resamples, seed, threads, watched)
-        return _test(plan, (metric, a, b), units, resampling, replay, null if keep_null_distribution else None)
+    return _test(plan, options, replay, null)
 
 
-def bootstrap_test(
-    a: ArrayLike,
-    b: ArrayLike,
-    metric: MetricLike | None = None,
-    *,
-    test: types.BootstrapTest | str = "bootstrap",
-    documents: DocumentIds | None = None,
-    strata: StratumIds | None = None,
-    n_resamples: int | None = None,
-    alternative: types.Alternative | str = "two-sided",
-    seed: int | ArrayLike | None = None,
-    indices: Blocks | None = None,
-    ties: types.Ties | str = ">=",
-    keep_null_distribution: bool = False,
-    threads: int | None = None,
-    progress: AnyProgress = None,
-) -> SignificanceResult:
+@called_with(BootstrapTest)
+def bootstrap_test(options: BootstrapTest) -> SignificanceResult:
     r"""Bootstrap tests of two systems.
 
     Each draw takes S segments with replacement, the same segments for both systems. Let d = score(a) − score(b), and
@@ -333,31 +231,6 @@ def bootstrap_test(
     .43. ``paired-bootstrap`` is one-sided in the observed direction: read as a two-sided test it rejects in about 10 %
     of tests at the 5 % level. docs/evidence/size.md#tests-under-the-null-hypothesis has the figures.
 
-    Parameters
-    ----------
-    a, b, metric, documents, n_resamples, seed, threads, progress
-        As in :func:`approximate_randomization`. ``n_resamples`` is R, the number of draws. With D documents, D
-        documents are drawn, so draws differ in their number of segments; a metric must not divide by a fixed number of
-        segments.
-    strata : sequence of S str or int, optional
-        The stratum id of each segment; segments of a stratum need not be adjacent. A stratum is a part of the test set
-        whose size was fixed by design. Each draw takes as many segments (or documents) from a stratum as it has. All
-        segments of a document must be in the same stratum.
-    test : {'bootstrap', 'bootstrap-both', 'bootstrap-percentile', 'bootstrap-shift', 'paired-bootstrap'}
-        See above.
-    alternative : {'two-sided', 'better', 'worse', 'greater', 'less'}
-        As for :func:`approximate_randomization`. ``bootstrap-shift`` is only two-sided.
-    indices : (R, n) array_like of int, or iterable of such blocks, optional
-        The draws of another program, instead of ``n_resamples`` and ``seed``: draw b takes the segments ``indices[b]``,
-        from 0 to S − 1. n is usually S. If an iterator yields blocks of rows, they are never all in memory. All
-        problems of a batch share the draws.
-    ties : {'>=', '>'}
-        ``>`` does not count draws for which both sides of the condition above are equal; for ``paired-bootstrap``,
-        draws with d_b = 0. Only with ``indices``, to reproduce the p-values of programs that count in this way, such as
-        sacreBLEU.
-    keep_null_distribution : bool
-        Return d_b − d of every draw, 8·R bytes. Not supported for a batch.
-
     Returns
     -------
     SignificanceResult
@@ -384,17 +257,13 @@ def bootstrap_test(
     >>> result.statistic, result.pvalue < 0.1
     (0.5, True)
     """
-    check_name("test", test, BOOTSTRAP_TESTS)
+    plan = Plan.from_settings(taken(ComparisonSettings, options))
+    replay = Replay.from_options("indices", options)
+    if replay is not None:
+        plan = plan.for_replay(options.ties)
 
     def null(replicates: Replicates, result: SignificanceResult) -> NullDistribution:
         (scores,) = replicates.draws
         return scores[0] - scores[1] - result.statistic, None
 
-    plan = Plan.from_settings(ComparisonSettings(test=test, alternative=alternative))
-    units = Units(documents, strata)
-    replay = Replay.from_arguments("indices", indices, n_resamples, seed, units, ties)
-    if replay is not None:
-        plan = plan.for_replay(ties)
-    with reported(progress) as watched:
-        resampling = resampling_settings(n_resamples, seed, threads, watched)
-        return _test(plan, (metric, a, b), units, resampling, replay, null if keep_null_distribution else None)
+    return _test(plan, options, replay, null)

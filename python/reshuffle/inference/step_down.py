@@ -360,7 +360,7 @@ def step_down_max(observed: Observed, to_reach: Scores, series: SeriesInOrder) -
     counts, maxima = np.empty(len(to_reach), dtype=np.int64), []
     for family in observed.hypotheses.families():
         order = _order(family, to_reach[family])
-        largest = np.full(observed.replicates.n_resamples, -np.inf)
+        largest = np.full(observed.n_replicates, -np.inf)
         for h, extreme in zip(order, series(order), strict=True):
             np.maximum(largest, extreme, out=largest)
             counts[h] = np.count_nonzero(largest >= to_reach[h])
@@ -380,7 +380,7 @@ def step_down_min(
     to_reach, tolerances = (values.tolist() for values in thresholds)
     for family in observed.hypotheses.families():
         order = _order(family, -ranks[family])
-        smallest = np.full(observed.replicates.n_resamples, np.iinfo(np.int64).max)
+        smallest = np.full(observed.n_replicates, np.iinfo(np.int64).max)
         for h, extreme in zip(order, series(order), strict=True):
             np.minimum(smallest, ranks_among_all(extreme, to_reach[h], tolerances[h]), out=smallest)
             counts[h] = np.count_nonzero(smallest <= ranks[h])
@@ -395,7 +395,7 @@ def _order(family: slice, keys: NDArray[Any]) -> list[int]:
 
 def _step_down(observed: Observed, counts: NDArray[np.int64], keys: NDArray[Any]) -> Scores:
     """Adjusted p-values, (H,), from the exceedances of each step. Steps are in ascending order of ``keys``: (H,)."""
-    adjusted = pvalue(counts, observed.replicates.n_resamples)
+    adjusted = pvalue(counts, observed.n_replicates, observed.includes_observed)
     for family in observed.hypotheses.families():
         adjusted[family] = running_maximum(np.argsort(keys[family], kind="stable"), adjusted[family])
     return adjusted

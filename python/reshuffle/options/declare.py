@@ -16,6 +16,7 @@ This module imports little, because ``--help`` needs it.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import textwrap
@@ -193,14 +194,7 @@ class Option(NamedTuple):
 
     def _check_one(self, shown: str, value: Any) -> None:
         low, high, strict = _limits(self.rules)
-        if self.choices and (isinstance(value, str) or not self.takes_objects):
-            reason = self.excepted.get(value) if isinstance(value, str) else None
-            if reason:
-                raise InputError(reason)
-            check_name(self.noun, value, self.choices)
-        elif self.choices:
-            self._check_object(shown, value)
-        elif self.number is int:
+        if self.number is int:
             check_integer(shown, value, -(2**63) if low is None else int(low), None if high is None else int(high))
         elif self.number is float and strict and (low, high) == (0, 1):
             check_level(shown, value)
@@ -209,6 +203,13 @@ class Option(NamedTuple):
             check_number(shown, value, least, most, is_open=any(isinstance(rule, Gt) for rule in self.rules))
         elif self.element is bool:
             check_flag(shown, value)
+        elif self.choices and (isinstance(value, str) or not self.takes_objects):
+            reason = self.excepted.get(value) if isinstance(value, str) else None
+            if reason:
+                raise InputError(reason)
+            check_name(self.noun, value, self.choices)
+        elif self.choices:
+            self._check_object(shown, value)
         elif self.is_mapping and not isinstance(value, Mapping):
             raise InputError(
                 f"{shown} must be a mapping of metrics to numbers, such as {{'bleu': 0.5}}, got {quoted(value)}"
@@ -325,8 +326,9 @@ def several(value: Any) -> tuple[Any, ...]:
 
 def taken(record: Callable[..., R], options: Options, **others: Any) -> R:
     """A record with those of its options that another record has, too, and ``others``."""
-    cls = cast("type[Options]", record)  # type checkers know the result of a class that is passed as a function
-    given = {each.name: getattr(options, each.name) for each in attrs.fields(cls) if hasattr(options, each.name)}
+    cls: Any = record  # type checkers know the result of a class that is passed as a function
+    fields = attrs.fields(cls) if attrs.has(cls) else dataclasses.fields(cls)
+    given = {each.name: getattr(options, each.name) for each in fields if hasattr(options, each.name)}
     make: Callable[..., R] = record
     return make(**given | others)
 
@@ -343,7 +345,9 @@ def check(options: Options, names: Mapping[str, str] | None = None) -> None:
     ``names`` has the names of options that errors show, where these are not the names of the fields.
     """
     for name, option in options_of(type(options)).items():
-        option.check((names or {}).get(name, name), getattr(options, name))
+        value = getattr(options, name)
+        if value is not option.default:  # defaults need no check, and many calls have little else
+            option.check((names or {}).get(name, name), value)
     options.check_together()
 
 

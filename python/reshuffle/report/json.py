@@ -52,6 +52,8 @@ def _texts(record: Any) -> dict[str, str]:
     entries, types = as_dict(record), field_types(type(record))
     # The names of a study's tables are keys, too, the most important one first.
     tables = entries.pop("tables") if isinstance(record, StudyResult) else {}
+    if isinstance(record, StudyResult):
+        entries["plan"] = dict(record.plan)
     texts = {key: _text(value, is_untyped(types.get(key))) for key, value in entries.items()}
     texts = dict(sorted(texts.items(), key=lambda entry: "\n" in entry[1]))
     return texts | {name: _text(records) for name, records in tables.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,62 +15,67 @@ class Bold(str):
     """A cell in bold type."""
 
 
-def pivot(
-    title: str,
-    records: Sequence[Any],
-    rows: Mapping[str, Callable[[Any], str]],
-    column: str,
-    heading: Callable[[Any], Sequence[str]],
-    cells: Callable[[Any], Sequence[str]],
-    *,
-    columns: Iterable[Any] | None = None,
-    group: Callable[[Any], object] | None = None,
-    key: Callable[[Any], Hashable] | None = None,
-    n_names: int | None = None,
-    bold_means: str = "",
-) -> Table:
-    """A row for all records with the same first cells, and a group of columns for each value of a field.
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a pivot table, each for the records with the same first cells."""
 
-    ``rows`` has what the first cells of a row show, by their headings, and ``heading`` the headings of a value's group.
-    ``cells`` shows a record there, or None where there is none. A line separates rows whose records differ in
-    ``group``. The first ``n_names`` cells are names, by default all in ``rows``, and ``columns`` has the values of the
-    field ``column``, by default in the order of their first appearance. Records with the same first
-    cells share a row; with ``key``, those with the same key, because cells may be rounded.
+    cells: Mapping[str, Callable[[Any], str]]
+    """What the first cells show, by their headings."""
+    key: Callable[[Any], Hashable] | None = None
+    """What the records of a row have in common, where that is more than their first cells, which may be rounded."""
+    group: Callable[[Any], object] | None = None
+    """A line separates rows whose records differ in it."""
+    n_names: int | None = None
+    """How many of the first cells are names; by default all."""
+
+    def key_of(self, record: Any) -> Hashable:
+        """What the records of a row have in common."""
+        return tuple(cell(record) for cell in self.cells.values()) if self.key is None else self.key(record)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The other columns of a pivot table: a group for each value of a field."""
+
+    field: str
+    heading: Callable[[Any], Sequence[str]]
+    """The headings of a value's group."""
+    cells: Callable[[Any], Sequence[str]]
+    """What a record shows there; called with None where there is none."""
+    values: Iterable[Any] | None = None
+    """The values of the field; by default in the order of their first appearance."""
+
+
+def pivot(title: str, records: Sequence[Any], rows: Rows, columns: Columns, bold_means: str = "") -> Table:
+    """A table with a row for each kind of case, and a group of columns for each value of a field.
 
     >>> from types import SimpleNamespace as Record
     >>> records = [Record(test=test, alpha=alpha, rate=alpha / 2) for test in ("ar", "t") for alpha in (0.05, 0.1)]
-    >>> table = pivot("Rates", records, fields({"test": "Test"}, ["test"]), "alpha", lambda alpha: [f"α={alpha}"],
-    ...               lambda record: [f"{record.rate:.3f}"])
+    >>> levels = Columns("alpha", lambda alpha: [f"α={alpha}"], lambda record: [f"{record.rate:.3f}"])
+    >>> table = pivot("Rates", records, Rows(fields({"test": "Test"}, ["test"])), levels)
     >>> table.header, table.rows
     (['Test', 'α=0.05', 'α=0.1'], [['ar', '0.025', '0.050'], ['t', '0.025', '0.050']])
     """
-    values = list(dict.fromkeys(getattr(record, column) for record in records) if columns is None else columns)
-    header, breaks = [*rows], []
+    present = dict.fromkeys(getattr(record, columns.field) for record in records)
+    values = list(present if columns.values is None else columns.values)
+    header, breaks = [*rows.cells], []
     for value in values:
         breaks.append(len(header))
-        header += heading(value)
-    table = Table(
-        title,
-        header,
-        n_names=len(rows) if n_names is None else n_names,
-        breaks=tuple(breaks[1:]),
-        bold_means=bold_means,
-    )
+        header += columns.heading(value)
+    n_names = len(rows.cells) if rows.n_names is None else rows.n_names
+    table = Table(title, header, n_names=n_names, breaks=tuple(breaks[1:]), bold_means=bold_means)
     found: dict[Hashable, list[Any]] = {}
     for record in records:
-        own_key = tuple(cell(record) for cell in rows.values()) if key is None else key(record)
-        found.setdefault(own_key, []).append(record)
+        found.setdefault(rows.key_of(record), []).append(record)
     before = None
     for own in found.values():
-        here = None if group is None else group(own[0])
+        here = None if rows.group is None else rows.group(own[0])
         if before not in (None, here):
             table.rule()
         before = here
-        of_value = {getattr(record, column): record for record in reversed(own)}
-        row = [
-            *(cell(own[0]) for cell in rows.values()),
-            *(cell for value in values for cell in cells(of_value.get(value))),
-        ]
+        of_value = {getattr(record, columns.field): record for record in reversed(own)}
+        row = [cell(own[0]) for cell in rows.cells.values()]
+        row += [cell for value in values for cell in columns.cells(of_value.get(value))]
         table.add(row, [isinstance(cell, Bold) for cell in row])
     return table
 

@@ -14,8 +14,8 @@ from .._core import Progress
 from ..errors import InputError, either
 from ..execution import ItemJob
 from ..execution.tables import FLAG, PROBABILITY, Column, Columns, Table, run_table, stacked
-from ..inference.exchange import EXCHANGES, ExchangeUnit
-from ..inference.run_tests import RunTesting, pair_outcomes
+from ..inference.exchange import ALL, EXCHANGES, ExchangeUnit
+from ..inference.run_tests import run_outcome
 from ..metrics.base import Scores
 from ..options.declare import called_with, chosen
 from ..options.studies import Exchange
@@ -24,7 +24,7 @@ from ..results import UsedMetric
 from ..results.studies import StudyResult
 from ..results.studies.exchange import ExchangeRate
 from ..seeds import derive_seed
-from ..settings import Resampling, Units
+from ..settings import Resampling, RunSettings, Units
 from .material import Material
 from .rates import Dependence, rate_interval
 from .run_model import RunModel, RunPool, size_for_ratio, size_of_splits, variance_ratio
@@ -38,8 +38,6 @@ MODEL_RUNS = (3, 5, 10)
 # So many simulated test sets are tested with the same replicates, which is faster by far.
 SHARED = 25
 LABEL = "score"
-# The exchange units that ``all`` stands for, as in a comparison of runs.
-ALL = tuple(name for name in EXCHANGES if name != "multeval")
 
 
 def _resolved(options: Exchange, runs: tuple[int, ...]) -> Exchange:
@@ -321,6 +319,5 @@ class _Pooled(ItemJob):
         """The p-values of one simulation."""
         seed = derive_seed(self.seed, "simulation", index)
         data = self.pool.data(seed, Resampling(self.n_resamples, seed, threads, None))
-        testing = RunTesting(self.statistic, adjust=None)
-        outcomes = [pair_outcomes(data, [PAIR], EXCHANGES[name], testing) for name in self.units]
-        return (np.array([[pair.pvalue for (pair,) in of_unit] for of_unit in outcomes]),)
+        settings = RunSettings(statistic=self.statistic, adjust=None)
+        return (np.array([run_outcome(data, [PAIR], EXCHANGES[name], settings)[1].pvalue for name in self.units]),)

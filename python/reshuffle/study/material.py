@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..inference.hypotheses import pairs_of
 from ..inference.steps import Step, counting_steps
 from ..metrics.base import Counts, Metric
 from ..resampling import CountSample, Pairs
@@ -89,9 +89,7 @@ class Material:
         if baseline is not None:
             check_name("baseline", baseline, self.names)
         base = 0 if baseline is None else self.names.index(baseline)
-        if all_pairs:
-            return [(y, x) for x, y in combinations(range(len(self.names)), 2)]
-        return [(y, base) for y in range(len(self.names)) if y != base]
+        return pairs_of(len(self.names), None if all_pairs else base)
 
     def named(self, systems: Sequence[int]) -> str:
         """The names of systems, separated by commas."""

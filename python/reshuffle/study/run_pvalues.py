@@ -11,7 +11,7 @@ import numpy as np
 
 from ..inference.exchange import ExchangeUnit
 from ..inference.pvalues import threshold
-from ..inference.run_tests import RunTesting, pair_outcomes
+from ..inference.run_tests import run_outcome
 from ..metrics.base import Counts, Scores, tolerance
 from ..resampling.reductions import reached
 from ..resampling.run_exchange import exchange_runs, split_differences
@@ -19,7 +19,7 @@ from ..resampling.run_hierarchical import draw_runs_and_segments
 from ..resampling.run_linear import RunCovariances
 from ..resampling.run_reference import tails
 from ..resampling.runs import RunData
-from ..settings import Resampling
+from ..settings import Resampling, RunSettings
 from .run_model import RunModel, data_of
 
 # The difference that is tested: second − first.
@@ -64,9 +64,8 @@ def composed_pvalues(
     """As :func:`model_pvalues`, from the scores of each test set, as :func:`reshuffle.compare_runs` tests them."""
     composed = np.stack([model.composed(components, own) for own in coefficients])
     data = data_of(composed.reshape(-1, *composed.shape[2:]), resampling)
-    outcomes = pair_outcomes(data, [PAIR], unit, RunTesting(statistic, adjust=None))
-    pvalues = np.array([pair.pvalue for (pair,) in outcomes]).reshape(len(coefficients), len(components))
-    return pvalues, outcomes[0][0].exact
+    _, outcome = run_outcome(data, [PAIR], unit, RunSettings(statistic=statistic, adjust=None))
+    return outcome.pvalue.reshape(len(coefficients), len(components)), bool(outcome.exact[0])
 
 
 def _observed(data: RunData, coefficients: Scores, statistic: str) -> tuple[Scores, Scores]:

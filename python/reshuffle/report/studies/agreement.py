@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...results.studies import DomainBand, GainBin, GainThreshold, StudyResult, TestAgreement
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, joined, number
-from ..pivot import pivot
+from ..pivot import Columns, Rows, pivot
 from .base import Figure, StudyReport
 from .wording import band_name, gap_name, of_keys, of_name, percent
 
@@ -87,12 +87,12 @@ def _gains_table(values: Mapping[str, Any], rows: Sequence[GainBin]) -> Table:
     return pivot(
         f"Significant pairs in % by gain (absolute difference): {values['metric']}, α={number(values['alpha'])}",
         rows,
-        {"Gain": lambda row: gap_name(row.low, row.high), "Pairs": lambda row: f"{row.pairs:,}"},
-        "test",
-        lambda test: [test],
-        lambda row: [percent(row.significant, 0)],
-        key=attrgetter("low", "high"),
-        n_names=1,
+        Rows(
+            {"Gain": lambda row: gap_name(row.low, row.high), "Pairs": lambda row: f"{row.pairs:,}"},
+            key=attrgetter("low", "high"),
+            n_names=1,
+        ),
+        Columns("test", lambda test: [test], lambda row: [percent(row.significant, 0)]),
     )
 
 
@@ -106,10 +106,8 @@ def _domains_table(values: Mapping[str, Any], rows: Sequence[DomainBand]) -> Tab
     return pivot(
         f"Winners on one part that also win on another part: {values['metric']}, α={number(values['alpha'])}",
         rows,
-        {"Confidence %": lambda row: band_name(row.low, row.high)},
-        "test",
-        lambda test: [test, "win %", "signif. %"],
-        cells,
+        Rows({"Confidence %": lambda row: band_name(row.low, row.high)}),
+        Columns("test", lambda test: [test, "win %", "signif. %"], cells),
     )
 
 

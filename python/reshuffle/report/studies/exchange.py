@@ -9,7 +9,7 @@ from ...results.studies import StudyResult
 from ...results.studies.exchange import ExchangeRate
 from ..cells import Table
 from ..notes import ci, counted, joined, number
-from ..pivot import Bold, fields, pivot
+from ..pivot import Bold, Columns, Rows, fields, pivot
 from .base import Figure, StudyReport
 from .wording import BOLD_RATES, CONSERVATIVE, LIBERAL, constant, differing, of_name, percent, rate_decimals
 
@@ -67,16 +67,16 @@ def _table(study: StudyResult, rates: Sequence[ExchangeRate], heading: str, expe
         shown = f"{percent(rate.rate, decimals)}{_mark(rate):<{width}}"
         return [Bold(shown) if rate.verdict == "liberal" else shown]
 
+    units = [unit for unit in study.plan["exchange"] if of_name(rates, exchange=unit)]
     return pivot(
         heading,
         rates,
-        fields(NAMES, names),
-        "exchange",
-        lambda unit: [unit],
-        cells,
-        columns=[unit for unit in study.plan["exchange"] if of_name(rates, exchange=unit)],
-        group=lambda rate: [getattr(rate, name) for name in names[:-1]] if names[-1] == "run_sd" else None,
-        bold_means=BOLD_RATES,
+        Rows(
+            fields(NAMES, names),
+            group=lambda rate: [getattr(rate, name) for name in names[:-1]] if names[-1] == "run_sd" else None,
+        ),
+        Columns("exchange", lambda unit: [unit], cells, units),
+        BOLD_RATES,
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...results.studies import FamilyWiseRate, StudyResult
 from ..cells import Table
 from ..notes import ci, counted, joined, number
-from ..pivot import Bold, fields, pivot
+from ..pivot import Bold, Columns, Rows, fields, pivot
 from .base import Figure, StudyReport
 from .wording import (
     BOLD_RATES,
@@ -70,22 +70,18 @@ def _table(rates: Sequence[FamilyWiseRate], heading: str) -> Table:
     decimals = rate_decimals(min(rate.simulations for rate in rates))
     width = max(len(_mark(rate)) for rate in rates)
 
+    def level(alpha: float) -> list[str]:
+        return [f"α={number(alpha)}", ci(rates[0].confidence_interval.confidence_level)][:shown]
+
     def cells(rate: FamilyWiseRate) -> list[str]:
         marked = f"{percent(rate.rate, decimals)}{_mark(rate):<{width}}"
         cell = Bold(marked) if rate.verdict == "liberal" else marked
         return [cell, percent_interval(rate.confidence_interval, decimals)][:shown]
 
-    return pivot(
-        heading,
-        rates,
-        fields({"test": "Test", "adjustment": "Adjustment", **NAMES}, ["test", "adjustment", *differing(rates, NAMES)]),
-        "alpha",
-        lambda alpha: [f"α={number(alpha)}", ci(rates[0].confidence_interval.confidence_level)][:shown],
-        cells,
-        columns=levels,
-        group=lambda rate: rate.test,
-        bold_means=BOLD_RATES,
-    )
+    names = ["test", "adjustment", *differing(rates, NAMES)]
+    rows = fields({"test": "Test", "adjustment": "Adjustment", **NAMES}, names)
+    columns = Columns("alpha", level, cells, levels)
+    return pivot(heading, rates, Rows(rows, group=lambda rate: rate.test), columns, BOLD_RATES)
 
 
 def _mark(rate: FamilyWiseRate) -> str:

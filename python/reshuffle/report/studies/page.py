@@ -82,7 +82,7 @@ def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:
         figures=figures,
         without=without,
         command=layout.command,
-        plan=json.dumps(study.plan, indent=2, ensure_ascii=False),
+        plan=json.dumps(dict(study.plan), indent=2, ensure_ascii=False),
         signature=study.signature,
         version=study.version,
         versions=[

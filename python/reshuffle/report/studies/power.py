@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...results.studies import PowerRate, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, joined, number
-from ..pivot import fields, pivot
+from ..pivot import Columns, Rows, fields, pivot
 from .base import Figure, StudyReport
 from .wording import constant, differing, levels_of, percent, rate_decimals, tests_note
 
@@ -104,14 +104,8 @@ def _table(
     return pivot(
         title,
         [rate for rate in ordered if _case(rate) in cases],
-        rows,
-        "alpha",
-        heading,
-        cells,
-        columns=levels_of(rates),  # type: ignore[arg-type]
-        group=lambda rate: [getattr(rate, name) for name in names],
-        key=_case,
-        n_names=len(names),
+        Rows(rows, _case, lambda rate: [getattr(rate, name) for name in names], len(names)),
+        Columns("alpha", heading, cells, levels_of(rates)),  # type: ignore[arg-type]
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ...results import UsedMetric
 from ...results.studies import RunComparison, RunDifference, StudyResult
-from ...results.studies.runs import MOST_RUNS, runs_needed, smallest_of_splits
+from ...results.studies.runs import MOST_RUNS, RECOMMENDED_RUNS, runs_needed, smallest_of_splits
 from ..conclusions import RELATIONS, relation
 from ..notes import ci, counted, joined
 from ..wording import option
@@ -24,8 +24,6 @@ from .run_values import (
 )
 from .wording import of_name
 
-# Clark et al. recommend at least so many replications.
-RECOMMENDED = 3
 # A standard deviation is large if it is at least this share of a difference (s_sel, s_dev), or of s_sel (s_dev).
 LARGE = 0.5
 # More names or cases than this are counted.
@@ -48,7 +46,7 @@ def answers(result: RunComparison) -> Iterator[str]:
     """Which systems are better, and what limits the answer."""
     if result.comparisons:
         yield _answer(result)
-        yield from _limits(result, result.plan["exchange"][:1])
+        yield from _limits(result, result.plan.exchange[:1])
         yield from _unreachable(result)
     yield from _duplicates(result)
     yield from _few_runs(result)
@@ -56,16 +54,17 @@ def answers(result: RunComparison) -> Iterator[str]:
 
 def notes(study: StudyResult) -> Iterator[str]:
     """Which tests there are, why, and what their replicates are."""
-    result, plan = of_runs(study), study.plan
+    result = of_runs(study)
+    plan = result.plan
     if result.comparisons:
-        if plan.get("exchange_reason"):
-            reason = of_unit(result, plan["exchange_reason"].rstrip(".").replace("<=", "≤"))
-            yield f"Why {plan['exchange'][0]} decides: {reason}."
-        for name, reason in (plan.get("left_out") or {}).items():
+        if plan.exchange_reason:
+            reason = of_unit(result, plan.exchange_reason.rstrip(".").replace("<=", "≤"))
+            yield f"Why {plan.exchange[0]} decides: {reason}."
+        for name, reason in plan.left_out.items():
             yield f"{name} is left out: it {reason.partition(':')[0].rstrip('.')}."
         yield from _caveats(result)
-        yield from _limits(result, result.plan["exchange"][1:])
-        yield tests_of(result, plan["exchange"])
+        yield from _limits(result, result.plan.exchange[1:])
+        yield tests_of(result, plan.exchange)
         yield from intervals(result)
     if len([*by_pair(result.observed)]) > MOST_OBSERVED:
         yield (
@@ -73,7 +72,7 @@ def notes(study: StudyResult) -> Iterator[str]:
             "--format csv --table observed."
         )
     median_on = option("--median-on", "median_on")
-    if plan.get("median_on") == "test" and any(n > 1 for n in plan["systems"].values()):
+    if plan.median_on == "test" and any(n > 1 for n in plan.systems.values()):
         yield (
             f"Median runs: Clark et al. recommend choosing them on another set than the one to analyse ({median_on})."
         )
@@ -81,7 +80,7 @@ def notes(study: StudyResult) -> Iterator[str]:
 
 
 def _draws(result: RunComparison) -> str:
-    n, unit = result.plan.get("n_resamples"), result.plan.get("unit", "segment")
+    n, unit = result.plan.n_resamples, result.plan.unit
     return f"bootstrap draws of {unit}s" if n is None else f"{counted(n, 'bootstrap draw')} of {unit}s"
 
 
@@ -103,7 +102,7 @@ def _answer(result: RunComparison) -> str:
 def _statement(result: RunComparison, tested: Sequence[RunDifference], metric: UsedMetric) -> str:
     relations: dict[str, list[str]] = {each: [] for each in RELATIONS}
     several = len({each.baseline for each in tested}) > 1
-    alternative = str(result.plan.get("alternative", "two-sided"))
+    alternative = result.plan.alternative
     for each in tested:
         shown = relation(verdict_of(result, each), alternative, metric)
         relations[shown].append(f"{each.system} − {each.baseline}" if several else each.system)
@@ -122,8 +121,8 @@ def _statement(result: RunComparison, tested: Sequence[RunDifference], metric: U
 
 def _unreachable(result: RunComparison) -> Iterator[str]:
     """Tests whose p cannot reach alpha, and how many runs would be enough."""
-    alpha = result.plan["alpha"]
-    for name in result.plan["exchange"]:
+    alpha = result.plan.alpha
+    for name in result.plan.exchange:
         limited = [each for each in of_name(result.comparisons, exchange=name) if each.smallest_pvalue > alpha]
         if not limited:
             continue
@@ -134,32 +133,32 @@ def _unreachable(result: RunComparison) -> Iterator[str]:
             yield f"{name}: p ≥ {worst.smallest_pvalue:.3g}: {advice}."
             continue
         yield f"{name}: {_whatever(result, worst, worst.smallest_pvalue)}; {_enough(result)}."
-    if "run" not in result.plan["exchange"] and result.plan.get("exchange_requested") == "auto":
+    if "run" not in result.plan.exchange and result.plan.exchange_requested == "auto":
         yield from _unreachable_run(result)
 
 
 def _unreachable_run(result: RunComparison) -> Iterator[str]:
     """The same for exchanging whole runs where ``auto`` has not tested it."""
-    numbers, alternative = result.plan["systems"], result.plan.get("alternative", "two-sided")
+    numbers, alternative = result.plan.systems, result.plan.alternative
     pairs = {(each.system, each.baseline): each for each in result.comparisons}
     smallest = {pair: smallest_of_splits(numbers[pair[0]], numbers[pair[1]], alternative) for pair in pairs}
     pair = max(smallest, key=lambda pair: smallest[pair])
-    if smallest[pair] > result.plan["alpha"]:
+    if smallest[pair] > result.plan.alpha:
         limit = _whatever(result, pairs[pair], smallest[pair])
         yield f"Exchanging whole runs is not tested: {limit}; {_enough(result)}."
 
 
 def _whatever(result: RunComparison, each: RunDifference, smallest: float) -> str:
     """The smallest p that the numbers of runs of a pair allow."""
-    n, m = (result.plan["systems"][name] for name in (each.system, each.baseline))
+    n, m = (result.plan.systems[name] for name in (each.system, each.baseline))
     numbers = f"{counted(n, 'run')} of each system" if n == m else f"{n:,} and {m:,} runs"
     return f"with {numbers} p {'=' if smallest == 1 else '≥'} {smallest:.3g} whatever the outputs"
 
 
 def _enough(result: RunComparison) -> str:
     """The smallest p of the next numbers of runs that are enough."""
-    alternative = result.plan.get("alternative", "two-sided")
-    needed = runs_needed(result.plan["alpha"], alternative) or MOST_RUNS
+    alternative = result.plan.alternative
+    needed = runs_needed(result.plan.alpha, alternative) or MOST_RUNS
     first, second = (smallest_of_splits(n, n, alternative) for n in (needed, needed + 1))
     return f"{needed:,} of each could reach {first:.3g}, and {needed + 1:,} could reach {second:.2g}"
 
@@ -200,13 +199,12 @@ def _limits(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
 
 def _duplicates(result: RunComparison) -> Iterator[str]:
     """Runs with the same output: of one system, of systems that are the same in all runs, and others."""
-    found = [tuple(each) for each in result.plan.get("duplicates") or ()]
+    found = [tuple(each) for each in result.plan.duplicates]
     if not found:
         return
     first = {(name, run): (other, of) for name, run, other, of in found}
     outputs = {
-        name: sorted(first.get((name, run), (name, run)) for run in range(n))
-        for name, n in result.plan["systems"].items()
+        name: sorted(first.get((name, run), (name, run)) for run in range(n)) for name, n in result.plan.systems.items()
     }
     same = [(b, a) for a, b in _pairs_of(result) if outputs[a] == outputs[b]]
     for b, a in same:
@@ -227,13 +225,13 @@ def _duplicates(result: RunComparison) -> Iterator[str]:
 
 def _pairs_of(result: RunComparison) -> list[tuple[str, str]]:
     """The pairs of systems in the order of the result, each with those before it."""
-    names = [*result.plan["systems"]]
+    names = [*result.plan.systems]
     return [(a, b) for at, b in enumerate(names) for a in names[:at]]
 
 
 def _few_runs(result: RunComparison) -> Iterator[str]:
     """Fewer runs than recommended."""
-    few = {name: n for name, n in result.plan["systems"].items() if n < RECOMMENDED}
+    few = {name: n for name, n in result.plan.systems.items() if n < RECOMMENDED_RUNS}
     if not few:
         return
     by_number = {n: [name for name, own in few.items() if own == n] for n in sorted(set(few.values()))}
@@ -243,7 +241,7 @@ def _few_runs(result: RunComparison) -> Iterator[str]:
     )
     undefined = " With one run, s_test is undefined." if 1 in by_number else ""
     yield (
-        f"Warning: {joined(shown)}; Clark et al. 2011 recommend at least {RECOMMENDED}, because runs of the same "
+        f"Warning: {joined(shown)}; Clark et al. 2011 recommend at least {RECOMMENDED_RUNS}, because runs of the same "
         f"system differ.{undefined}"
     )
 
@@ -322,7 +320,7 @@ def _overfitting(result: RunComparison) -> Iterator[str]:
             values = f"{deviation(scores.s_test, decimals)} > {deviation(scores.s_dev, decimals)}"
             shown = "" if p is None else ", p < 0.001" if p < 0.001 else f", p = {p:.2g}"
             case = f"{system.name} under {metric.name} ({values}{shown})"
-            (sure if p is not None and p <= result.plan["alpha"] else unsure).append(case)
+            (sure if p is not None and p <= result.plan.alpha else unsure).append(case)
     if sure:
         yield f"s_test > s_dev: {_listed(sure)}. This points to overfitting of the tuning set (p: Pitman–Morgan test)."
     if unsure:
@@ -355,8 +353,8 @@ def _median_runs(result: RunComparison) -> Iterator[str]:
     several = [system for system in result.systems if len(next(iter(system.scores.values())).runs) > 1]
     if not several:
         return
-    metric = plan.get("median_metric") or result.metrics[0].name
-    where = "development" if plan.get("median_on") == "dev" else "test"
+    metric = plan.median_metric or result.metrics[0].name
+    where = "development" if plan.median_on == "dev" else "test"
     chosen = [f"run {system.scores[metric].median_run} of {system.name}" for system in several]
     runs = "run" if len(chosen) == 1 else "runs"
     be = "is" if len(chosen) == 1 else "are"
@@ -389,7 +387,7 @@ CAVEATS = {
 def _caveats(result: RunComparison) -> Iterator[str]:
     """What the tests beside the one that decides ignore."""
     # The names of exchange units stay as they are where documents are resampled.
-    shown = [f"{name} {of_unit(result, CAVEATS[name])}" for name in result.plan["exchange"] if name in CAVEATS]
+    shown = [f"{name} {of_unit(result, CAVEATS[name])}" for name in result.plan.exchange if name in CAVEATS]
     if shown:
         yield f"Caveats: {'; '.join(shown)}."
 
@@ -409,7 +407,7 @@ def tests_of(result: RunComparison, units: Sequence[str]) -> str:
                     shown = "closed form"
                 parts.setdefault(shown, []).append(name)
     sentences = [f"{joined(names)}: {shown}" for shown, names in parts.items()]
-    return f"Tests: {'; '.join([str(plan.get('alternative', 'two-sided')), *sentences, *_adjustments(result, units)])}."
+    return f"Tests: {'; '.join([plan.alternative, *sentences, *_adjustments(result, units)])}."
 
 
 def _adjustments(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
@@ -417,12 +415,12 @@ def _adjustments(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
     if not adjusts(result):
         return
     by_title: dict[str, list[str]] = {}
-    for name, how in (result.plan.get("adjustments") or {}).items():
+    for name, how in result.plan.adjustments.items():
         if name in units and how and how != "none":
             by_title.setdefault(TITLES.get(how, how), []).append(name)
     shown = [f"{how} ({joined(names)})" if len(by_title) > 1 else how for how, names in by_title.items()]
-    over = "all pairs and metrics" if result.plan.get("family") == "all" else "the pairs under each metric"
-    yield f"p adjusted by {joined(shown or [str(result.plan.get('adjust'))])} over {over}"
+    over = "all pairs and metrics" if result.plan.family == "all" else "the pairs under each metric"
+    yield f"p adjusted by {joined(shown or [str(result.plan.adjust)])} over {over}"
 
 
 def intervals(result: RunComparison) -> Iterator[str]:

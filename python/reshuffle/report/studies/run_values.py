@@ -53,13 +53,13 @@ def adjusts(result: RunComparison) -> bool:
 
 def is_significant(result: RunComparison, each: RunDifference) -> bool:
     """Whether a test of the exchange unit that decides rejects."""
-    return each.exchange == result.default_exchange and each.is_significant(result.plan["alpha"])
+    return each.exchange == result.default_exchange and each.is_significant(result.plan.alpha)
 
 
 def verdict_of(result: RunComparison, each: RunDifference) -> Verdict:
     """What a test of the exchange unit that decides says about the system."""
     higher_is_better = next(metric.higher_is_better for metric in result.metrics if metric.name == each.metric)
-    alternative = result.plan.get("alternative", "two-sided")
+    alternative = result.plan.alternative
     return verdict(each.difference, is_significant(result, each), higher_is_better, alternative)
 
 
@@ -71,14 +71,13 @@ def by_pair(records: Sequence[Any]) -> Iterator[tuple[tuple[str, str, str], list
 
 def of_unit(result: RunComparison, text: str) -> str:
     """A text about segments, for documents if these are resampled."""
-    unit = str(result.plan.get("unit", "segment"))
+    unit = result.plan.unit
     return text.replace("segment", unit).replace("Segment", unit.capitalize())
 
 
 def question_of(result: RunComparison, exchange: str) -> str | None:
     """What a test answers, in words; None for results that were saved without it."""
-    found = (result.plan.get("questions") or {}).get(exchange)
-    return None if found is None else str(found)
+    return result.plan.questions.get(exchange)
 
 
 def exchange_phrase(result: RunComparison) -> str:

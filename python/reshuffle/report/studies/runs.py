@@ -52,7 +52,7 @@ def scored_runs(systems: Sequence[SystemRuns]) -> list[ScoredRuns]:
 
 def title(study: StudyResult) -> str:
     """The systems and the number of runs."""
-    systems = study.plan["systems"]
+    systems = of_runs(study).plan.systems
     return f"Runs of {counted(len(systems), 'system')}: {counted(sum(systems.values()), 'output')}"
 
 
@@ -77,13 +77,13 @@ def brief(study: StudyResult) -> Brief:
         return Brief([_scores(result)], [*answers(result)], [*symbols, *_left_out(result)])
     one = len({each.baseline for each in result.comparisons}) == 1
     tables = [_scores_and_tests(result)] if one else [_scores(result), _differences(result)]
-    symbols += [p_symbols(result), tests_of(result, result.plan["exchange"][:1]), *intervals(result)]
+    symbols += [p_symbols(result), tests_of(result, result.plan.exchange[:1]), *intervals(result)]
     return Brief(tables, [*answers(result)], [*symbols, *_left_out(result)])
 
 
 def _left_out(result: RunComparison) -> Iterator[str]:
     """Where the rest is."""
-    others = result.plan["exchange"][1:]
+    others = result.plan.exchange[1:]
     tests = [f"p by other tests ({joined(others)})"] if result.comparisons and others else []
     several = ["the median runs", "what scores vary with"] if any(_varies(each) for each in result.systems) else []
     more = [*tests, *several]
@@ -160,7 +160,7 @@ def _spread_header(result: RunComparison) -> list[str]:
 
 def _numberof_runs(result: RunComparison) -> int | None:
     """The number of runs of each system; None if it differs."""
-    numbers = set(result.plan["systems"].values())
+    numbers = set(result.plan.systems.values())
     return numbers.pop() if len(numbers) == 1 else None
 
 
@@ -168,7 +168,7 @@ def _scores(result: RunComparison) -> Table:
     """A row for each metric and system: the mean of the runs, and how much they vary."""
     n = _numberof_runs(result)
     runs = "runs" if n is None else f"{counted(n, 'run')} of each system"
-    title = f"Scores of {runs}: {counted(result.plan['segments'], 'segment')}"
+    title = f"Scores of {runs}: {counted(result.plan.segments, 'segment')}"
     header = ["Metric", "System", *(["Runs"] if n is None else []), "Mean", *_spread_header(result)]
     table = Table(title, [*header, "Range", "Median run"], n_names=2, grouped=1)
     for metric in result.metrics:
@@ -212,7 +212,7 @@ def _p_cells(result: RunComparison, tested: Sequence[RunDifference]) -> list[str
     cells = []
     for each in tested:
         marks = ("*" if is_significant(result, each) else "") + (EXACT if each.exact else "")
-        marks += UNREACHABLE if each.smallest_pvalue > result.plan["alpha"] else ""
+        marks += UNREACHABLE if each.smallest_pvalue > result.plan.alpha else ""
         cells.append(pvalue(each, each.final_pvalue) + marks)
     return cells
 
@@ -231,7 +231,7 @@ def _interval_of(tested: Sequence[RunDifference], decimals: int) -> str:
 
 
 def _interval_header(result: RunComparison) -> str:
-    return ci(result.plan.get("confidence_level") or 0.95)
+    return ci(result.plan.confidence_level or 0.95)
 
 
 def _differences(result: RunComparison) -> Table:
@@ -257,7 +257,7 @@ def _differences(result: RunComparison) -> Table:
 
 def _other_tests(result: RunComparison) -> Iterator[Table]:
     """A row for each metric and pair: p of the tests beside the one that decides, if there are any."""
-    others = result.plan["exchange"][1:]
+    others = result.plan.exchange[1:]
     if not others:
         return
     baseline = constant(result.comparisons, "baseline")
@@ -310,14 +310,14 @@ def _bold_means(result: RunComparison, baseline: str | None) -> str:
 
 def p_symbols(result: RunComparison) -> str:
     """What the marks and the columns of the tests mean."""
-    alpha = number(result.plan["alpha"])
+    alpha = number(result.plan.alpha)
     p = _p_name(result)
     parts = [f"Δ: {DIFFERENCES[constant(result.comparisons, 'statistic') or 'pooled']}"]
     if any(is_significant(result, each) for each in result.comparisons):
         parts.append(f"*: {p} ≤ {alpha} by {exchange_phrase(result)}")
     if any(each.exact for each in result.comparisons):
         parts.append(f"{EXACT}: exact p")
-    if any(each.smallest_pvalue > result.plan["alpha"] for each in result.comparisons):
+    if any(each.smallest_pvalue > result.plan.alpha for each in result.comparisons):
         parts.append(f"{UNREACHABLE}: no outputs could give p ≤ {alpha}")
     return ". ".join(parts) + "."
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...results.studies import CurvePoint, SampleRange, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, number
-from ..pivot import pivot
+from ..pivot import Columns, Rows, pivot
 from .base import Figure, StudyReport
 from .validation import FEW, MOST_PAIRS, SHARES, by_size, mark, pairs_table, what
 from .wording import constant, of_keys, of_name, percent, percent_interval
@@ -71,10 +71,8 @@ def _curves_table(metric: str, points: Sequence[CurvePoint]) -> Table:
     return pivot(
         f"Width of intervals by test set size and number of references: {metric}",
         points,
-        {"References": lambda point: str(point.references)},
-        "size",
-        lambda size: [f"n={size:,}", "% of score", "sep. %"],
-        cells,
+        Rows({"References": lambda point: str(point.references)}),
+        Columns("size", lambda size: [f"n={size:,}", "% of score", "sep. %"], cells),
     )
 
 

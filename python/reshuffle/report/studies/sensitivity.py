@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...results.studies import MetricSensitivity, PowerContrast, StudyResult
 from ..cells import Table, decimals_for, pvalue_cell
 from ..notes import ci, counted, joined, number
-from ..pivot import pivot
+from ..pivot import Columns, Rows, pivot
 from .base import Figure, StudyReport
 from .power import levels_used, power_table, power_title, symbols, without_level
 from .wording import constant, levels_of, of_name, percent, rate_decimals, tests_note
@@ -110,14 +110,13 @@ def _contrasts(contrasts: Sequence[PowerContrast]) -> Table:
     return pivot(
         "Difference in power",
         sorted(contrasts, key=lambda each: order[_compared(each)]),
-        rows,
-        "alpha",
-        lambda alpha: [f"α={number(alpha)}"],
-        lambda each: [_contrast_cell(each, decimals)],
-        columns=levels_of(contrasts),  # type: ignore[arg-type]
-        group=_compared,
-        key=lambda each: (*_compared(each), each.effect),
-        n_names=n_names,
+        Rows(rows, lambda each: (*_compared(each), each.effect), _compared, n_names),
+        Columns(
+            "alpha",
+            lambda alpha: [f"α={number(alpha)}"],
+            lambda each: [_contrast_cell(each, decimals)],
+            levels_of(contrasts),  # type: ignore[arg-type]
+        ),
     )
 
 

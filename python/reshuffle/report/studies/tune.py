@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...results.studies import StudyResult, TuningResult
+from ...results.studies.runs import RECOMMENDED_RUNS
 from ..cells import Table, decimals_for
 from ..notes import counted, joined, number
 from .base import Figure, StudyReport
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 MOST_FEATURES = 20
 # More runs than this are only in JSON, CSV and figures.
 MOST_RUNS = 20
-# Clark et al. 2011 (P11-2031), section 5, recommend at least so many runs.
-RECOMMENDED_RUNS = 3
 # With fewer runs, two standard deviations differ by chance.
 FEW_RUNS = 10
 SETS = {"dev": "Development", "test": "Test"}

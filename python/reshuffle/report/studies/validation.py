@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...results.studies import BandAccuracy, GapConclusions, PairConclusions, SampleSpread, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, joined, number
-from ..pivot import pivot
+from ..pivot import Columns, Rows, pivot
 from .base import Figure, StudyReport
 from .wording import band_name, constant, gap_name, of_keys, of_name, percent, percent_interval
 
@@ -72,11 +72,8 @@ def _bands_table(values: Mapping[str, Any], bands: Sequence[BandAccuracy]) -> Ta
     return pivot(
         f"Right conclusions by confidence: {what(values)}",
         sorted(bands, key=lambda band: -band.low),
-        {"Confidence %": lambda band: band_name(band.low, band.high)},
-        "size",
-        lambda size: [size_name(sizes[size]), "right %", ci(0.95)][:shown],
-        cells,
-        columns=sizes,
+        Rows({"Confidence %": lambda band: band_name(band.low, band.high)}),
+        Columns("size", lambda size: [size_name(sizes[size]), "right %", ci(0.95)][:shown], cells, sizes),
     )
 
 
@@ -91,16 +88,15 @@ def _shares_table(
     """Right and wrong conclusions at the level of the study, by size: a row for all records with these ``names``."""
     sizes = by_size(records)
     level = number(100 * study.plan["confidence_level"])
+
+    def cells(each: Any) -> list[str]:
+        return ["", ""] if each is None else [percent(each.right, decimals), percent(each.wrong, decimals)]
+
     return pivot(
         f"Right and wrong conclusions at {level}% {about}",
         records,
-        rows,
-        "size",
-        lambda size: [size_name(sizes[size]), "wrong"],
-        lambda each: ["", ""] if each is None else [percent(each.right, decimals), percent(each.wrong, decimals)],
-        columns=sizes,
-        key=attrgetter(*names),
-        n_names=len(rows) - 1,
+        Rows(rows, attrgetter(*names), n_names=len(rows) - 1),
+        Columns("size", lambda size: [size_name(sizes[size]), "wrong"], cells, sizes),
     )
 
 

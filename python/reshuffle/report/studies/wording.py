@@ -10,7 +10,7 @@ from ...results import ConfidenceInterval
 from ...results.studies import Rate, StudyResult
 from ..cells import Table
 from ..notes import ci, counted, joined, number
-from ..pivot import Bold, fields, pivot
+from ..pivot import Bold, Columns, Rows, fields, pivot
 
 __all__ = [
     "BOLD_RATES",
@@ -117,6 +117,9 @@ def rate_table(rates: Sequence[Rate], title: str, marked: bool = True) -> Table:
     # Spaces in place of marks that rates lack.
     width = max(map(len, map(mark_of, rates))) if marked else 0
 
+    def heading(alpha: float) -> list[str]:
+        return [f"α={number(alpha)}", ci(rates[0].confidence_interval.confidence_level)][: 1 + with_interval]
+
     def cells(rate: Rate | None) -> list[str]:
         if rate is None:
             return ["", ""][: 1 + with_interval]
@@ -129,17 +132,8 @@ def rate_table(rates: Sequence[Rate], title: str, marked: bool = True) -> Table:
             percent_interval(interval, decimals),
         ][: 1 + with_interval]
 
-    return pivot(
-        title,
-        rates,
-        fields(NAMES, names),
-        "alpha",
-        lambda alpha: [f"α={number(alpha)}", ci(rates[0].confidence_interval.confidence_level)][: 1 + with_interval],
-        cells,
-        columns=levels_of(rates),
-        group=lambda rate: (rate.null, rate.size),
-        bold_means=BOLD_RATES,
-    )
+    rows = Rows(fields(NAMES, names), group=lambda rate: (rate.null, rate.size))
+    return pivot(title, rates, rows, Columns("alpha", heading, cells, levels_of(rates)), BOLD_RATES)
 
 
 def _names(rates: Sequence[Rate]) -> list[str]:

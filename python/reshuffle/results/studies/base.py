@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...documented import documented
 from .. import UsedMetric
 from ..intervals import ConfidenceInterval
 from ..reported import Reported, reports
+from .plan import Plan, with_lists
 
 if TYPE_CHECKING:
     from ...report.studies import StudyPlots
@@ -55,6 +56,9 @@ class StudyResult(Reported):
     :meth:`to_polars` return a table of its records.
     """
 
+    PLAN: ClassVar[type[Plan] | None] = None
+    """The record of the settings, for studies that have one."""
+
     study: str
     """The name of the study, such as ``type1``."""
     plan: Mapping[str, Any]
@@ -73,7 +77,9 @@ class StudyResult(Reported):
 
     def __post_init__(self) -> None:
         # Lists and tuples are the same in JSON: equal plans must be equal after they were written and read.
-        object.__setattr__(self, "plan", _with_lists(self.plan))
+        if not isinstance(self.plan, Plan):
+            plan = with_lists(self.plan) if self.PLAN is None else self.PLAN.from_settings(self.plan)
+            object.__setattr__(self, "plan", plan)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{len(records):,} {name}" for name, records in self.tables.items())
@@ -95,10 +101,3 @@ class StudyResult(Reported):
     def rates(self) -> tuple[Rate, ...]:
         """The rejection rates; empty if the study has none."""
         return self.tables.get("rates", ())
-
-
-def _with_lists(value: Any) -> Any:
-    """A JSON value with lists for tuples."""
-    if isinstance(value, Mapping):
-        return {key: _with_lists(item) for key, item in value.items()}
-    return [*map(_with_lists, value)] if isinstance(value, list | tuple) else value

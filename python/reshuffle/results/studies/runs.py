@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...documented import documented
 from ..intervals import ConfidenceInterval
 from ..reported import AnyFormat, Worded
 from ..verdicts import Tested
 from .base import StudyResult
+from .plan import Plan
 
 # The tables of a comparison of runs.
 RUN_TABLES = ("systems", "comparisons", "observed")
 # More runs than this are not recommended to anybody.
 MOST_RUNS = 1000
+# Clark et al. 2011 (P11-2031), section 5, recommend at least so many runs.
+RECOMMENDED_RUNS = 3
 
 
 def smallest_of_splits(n: int, m: int, alternative: str = "two-sided") -> float:
@@ -162,12 +165,63 @@ class ObservedDifference:
     """The number of draws of runs, or of all possible choices of runs."""
 
 
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan(Plan):
+    """How systems were compared: the options of :func:`reshuffle.compare_runs`, and what followed from them."""
+
+    systems: Mapping[str, int]
+    """The number of runs of each system."""
+    baseline: str | None = None
+    """None if all pairs were compared."""
+    all_pairs: bool = False
+    exchange: tuple[str, ...]
+    """The exchange units that were tested. The first one decides."""
+    exchange_requested: str | tuple[str, ...] | None = None
+    """The option ``exchange``."""
+    statistic: str | None = None
+    alternative: str = "two-sided"
+    adjust: str | None = None
+    """The option; ``adjustments`` has what was done."""
+    family: str | None = None
+    alpha: float
+    confidence_level: float | None = None
+    segments: int
+    """The number of segments of the test set."""
+    unit: str = "segment"
+    """What was resampled: ``segment`` or ``document``."""
+    units: int | None = None
+    """The number of these."""
+    strata: int | None = None
+    """The number of strata; None without strata."""
+    n_resamples: int | None = None
+    seed: int | None = None
+    exchange_reason: str | None = None
+    """Why the first exchange unit decides; None if it was asked for by name."""
+    questions: Mapping[str, str] = field(default_factory=dict)
+    """What the test of each exchange unit answers, in words."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Exchange units that were left out, and why."""
+    adjustments: Mapping[str, str] = field(default_factory=dict)
+    """The adjustment of p by exchange unit, or ``none``."""
+    duplicates: tuple[tuple[str | int, ...], ...] = ()
+    """Runs with the same output as an earlier one: (system, run, earlier system, earlier run)."""
+    median_on: str | None = None
+    median_metric: str | None = None
+    """The metric by which ``median_runs`` were chosen."""
+    median_runs: Mapping[str, int] = field(default_factory=dict)
+    """The run of each system to analyse by hand."""
+
+
 class RunComparison(StudyResult):
     """The result of :func:`reshuffle.compare_runs`: a :class:`~reshuffle.StudyResult` called ``runs``.
 
     Its tables are ``systems`` (:class:`SystemRuns`), ``comparisons`` (:class:`RunDifference`) and ``observed``
     (:class:`ObservedDifference`). ``truths`` has the null hypothesis of each exchange unit in words.
     """
+
+    PLAN = RunPlan
+    plan: RunPlan
 
     def render(self, fmt: AnyFormat | None = None, *, table: str | None = None, full: bool = False) -> str:
         """As :meth:`StudyResult.render`. ``full`` is for text: also p by other tests, and what scores vary with."""
@@ -191,5 +245,4 @@ class RunComparison(StudyResult):
     @property
     def default_exchange(self) -> str | None:
         """The exchange unit whose p-values answer the question; the others are shown beside it. None without tests."""
-        exchanges = self.plan["exchange"]
-        return exchanges[0] if exchanges else None
+        return self.plan.exchange[0] if self.plan.exchange else None
