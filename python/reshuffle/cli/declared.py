@@ -10,7 +10,19 @@ from typing import Any, get_origin
 from ..errors import InputError, either
 from ..options.declare import SIZE, Option, Options, check, options_of
 from .command import option
-from .params import Name, Named, NameList, NumberList, NumberOr, OfMetric, Replicates, Size, WordList, flattened
+from .params import (
+    Headers,
+    Name,
+    Named,
+    NameList,
+    NumberList,
+    NumberOr,
+    OfMetric,
+    Replicates,
+    Size,
+    WordList,
+    flattened,
+)
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -80,6 +92,8 @@ def _type(each: Option) -> tuple[Any, str]:
         return WordList(), "WORD"
     if each.is_mapping and each.flag.greedy:
         return Named(), "NAME FILE"
+    if each.keys:
+        return Headers(each.keys), "NAME=VALUE"
     return (OfMetric() if each.is_mapping else str), "VALUE"
 
 
@@ -90,7 +104,7 @@ def _help(each: Option, record: type[Options]) -> str:
     flags["None"] = each.flag.none or "None"
     text = re.sub(r":func:`reshuffle\.([\w.]+)`", lambda found: f"'reshuffle {_command(found[1])}'", text)
     text = re.sub(r"(?:[Aa] name|[Nn]ames) in :data:`([^`]*)`", lambda found: _listed(each.choices, found[1]), text)
-    text = text.replace("{names}", either(each.choices) if each.choices else "")
+    text = text.replace("{names}", either(each.choices or each.keys) if each.choices or each.keys else "")
     text = re.sub(r"``(\w+)=\"([\w-]+)\"``", lambda found: f"{flags[found[1]]} {found[2]}", text)
     text = re.sub(r"``([^`]+)``", lambda found: flags.get(found[1], found[1]), text)
     text, *stated = re.split(r" By default (.*)\.$", text)
@@ -155,6 +169,8 @@ def _mapping(each: Option, given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """The values of an option by name."""
     if each.flag.greedy:
         return files_by_name(flag_of(each), given)
+    if each.keys:
+        return headers_by_role(flag_of(each), flattened(tuple(given)) or ())
     found: dict[str, tuple[float, ...]] = {}
     for name, value in given:
         found[name] = (*found.get(name, ()), value)
@@ -169,6 +185,16 @@ def files_by_name(flag: str, given: Sequence[tuple[str, tuple[str, ...]]]) -> di
         raise InputError(
             f"{flag} {next(name for name in names if names.count(name) > 1)} is used twice: choose different names"
         )
+    return found
+
+
+def headers_by_role(flag: str, given: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """The header of each column. :class:`InputError` if a column is named twice."""
+    found: dict[str, str] = {}
+    for role, header in given:
+        if role in found:
+            raise InputError(f"{flag} {role} is used twice: leave out one of them")
+        found[role] = header
     return found
 
 

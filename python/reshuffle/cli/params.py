@@ -281,6 +281,36 @@ class OfMetric(StrParam):
         return parsed
 
 
+class Headers(StrParam):
+    """What a column holds, and its header: ``system=Sys``. Several are separated by commas or follow one option."""
+
+    name = "column"
+
+    def __init__(self, roles: Sequence[str]) -> None:
+        self._roles = roles
+
+    def accepts(self, word: str) -> bool:
+        """Whether a word after the first names another column."""
+        return word.partition("=")[0].replace("-", "_") in self._roles and "=" in word
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        option = param.opts[0] if param is not None else "expected"
+        found = []
+        for part in value.split(","):
+            role, equals, header = part.partition("=")
+            if not equals or not header:
+                raise InputError(
+                    f"{option} must be what columns hold and their headers, such as {option} system=SYS score=MQM, got "
+                    f"{quoted(value)}"
+                )
+            key = role.replace("-", "_")
+            check_name(f"column of {option}", key, self._roles)
+            found.append((key, header))
+        return tuple(found)
+
+
 def flattened(values: tuple[tuple[Any, ...], ...] | None) -> tuple[Any, ...] | None:
     """The values of an option that may be repeated, each of which may be a tuple; None without values.
 

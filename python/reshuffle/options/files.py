@@ -12,7 +12,7 @@ from attrs import field, frozen
 from typing_extensions import Doc
 
 from .. import types
-from .declare import FILE, NO_KEY, SIZE, Flag, Kind, Options
+from .declare import FILE, NO_KEY, OF_ALL_SETS, SIZE, Flag, Kind, Options
 from .groups import PYTHON
 
 File = Annotated[str, FILE]
@@ -68,6 +68,7 @@ class Reading(Options):
         types.InputFormat | str | None,
         Flag(metavar="FORMAT"),
         Kind(noun="input format"),
+        OF_ALL_SETS,
         Doc("{names}. By default by file extension."),
     ] = None
     max_input: Annotated[
