@@ -212,7 +212,7 @@ CatalogueFormat: TypeAlias = Literal["text", "json", "markdown"]
 """:data:`reshuffle.cli.listing.CATALOGUE_FORMATS`."""
 
 InputFormat: TypeAlias = Literal[
-    "text", "mteval", "tsv", "csv", "jsonl", "conllu", "comet", "comet-printed", "mt-metrics-eval"
+    "text", "mteval", "tsv", "csv", "jsonl", "conllu", "comet", "comet-printed", "mt-metrics-eval", "table"
 ]
 """:data:`reshuffle.data.formats.INPUT_FORMATS`."""
 

@@ -44,7 +44,7 @@ FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
     reshuffle.read_scores: evaluations.ReadScores,
     reshuffle.meta.read_all_scores: evaluations.ReadAllScores,
     reshuffle.meta.read_judgments: evaluations.ReadJudgments,
-    reshuffle.meta.JudgedSet.from_texts: meta.JudgedTexts,
+    reshuffle.meta.JudgedSet.from_texts: evaluations.JudgedTexts,
     tune.tune: tuning.Tune,
     tune.mert: tuning.FitMert,
     tune.kbmira: tuning.FitKbmira,

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import LINE_MESSAGE, InputError, listed, quoted, shortened, unknown_name, warn
-from .evaluations.base import read_rows
 from .files import MAX_INPUT
 from .formats.base import Source
+from .formats.table import read_rows
 
 # First fields of a header, in lower case. Other first lines are pairs.
 HEADERS = {"from", "human", "id", "judged", "name", "rank_id", "sys", "sysid", "system", "system_id"}

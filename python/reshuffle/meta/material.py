@@ -20,7 +20,7 @@ from ..inference.steps import counting_steps
 from ..metrics.base import Scores
 from ..metrics.precomputed import SegmentScores
 from ..options.declare import called_with
-from ..options.meta import JudgedTexts
+from ..options.evaluations import JudgedTexts
 from ..progress import reported
 from ..resampling.counting import Data
 from ..settings import Resampling

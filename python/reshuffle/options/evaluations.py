@@ -1,8 +1,8 @@
-"""How files of judgments and of scores are read."""
+"""How files of judgments and of scores are read, and how a test set is made of them and of texts."""
 
 # Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import Ge
@@ -12,11 +12,16 @@ from typing_extensions import Doc
 from .. import types
 from .declare import Kind, Options
 from .files import MAX_INPUT
+from .groups import PYTHON, Progress, ReferenceColumns, Threads
 
 if TYPE_CHECKING:
     import os
 
+    from ..data.judgments import Judgments
+    from ..data.score_tables import ScoreTable
     from ..data.system_names import SystemMap
+    from ..metrics.precomputed import SegmentScores
+    from ..resampling.counting import Metrics, References, Systems
 
 FilePath = Annotated["str | os.PathLike[str]", Kind("str")]
 
@@ -157,3 +162,53 @@ class ReadAllScores(Scores):
     lower_is_better: Annotated[
         "Iterable[str]", Kind("iterable of str"), Doc("The metrics for which lower scores are better.")
     ] = field(default=(), kw_only=True)
+
+
+@frozen(slots=False, eq=False, repr=False)
+class JudgedTexts(Options):
+    """The options of :meth:`reshuffle.meta.JudgedSet.from_texts`."""
+
+    TITLE: ClassVar[str] = "Input"
+    references: Annotated[
+        "References",
+        PYTHON,
+        Kind("S references, columns of these, or a data frame"),
+        Doc("As for :func:`reshuffle.compare`."),
+    ]
+    systems: Annotated[
+        "Systems",
+        PYTHON,
+        Kind("mapping of str to S hypotheses, or sequence of these"),
+        Doc("As for :func:`reshuffle.compare`."),
+    ]
+    metrics: Annotated[
+        "Metrics",
+        PYTHON,
+        Kind("str, metric, or sequence of these"),
+        Doc("As for :func:`reshuffle.compare`. Functions of texts are not supported."),
+    ] = "sentbleu"
+    judgments: Annotated[
+        "Judgments | None",
+        PYTHON,
+        Kind("Judgments, optional"),
+        Doc("Votes, from :func:`reshuffle.meta.read_judgments`."),
+    ] = field(default=None, kw_only=True)
+    human: Annotated[
+        "ScoreTable | None",
+        PYTHON,
+        Kind("ScoreTable, optional"),
+        Doc("Scores by people, from :func:`reshuffle.meta.read_scores`."),
+    ] = field(default=None, kw_only=True)
+    scores: Annotated[
+        "ScoreTable | SegmentScores | Sequence[ScoreTable | SegmentScores]",
+        PYTHON,
+        Kind("ScoreTable, SegmentScores, or sequence of these"),
+        Doc("Further metrics: scores of the same outputs from other programs."),
+    ] = field(default=(), kw_only=True)
+    name: Annotated[str, PYTHON, Doc("Such as a language pair.")] = field(default="", kw_only=True)
+    reference: Annotated[
+        ReferenceColumns,
+        Doc("The column of the references, or several such columns, if ``references`` is a data frame."),
+    ] = field(default=None, kw_only=True)
+    threads: Threads = field(default=None, kw_only=True)
+    progress: Progress = field(default=None, kw_only=True)

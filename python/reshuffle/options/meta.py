@@ -13,14 +13,10 @@ from typing_extensions import Doc
 from .. import types
 from ..errors import InputError, quoted
 from .declare import Check, Except, Flag, Kind, Options, several
-from .groups import PYTHON, Alpha, Computed, ConfidenceLevel, Progress, ReferenceColumns, Resamples, Threads, real
+from .groups import PYTHON, Alpha, Computed, ConfidenceLevel, Resamples, real
 
 if TYPE_CHECKING:
-    from ..data.judgments import Judgments
-    from ..data.score_tables import ScoreTable
     from ..meta.material import JudgedSet
-    from ..metrics.precomputed import SegmentScores
-    from ..resampling.counting import Metrics, References, Systems
 
 TestSets = Annotated[
     "JudgedSet | Sequence[JudgedSet] | Mapping[str, JudgedSet]",
@@ -69,56 +65,6 @@ def check_average(shown: str, value: object) -> None:
     for name, own in value.items() if isinstance(value, Mapping) else ():
         if isinstance(own, str) or not isinstance(own, Sequence) or not own:
             raise InputError(f"{shown}: expected names of test sets for {quoted(name)}, got {quoted(own)}")
-
-
-@frozen(slots=False, eq=False, repr=False)
-class JudgedTexts(Options):
-    """The options of :meth:`reshuffle.meta.JudgedSet.from_texts`."""
-
-    TITLE: ClassVar[str] = "Input"
-    references: Annotated[
-        "References",
-        PYTHON,
-        Kind("S references, columns of these, or a data frame"),
-        Doc("As for :func:`reshuffle.compare`."),
-    ]
-    systems: Annotated[
-        "Systems",
-        PYTHON,
-        Kind("mapping of str to S hypotheses, or sequence of these"),
-        Doc("As for :func:`reshuffle.compare`."),
-    ]
-    metrics: Annotated[
-        "Metrics",
-        PYTHON,
-        Kind("str, metric, or sequence of these"),
-        Doc("As for :func:`reshuffle.compare`. Functions of texts are not supported."),
-    ] = "sentbleu"
-    judgments: Annotated[
-        "Judgments | None",
-        PYTHON,
-        Kind("Judgments, optional"),
-        Doc("Votes, from :func:`reshuffle.meta.read_judgments`."),
-    ] = field(default=None, kw_only=True)
-    human: Annotated[
-        "ScoreTable | None",
-        PYTHON,
-        Kind("ScoreTable, optional"),
-        Doc("Scores by people, from :func:`reshuffle.meta.read_scores`."),
-    ] = field(default=None, kw_only=True)
-    scores: Annotated[
-        "ScoreTable | SegmentScores | Sequence[ScoreTable | SegmentScores]",
-        PYTHON,
-        Kind("ScoreTable, SegmentScores, or sequence of these"),
-        Doc("Further metrics: scores of the same outputs from other programs."),
-    ] = field(default=(), kw_only=True)
-    name: Annotated[str, PYTHON, Doc("Such as a language pair.")] = field(default="", kw_only=True)
-    reference: Annotated[
-        ReferenceColumns,
-        Doc("The column of the references, or several such columns, if ``references`` is a data frame."),
-    ] = field(default=None, kw_only=True)
-    threads: Threads = field(default=None, kw_only=True)
-    progress: Progress = field(default=None, kw_only=True)
 
 
 @frozen(slots=False, eq=False, repr=False)
