@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from ..errors import InputError, quoted, shortened
+from ..names import names_in
 from ..validate import check_n_resamples, check_name
 from .habits import name_advice
 
@@ -180,15 +181,6 @@ class Metric(MetricParam):
         if advice is not None:
             raise advice
         return parse_metric(value)
-
-
-def names_in(value: str) -> list[str]:
-    """The names in a list whose names are separated by commas or spaces; the value itself if it has none.
-
-    >>> names_in("exact,stem"), names_in("exact stem"), names_in("")
-    (['exact', 'stem'], ['exact', 'stem'], [''])
-    """
-    return value.replace(",", " ").split() or [value]
 
 
 class NameList(StrParam):
