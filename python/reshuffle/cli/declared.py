@@ -36,12 +36,6 @@ def declared_options(record: type[Options], only: Collection[str] = ()) -> list[
     return [_option(options[name], record) for name in only or options if options[name].flag.shown]
 
 
-def with_defaults(record: type[Options], only: Collection[str]) -> list[Decorator]:
-    """Some options of a record, for a command that reads their values without the record: with its defaults."""
-    options = options_of(record)
-    return [_option(options[name], record, default=options[name].default) for name in only]
-
-
 def flag_of(each: Option) -> str:
     """The option as it is written on the command line: its first name, which takes several words if any does."""
     return (each.flag.greedy or each.flag.names or (_default_flag(each),))[0].partition("/")[0]
@@ -51,10 +45,10 @@ def _default_flag(each: Option) -> str:
     return "--" + each.name.replace("_", "-")
 
 
-def _option(each: Option, record: type[Options], default: Any = None) -> Decorator:
+def _option(each: Option, record: type[Options]) -> Decorator:
     names, flag = each.flag.names or (_default_flag(each),), each.flag
     attributes: dict[str, Any] = {"help": _help(each, record), "hidden": flag.hidden}
-    attributes |= {"required": True} if each.default is inspect.Parameter.empty else {"default": default}
+    attributes |= {"required": True} if each.default is inspect.Parameter.empty else {"default": None}
     if each.is_flag:
         attributes["is_flag"] = True
         return option(each.title, *names, each.name, **attributes)
@@ -62,7 +56,7 @@ def _option(each: Option, record: type[Options], default: Any = None) -> Decorat
     metavar = flag.metavar or metavar
     if flag.greedy or hasattr(kind, "accepts"):
         metavar += "..."
-    repeated = each.several or each.is_mapping
+    repeated = (each.several and not flag.joined) or each.is_mapping
     attributes |= {"type": kind, "metavar": metavar, "multiple": repeated, "greedy": flag.greedy, "noun": flag.noun}
     if each.several and kind is str and not flag.greedy:
         attributes |= {"metavar": f"{metavar}...", "greedy": True, "noun": "word"}
@@ -88,7 +82,7 @@ def _type(each: Option) -> tuple[Any, str]:
     if each.number is not None:
         number = "N" if each.number is int else "VALUE"
         return (NumberList(each.number) if each.several else each.number), number
-    if _takes_words(each):
+    if _takes_words(each) or each.flag.joined:
         return WordList(), "WORD"
     if each.is_mapping and each.flag.greedy:
         return Named(), "NAME FILE"

@@ -54,7 +54,8 @@ class Flag(NamedTuple):
     ``metavar`` stands for its value in the help, and the word ``none`` for the value None. Without ``shown``, the
     option has no flag: its value is a Python object, or the command reads it from files. ``note`` says how the value is
     written; the help has it in brackets. The ``greedy`` ones of its names take all words up to the next option;
-    ``noun`` is what such a word is called in messages. The help leaves out a ``hidden`` option.
+    ``noun`` is what such a word is called in messages. ``joined`` words are one value: the option cannot be repeated.
+    The help leaves out a ``hidden`` option.
     """
 
     names: Sequence[str] = ()
@@ -65,6 +66,7 @@ class Flag(NamedTuple):
     greedy: Sequence[str] = ()
     noun: str = "file"
     hidden: bool = False
+    joined: bool = False
 
 
 class Kind(NamedTuple):

@@ -19,6 +19,7 @@ File = Annotated[str, FILE]
 DocumentFile = Annotated[File | None, Flag(("--docs",), "FILE")]
 # A file for each system: by the systems' names, or in a list, which may have folders of these files.
 OfSystems = Mapping[str, File] | tuple[File, ...]
+References = Annotated[tuple[File, ...], Flag(("--ref", "--refs"), "FILE", greedy=("--refs",))]
 # A name and files, or other words.
 Words = tuple[str, ...]
 # The largest size of a file after decompression, in bytes.
@@ -42,8 +43,7 @@ class Outputs(Options):
     TITLE: ClassVar[str] = "Input"
 
     references: Annotated[
-        tuple[File, ...],
-        Flag(("--ref", "--refs"), "FILE", greedy=("--refs",)),
+        References,
         Doc("More references; --refs takes all files up to the next option."),
     ] = ()
     systems: Annotated[OfSystems, PYTHON, Doc("The output of each system.")] = ()

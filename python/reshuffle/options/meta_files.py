@@ -11,7 +11,7 @@ from typing_extensions import Doc
 
 from .. import types
 from .declare import NO_KEY, OF_ALL_SETS, Flag, Kind
-from .files import File, Measured, OfSystems, Reading
+from .files import File, Measured, OfSystems, Reading, References
 from .groups import PYTHON
 
 
@@ -22,8 +22,7 @@ class ScoredOutputs(Measured):
     TITLE: ClassVar[str] = "Input"
 
     references: Annotated[
-        tuple[File, ...],
-        Flag(("--ref", "--refs"), "FILE", greedy=("--refs",)),
+        References,
         Doc(
             """References. --ref FILE adds one; --refs takes all files up to the next option. Several files are several
             references of each segment."""
