@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inputs import put
+from inputs import put, scores_by_system
 from reshuffle import InputError
 from reshuffle.data.file_names import files_by_name, same_names
 from reshuffle.data.joined_scores import segment_order
-from reshuffle.data.scores import read_scores
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -83,7 +82,7 @@ def test_tables_of_several_systems(run: Any) -> None:
 )
 def test_bad_tables(file: str, content: str, message: str) -> None:
     with pytest.raises(InputError) as raised:
-        read_scores(put(file, content))
+        scores_by_system(put(file, content))
     assert message in str(raised.value)
 
 

@@ -89,42 +89,8 @@ def read_numbers(
     return by_system[None]
 
 
-def read_scores(
-    path: str | os.PathLike[str],
-    input_format: InputFormat | str | None = None,
-    *,
-    max_input: int = MAX_INPUT,
-    missing: Missing | str = "error",
-) -> dict[str | None, list[float]]:
-    """Read numbers by system, if the file has several systems; else all numbers under None.
-
-    Files with columns or keys of systems and segments have several systems: ``reshuffle score --segments`` writes
-    them, and MetricX copies ``segment_id`` and ``system_id`` from its input. So do tables with a column for each
-    system, and files of ``comet-score`` (``--to_json``, or what it prints) and mt-metrics-eval. Segments with numbers
-    are in the order of the numbers. ``missing`` is as for :func:`read_numbers`.
-
-    Raises
-    ------
-    InputError
-        As :func:`read_columns`; for a value that is not a finite number; if a system lacks a segment or has it twice.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> _ = Path("long.tsv").write_text("segment\\tsystem\\tBLEU\\n1\\ta\\t20\\n1\\tb\\t30\\n")
-    >>> read_scores("long.tsv#BLEU")
-    {'a': [20.0], 'b': [30.0]}
-    >>> _ = Path("wide.csv").write_text("segment,a,b\\n2,40,25\\n1,20,30\\n")
-    >>> read_scores("wide.csv")
-    {'a': [20.0, 40.0], 'b': [30.0, 25.0]}
-    >>> Path("long.tsv").unlink(), Path("wide.csv").unlink()
-    (None, None)
-    """
-    return scores_in(*opened(path, input_format, max_input), missing=missing)
-
-
 def opened(
-    path: str | os.PathLike[str], input_format: str | None, max_input: int = MAX_INPUT
+    path: str | os.PathLike[str], input_format: str | None = None, max_input: int = MAX_INPUT
 ) -> tuple[Source, str | None, str]:
     """The file of ``FILE`` or ``FILE#NAME``, NAME, and the format."""
     if input_format is not None:
@@ -163,7 +129,12 @@ def scores_in(
     systems: Collection[str] = (),
     others: Collection[str] = (),
 ) -> dict[str | None, list[float]]:
-    """The scores in a file that has been read, by system, or under None.
+    """The scores in a file that has been read, by system if the file has several systems; else under None.
+
+    Files with columns or keys of systems and segments have several systems: ``reshuffle score --segments`` writes
+    them, and MetricX copies ``segment_id`` and ``system_id`` from its input. So do tables with a column for each
+    system, and files of ``comet-score`` (``--to_json``, or what it prints) and mt-metrics-eval. Segments with numbers
+    are in the order of the numbers.
 
     Parameters
     ----------

@@ -83,9 +83,34 @@ class Cells(NamedTuple):
     segment: Integers | None
     values: NDArray[np.float64]
     lines: Sequence[int]
-    base: int
+    base: int = 1
     in_order: bool = False
     keys: Sequence[str] | None = None
+
+
+def cells_of(
+    metric: str,
+    systems: Sequence[str],
+    segment: Integers | None,
+    values: NDArray[np.float64],
+    lines: Sequence[int],
+    **others: Any,
+) -> Cells:
+    """The cells of a file that has a system on each row. ``others`` are further fields."""
+    ids, (system,) = codes([systems])
+    first = np.unique(system, return_index=True)[1].tolist()
+    return Cells(metric, ids, [lines[i] for i in first], system, segment, values, lines, **others)
+
+
+def check_counts(source: Source, ids: Sequence[str], counts: Sequence[int] | Integers, unit: str = "") -> None:
+    """:class:`InputError` unless a file that does not number the segments has as many of each system.
+
+    ``unit`` is what is counted, if it is not the segments.
+    """
+    other = next((i for i, n in enumerate(counts) if n != counts[0]), None)
+    if other is not None:
+        got = f"{quoted(ids[other])} has {counts[other]:,}{unit}, and {quoted(ids[0])} has {counts[0]:,}"
+        source.fail(f"expected as many{unit or ' segments'} of each system, but {got}; a missing one is None or null")
 
 
 @documented

@@ -13,7 +13,7 @@ from ..files import split_lines
 from ..formats.base import Source, shown_json
 from ..formats.table import Rows, read_rows
 from ..scores import MISSING_WORDS, ROLES, TEXTS
-from .base import Cells, Integers, ScoreFormat, ScoreOptions, codes, integers, numbers, only
+from .base import Cells, Integers, ScoreFormat, ScoreOptions, cells_of, codes, integers, numbers, only
 
 # All known headers of segments count from 1. WMT17's SID: the sources of all 560 segments of de-en are on these lines.
 BASE = 1
@@ -123,11 +123,10 @@ def read(rows: Rows, metric: str, options: ScoreOptions) -> Cells:
         rows_are_segments = np.arange(len(values)) if segment is None else segment
         first_line = rows.lines[:1]
         return Cells(metric, [UNNAMED], first_line, None, rows_are_segments, values, rows.lines, base, segment is None)
-    ids, (system,) = codes([rows[roles["system"]]])
-    first = np.unique(system, return_index=True)[1].tolist()
-    if "" in ids:
-        rows.fail(first[ids.index("")], "expected the name of a system, got an empty field")
-    return Cells(metric, ids, [rows.lines[i] for i in first], system, segment, values, rows.lines, base)
+    systems = rows[roles["system"]]
+    if "" in systems:
+        rows.fail(systems.index(""), "expected the name of a system, got an empty field")
+    return cells_of(metric, systems, segment, values, rows.lines, base=base)
 
 
 def _segments(rows: Rows, name: str | None, base: int | None) -> tuple[int, Integers | None]:
