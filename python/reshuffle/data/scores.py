@@ -112,7 +112,7 @@ def sniffed(source: Source, format_name: str) -> str:
     line = source.data.partition(b"\n")[0].decode("utf-8", "replace").removesuffix("\r")
     is_text = format_name == "text"
     may_be_table = is_text or SEPARATORS.get(format_name, "") not in line
-    if may_be_table and {"system", "segment"} <= set(_roles(line.replace(",", " ").split())):
+    if may_be_table and {"system", "segment"} <= set(roles_of(line.replace(",", " ").split())):
         return "table"
     found = (name for name, is_first in PRINTED.items() if is_first(line))
     return next(found, format_name) if is_text else format_name
@@ -150,7 +150,7 @@ def scores_in(
     check_name("missing", missing, get_args(Missing))
     file_format = INPUT_FORMATS[format_name]
     known = [] if file_format.names is None else file_format.names(source)
-    roles = _roles(known)
+    roles = roles_of(known)
     is_table = format_name in TABLES and name is None
 
     def numbers_of(column: Column) -> list[float]:
@@ -180,7 +180,7 @@ def may_be_log(path: str) -> bool:
     return file != STDIN and Path(uncompressed(file)).suffix.lower() in (".eval", ".json", ".jsonl")
 
 
-def _roles(known: Sequence[str]) -> dict[str, str]:
+def roles_of(known: Sequence[str]) -> dict[str, str]:
     """The column or key for each role, ignoring case."""
     by_name = {key.lower(): key for key in reversed(known)}
     found = {role: next((by_name[key] for key in keys if key in by_name), None) for role, keys in ROLES.items()}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from attrs import evolve
@@ -19,7 +19,8 @@ from ...data.score_tables import ScoreTable, read_all_scores, read_scores
 from ...data.system_names import SystemMap, read_sysmap
 from ...errors import InputError, quoted, unknown_name
 from ...meta.material import JudgedSet
-from ...options.declare import taken
+from ...options.declare import call, check, taken
+from ...options.evaluations import Evaluation, ReadAllScores, ReadJudgments, ReadScores
 from ...options.files import SetFiles
 from ...options.meta_files import MetaFiles
 from ...resampling.counting import Data, labels_of
@@ -30,8 +31,11 @@ from ..inputs.sets import check_one_set, command_line, completed, read_manifest
 from ..inputs.test_set import Input
 from ..metric_options import MetricChoice
 
+Reading = TypeVar("Reading", bound=Evaluation)
+
 # The name of people's scores in --lower-is-better.
 HUMAN = "human"
+FLAGS = {"segment_base": "--segment-base"}
 
 
 @dataclass(frozen=True)
@@ -137,13 +141,8 @@ class _Reader:
         files = self.files
         if files.judgments is None:
             return None
-        return read_judgments(
-            files.judgments,
-            language_pair=files.language_pair,
-            repeats=files.repeats,
-            input_format=files.judgments_format,
-            **self._common(),
-        )
+        given = self._options(ReadJudgments, files.judgments, input_format=files.judgments_format)
+        return call(read_judgments, given)
 
     @cached_property
     def human(self) -> ScoreTable | None:
@@ -151,57 +150,45 @@ class _Reader:
         files = self.files
         if files.human is None:
             return None
-        path, metric = split_name(files.human)
-        return read_scores(
-            path,
-            metric=metric,
-            higher_is_better=HUMAN not in files.lower_is_better or HUMAN in files.metric_scores,
-            input_format=files.human_format,
-            **self._common(),
-            **self._of_tables(),
-        )
+        is_error = HUMAN in files.lower_is_better and HUMAN not in files.metric_scores
+        return self._scores(files.human, higher_is_better=not is_error, input_format=files.human_format)
 
     def scores(self) -> list[ScoreTable]:
         """The scores of metrics from other programs, by the names that the user chose."""
         files, found = self.files, []
         # Outputs that no one judged may have no scores, and scores of systems without outputs do not matter.
-        unknown = "error" if self.systems is None else self.files.missing_systems
-        common = {**self._common(), "unknown": unknown, "repeated": "error"}
+        of_metrics = {"unknown": "error" if self.systems is None else files.missing_systems, "repeated": "error"}
         for name, given in files.metric_scores.items():
-            path, metric = split_name(given)
-            table = read_scores(
-                path, metric=metric, higher_is_better=name not in files.lower_is_better, **common, **self._of_tables()
-            )
+            table = self._scores(given, higher_is_better=name not in files.lower_is_better, **of_metrics)
             found.append(replace(table, name=name))
         lower = {name for name in files.lower_is_better if name not in (HUMAN, *files.metric_scores)}
         for given in files.score_files:
             path, metric = split_name(given)
             if metric is None:
-                tables = read_all_scores(path, **common, **self._of_tables())
+                tables = call(read_all_scores, self._options(ReadAllScores, path, lower_is_better=(), **of_metrics))
                 if self.human is not None and split_name(files.human or "")[0] == path:
                     # The scores of people in a file that has both are not those of a metric.
                     tables.pop(self.human.name, None)
             else:
-                tables = {metric: read_scores(path, metric=metric, **common, **self._of_tables())}
+                tables = {metric: self._scores(given, **of_metrics)}
             found += [replace(table, higher_is_better=name not in lower) for name, table in tables.items()]
             lower -= set(tables)
         if lower:
             raise unknown_name("name in --lower-is-better", min(lower), [table.name for table in found])
         return found
 
-    def _common(self) -> dict[str, Any]:
-        return {
-            "systems": self.systems,
-            "sysmap": self.sysmap,
-            "segment_base": self.files.segment_base,
-            "n_segments": self.n_segments,
-            "unknown": self.files.missing_systems,
-            "max_input": self.files.max_input,
-        }
+    def _scores(self, given: str, **others: Any) -> ScoreTable:
+        """The scores in ``FILE`` or ``FILE#NAME``."""
+        path, metric = split_name(given)
+        return call(read_scores, self._options(ReadScores, path, metric=metric, **others))
 
-    def _of_tables(self) -> dict[str, Any]:
-        files = self.files
-        return {"columns": files.columns, "language_pair": files.language_pair, "test_set": files.test_set}
+    def _options(self, record: Callable[..., Reading], path: str, **others: Any) -> Reading:
+        """The options of a reader: those of the files that have the same names, and ``others``."""
+        given = {"systems": self.systems, "sysmap": self.sysmap, "n_segments": self.n_segments}
+        given |= {"unknown": self.files.missing_systems, "input_format": None}
+        found = taken(record, self.files, path=path, **given | others)
+        check(found, FLAGS)
+        return found
 
 
 def _check_files(files: MetaFiles) -> None:

@@ -12,7 +12,7 @@ from ...errors import LINE_MESSAGE, InputError, listed, quoted, unknown_name, wa
 from ..files import split_lines
 from ..formats.base import Source, shown_json
 from ..formats.table import Rows, read_rows
-from ..scores import MISSING_WORDS, ROLES, TEXTS
+from ..scores import MISSING_WORDS, ROLES, TEXTS, roles_of
 from .base import Cells, Integers, ScoreFormat, ScoreOptions, cells_of, codes, integers, numbers, only
 
 # All known headers of segments count from 1. WMT17's SID: the sources of all 560 segments of de-en are on these lines.
@@ -76,12 +76,8 @@ def _roles(rows: Rows, options: ScoreOptions) -> dict[str, str]:
             raise InputError(f"columns: {unknown_name('role', role, ROLES)}")
         if name not in rows.header:
             raise InputError(f"{rows.source.name}: {unknown_name('column', name, rows.header)}")
-    roles = dict(options.columns)
-    by_name = {name.lower(): name for name in rows.header if name not in roles.values()}
-    for role, headers in ROLES.items():
-        found = next((by_name[name] for name in headers if name in by_name), None)
-        if role not in roles and found is not None:
-            roles[role] = found
+    others = roles_of([name for name in rows.header if name not in options.columns.values()])
+    roles = {**others, **options.columns}
     if not roles:
         known = listed(sorted({name for each in ROLES.values() for name in each}))
         rows.source.fail(
