@@ -117,6 +117,8 @@ def check_one_set(record: type[Options], options: Mapping[str, Any], advice: str
     """:class:`InputError` for options that belong to one test set. ``advice`` has a place for the key instead."""
     for key, flag in keys_with_flags(record).items():
         if options.get(key) not in (None, ()):  # 0 is a number of a segment
+            like_flag = flag[2:].replace("-", "_")  # of two keys for an option, that with its name
+            key = like_flag if like_flag in options_of(record) else key
             raise InputError(f"{flag} is for one test set: {advice.format(key)}")
 
 

@@ -184,7 +184,7 @@ class _Reader:
 
     def _options(self, record: Callable[..., Reading], path: str, **others: Any) -> Reading:
         """The options of a reader: those of the files that have the same names, and ``others``."""
-        given = {"systems": self.systems, "sysmap": self.sysmap, "n_segments": self.n_segments}
+        given: dict[str, Any] = {"systems": self.systems, "sysmap": self.sysmap, "n_segments": self.n_segments}
         given |= {"unknown": self.files.missing_systems, "input_format": None}
         found = taken(record, self.files, path=path, **given | others)
         check(found, FLAGS)
