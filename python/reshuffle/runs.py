@@ -34,7 +34,7 @@ from .resampling.runs import RunData
 from .resampling.samples import Pairs
 from .results import UsedMetric
 from .results.studies import RunComparison, RunDifference, RunScores, SystemRuns
-from .results.studies.runs import RECOMMENDED_RUNS, RunPlan, runs_needed
+from .results.studies.runs import RunPlan, runs_needed
 from .settings import Resampling, RunSettings, Units, in_order
 from .validate import LARGEST_SCORE, expected_score
 

@@ -7,6 +7,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from reshuffle.data.reading import read_columns
+from reshuffle.data.scores import opened, scores_in
 
 
 def put(name: str, content: str | bytes) -> str:
@@ -49,3 +50,8 @@ def xml(systems: dict[str, dict[tuple[str, str], str]], kind: str = "tst") -> st
 
 
 KEYS = [("a", "1"), ("a", "2"), ("b", "1"), ("b", "x")]
+
+
+def scores_by_system(path: str) -> dict[str | None, list[float]]:
+    """The scores of a file as ``--scores`` reads them."""
+    return scores_in(*opened(path))

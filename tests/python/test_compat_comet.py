@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from budgets import budget
-from inputs import put
+from inputs import put, scores_by_system
 from reshuffle import InputError, SegmentScores, _core, compare, read_scores
 from reshuffle.cli.main import main as command
 from reshuffle.compat import comet
@@ -27,7 +27,6 @@ from reshuffle.compat.comet import report, resampled_means, resampling, statisti
 from reshuffle.compat.comet.outputs import as_json
 from reshuffle.data.formats.base import Source
 from reshuffle.data.formats.comet import read_records
-from reshuffle.data.scores import read_scores as scores_by_system
 
 # Written by unbabel-comet 2.2.7 (torch 2.14.1, numpy 1.26.4, scipy 1.15.3), with stored scores in place of a model:
 # python -m benches.races.programs.comet_without_model score|compare … -s src.txt -t SYSTEMS -r ref.txt --to_json FILE

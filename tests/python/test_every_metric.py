@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
 
 from budgets import budget
+from inputs import scores_by_system
 from margins import OF_DIFFERENCES
 from meteor_files import write_meteor, write_wordnet
 from pages import markup
@@ -48,7 +49,6 @@ from reshuffle import (
     segment_scores,
     standard_error,
 )
-from reshuffle.data.scores import read_scores
 from reshuffle.inference.estimates import ANY, MEANS
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.tests import TESTS
@@ -897,7 +897,7 @@ def test_segment_scores_are_written_unchanged(
     assert {name: row.tolist() for name, row in zip("ab", table.scores["rating"], strict=True)} == columns
     path = tmp_path_factory.mktemp("digits") / f"scores.{fmt}"
     path.write_text(render(table, fmt))
-    assert read_scores(f"{path}#rating") == columns
+    assert scores_by_system(f"{path}#rating") == columns
 
 
 def test_changing_an_array_after_passing_it_has_no_effect() -> None:

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inputs import put
+from inputs import put, scores_by_system
 from reshuffle import InputError
 from reshuffle.data.file_names import files_by_name, same_names
 from reshuffle.data.joined_scores import segment_order
-from reshuffle.data.scores import read_scores
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -35,6 +34,10 @@ def rows(order: list[int]) -> dict[str, str]:
         "wide.tsv": "segment\ta\tb\n" + wide.replace(",", "\t"),
         "long.csv": "System,seg_id,score\n" + long,
         "metrics.csv": "system,segment,score,metric\n" + long.replace("\n", ",x\n") + "a,1,9,y\n",
+        "wmt.tsv": "system mqm_avg_score seg_id\n"
+        + "".join(f"{s} {v[i]}\t{i + 1}\n" for i in order for s, v in (("a", A), ("b", B))),
+        "da.txt": "SYS\tSID\tHUMAN\n"
+        + "".join(f"{s}\t{i + 1}\t{v[i]}\n" for i in order for s, v in (("a", A), ("b", B))),
         "x.seg.score": "".join(f"{s}\t{v}\n" for s, own in (("a", A), ("b", B)) for v in own),
         "x.jsonl": "".join(json.dumps({"segment": i + 1, "a": A[i], "b": B[i]}) + "\n" for i in order),
     }
@@ -79,7 +82,7 @@ def test_tables_of_several_systems(run: Any) -> None:
 )
 def test_bad_tables(file: str, content: str, message: str) -> None:
     with pytest.raises(InputError) as raised:
-        read_scores(put(file, content))
+        scores_by_system(put(file, content))
     assert message in str(raised.value)
 
 

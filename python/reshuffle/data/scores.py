@@ -32,9 +32,11 @@ TEXTS = ("source", "translation", "reference", "src", "mt", "ref", "hypothesis")
 # Headers of numbers that are no scores. The empty one is that of the index that pandas writes.
 IDS = ("", "id", "index", "doc", "docid", "doc_id", "document", "document_id", "domain")
 # The formats in which each column or key may be a system.
-TABLES = ("tsv", "csv", "jsonl")
+TABLES = ("tsv", "csv", "jsonl", "table")
 # Formats of text that are recognised by their first line.
 PRINTED = {"comet-printed": is_printed, "mt-metrics-eval": is_named}
+# What separates fields. Files of people's scores with these endings may have white space instead.
+SEPARATORS = {"tsv": "\t", "csv": ","}
 # How files of text and tables mark a missing score, in lower case. WMT's have None.
 MISSING_WORDS = ("", "nan", "na", "n/a", "none", "null")
 
@@ -87,42 +89,8 @@ def read_numbers(
     return by_system[None]
 
 
-def read_scores(
-    path: str | os.PathLike[str],
-    input_format: InputFormat | str | None = None,
-    *,
-    max_input: int = MAX_INPUT,
-    missing: Missing | str = "error",
-) -> dict[str | None, list[float]]:
-    """Read numbers by system, if the file has several systems; else all numbers under None.
-
-    Files with columns or keys of systems and segments have several systems: ``reshuffle score --segments`` writes
-    them, and MetricX copies ``segment_id`` and ``system_id`` from its input. So do tables with a column for each
-    system, and files of ``comet-score`` (``--to_json``, or what it prints) and mt-metrics-eval. Segments with numbers
-    are in the order of the numbers. ``missing`` is as for :func:`read_numbers`.
-
-    Raises
-    ------
-    InputError
-        As :func:`read_columns`; for a value that is not a finite number; if a system lacks a segment or has it twice.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> _ = Path("long.tsv").write_text("segment\\tsystem\\tBLEU\\n1\\ta\\t20\\n1\\tb\\t30\\n")
-    >>> read_scores("long.tsv#BLEU")
-    {'a': [20.0], 'b': [30.0]}
-    >>> _ = Path("wide.csv").write_text("segment,a,b\\n2,40,25\\n1,20,30\\n")
-    >>> read_scores("wide.csv")
-    {'a': [20.0, 40.0], 'b': [30.0, 25.0]}
-    >>> Path("long.tsv").unlink(), Path("wide.csv").unlink()
-    (None, None)
-    """
-    return scores_in(*opened(path, input_format, max_input), missing=missing)
-
-
 def opened(
-    path: str | os.PathLike[str], input_format: str | None, max_input: int = MAX_INPUT
+    path: str | os.PathLike[str], input_format: str | None = None, max_input: int = MAX_INPUT
 ) -> tuple[Source, str | None, str]:
     """The file of ``FILE`` or ``FILE#NAME``, NAME, and the format."""
     if input_format is not None:
@@ -140,10 +108,14 @@ def opened(
 
 
 def sniffed(source: Source, format_name: str) -> str:
-    """``format_name``, or another format of text that the first line shows."""
+    """``format_name``, or another format that the first line shows."""
     line = source.data.partition(b"\n")[0].decode("utf-8", "replace").removesuffix("\r")
+    is_text = format_name == "text"
+    may_be_table = is_text or SEPARATORS.get(format_name, "") not in line
+    if may_be_table and {"system", "segment"} <= set(roles_of(line.replace(",", " ").split())):
+        return "table"
     found = (name for name, is_first in PRINTED.items() if is_first(line))
-    return next(found, format_name) if format_name == "text" else format_name
+    return next(found, format_name) if is_text else format_name
 
 
 def scores_in(
@@ -157,7 +129,12 @@ def scores_in(
     systems: Collection[str] = (),
     others: Collection[str] = (),
 ) -> dict[str | None, list[float]]:
-    """The scores in a file that has been read, by system, or under None.
+    """The scores in a file that has been read, by system if the file has several systems; else under None.
+
+    Files with columns or keys of systems and segments have several systems: ``reshuffle score --segments`` writes
+    them, and MetricX copies ``segment_id`` and ``system_id`` from its input. So do tables with a column for each
+    system, and files of ``comet-score`` (``--to_json``, or what it prints) and mt-metrics-eval. Segments with numbers
+    are in the order of the numbers.
 
     Parameters
     ----------
@@ -173,7 +150,7 @@ def scores_in(
     check_name("missing", missing, get_args(Missing))
     file_format = INPUT_FORMATS[format_name]
     known = [] if file_format.names is None else file_format.names(source)
-    roles = _roles(known)
+    roles = roles_of(known)
     is_table = format_name in TABLES and name is None
 
     def numbers_of(column: Column) -> list[float]:
@@ -203,7 +180,7 @@ def may_be_log(path: str) -> bool:
     return file != STDIN and Path(uncompressed(file)).suffix.lower() in (".eval", ".json", ".jsonl")
 
 
-def _roles(known: Sequence[str]) -> dict[str, str]:
+def roles_of(known: Sequence[str]) -> dict[str, str]:
     """The column or key for each role, ignoring case."""
     by_name = {key.lower(): key for key in reversed(known)}
     found = {role: next((by_name[key] for key in keys if key in by_name), None) for role, keys in ROLES.items()}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .base import Cells, codes
+from .base import Cells, cells_of, codes
 
 
 class Record(NamedTuple):
@@ -19,11 +19,8 @@ class Record(NamedTuple):
     line: int
 
 
-def cells_of(metric: str, records: Sequence[Record]) -> Cells:
+def joined_cells(metric: str, records: Sequence[Record]) -> Cells:
     """The cells of at least one record. Segments are in the order of their first occurrence."""
     systems, segments, values, lines = zip(*records, strict=True)
-    ids, (system,) = codes([systems])
     keys, (segment,) = codes([segments])
-    first = np.unique(system, return_index=True)[1].tolist()
-    numbers = np.array(values, dtype=np.float64)
-    return Cells(metric, ids, [lines[i] for i in first], system, segment, numbers, lines, 0, keys=keys)
+    return cells_of(metric, systems, segment, np.array(values, dtype=np.float64), lines, base=0, keys=keys)

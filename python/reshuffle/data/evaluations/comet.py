@@ -16,8 +16,9 @@ from ...errors import LINE_MESSAGE, InputError, quoted
 from ..files import split_lines, uncompressed
 from ..formats import comet
 from ..formats.base import Source, shown_json
+from ..formats.table import Rows
 from ..scores import MISSING_WORDS
-from .base import Cells, Rows, ScoreFormat, ScoreOptions, codes, numbers
+from .base import Cells, ScoreFormat, ScoreOptions, cells_of, check_counts, numbers
 
 # The system of a file that names none.
 UNNAMED = "system"
@@ -38,10 +39,7 @@ def read(source: Source, metric: str, options: ScoreOptions) -> Cells:
     values = np.array([_number(source, metric, value, i, records.lines) for i, value in enumerate(found)])
     counts = [n for _, n in records.systems]
     ids = [UNNAMED if name is None else name for name, _ in records.systems]
-    different = next((i for i, n in enumerate(counts) if n != counts[0]), None)
-    if different is not None:
-        got = f"{quoted(ids[different])} has {counts[different]:,}, and {quoted(ids[0])} has {counts[0]:,}"
-        source.fail(f"expected as many segments of each system, but {got}")
+    check_counts(source, ids, counts)
     system = None if records.systems[0][0] is None else np.repeat(np.arange(len(ids)), counts)
     segment = np.tile(np.arange(counts[0]), len(ids))
     first_lines = _FirstLines(records.lines, counts[0], len(ids))
@@ -90,17 +88,11 @@ def _printed_names(source: Source, options: ScoreOptions) -> tuple[list[str], bo
 def _read_printed(source: Source, metric: str, options: ScoreOptions) -> Cells:
     column, segment, system = comet.read_printed(source, [None, comet.SEGMENT, comet.SYSTEM])
     rows = Rows((metric,), [column.lines], column.first_lines, source)
-    ids, (code,) = codes([system.lines])
-    first = np.unique(code, return_index=True)[1].tolist()
-    lines = [column.first_lines[i] for i in first]
-    of_segment = np.array(list(map(int, segment.lines)), dtype=np.int64)
-    counts = np.bincount(code)
-    other = np.flatnonzero(counts != counts[0])
-    if other.size:
-        got = f"{quoted(ids[other[0]])} has {counts[other[0]]:,}, and {quoted(ids[0])} has {counts[0]:,}"
-        source.fail(f"expected as many segments of each system, but {got}")
-    values = numbers(rows, metric, column.lines)
-    return Cells(metric, ids, lines, code, of_segment, values, column.first_lines, 0, in_order=True)
+    values, segments = numbers(rows, metric, column.lines), np.array(list(map(int, segment.lines)), dtype=np.int64)
+    cells = cells_of(metric, system.lines, segments, values, column.first_lines, base=0, in_order=True)
+    assert cells.system is not None
+    check_counts(source, cells.ids, np.bincount(cells.system))
+    return cells
 
 
 def _numbers_names(source: Source, options: ScoreOptions) -> tuple[list[str], bool]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ...errors import LINE_MESSAGE, InputError, quoted
 from ..formats._json_parts import parts, value_of
 from ..formats.base import Source, shown_json
-from ._joined import Record, cells_of
+from ._joined import Record, joined_cells
 from ._zip import MAGIC, Archive
 from .base import Cells, ScoreFormat, ScoreOptions
 
@@ -51,7 +51,7 @@ def names(log: Log, options: ScoreOptions) -> tuple[list[str], bool]:
 
 def read(log: Log, metric: str, options: ScoreOptions) -> Cells:
     """See :class:`ScoreFormat`. Epochs are several scores of the same segment."""
-    return cells_of(metric, [Record(log.model, s.id, _number(log.source, s, metric), s.line) for s in log.samples])
+    return joined_cells(metric, [Record(log.model, s.id, _number(log.source, s, metric), s.line) for s in log.samples])
 
 
 def _log(source: Source) -> Log:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ...errors import LINE_MESSAGE, InputError, listed, quoted
 from ..files import split_lines
 from ..formats.base import Source, shown_json
-from ._joined import Record, cells_of
+from ._joined import Record, joined_cells
 from .base import Cells, ScoreFormat, ScoreOptions
 
 # Keys of a sample that are no metrics. Releases before 0.4.6 do not list the metrics.
@@ -98,7 +98,7 @@ def read(file: Samples, metric: str, options: ScoreOptions) -> Cells:
             if _filter(sample) != wanted:
                 continue
         records.append(Record(system, _id(source, sample, line), _number(source, sample, name, line), line))
-    return cells_of(metric, records)
+    return joined_cells(metric, records)
 
 
 def _samples(source: Source) -> Samples:

@@ -9,7 +9,8 @@ import numpy as np
 from ...errors import quoted
 from ..files import uncompressed
 from ..formats.base import Source
-from .base import Cells, Integers, Rows, ScoreFormat, ScoreOptions, codes, numbers, read_rows
+from ..formats.table import read_rows
+from .base import Cells, ScoreFormat, ScoreOptions, cells_of, check_counts, numbers
 
 ENDINGS = (".seg.score", ".sys.score", ".score")
 
@@ -26,29 +27,21 @@ def read(source: Source, metric: str, options: ScoreOptions) -> Cells:
     if len(rows.header) != 2:
         rows.fail(0, f"expected {FORMAT.about}, got {len(rows.header)} fields")
     values = numbers(rows, "the score", rows.columns[1])
-    ids, (system,) = codes([rows.columns[0]])
-    first = np.unique(system, return_index=True)[1]
-    lines = [rows.lines[i] for i in first.tolist()]
-    counts = np.bincount(system)
+    cells = cells_of(metric, rows.columns[0], None, values, rows.lines)
+    assert cells.system is not None
+    system, counts = cells.system, np.bincount(cells.system)
     if counts.max() == 1 and not uncompressed(source.file).endswith(".seg.score"):
-        return Cells(metric, ids, lines, system, None, values, rows.lines, 1)
+        return cells
     if uncompressed(source.file).endswith(".sys.score"):
         twice = int(np.flatnonzero(counts > 1)[0])
         again = int(np.flatnonzero(system == twice)[1])
-        rows.fail(again, f"expected one score of each system, got a second one of {quoted(ids[twice])}")
-    _check_counts(rows, ids, counts)
+        rows.fail(again, f"expected one score of each system, got a second one of {quoted(cells.ids[twice])}")
+    check_counts(source, cells.ids, counts, " scores")
     # The segment of a row is the number of rows of the same system before it.
     order = np.argsort(system, kind="stable")
     segment = np.empty(len(system), dtype=np.int64)
     segment[order] = np.arange(len(system)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return Cells(metric, ids, lines, system, segment, values, rows.lines, 1, in_order=True)
-
-
-def _check_counts(rows: Rows, ids: list[str], counts: Integers) -> None:
-    other = np.flatnonzero(counts != counts[0])
-    if other.size:
-        got = f"{quoted(ids[other[0]])} has {counts[other[0]]:,} scores, and {quoted(ids[0])} has {counts[0]:,}"
-        rows.source.fail(f"expected a score for each system and segment (None if it is missing), but {got}")
+    return cells._replace(segment=segment, in_order=True)
 
 
 def _recognises(file: str, line: str) -> bool:

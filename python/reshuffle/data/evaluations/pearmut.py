@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ...errors import LINE_MESSAGE, InputError, quoted
 from ..formats.base import Source, shown_json
-from ._joined import Record, cells_of
+from ._joined import Record, joined_cells
 from .base import Cells, ScoreFormat, ScoreOptions
 from .lm_eval_samples import objects
 
@@ -44,7 +44,7 @@ def read(file: Annotations, metric: str, options: ScoreOptions) -> Cells:
     for user, segment, system, annotation, line in file.found:
         value = annotation.get(SCORE) if metric == SCORE else _sliders(annotation).get(metric)
         last[user, segment, system] = Record(system, segment, _number(file.source, metric, value, line), line)
-    return cells_of(metric, list(last.values()))
+    return joined_cells(metric, list(last.values()))
 
 
 def _annotations(source: Source) -> Annotations:

@@ -11,19 +11,9 @@ import numpy as np
 from ...errors import LINE_MESSAGE, InputError, listed, quoted, unknown_name, warn
 from ..files import split_lines
 from ..formats.base import Source, shown_json
-from ..scores import MISSING_WORDS, ROLES, TEXTS
-from .base import (
-    Cells,
-    Integers,
-    Rows,
-    ScoreFormat,
-    ScoreOptions,
-    codes,
-    integers,
-    numbers,
-    only,
-    read_rows,
-)  # fmt: skip
+from ..formats.table import Rows, read_rows
+from ..scores import MISSING_WORDS, ROLES, TEXTS, roles_of
+from .base import Cells, Integers, ScoreFormat, ScoreOptions, cells_of, codes, integers, numbers, only
 
 # All known headers of segments count from 1. WMT17's SID: the sources of all 560 segments of de-en are on these lines.
 BASE = 1
@@ -86,12 +76,8 @@ def _roles(rows: Rows, options: ScoreOptions) -> dict[str, str]:
             raise InputError(f"columns: {unknown_name('role', role, ROLES)}")
         if name not in rows.header:
             raise InputError(f"{rows.source.name}: {unknown_name('column', name, rows.header)}")
-    roles = dict(options.columns)
-    by_name = {name.lower(): name for name in rows.header if name not in roles.values()}
-    for role, headers in ROLES.items():
-        found = next((by_name[name] for name in headers if name in by_name), None)
-        if role not in roles and found is not None:
-            roles[role] = found
+    others = roles_of([name for name in rows.header if name not in options.columns.values()])
+    roles = {**others, **options.columns}
     if not roles:
         known = listed(sorted({name for each in ROLES.values() for name in each}))
         rows.source.fail(
@@ -133,11 +119,10 @@ def read(rows: Rows, metric: str, options: ScoreOptions) -> Cells:
         rows_are_segments = np.arange(len(values)) if segment is None else segment
         first_line = rows.lines[:1]
         return Cells(metric, [UNNAMED], first_line, None, rows_are_segments, values, rows.lines, base, segment is None)
-    ids, (system,) = codes([rows[roles["system"]]])
-    first = np.unique(system, return_index=True)[1].tolist()
-    if "" in ids:
-        rows.fail(first[ids.index("")], "expected the name of a system, got an empty field")
-    return Cells(metric, ids, [rows.lines[i] for i in first], system, segment, values, rows.lines, base)
+    systems = rows[roles["system"]]
+    if "" in systems:
+        rows.fail(systems.index(""), "expected the name of a system, got an empty field")
+    return cells_of(metric, systems, segment, values, rows.lines, base=base)
 
 
 def _segments(rows: Rows, name: str | None, base: int | None) -> tuple[int, Integers | None]:
