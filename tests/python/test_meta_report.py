@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.text import Text
 
 from browser import Browser
 from meta_material import table
@@ -478,6 +479,9 @@ def test_the_forest_shows_values_letters_and_the_leaders() -> None:
     assert {"0.250", "−0.100", "a", "b", "c"} <= set(texts_of(axes))
     filled = [line.get_markerfacecolor() != "white" for line in axes.lines if line.get_marker() == "o"]
     assert filled == [True, True, False, False]
+    dots = [line for line in axes.lines if line.get_marker() == "o" and line.get_markerfacecolor() != "white"]
+    (key,) = (text for text in axes.findobj(Text) if text.get_text() == "●")
+    assert {dot.get_markeredgecolor() for dot in dots} == {key.get_color()}
 
 
 def test_the_matrix_shows_every_pvalue_once() -> None:

@@ -71,6 +71,16 @@ def key(view: View, colors: Iterable[str]) -> Pieces:
     return [*filled, (texts[0], INK), ("○", MUTED), (texts[1], INK)]
 
 
+class Below(AnnotationBbox):
+    """A box that is measured where it will be drawn; before matplotlib 3.8, it is measured where it was drawn last."""
+
+    def get_tightbbox(self, renderer: Any = None) -> Any:
+        """Its extent in pixels."""
+        if renderer is not None:
+            self.update_positions(renderer)
+        return super().get_tightbbox(renderer)
+
+
 def draw_key(ax: Axes, lines: Sequence[Pieces]) -> None:
     """Write lines of coloured text below the label of the axis."""
     rows: list[Artist] = [
@@ -81,7 +91,7 @@ def draw_key(ax: Axes, lines: Sequence[Pieces]) -> None:
         for line in lines
     ]  # fmt: skip
     box = VPacker(children=rows, pad=0, sep=1.5, align="center")
-    below = AnnotationBbox(
+    below = Below(
         box, (0.5, 0), xybox=(0, -1.5), xycoords=ax.xaxis.label, boxcoords="offset points", box_alignment=(0.5, 1),
         frameon=False, pad=0, annotation_clip=False,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 
 from ....lazy import lazy
 from ....results.studies import MetaEvaluation, MetricAgreement, MetricDifference, MetricSystemScore
-from ...plots.intervals import mark, set_limits, whisker
+from ...plots.intervals import draw_key, mark, set_limits, whisker
 from ...plots.labels import LETTER, PLAIN, columns, printable, wrapped
 from ...plots.matrix import ENDS, LEGEND, MANY, MAX_VALUES, SHADES, draw_cells, short
 from ...plots.rows import Column, RowFigure, Rows, columns_beside, text_size
@@ -79,8 +79,9 @@ class AgreementForest(RowFigure):
         intervals = [each.confidence_interval for each in shown if each.confidence_interval is not None]
         level = f", {ci(intervals[0].confidence_level)}" if intervals else ""
         what = f"{self.family.name}{_of_set(self.family.test_set)}{level} (→ better)"
-        filled = "\n● shares a letter with the best" if leaders else ""
-        ax.set_xlabel(f"{wrapped(what, self.rows.label_width(ax, right))}{filled}", **PLAIN)
+        ax.set_xlabel(wrapped(what, self.rows.label_width(ax, right)), **PLAIN)
+        if leaders:
+            draw_key(ax, [[("●", BETTER), (" shares a letter with the best", INK)]])
 
     def _columns(self, shown: Sequence[MetricAgreement]) -> list[Column]:
         values = ["–" if math.isnan(each.value) else f"{each.value:.3f}" for each in shown]
