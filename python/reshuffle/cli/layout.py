@@ -92,12 +92,13 @@ def _of_comparison(layout: Layout, display: ComparisonDisplay, reports: Reports,
         reports.check("--columns", PAPERS, ", or add --format latex")
     if with_texts:
         reports.check("--with-texts", FORMATS_WITH_TEXTS, ", or add --format html")
-    if display.since is not None:
-        reports.check("--since", FORMATS_WITH_CHANGES, ", or add --format html")
     if display.max_texts is not None and not ("html" in reports.formats and with_texts):
         raise InputError(
             "--max-texts limits the texts in HTML reports: add --with-texts --format html, or leave out --max-texts"
         )
+    if display.since is not None:
+        reports.check("--since", FORMATS_WITH_CHANGES, ", or add --format html")
+        layout = replace(layout, since=_earlier(display.since), since_name=display.since)
     return replace(
         layout,
         pairs=display.pairs,
@@ -105,7 +106,6 @@ def _of_comparison(layout: Layout, display: ComparisonDisplay, reports: Reports,
         groups=display.groups,
         columns=display.columns,
         table=display.table,
-        **({} if display.since is None else {"since": _earlier(display.since), "since_name": display.since}),
         max_texts=MAX_TEXTS if display.max_texts is None else display.max_texts,
     )
 

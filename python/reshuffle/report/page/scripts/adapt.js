@@ -1,12 +1,16 @@
 // What adapts the tables and notes of the template to narrow windows and to paper.
 
-/** A text that may also be broken after the punctuation within names such as "news.en_de-2.txt". */
-function breakable(text) {
-  return text.split(/(?<=[._/:@-])(?=\w)/).flatMap((part, index) => (index ? [h("wbr"), part] : [part]));
+/** Fill an element with a text that may also be broken after the punctuation within names such as "news.en_de-2.txt". */
+function fillBreakable(element, text) {
+  const parts = text.split(/(?<=[._/:@-])(?=\w)/);
+  element.replaceChildren(...parts.flatMap((part, index) => (index ? [h("wbr"), part] : [part])));
+  // Screen readers would pause at each place where the text may be broken.
+  if (parts.length > 1) element.setAttribute("aria-label", text);
+  return element;
 }
 
 function addBreaks() {
-  for (const cell of document.querySelectorAll("td.name")) cell.replaceChildren(...breakable(cell.textContent));
+  for (const cell of document.querySelectorAll("td.name")) fillBreakable(cell, cell.textContent);
 }
 
 /** Folded notes are on paper, too. */

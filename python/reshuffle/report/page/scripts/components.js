@@ -6,8 +6,8 @@ const COMPONENT_NAMES = { hyp_len: "output length", ref_len: "reference length",
 function componentText(key, value) {
   if (value === null || value === undefined) return "";
   const known = number(value);
-  if (Number.isInteger(known)) return formatCount(known);
-  return fixed(known, key === "bp" || key === "ratio" ? 3 : 2);
+  if (key === "bp" || key === "ratio") return fixed(known, 3);
+  return Number.isInteger(known) ? formatCount(known) : fixed(known, 2);
 }
 
 addSection({

@@ -3,11 +3,11 @@
 /** A table: `names` columns of names, then numbers. Rows are lists of texts or nodes; null is an empty cell. */
 function dataTable(title, header, rows, names = 1) {
   const kind = (column) => (column < names ? "name" : null);
-  const headers = header.map((text, column) => h("th", { scope: "col", class: kind(column) }, text));
-  const cell = (content, column) => h("td", { class: kind(column) }, ...(column < names && typeof content === "string" ? breakable(content) : [content]));
+  const headers = header.map((text, column) => fillBreakable(h("th", { scope: "col", class: kind(column) }), text));
+  const cell = (content, column) => (column < names ? fillBreakable(h("td", { class: "name" }), content) : h("td", {}, content));
   const table = h(
     "table",
-    {},
+    { class: "made" },
     h("caption", {}, h("span", {}, title)),
     h("thead", {}, h("tr", {}, ...headers)),
     h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map(cell)))),

@@ -63,8 +63,8 @@ function fillNgrams(view, pair, element) {
     const ranked = sortedBy(found.filter(({ net }) => net * side > 0), ({ net }) => net * side, DESCENDING).slice(0, NGRAMS_SHOWN);
     const [one, other] = side > 0 ? names : [...names].reverse();
     const rows = ranked.map(({ ngram, system, baseline }) => [visible(ngram), ...(side > 0 ? [system, baseline] : [baseline, system]).map(formatCount)]);
-    const title = `In the reference, more often got by ${one} than by ${other}`;
-    return dataTable(title, [ngramLength === 1 ? "Word" : "N-gram", `only ${one}`, `only ${other}`], rows);
+    const title = `More often got by ${one} than by ${other}`;
+    return dataTable(title, [ngramLength === 1 ? "Word" : "N-gram", "Only it", "Only the other"], rows);
   });
   const hint = "Numbers of occurrences that the output of one system has and that of the other lacks, as clipped by BLEU.";
   element.replaceChildren(h("p", { class: "controls" }, choice), h("p", { class: "hint" }, hint), h("div", { class: "tables" }, ...tables));

@@ -7,6 +7,8 @@
  * changes. selected is called when a pair is selected, and after render.
  */
 const sections = [];
+// Figures of more systems take half a second to lay out.
+const MANY = 50;
 
 function addSection(section) {
   sections.push(section);
@@ -64,6 +66,7 @@ function bodyOf(section) {
 function renderAll() {
   const view = currentView();
   byId("view").classList.toggle("paired", view.pairs.length > 0);
+  byId("view").classList.toggle("many", view.systems.length > MANY);
   for (const section of sections) {
     const applies = section.applies(view);
     byId(section.id).hidden = !applies;

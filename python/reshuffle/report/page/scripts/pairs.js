@@ -153,7 +153,9 @@ class PairsTable {
   }
 
   #row(pair, position) {
-    const cells = this.columns.map((column) => h("td", { class: column.name ? "name" : column.class?.(pair) }, ...(column.name ? breakable(column.cell(pair)) : [column.cell(pair)])));
+    const cells = this.columns.map((column) =>
+      column.name ? fillBreakable(h("td", { class: "name" }), column.cell(pair)) : h("td", { class: column.class?.(pair) }, column.cell(pair)),
+    );
     return h(
       "tr",
       {

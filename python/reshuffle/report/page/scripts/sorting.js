@@ -21,7 +21,8 @@ function sortedBy(items, key, direction) {
  * Make a header a button that sets aria-sort and calls sort(direction). `first` is the direction of the first click.
  */
 function addSortButton(header, first, sort) {
-  const button = h("button", { type: "button" });
+  // Its own label, because that of the text would have the arrow, too.
+  const button = h("button", { type: "button", "aria-label": header.textContent });
   button.append(...header.childNodes);
   header.append(button);
   button.addEventListener("click", () => {
