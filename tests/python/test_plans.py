@@ -37,7 +37,7 @@ def test_a_plan_is_read_back(result: RunComparison) -> None:
     read = read_json(result.render("json"))
     assert isinstance(read, RunComparison)
     assert read.plan == result.plan == RunPlan.from_settings({**result.plan, "later": 1})
-    changed = replace(result, plan={**result.plan, "median_on": "dev"})  # type: ignore[arg-type]  # also a mapping
+    changed = replace(result, plan={**result.plan, "median_on": "dev"})  # also a mapping
     assert changed.plan == replace(result.plan, median_on="dev")
 
 
