@@ -39,6 +39,7 @@ from reshuffle.results.studies import (
     MetricGroup,
     MetricSystemScore,
 )
+from reshuffle.results.studies.meta import MetaPlan
 from tex import compiled_all
 
 FORMATS = ("text", "json", "csv", "markdown", "latex", "typst", "html")
@@ -97,7 +98,7 @@ def evaluation(
         tables["systems"] = tuple(systems)
     return MetaEvaluation(
         study="meta",
-        plan=PLAN | plan,
+        plan=MetaPlan(**PLAN | plan),
         metrics=tuple(UsedMetric(name, name, name != "TER", None, None) for name in names),
         tables=tables,
         truths={"perm-inputs": "Both metrics are exchangeable."},
@@ -286,7 +287,7 @@ def test_reports_of_few_systems_say_what_is_known_of_the_default() -> None:
             for each in ranked().comparisons
         ]
         found = evaluation(ranked().results, own, ranked().groups)
-        return prose(replace(found, plan={**found.plan, "systems": {"": list("abcdef"[:n])}}))
+        return prose(replace(found, plan=replace(found.plan, systems={"": tuple("abcdef"[:n])})))
 
     assert sentence in shown(4, "item")
     assert sentence in shown(5, "item")

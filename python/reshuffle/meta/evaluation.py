@@ -10,6 +10,7 @@ import numpy as np
 from .. import _core, signature
 from ..metrics.base import Scores
 from ..results.studies import HumanScores, MetaEvaluation, MetricSystemScore
+from ..results.studies.meta import MetaPlan
 from .coefficients import TESTS
 from .comparing import Answer, Testing
 from .material import JudgedSet
@@ -34,26 +35,26 @@ def evaluation(
     """All records, and a plan with all settings."""
     judgments = [each.judgments for each in sets if each.judgments is not None]
     tests = list(dict.fromkeys(answer.question.test for answer in answers if answer.comparisons))
-    plan = {
-        "level": level,
-        "test_sets": [each.name for each in sets],
-        "systems": {each.name: list(each.systems) for each in sets},
-        "left_out": {each.name: list(each.left_out) for each in sets if each.left_out},
-        "segments": {each.name: each.n_segments for each in sets},
-        "repeats": judgments[0].repeats if judgments else None,
-        "raw_votes": {each.name: each.judgments.n_raw for each in sets if each.judgments is not None},
-        "raw_ties": {each.name: each.judgments.n_raw_ties for each in sets if each.judgments is not None},
+    plan = MetaPlan(
+        level=level,
+        test_sets=tuple(each.name for each in sets),
+        systems={each.name: tuple(each.systems) for each in sets},
+        left_out={each.name: tuple(each.left_out) for each in sets if each.left_out},
+        segments={each.name: each.n_segments for each in sets},
+        repeats=judgments[0].repeats if judgments else None,
+        raw_votes={each.name: each.judgments.n_raw for each in sets if each.judgments is not None},
+        raw_ties={each.name: each.judgments.n_raw_ties for each in sets if each.judgments is not None},
+        test=testing.test,
+        tests=tuple(tests),
+        baseline=testing.baseline,
+        adjust=testing.adjust,
+        interval=testing.interval,
+        confidence_level=testing.levels.confidence_level,
+        alpha=testing.levels.alpha,
+        n_resamples=testing.resampling.n_resamples,
+        seed=testing.resampling.seed,
         **settings,
-        "test": testing.test,
-        "tests": tests,
-        "baseline": testing.baseline,
-        "adjust": testing.adjust,
-        "interval": testing.interval,
-        "confidence_level": testing.levels.confidence_level,
-        "alpha": testing.levels.alpha,
-        "n_resamples": testing.resampling.n_resamples,
-        "seed": testing.resampling.seed,
-    }
+    )
     metrics = tuple(m.used for m in sets[0].metrics)
     # A single test set need not have a name.
     signed = {key: plan[key] for key in SIGNED if key in plan and (key != "test_sets" or any(plan[key]))}

@@ -49,10 +49,10 @@ def _packed(comparison: Comparison) -> dict[str, Any]:
 
 def _texts(record: Any) -> dict[str, str]:
     """The values of a record's keys. Those on one line come first, so that settings are found above long lists."""
-    entries, types = as_dict(record), field_types(type(record))
-    # The names of a study's tables are keys, too, the most important one first.
-    tables = entries.pop("tables") if isinstance(record, StudyResult) else {}
+    entries, types, tables = as_dict(record), field_types(type(record)), {}
     if isinstance(record, StudyResult):
+        # The names of a study's tables are keys, too, the most important one first. All plans are written alike.
+        tables, types = entries.pop("tables"), field_types(StudyResult)
         entries["plan"] = dict(record.plan)
     texts = {key: _text(value, is_untyped(types.get(key))) for key, value in entries.items()}
     texts = dict(sorted(texts.items(), key=lambda entry: "\n" in entry[1]))

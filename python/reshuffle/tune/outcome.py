@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .. import _core, signature
@@ -12,6 +13,7 @@ from ..options.declare import options_of
 from ..options.tuning import Optimization
 from ..results import UsedMetric
 from ..results.studies import StartingScores, TuningResult, TuningRun, TuningStep
+from ..results.studies.tune import TuningPlan
 from .choosing import Chosen
 from .course import Course, Run
 from .optimizers import VARIANTS
@@ -39,8 +41,10 @@ def tuning_result(
     )
     n_references = number_of_references(problem.references)
     sentence = problem.sentence.segment_signature(n_references) if _uses_sentences(course, problem) else None
-    plan = _plan(course, problem, found, {"dev": dev, **({} if test is None else {"test": test})})
-    plan |= {"sentence_metric": sentence, "seed": None if seed is None else int(seed)}
+    chosen = {"dev": dev} if test is None else {"dev": dev, "test": test}
+    plan = replace(
+        _plan(course, problem, found, chosen), sentence_metric=sentence, seed=None if seed is None else int(seed)
+    )
     steps = tuple(
         TuningStep(i, number, name, step, float(value))
         for i, run in enumerate(found)
@@ -86,31 +90,30 @@ def _uses_sentences(course: Course, problem: Problem) -> bool:
     )
 
 
-def _plan(course: Course, problem: Problem, found: Sequence[Run], chosen: Mapping[str, Chosen]) -> dict[str, Any]:
+def _plan(course: Course, problem: Problem, found: Sequence[Run], chosen: Mapping[str, Chosen]) -> TuningPlan:
     """What was done, without the metric of sentences and the seed; ``chosen`` by the name of lists."""
     method, options = course.method, _values(course.options)
-    plan: dict[str, Any] = {
-        "optimizer": method.name,
-        "about": method.about,
-        "source": method.source,
-        "options": {name: value for name, value in options.items() if value is not None},
-        "metric": problem.metric.name,
-        "sentence_metric": None,
-        "replications": len(found),
-        "seed": None,
-        "rounds": max(run.trace[-1][0] for run in found),
-        "decoder": course.kind,
-        "varies": method.seeded if _is_seeded(course) else None,
-        "sentences": {name: part.lists[0].n_sentences for name, part in chosen.items()},
-        "entries": {name: max(map(len, part.lists)) for name, part in chosen.items()},  # of the run with most of them
-        "features": {"dense": len(problem.lists.names), "sparse": len(problem.names) - len(problem.lists.names)},
-    }
+    variants = None
     if method.name in VARIANTS and len(found) > 1:
-        plan["variants"] = [
+        variants = tuple(
             {name: value for name, value in _values(own).items() if value != options[name]}
             for own in course.options_of(len(found))
-        ]
-    return plan
+        )
+    return TuningPlan(
+        optimizer=method.name,
+        about=method.about,
+        source=method.source,
+        options={name: value for name, value in options.items() if value is not None},
+        metric=problem.metric.name,
+        replications=len(found),
+        rounds=max(run.trace[-1][0] for run in found),
+        decoder=course.kind,
+        varies=method.seeded if _is_seeded(course) else None,
+        sentences={name: part.lists[0].n_sentences for name, part in chosen.items()},
+        entries={name: max(map(len, part.lists)) for name, part in chosen.items()},
+        features={"dense": len(problem.lists.names), "sparse": len(problem.names) - len(problem.lists.names)},
+        variants=variants,
+    )
 
 
 def _values(options: Optimization) -> dict[str, Any]:

@@ -29,9 +29,9 @@ DECIMALS, SMALL = 3, 0.01
 def title(study: StudyResult) -> str:
     """The metrics, the level and the test sets."""
     result = of_meta(study)
-    sets = result.plan["test_sets"]
+    sets = result.plan.test_sets
     where = f" on {counted(len(sets), 'test set')}" if len(sets) > 1 else f" on {sets[0]}" if sets[0] else ""
-    level = {"segment": "segments", "system": "systems"}[result.plan["level"]]
+    level = {"segment": "segments", "system": "systems"}[result.plan.level]
     return f"Agreement of {counted(len(result.metrics), 'metric')} with people on the scores of {level}{where}"
 
 

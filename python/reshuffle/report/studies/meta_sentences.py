@@ -121,7 +121,7 @@ def _undefined(result: MetaEvaluation) -> Iterator[str]:
     for family in families(result):
         if family.test_set == AVERAGE:
             continue
-        on = f" on {family.test_set}" if family.test_set and len(result.plan["test_sets"]) > 1 else ""
+        on = f" on {family.test_set}" if family.test_set and len(result.plan.test_sets) > 1 else ""
         for each in family.results:
             if math.isnan(each.value):
                 reasons.setdefault((f"{family.name}{on}", each.reason or "unknown"), []).append(each.metric)
@@ -252,7 +252,7 @@ def notes(study: StudyResult) -> Iterator[str]:
     if any(not metric.higher_is_better for metric in result.metrics):
         lower = [metric.name for metric in result.metrics if not metric.higher_is_better]
         yield f"{_named(lower)}: lower is better, so the sign is changed; positive values are agreement."
-    for test_set, systems in (plan.get("left_out") or {}).items():
+    for test_set, systems in plan.left_out.items():
         on = f" of {test_set}" if test_set else ""
         names = joined(systems) if len(systems) <= MAX_NAMED else "json has their names"
         yield f"Left out{on}: {counted(len(systems), 'system')} without judgments ({names})."
@@ -263,10 +263,10 @@ def _definitions(result: MetaEvaluation) -> Iterator[str]:
     """What the coefficients are, how ties count, and the groupings."""
     plan = result.plan
     coefficients = list(dict.fromkeys(each.coefficient for each in result.results))
-    minimum = number(plan.get("minimum_difference") or 0)
+    minimum = number(plan.minimum_difference or 0)
     yield from (DEFINITIONS[name].format(minimum=minimum) for name in coefficients if name in DEFINITIONS)
     if "tau" in coefficients:
-        yield f"Votes on outputs to which a metric gives the same score: {TIES[plan['ties']]}."
+        yield f"Votes on outputs to which a metric gives the same score: {TIES[str(plan.ties)]}."
     groupings = list(dict.fromkeys(each.grouping for each in result.results))
     known = [text for grouping, text in GROUPINGS.items() if grouping in groupings]
     if known:
@@ -278,19 +278,19 @@ def _definitions(result: MetaEvaluation) -> Iterator[str]:
 def _people(result: MetaEvaluation) -> Iterator[str]:
     """The human judgments, and how they were counted."""
     plan = result.plan
-    votes, ties = plan.get("raw_votes") or {}, plan.get("raw_ties") or {}
+    votes, ties = plan.raw_votes, plan.raw_ties
     if votes:
         total, tied = sum(votes.values()), sum(ties.values())
         ties_too = f" and {counted(tied, 'tie')}" if tied else ""
         raw = f"{counted(total, 'vote')}{ties_too} {'in the file' if len(votes) == 1 else 'in the files'}"
-        if plan["level"] == "system":
+        if plan.level == "system":
             yield f"Votes: {raw}."
-        elif plan.get("repeats") == "net":
+        elif plan.repeats == "net":
             yield f"Votes: {raw}; net votes: one for each pair of outputs of a segment, that of the majority."
         else:
             yield f"Votes: {raw}; every vote counts."
-    if plan["level"] == "system":
-        kinds = (plan.get("human_scores") or "").split(", ")
+    if plan.level == "system":
+        kinds = (plan.human_scores or "").split(", ")
         known = [HUMAN_SCORES[kind] for kind in kinds if kind in HUMAN_SCORES]
         if known:
             yield f"Human scores of systems: {'; '.join(known)}."
@@ -322,8 +322,8 @@ def _intervals(result: MetaEvaluation) -> Iterator[str]:
     intervals = [*(each.confidence_interval for each in result.results)]
     intervals += [each.confidence_interval for each in result.comparisons]
     if any(interval is not None for interval in intervals):
-        drawn = DRAWN.get(plan["interval"], plan["interval"])
-        yield f"{ci(plan['confidence_level'])}: percentile, {plan['n_resamples']:,} draws of {drawn}."
+        drawn = DRAWN.get(str(plan.interval), plan.interval)
+        yield f"{ci(plan.confidence_level)}: percentile, {plan.n_resamples:,} draws of {drawn}."
 
 
 def _tests(result: MetaEvaluation) -> Iterator[str]:
@@ -342,7 +342,7 @@ def _tests(result: MetaEvaluation) -> Iterator[str]:
         yield f"p{of}: {TESTS.get(name, name)}{how}, two-sided."
     intervals = any(each.confidence_interval is not None for each in result.results)
     of_systems = [TESTS[name] for name in by_test if name in OF_SYSTEMS]
-    if of_systems and intervals and result.plan["interval"] == "boot-inputs":
+    if of_systems and intervals and result.plan.interval == "boot-inputs":
         verb = "is" if len(of_systems) == 1 else "are"
         about = f"{joined(of_systems)} {verb} about other systems, but intervals are only about other segments"
         yield f"{about}, so they may disagree."
@@ -350,7 +350,7 @@ def _tests(result: MetaEvaluation) -> Iterator[str]:
     of_means = [TESTS[name] for name in by_test if name in OF_MEANS]
     if any(each.coefficient == "soft-accuracy" for each in by_test.get("perm-systems", ())):
         of_means.append(f"PERM-SYSTEMS of {FAMILY['soft-accuracy']}")
-    if result.plan["level"] == "system" and of_means:
+    if result.plan.level == "system" and of_means:
         yield (
             f"{joined(of_means)}: on means of segment scores, as are differences and ranking. These may contradict the "
             "values, which are of corpus scores for metrics on texts."
@@ -361,13 +361,13 @@ def _tests(result: MetaEvaluation) -> Iterator[str]:
         names = {"auto": f"step-down maxT ({joined(holm)}: Holm)" if holm else "step-down maxT"}
         if set(by_test) <= set(by_formula):
             names = {"auto": "Holm's method"}
-        how = names.get(result.plan["adjust"], result.plan["adjust"])
+        how = names.get(str(result.plan.adjust), str(result.plan.adjust))
         yield f"Adjusted p: for all tests of one coefficient on one test set, by {how}."
 
 
 def _liberal(result: MetaEvaluation, by_test: Mapping[str, Sequence[MetricDifference]]) -> Iterator[str]:
     """Which tests rejected too often in simulations, and of which metrics."""
-    level = result.plan["level"]
+    level = result.plan.level
     about_these, share, calm = OF_THESE_SYSTEMS[level]
     of_these = [TESTS[name] for name in by_test if name in about_these]
     if of_these:
@@ -393,7 +393,7 @@ def _liberal(result: MetaEvaluation, by_test: Mapping[str, Sequence[MetricDiffer
             f"or of which one has skewed errors, it rejected up to {most} of true null hypotheses at level 0.05; "
             "T-BOTH rejected 7% at most."
         )
-    systems = result.plan["systems"]
+    systems = result.plan.systems
     by_segment = {each.test_set for each in by_test.get("t-both", ()) if each.grouping == "item"}
     if any(len(systems[name]) < ENOUGH_SYSTEMS for name in by_segment & set(systems)):
         yield (

@@ -153,7 +153,7 @@ def families(result: MetaEvaluation) -> list[Family]:
                 results=[each for each in result.results if _key(each) == key],
                 comparisons=[each for each in result.comparisons if _key(each) == key],
                 groups=[each for each in result.groups if _key(each) == key],
-                alpha=result.plan["alpha"],
+                alpha=result.plan.alpha,
             )
         )
     return found
@@ -186,7 +186,7 @@ def sized(result: MetaEvaluation, family: Family, n: int) -> str:
         pairs = family.coefficient in ("accuracy", "soft-accuracy")
         return counted(n, "pair") + " of systems" if pairs else counted(n, "system")
     if family.coefficient == "tau":
-        return counted(n, "net vote" if result.plan.get("repeats") == "net" else "vote")
+        return counted(n, "net vote" if result.plan.repeats == "net" else "vote")
     if family.coefficient == "darr":
         return counted(n, "pair") + " of outputs"
     return counted(n, "output")
@@ -197,7 +197,7 @@ def on_segments(result: MetaEvaluation, family: Family, before: str = "") -> str
     own = next((each for each in family.results if each.segments is not None), None)
     if own is None or own.segments is None:
         return ""
-    judged, all_ = own.judged_segments, result.plan["segments"][family.test_set]
+    judged, all_ = own.judged_segments, result.plan.segments[family.test_set]
     if own.segments < all_:
         return f"{before}{own.segments:,} judged of {counted(all_, 'segment')}"
     part = f", {judged:,} of them judged" if judged is not None and judged < all_ else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...results.studies import StudyResult, TuningResult
@@ -47,9 +47,10 @@ def _mean(values: Sequence[float]) -> float:
 
 def title(study: StudyResult) -> str:
     """The optimizer, the metric and the number of runs."""
-    n = len(of_tuning(study).runs)
+    result = of_tuning(study)
+    n = len(result.runs)
     runs = "" if n == 1 else f", {counted(n, 'run')}"
-    return f"Tuning with {study.plan['optimizer']} for {study.metrics[0].name}{runs}"
+    return f"Tuning with {result.plan.optimizer} for {study.metrics[0].name}{runs}"
 
 
 def tables(study: StudyResult) -> Iterator[Table]:
@@ -77,7 +78,7 @@ def _summary(result: TuningResult) -> Table:
         scores = _scores(result, name)
         if not scores:
             continue
-        row = [shown, f"{result.plan['sentences'][name]:,}", f"{result.plan['entries'][name]:,}"]
+        row = [shown, f"{result.plan.sentences[name]:,}", f"{result.plan.entries[name]:,}"]
         if start is not None:
             score = start.dev_score if name == "dev" else start.test_score
             row.append("–" if score is None else f"{score:.{decimals}f}")
@@ -91,7 +92,7 @@ def _summary(result: TuningResult) -> Table:
 
 def _runs(result: TuningResult) -> Table:
     """A row for each run."""
-    variants, decimals = result.plan.get("variants"), _decimals(result)
+    variants, decimals = result.plan.variants, _decimals(result)
     tested = bool(_scores(result, "test"))
     numbers = [sum(weight != 0 for weight in run.weights.values()) for run in result.runs]
     varies = len(set(numbers)) > 1
@@ -106,9 +107,9 @@ def _runs(result: TuningResult) -> Table:
     return table
 
 
-def _variant(options: dict[str, Any]) -> str:
+def _variant(options: Mapping[str, Any]) -> str:
     """What is special about a variant."""
-    parts = [f"{name} {joined(map(str, v)) if isinstance(v, list) else v}" for name, v in options.items()]
+    parts = [f"{name} {joined(map(str, v)) if isinstance(v, tuple) else v}" for name, v in options.items()]
     return "; ".join(parts).replace("_", " ") or "as given"
 
 
@@ -156,16 +157,16 @@ def conclusions(study: StudyResult) -> Iterator[str]:
     result = of_tuning(study)
     yield _gain(result)
     if len(result.runs) == 1:
-        if study.plan.get("varies"):
+        if result.plan.varies:
             yield (
                 "One run cannot show how much scores depend on the seed (s_dev, s_test). Clark et al. 2011 recommend "
                 f"at least {RECOMMENDED_RUNS} runs (replications, --replications)."
             )
         return
     yield from _instability(result)
-    if study.plan.get("varies"):
+    if result.plan.varies:
         yield _feedback(result)
-    if len(result.runs) < RECOMMENDED_RUNS and study.plan.get("varies"):
+    if len(result.runs) < RECOMMENDED_RUNS and result.plan.varies:
         yield f"Clark et al. 2011 recommend at least {RECOMMENDED_RUNS} runs."
 
 
@@ -180,7 +181,7 @@ def _gain(result: TuningResult) -> str:
             was = "" if before is None else f" (start: {before:.{decimals}f})"
             parts.append(f"{_mean(scores):.{decimals}f} on the {shown.lower()} lists{was}")
     mean = " on average" if len(result.runs) > 1 else ""
-    return f"{result.plan['optimizer']} reaches {result.metrics[0].name} {joined(parts)}{mean}."
+    return f"{result.plan.optimizer} reaches {result.metrics[0].name} {joined(parts)}{mean}."
 
 
 def _instability(result: TuningResult) -> Iterator[str]:
@@ -191,7 +192,7 @@ def _instability(result: TuningResult) -> Iterator[str]:
         return
     if dev is None or test is None:
         return
-    if not result.plan.get("varies"):
+    if not result.plan.varies:
         return
     if test > dev:
         chance = ", though with so few runs this may be chance" if len(result.runs) < FEW_RUNS else ""
@@ -210,13 +211,13 @@ def _instability(result: TuningResult) -> Iterator[str]:
 
 def _feedback(result: TuningResult) -> str:
     """What fixed lists lack."""
-    decoder = result.plan.get("decoder")
+    decoder = result.plan.decoder
     if decoder is None:
         return (
             "The lists are fixed, so s_dev is a lower bound: with a decoder in the loop, small differences in weights "
             "also lead to other lists."
         )
-    rounds = counted(result.plan["rounds"], "round")
+    rounds = counted(result.plan.rounds, "round")
     if decoder == "simulated":
         return f"The decoder is simulated ({rounds}): its entries all come from fixed lists, so s_dev is a lower bound."
     return f"The decoder made new lists for each run, in up to {rounds}, so s_dev includes their differences."
@@ -224,22 +225,23 @@ def _feedback(result: TuningResult) -> str:
 
 def notes(study: StudyResult) -> Iterator[str]:
     """How weights were tuned."""
-    plan, result = study.plan, of_tuning(study)
-    options = "; ".join(f"{name} {_value(value)}" for name, value in plan["options"].items() if value != [])
-    yield f"{plan['optimizer']}: {plan['about'].rstrip('.')} ({plan['source']}). Options: {options.replace('_', ' ')}."
-    if plan.get("sentence_metric"):
-        yield f"Metric of single entries: {plan['sentence_metric']}."
+    result = of_tuning(study)
+    plan = result.plan
+    options = "; ".join(f"{name} {_value(value)}" for name, value in plan.options.items() if value != ())
+    yield f"{plan.optimizer}: {plan.about.rstrip('.')} ({plan.source}). Options: {options.replace('_', ' ')}."
+    if plan.sentence_metric:
+        yield f"Metric of single entries: {plan.sentence_metric}."
     if len(result.runs) > 1:
-        if plan.get("varies"):
-            yield f"Runs differ only in the seed, which decides the {plan['varies']}."
-        elif plan.get("variants"):
+        if plan.varies:
+            yield f"Runs differ only in the seed, which decides the {plan.varies}."
+        elif plan.variants:
             yield (
                 "Nothing is random: runs are variants with redundant features and slightly different numbers of "
                 "features in each step (Riezler & Maxwell 2005, 4.3). That they are equally good is an assumption."
             )
         else:
             yield "This optimizer uses no random numbers, so all runs are the same."
-    if plan["rounds"] > 1:
+    if plan.rounds > 1:
         yield "Entries: size of the joined lists after all rounds, in the run with the largest."
     if len(result.runs) > MOST_RUNS:
         yield f"JSON and CSV have the scores of all {counted(len(result.runs), 'run')}."
@@ -248,7 +250,7 @@ def notes(study: StudyResult) -> Iterator[str]:
 def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list):
+    if isinstance(value, tuple):
         return joined(map(str, value))
     return number(value) if isinstance(value, float) else str(value)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from ...documented import documented
 from ..intervals import ConfidenceInterval
 from ..reported import Worded
 from ..verdicts import Tested
 from .base import StudyResult
+from .plan import Plan, sometimes
 
 # The tables of a meta-evaluation.
 META_TABLES = ("results", "comparisons", "groups", "human", "systems")
@@ -142,6 +144,50 @@ class MetricSystemScore:
     """The human score of the system, higher is better."""
 
 
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetaPlan(Plan):
+    """How metrics were evaluated: the options of functions of :mod:`reshuffle.meta`, and what followed from them."""
+
+    level: str
+    """``segment`` or ``system``."""
+    test_sets: tuple[str, ...]
+    """A single test set need not have a name."""
+    systems: Mapping[str, tuple[str, ...]]
+    """By test set, as the next six."""
+    left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Systems that nobody judged."""
+    segments: Mapping[str, int]
+    """The number of segments."""
+    repeats: str | None = None
+    """What repeated judgments of the same outputs count as; None without votes."""
+    raw_votes: Mapping[str, int] = field(default_factory=dict)
+    """The number of votes, and of ties, before repeated ones are joined."""
+    raw_ties: Mapping[str, int] = field(default_factory=dict)
+    coefficients: tuple[str, ...] = ()
+    groupings: tuple[str, ...] | None = sometimes()
+    """At segment level, as ``ties``, ``minimum_difference`` and ``pooled``."""
+    ties: str | None = sometimes()
+    minimum_difference: float | None = sometimes()
+    human_scores: str | None = sometimes()
+    """At system level, as the next two: how people's votes were turned into scores, separated by commas."""
+    scored_segments: str | None = sometimes()
+    judged_segments: Mapping[str, int | None] | None = sometimes()
+    """The number of segments that people judged, by test set; None where they scored systems as a whole."""
+    average: bool = False
+    pooled: bool | None = sometimes()
+    test: str = "none"
+    """The option; ``tests`` has the tests that were computed."""
+    tests: tuple[str | None, ...] = ()
+    baseline: str | None = None
+    adjust: str | None = None
+    interval: str | None = None
+    confidence_level: float
+    alpha: float
+    n_resamples: int | None = None
+    seed: int | None = None
+
+
 @dataclass(frozen=True, repr=False)
 class MetaEvaluation(StudyResult):
     """How well metrics agree with people: the result of the functions of :mod:`reshuffle.meta`.
@@ -149,6 +195,9 @@ class MetaEvaluation(StudyResult):
     A :class:`~reshuffle.StudyResult` with the study ``meta`` and the tables ``results``, ``comparisons``, ``groups``,
     ``human`` and, at system level, ``systems``.
     """
+
+    PLAN = MetaPlan
+    plan: MetaPlan
 
     @property
     def results(self) -> tuple[MetricAgreement, ...]:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import field, fields
 from typing import Any, TypeVar
 
 P = TypeVar("P", bound="Plan")
 
+# The metadata of a field that only some plans have.
+SOMETIMES = {"sometimes": True}
+
+
+def sometimes() -> Any:
+    """A field that only some plans have; None in others, whose JSON lacks it."""
+    return field(default=None, metadata=SOMETIMES)
+
 
 class Plan(Mapping[str, Any]):
-    """The base of records of settings.
+    """The base of records of settings, in which sequences are tuples.
 
     It is also a mapping from the names of the fields to their values in JSON, where sequences are lists.
     """
@@ -19,9 +27,13 @@ class Plan(Mapping[str, Any]):
 
     @classmethod
     def from_settings(cls: type[P], settings: Mapping[str, Any]) -> P:
-        """The record of a mapping, whose sequences may be lists; other keys than the names of fields are left out."""
-        names = (field.name for field in fields(cls))  # type: ignore[arg-type]  # subclasses are dataclasses
-        return cls(**{name: _with(tuple, settings[name]) for name in names if name in settings})
+        """The record of a mapping; other keys than the names of fields are left out."""
+        names = (each.name for each in fields(cls))  # type: ignore[arg-type]  # subclasses are dataclasses
+        return cls(**{name: settings[name] for name in names if name in settings})
+
+    def __post_init__(self) -> None:
+        for each in fields(self):  # type: ignore[arg-type]
+            object.__setattr__(self, each.name, _with(tuple, getattr(self, each.name)))
 
     def __getitem__(self, key: str) -> Any:
         if key not in [*self]:
@@ -29,10 +41,12 @@ class Plan(Mapping[str, Any]):
         return with_lists(getattr(self, key))
 
     def __iter__(self) -> Iterator[str]:
-        return (field.name for field in fields(self))  # type: ignore[arg-type]
+        for each in fields(self):  # type: ignore[arg-type]
+            if each.metadata != SOMETIMES or getattr(self, each.name) is not None:
+                yield each.name
 
     def __len__(self) -> int:
-        return len(fields(self))  # type: ignore[arg-type]
+        return sum(1 for _ in self)
 
 
 def with_lists(value: Any) -> Any:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ...documented import documented
 from .base import StudyResult
+from .plan import Plan, sometimes
 
 # The tables of tuning.
 TUNE_TABLES = ("runs", "start", "trace")
@@ -55,6 +56,40 @@ class TuningStep:
     value: float
 
 
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuningPlan(Plan):
+    """How weights were tuned: the options of :func:`reshuffle.tune.tune`, and what followed from them."""
+
+    optimizer: str
+    about: str
+    """What the optimizer does, in words."""
+    source: str
+    """The ACL id or DOI of its paper."""
+    options: Mapping[str, Any]
+    """The options of the optimizer that are not None."""
+    metric: str
+    sentence_metric: str | None = None
+    """The signature of the metric of single entries; None if there is none."""
+    replications: int
+    seed: int | None = None
+    """That of all runs; None if each was given its own."""
+    rounds: int
+    """The largest number of rounds of a run."""
+    decoder: str | None = None
+    """What ran between rounds, such as ``command``; None without rounds."""
+    varies: str | None = None
+    """What seeds decide; None if nothing is random."""
+    sentences: Mapping[str, int]
+    """The number of sentences by the name of the lists, ``dev`` or ``test``."""
+    entries: Mapping[str, int]
+    """The number of entries, in the run with most of them."""
+    features: Mapping[str, int]
+    """The number of ``dense`` and ``sparse`` features."""
+    variants: tuple[Mapping[str, Any], ...] | None = sometimes()
+    """The options in which each replication differs, for optimizers whose replications are variants."""
+
+
 def _deviation(values: Sequence[float]) -> float | None:
     """The standard deviation with n − 1; None for fewer than two values."""
     if len(values) < 2:
@@ -71,6 +106,8 @@ class TuningResult(StudyResult):
     """
 
     DERIVED: ClassVar[tuple[str, ...]] = ("s_dev", "s_test")
+    PLAN = TuningPlan
+    plan: TuningPlan
 
     @property
     def runs(self) -> tuple[TuningRun, ...]:
