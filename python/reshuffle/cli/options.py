@@ -111,36 +111,37 @@ def all_of(*groups: Sequence[Decorator]) -> Decorator:
     return decorate
 
 
-def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """All options of ``reshuffle compare``."""
-    systems = click.argument("systems", metavar="SYS SYS...", nargs=-1)
+def with_texts(systems: str, *groups: Sequence[Decorator]) -> Decorator:
+    """REF and SYS, and groups of options. ``systems`` stands for SYS in the usage."""
     reference = click.argument("reference", metavar="REF", required=False)
-    output = output_options(get_args(types.Format), "text")
-    declared = declared_options(CompareSets)
-    inputs = (*file_options(SetFiles), *declared_options(Sets))
-    options = all_of(inputs, METRICS, declared, (EXECUTOR,), declared_options(ComparisonDisplay), output)
-    return reference(systems(options(command)))
+    outputs = click.argument("systems", metavar=systems, nargs=-1)
+    decorate = all_of(*groups)
+    return lambda command: reference(outputs(decorate(command)))
 
 
-def score_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """All options of ``reshuffle score``."""
-    systems = click.argument("systems", metavar="SYS...", nargs=-1)
-    reference = click.argument("reference", metavar="REF", required=False)
-    output = output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments")
-    options = all_of(
-        file_options(SetFiles), METRICS, declared_options(Score), SEGMENTS, declared_options(Display), output
-    )
-    return reference(systems(options(command)))
-
-
-def flip_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """All options of ``reshuffle flips``."""
-    systems = click.argument("systems", metavar="BASELINE SYS", nargs=-1)
-    reference = click.argument("reference", metavar="REF", required=False)
-    options = all_of(
-        file_options(FlipFiles),
-        METRICS,
-        declared_options(FlipOptions),
-        output_options(get_args(types.FlipFormat), "text"),
-    )
-    return reference(systems(options(command)))
+compare_options = with_texts(
+    "SYS SYS...",
+    file_options(SetFiles),
+    declared_options(Sets),
+    METRICS,
+    declared_options(CompareSets),
+    (EXECUTOR,),
+    declared_options(ComparisonDisplay),
+    output_options(get_args(types.Format), "text"),
+)
+score_options = with_texts(
+    "SYS...",
+    file_options(SetFiles),
+    METRICS,
+    declared_options(Score),
+    SEGMENTS,
+    declared_options(Display),
+    output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments"),
+)
+flip_options = with_texts(
+    "BASELINE SYS",
+    file_options(FlipFiles),
+    METRICS,
+    declared_options(FlipOptions),
+    output_options(get_args(types.FlipFormat), "text"),
+)

@@ -1,9 +1,10 @@
 """``reshuffle meta``: do metrics agree with people?
 
 To add a command, write ``cli/meta/NAME.py`` with a function that is decorated with ``@click.command("NAME",
-cls=Command, …)``, and add a line to :data:`COMMANDS`. The options of the function that it calls are declared in
-:mod:`reshuffle.options.meta`; those of files in :mod:`reshuffle.options.meta_files`; ``inputs.py`` reads these
-files. Import what computes in the body: ``--help`` must not wait for numpy.
+cls=Command, …)``, and add a line to :data:`COMMANDS`; one of agreement is an entry in ``agreement.py``. The options of
+the function that it calls are declared in :mod:`reshuffle.options.meta`, those of files in
+:mod:`reshuffle.options.meta_files`, and ``inputs.py`` reads the files. Import what computes in the body: ``--help``
+must not wait for numpy.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from collections.abc import Mapping
 import click
 
 from ..groups import CommandGroup
-from .segments import segments_command
-from .systems import systems_command
+from .agreement import segments_command, systems_command
 from .tune_smoothing import tune_smoothing_command
 
 __all__ = ["COMMANDS", "meta_group"]

@@ -17,7 +17,6 @@ from .variants import TRAINING, Training
 
 # The options that ``--help`` shows of each study that has them; ``--help-all`` shows all.
 COMMON = (
-    "refs",
     "scores",
     "documents",
     "metrics",
