@@ -22,6 +22,7 @@ from ..data.arrays import as_array
 from ..data.columns import missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
 from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted
+from ..names import is_metric
 from ..types import MetricName, Missing
 from ..validate import (
     LARGEST_SCORE,
@@ -32,7 +33,19 @@ from ..validate import (
     check_text,
     expected_score,
 )
-from .base import LARGEST_SUM, Counts, Kink, Metric, MetricLike, Scores, check_sums, counts_array, totals_array
+from .base import (
+    LARGEST_SUM,
+    Counts,
+    Kink,
+    Metric,
+    MetricLike,
+    Scores,
+    check_sums,
+    core_scores,
+    counts_array,
+    totals_array,
+)
+from .expression import Expression
 from .native import NativeMetric, metric, resolve
 
 PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # or a table from any package
@@ -248,7 +261,7 @@ class SegmentScores(PrecomputedCounts):
 
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`."""
-        return mean_scores(self.core, totals)
+        return core_scores(self.core, totals)
 
     def without_data(self) -> Metric:
         """See :meth:`Metric.without_data`."""
@@ -258,13 +271,6 @@ class SegmentScores(PrecomputedCounts):
         """See :meth:`Metric.signature`. The scores do not depend on references, so none are shown."""
         missing = [] if self.missing == "error" else [("missing", str(self.missing))]
         return signature.for_metric(self.name, [*self.core.signature, *missing])
-
-
-def mean_scores(core: _core.Metric, totals: ArrayLike) -> Scores:
-    """The means of summed scores: shape (…, 2) in, shape (…) out."""
-    totals = totals_array(totals)
-    flat = np.ascontiguousarray(totals.reshape(-1, totals.shape[-1]))
-    return np.asarray(core.scores(flat).reshape(totals.shape[:-1]))
 
 
 @dataclass(frozen=True)
@@ -289,7 +295,7 @@ class Mean(Metric):
 
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`."""
-        return mean_scores(self.core, totals)
+        return core_scores(self.core, totals)
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`."""
@@ -359,24 +365,50 @@ class FromCounts(CountsOfFormula):
     counts : mapping of str to (S, K) integers, or sequence of (S, K) integers for each system
         The counts of each system, as an array or as a table of K columns. Systems without names are called
         ``system 1``, ``system 2`` …
-    scoring : function, str or Metric
-        A function of summed counts, shape (…, K), that returns scores, shape (…), and is called on thousands of
-        replicates at once; or a metric whose formula to use, such as ``"bleu"``.
+    scoring : str, Metric or function
+        A formula of the columns, such as ``"100 * edits / chars"`` (see Notes); a metric whose formula to use, such as
+        ``"bleu"``; or a function of summed counts, shape (…, K), that returns scores, shape (…), and is
+        called on thousands of replicates at once.
     higher_is_better : bool, optional
-        By default that of the metric in ``scoring``, and True for a function.
+        By default that of the metric in ``scoring``, and True for a formula or a function.
+    columns : sequence of K str, optional
+        The names of the columns of arrays, for a formula. Tables have names.
 
     Raises
     ------
     InputError
-        If counts are not integers or are missing (masked, null, None), or if shapes differ.
+        If counts are not integers or are missing (masked, null, None), if shapes differ, or if a formula cannot be
+        read.
+
+    Notes
+    -----
+    A formula as text consists of numbers, ``+ - * / ** ^ ( )``, comparisons, names of columns (between backquotes if
+    they are no identifiers), and these functions: ``log``, ``exp``, ``sqrt``, ``abs``, ``min``, ``max``, ``sum``,
+    ``mean``, ``where(condition, a, b)``, ``ratio(a, b)`` = a/b, ``perplexity(a, b)`` = exp(a/b), ``f(tp, fp, fn)``,
+    ``f_beta(tp, fp, fn, beta)`` and ``macro_f(tp, fp, fn, tp, fp, fn, …)``. Divisions by 0 are 0. ``segments`` is the
+    number of segments, unless a column has that name. Nothing else can be written, so that formulas of strangers are
+    safe. Sums without a finite value, such as the logarithm of 0, are an error, also in replicates.
+
+    Such a formula is evaluated in the core, on all threads; it has derivatives (for the delta method, the jackknife and
+    studentized tests) and stands in signatures and files of counts, which a function does not. Columns that it does not
+    use are left out.
 
     Examples
     --------
-    Precision, recall and F from three counts:
+    A character error rate:
+
+    >>> counts = {"a": {"edits": [3, 0], "chars": [12, 8]}, "b": {"edits": [5, 1], "chars": [12, 8]}}
+    >>> rate = FromCounts("CER", counts, "100 * edits / chars", higher_is_better=False)
+    >>> rate.signature()
+    'CER|counts:given|formula:100*edits/chars'
+    >>> from reshuffle import compare
+    >>> compare(metrics=rate, test="ar").comparisons[0].difference
+    15.0
+
+    Precision, recall and F from three counts, by a function:
 
     >>> counts = {"a": [[3, 5, 4], [0, 2, 2]], "b": [[4, 4, 4], [1, 2, 2]]}
     >>> f1 = FromCounts("F1", counts, f_score)
-    >>> from reshuffle import compare
     >>> compare(metrics=f1).comparisons[0].difference
     37.179487179487175
     """
@@ -385,13 +417,15 @@ class FromCounts(CountsOfFormula):
     counts: Mapping[str, Counts] = field(repr=False)
     scoring: MetricLike
     higher_is_better: bool | None = None  # type: ignore[assignment]
+    columns: Sequence[str] | None = None  # type: ignore[assignment]
     formula: Metric = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_text("the name of a metric", self.name)
         if self.higher_is_better is not None:
             check_flag("higher_is_better", self.higher_is_better)
-        counts = {system: self._checked(system, rows) for system, rows in _items_by_system(self.name, self.counts)}
+        tables = dict(_items_by_system(self.name, self.counts))
+        counts = {system: self._checked(system, rows) for system, rows in tables.items()}
         if not counts:
             raise InputError(f"{self.name}: no counts, at least one system is needed")
         _check_same_length(self.name, counts)
@@ -401,8 +435,18 @@ class FromCounts(CountsOfFormula):
         if len(set(widths.values())) > 1:
             shown = ", ".join(f"{system} has {width}" for system, width in widths.items())
             raise InputError(f"{self.name}: numbers of counts per segment differ: {shown}")
-        formula = resolve(self.scoring).renamed(self.name)
-        width, columns = next(iter(widths.values())), formula.columns
+        width = next(iter(widths.values()))
+        if isinstance(self.scoring, str) and not is_metric(self.scoring.partition(":")[0]):
+            names = self._names(tables, width)
+            higher_is_better = True if self.higher_is_better is None else self.higher_is_better
+            formula: Metric = Expression(self.name, self.scoring, names, higher_is_better)
+            counts = {system: columns_used(rows, names, formula) for system, rows in counts.items()}
+            object.__setattr__(self, "scoring", formula.text)
+            width = len(formula.columns)
+        else:
+            formula = resolve(self.scoring).renamed(self.name)
+        columns = formula.columns
+        object.__setattr__(self, "columns", columns)
         if columns is not None and len(columns) != width:
             raise InputError(
                 f"{self.name}: {formula.name} needs {len(columns)} counts per segment, got {width}; "
@@ -421,7 +465,28 @@ class FromCounts(CountsOfFormula):
         return np.ascontiguousarray(counts_array(rows, what, ndim=2))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.name, self.counts, self.scoring, self.higher_is_better)
+        return type(self), (self.name, self.counts, self.scoring, self.higher_is_better, self.columns)
+
+    def _names(self, tables: Mapping[str, Any], width: int) -> tuple[str, ...]:
+        """The names of the columns: those given, or else those of the tables, which must be the same."""
+        if self.columns is not None:
+            if isinstance(self.columns, str) or len(self.columns) != width:
+                raise InputError(f"{self.name}: columns: expected {width} names, got {quoted(self.columns)}")
+            return tuple(map(str, self.columns))
+        found = {system: named_columns(self.name, rows) for system, rows in tables.items()}
+        names = {system: tuple(map(str, columns)) for system, columns in found.items() if columns is not None}
+        if len(names) < len(found):
+            raise InputError(
+                f"{self.name}: {quoted(self.scoring)} is not the name of a metric, and a formula needs names of "
+                "columns: pass tables, or columns=[…]"
+            )
+        (first, expected), *others = names.items()
+        for system, own in others:
+            if own != expected:
+                raise InputError(
+                    f"{self.name}: the columns of {first} are {listed(expected)}, those of {system} {listed(own)}"
+                )
+        return expected
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`. It includes the signature of the formula, without a number of references."""
@@ -507,6 +572,13 @@ def f_score(totals: NDArray[np.int64], beta: float = 1.0) -> Scores:
     matches, hypothesis, reference = np.moveaxis(counts.astype(np.float64), -1, 0)
     items = hypothesis + beta**2 * reference
     return np.asarray(100 * (1 + beta**2) * matches / np.where(items == 0, 1, items))
+
+
+def columns_used(counts: Counts, names: Sequence[str], formula: Expression) -> Counts:
+    """The columns that a formula uses. The number of segments is a column of ones."""
+    ones = np.ones(len(counts), dtype=np.int64)
+    used = [counts[:, names.index(column)] if column in names else ones for column in formula.columns]
+    return np.stack(used, axis=1)
 
 
 def _items_by_system(name: str, values: Any) -> list[tuple[str, Any]]:

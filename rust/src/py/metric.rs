@@ -91,6 +91,12 @@ impl Metric {
         Ok(Metric { formula: Arc::new(core::Mean::new(name, scale, higher_is_better)), counting: None })
     }
 
+    #[staticmethod]
+    fn expression(name: String, text: &str, columns: Vec<String>, higher_is_better: bool) -> PyResult<Self> {
+        let formula = core::Expression::new(name, text, &columns, higher_is_better)?;
+        Ok(Metric { formula: Arc::new(formula), counting: None })
+    }
+
     #[getter]
     fn name(&self) -> &str {
         self.formula.name()
