@@ -1,4 +1,4 @@
-"""Names of metrics: those that users type, and those that reports print."""
+"""Names that users type: of metrics, also as reports print them, and lists of names."""
 
 from __future__ import annotations
 
@@ -17,6 +17,15 @@ def _keys() -> Mapping[str, str]:
 
     keys = [metric.name for metric in _core.metrics()]
     return {_core.Metric(key, {}).name.casefold(): key for key in keys} | {key.casefold(): key for key in keys}
+
+
+def names_in(value: str) -> list[str]:
+    """The names in a list whose names are separated by commas or spaces; the value itself if it has none.
+
+    >>> names_in("exact,stem"), names_in("exact stem"), names_in("")
+    (['exact', 'stem'], ['exact', 'stem'], [''])
+    """
+    return value.replace(",", " ").split() or [value]
 
 
 def metric_key(name: str) -> str:

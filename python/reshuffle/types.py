@@ -212,7 +212,7 @@ CatalogueFormat: TypeAlias = Literal["text", "json", "markdown"]
 """:data:`reshuffle.cli.listing.CATALOGUE_FORMATS`."""
 
 InputFormat: TypeAlias = Literal[
-    "text", "mteval", "tsv", "csv", "jsonl", "conllu", "comet", "comet-printed", "mt-metrics-eval"
+    "text", "mteval", "tsv", "csv", "jsonl", "conllu", "comet", "comet-printed", "mt-metrics-eval", "table"
 ]
 """:data:`reshuffle.data.formats.INPUT_FORMATS`."""
 
@@ -231,13 +231,13 @@ ScoreFormat: TypeAlias = Literal[
 """:data:`reshuffle.data.evaluations.SCORE_FORMATS`."""
 
 Repeats: TypeAlias = Literal["net", "all"]
-""":data:`reshuffle.data.judgments.REPEATS`."""
+"""How several votes on the same two outputs count: :func:`reshuffle.meta.read_judgments`."""
 
 RepeatedScores: TypeAlias = Literal["mean", "error"]
-""":data:`reshuffle.data.score_tables.REPEATED`."""
+"""What to do with several scores of an output: :func:`reshuffle.read_scores`."""
 
 UnknownSystems: TypeAlias = Literal["error", "drop"]
-""":data:`reshuffle.data.system_names.TREATMENTS_OF_UNKNOWN_SYSTEMS`."""
+"""What to do with systems that have no output: :func:`reshuffle.meta.read_judgments`."""
 
 HumanScore: TypeAlias = Literal["wins", "expected-wins", "wins-or-ties"]
 """:data:`reshuffle.meta.HUMAN_SCORES`."""

@@ -291,6 +291,7 @@ def test_compressed_files_and_standard_input_are_read_in_every_format(
         "comet": '[{"a": "x"}]',
         "comet-printed": "f\tSegment 0\tscore: x\n",
         "mt-metrics-eval": "f\tx\n",
+        "table": "a\nx\n",
     }
     assert list(INPUT_FORMATS) == sorted(files, key=list(INPUT_FORMATS).index)
     for name, content in files.items():

@@ -18,7 +18,7 @@ import reshuffle.meta
 from reshuffle import InputError, study, tune
 from reshuffle.cli.command import Command
 from reshuffle.cli.declared import declared_options, flag_of, given_values, made
-from reshuffle.options import comparisons, flips, meta, studies, tuning
+from reshuffle.options import comparisons, evaluations, flips, meta, studies, tuning
 from reshuffle.options.declare import Flag, Option, Options, call, called_with, options_of, several, taken
 
 FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
@@ -41,6 +41,10 @@ FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
     reshuffle.meta.segments: meta.Segments,
     reshuffle.meta.systems: meta.Systems,
     reshuffle.meta.tune_smoothing: meta.TuneSmoothing,
+    reshuffle.read_scores: evaluations.ReadScores,
+    reshuffle.meta.read_all_scores: evaluations.ReadAllScores,
+    reshuffle.meta.read_judgments: evaluations.ReadJudgments,
+    reshuffle.meta.JudgedSet.from_texts: evaluations.JudgedTexts,
     tune.tune: tuning.Tune,
     tune.mert: tuning.FitMert,
     tune.kbmira: tuning.FitKbmira,
@@ -55,7 +59,7 @@ FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
 REQUIRED: dict[str, Any] = {
     "sets": {},
     "systems": {},
-    **dict.fromkeys(("references", "lists", "counts", "scores", "lengths", "targets", "apply_to")),
+    **dict.fromkeys(("references", "lists", "counts", "scores", "lengths", "targets", "apply_to", "path")),
     "test_sets": [],
     "optimizer": "mert",
     "threshold": 1.0,

@@ -35,6 +35,10 @@ def rows(order: list[int]) -> dict[str, str]:
         "wide.tsv": "segment\ta\tb\n" + wide.replace(",", "\t"),
         "long.csv": "System,seg_id,score\n" + long,
         "metrics.csv": "system,segment,score,metric\n" + long.replace("\n", ",x\n") + "a,1,9,y\n",
+        "wmt.tsv": "system mqm_avg_score seg_id\n"
+        + "".join(f"{s} {v[i]}\t{i + 1}\n" for i in order for s, v in (("a", A), ("b", B))),
+        "da.txt": "SYS\tSID\tHUMAN\n"
+        + "".join(f"{s}\t{i + 1}\t{v[i]}\n" for i in order for s, v in (("a", A), ("b", B))),
         "x.seg.score": "".join(f"{s}\t{v}\n" for s, own in (("a", A), ("b", B)) for v in own),
         "x.jsonl": "".join(json.dumps({"segment": i + 1, "a": A[i], "b": B[i]}) + "\n" for i in order),
     }

@@ -10,7 +10,19 @@ from typing import Any, get_origin
 from ..errors import InputError, either
 from ..options.declare import SIZE, Option, Options, check, options_of
 from .command import option
-from .params import Name, Named, NameList, NumberList, NumberOr, OfMetric, Replicates, Size, WordList, flattened
+from .params import (
+    Headers,
+    Name,
+    Named,
+    NameList,
+    NumberList,
+    NumberOr,
+    OfMetric,
+    Replicates,
+    Size,
+    WordList,
+    flattened,
+)
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -24,12 +36,6 @@ def declared_options(record: type[Options], only: Collection[str] = ()) -> list[
     return [_option(options[name], record) for name in only or options if options[name].flag.shown]
 
 
-def with_defaults(record: type[Options], only: Collection[str]) -> list[Decorator]:
-    """Some options of a record, for a command that reads their values without the record: with its defaults."""
-    options = options_of(record)
-    return [_option(options[name], record, default=options[name].default) for name in only]
-
-
 def flag_of(each: Option) -> str:
     """The option as it is written on the command line: its first name, which takes several words if any does."""
     return (each.flag.greedy or each.flag.names or (_default_flag(each),))[0].partition("/")[0]
@@ -39,10 +45,10 @@ def _default_flag(each: Option) -> str:
     return "--" + each.name.replace("_", "-")
 
 
-def _option(each: Option, record: type[Options], default: Any = None) -> Decorator:
+def _option(each: Option, record: type[Options]) -> Decorator:
     names, flag = each.flag.names or (_default_flag(each),), each.flag
     attributes: dict[str, Any] = {"help": _help(each, record), "hidden": flag.hidden}
-    attributes |= {"required": True} if each.default is inspect.Parameter.empty else {"default": default}
+    attributes |= {"required": True} if each.default is inspect.Parameter.empty else {"default": None}
     if each.is_flag:
         attributes["is_flag"] = True
         return option(each.title, *names, each.name, **attributes)
@@ -50,7 +56,7 @@ def _option(each: Option, record: type[Options], default: Any = None) -> Decorat
     metavar = flag.metavar or metavar
     if flag.greedy or hasattr(kind, "accepts"):
         metavar += "..."
-    repeated = each.several or each.is_mapping
+    repeated = (each.several and not flag.joined) or each.is_mapping
     attributes |= {"type": kind, "metavar": metavar, "multiple": repeated, "greedy": flag.greedy, "noun": flag.noun}
     if each.several and kind is str and not flag.greedy:
         attributes |= {"metavar": f"{metavar}...", "greedy": True, "noun": "word"}
@@ -76,10 +82,12 @@ def _type(each: Option) -> tuple[Any, str]:
     if each.number is not None:
         number = "N" if each.number is int else "VALUE"
         return (NumberList(each.number) if each.several else each.number), number
-    if _takes_words(each):
+    if _takes_words(each) or each.flag.joined:
         return WordList(), "WORD"
     if each.is_mapping and each.flag.greedy:
         return Named(), "NAME FILE"
+    if each.keys:
+        return Headers(each.keys), "NAME=VALUE"
     return (OfMetric() if each.is_mapping else str), "VALUE"
 
 
@@ -90,7 +98,7 @@ def _help(each: Option, record: type[Options]) -> str:
     flags["None"] = each.flag.none or "None"
     text = re.sub(r":func:`reshuffle\.([\w.]+)`", lambda found: f"'reshuffle {_command(found[1])}'", text)
     text = re.sub(r"(?:[Aa] name|[Nn]ames) in :data:`([^`]*)`", lambda found: _listed(each.choices, found[1]), text)
-    text = text.replace("{names}", either(each.choices) if each.choices else "")
+    text = text.replace("{names}", either(each.choices or each.keys) if each.choices or each.keys else "")
     text = re.sub(r"``(\w+)=\"([\w-]+)\"``", lambda found: f"{flags[found[1]]} {found[2]}", text)
     text = re.sub(r"``([^`]+)``", lambda found: flags.get(found[1], found[1]), text)
     text, *stated = re.split(r" By default (.*)\.$", text)
@@ -155,6 +163,8 @@ def _mapping(each: Option, given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """The values of an option by name."""
     if each.flag.greedy:
         return files_by_name(flag_of(each), given)
+    if each.keys:
+        return headers_by_role(flag_of(each), flattened(tuple(given)) or ())
     found: dict[str, tuple[float, ...]] = {}
     for name, value in given:
         found[name] = (*found.get(name, ()), value)
@@ -169,6 +179,16 @@ def files_by_name(flag: str, given: Sequence[tuple[str, tuple[str, ...]]]) -> di
         raise InputError(
             f"{flag} {next(name for name in names if names.count(name) > 1)} is used twice: choose different names"
         )
+    return found
+
+
+def headers_by_role(flag: str, given: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """The header of each column. :class:`InputError` if a column is named twice."""
+    found: dict[str, str] = {}
+    for role, header in given:
+        if role in found:
+            raise InputError(f"{flag} {role} is used twice: leave out one of them")
+        found[role] = header
     return found
 
 

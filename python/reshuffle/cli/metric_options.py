@@ -12,10 +12,9 @@ from typing import Any, NoReturn
 from ..errors import InputError, quoted, unknown_name
 from ..metrics.registry import OptionSpec, metric_specs
 from ..names import is_metric as is_metric_name
-from ..names import metric_key
+from ..names import metric_key, names_in
 from ..validate import check_name
 from .habits import name_advice
-from .params import names_in
 
 
 def flag(option: str) -> str:

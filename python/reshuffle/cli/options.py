@@ -12,10 +12,10 @@ from ..errors import either
 from ..options.comparisons import CompareSets, Score
 from ..options.declare import options_of
 from ..options.display import ComparisonDisplay, Display
-from ..options.files import FlipFiles, Reading, SetFiles, Sets
+from ..options.files import FlipFiles, SetFiles, Sets
 from ..options.flips import FlipOptions
 from .command import option
-from .declared import declared_options, with_defaults
+from .declared import declared_options
 from .params import ExecutorName, Metric, Name
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -46,9 +46,6 @@ def file_options(record: type[SetFiles]) -> list[Decorator]:
     """The options of the files of a test set, in the same order for all records."""
     return declared_options(record, list(options_of(SetFiles)))
 
-
-# How files are read, for commands whose files are not those of a test set.
-READING = tuple(with_defaults(Reading, ("input_format", "max_input")))
 
 METRICS = (
     option(

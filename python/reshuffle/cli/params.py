@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from ..errors import InputError, quoted, shortened
+from ..names import names_in
 from ..validate import check_n_resamples, check_name
 from .habits import name_advice
 
@@ -182,15 +183,6 @@ class Metric(MetricParam):
         return parse_metric(value)
 
 
-def names_in(value: str) -> list[str]:
-    """The names in a list whose names are separated by commas or spaces; the value itself if it has none.
-
-    >>> names_in("exact,stem"), names_in("exact stem"), names_in("")
-    (['exact', 'stem'], ['exact', 'stem'], [''])
-    """
-    return value.replace(",", " ").split() or [value]
-
-
 class NameList(StrParam):
     """Names of a registry, separated by commas or, in quotes, by spaces.
 
@@ -279,6 +271,36 @@ class OfMetric(StrParam):
             option = param.opts[0] if param is not None else "expected"
             raise InputError(f"{option} must be a metric and a number, such as bleu=0.5, got {quoted(value)}")
         return parsed
+
+
+class Headers(StrParam):
+    """What a column holds, and its header: ``system=Sys``. Several are separated by commas or follow one option."""
+
+    name = "column"
+
+    def __init__(self, roles: Sequence[str]) -> None:
+        self._roles = roles
+
+    def accepts(self, word: str) -> bool:
+        """Whether a word after the first names another column."""
+        return word.partition("=")[0].replace("-", "_") in self._roles and "=" in word
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        option = param.opts[0] if param is not None else "expected"
+        found = []
+        for part in value.split(","):
+            role, equals, header = part.partition("=")
+            if not equals or not header:
+                raise InputError(
+                    f"{option} must be what columns hold and their headers, such as {option} system=SYS score=MQM, got "
+                    f"{quoted(value)}"
+                )
+            key = role.replace("-", "_")
+            check_name(f"column of {option}", key, self._roles)
+            found.append((key, header))
+        return tuple(found)
 
 
 def flattened(values: tuple[tuple[Any, ...], ...] | None) -> tuple[Any, ...] | None:

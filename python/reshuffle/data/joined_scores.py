@@ -11,15 +11,14 @@ from typing import Any, TypeVar, get_args
 import numpy as np
 
 from ..documented import documented
-from ..errors import InputError, listed, quoted, unknown_name, warn
+from ..errors import InputError, listed, quoted, warn
 from ..types import Unmatched
 from ..validate import check_name
 from .evaluations import SCORE_FORMATS
-from .evaluations.base import ScoreFormat, ScoreOptions, beginning
 from .file_names import few
 from .files import display_name
 from .formats.base import Source
-from .score_tables import ScoreTable, read_scores, table_of
+from .score_tables import ScoreFile, ScoreTable, read_scores, recognised
 
 K = TypeVar("K", bound=Hashable)
 
@@ -189,36 +188,10 @@ def _report(n: int, lacking: Mapping[Any, Sequence[str]]) -> str:
     return "; ".join(parts)
 
 
-@dataclass(frozen=True)
-class OpenedLog:
-    """A log whose segments have ids, parsed once for the scores of all metrics."""
-
-    source: Source
-    file_format: ScoreFormat
-    parsed: Any
-
-    def scores(self, name: str | None, metric: str) -> ScoreTable:
-        """The scores called ``name``; without it, those called ``metric``, or the only ones."""
-        known, is_obvious = self.file_format.names(self.parsed, ScoreOptions())
-        if name is None and metric in known:
-            name = metric
-        if name is None and len(known) > 1 and not is_obvious:
-            file = self.source.name
-            raise InputError(
-                f"{file}: expected the scores of one metric, got {listed(known)}: choose one as in '{file}#{known[0]}'"
-            )
-        name = known[0] if name is None else name
-        if name not in known:
-            raise InputError(f"{self.source.name}: {unknown_name('metric', name, known)}")
-        return table_of(self.source, self.file_format.read(self.parsed, name, ScoreOptions(name)))
-
-
-def open_log(source: Source) -> OpenedLog | None:
+def open_log(source: Source) -> ScoreFile | None:
     """The log in a file that has been read; None if the file is no log whose segments have ids."""
-    start = beginning(source)
-    formats = (SCORE_FORMATS[key] for key in LOGS)
-    found = next((each for each in formats if each.recognises(source.file, start)), None)
-    return None if found is None else OpenedLog(source, found, found.parse(source))
+    name = recognised(source, LOGS)
+    return None if name is None else ScoreFile(source, SCORE_FORMATS[name], SCORE_FORMATS[name].parse(source))
 
 
 def segment_order(ids: Sequence[str], log: str, what: str, n_segments: int | None = None) -> list[int]:

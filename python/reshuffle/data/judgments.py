@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,18 +11,14 @@ from numpy.typing import NDArray
 
 from ..documented import documented
 from ..errors import LINE_MESSAGE, InputError, quoted, unknown_name
-from ..types import JudgmentFormat, Repeats, UnknownSystems
-from ..validate import check_integer, check_name
+from ..options.declare import called_with
+from ..options.evaluations import ReadJudgments
 from .evaluations import JUDGMENT_FORMATS
 from .evaluations.base import Votes, check_segments, first_line
-from .files import MAX_INPUT
 from .formats.base import Source
-from .system_names import Naming, SystemMap
+from .system_names import Naming
 
 Integers = NDArray[np.int64]
-
-# How repeated votes count.
-REPEATS = ("net", "all")
 
 
 @documented
@@ -206,49 +202,9 @@ def _counted(
     return keys // (n * n), keys // n % n, keys % n, votes.astype(np.int64)
 
 
-def read_judgments(
-    path: str | os.PathLike[str],
-    *,
-    systems: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
-    sysmap: str | os.PathLike[str] | Mapping[str, str] | SystemMap | None = None,
-    language_pair: str | None = None,
-    repeats: Repeats | str = "net",
-    segment_base: int | None = None,
-    n_segments: int | None = None,
-    unknown: UnknownSystems | str = "error",
-    input_format: JudgmentFormat | str | None = None,
-    max_input: int = MAX_INPUT,
-) -> Judgments:
+@called_with(ReadJudgments)
+def read_judgments(options: ReadJudgments) -> Judgments:
     """Read people's votes between pairs of outputs.
-
-    Parameters
-    ----------
-    path : str
-        ``rank``: a ``.rank`` file of WMT's metrics task, with segment, language pair, better system, language pair and
-        worse system on each line. ``rnk``: rankings of up to five outputs, in the CSV files that WMT published for 2009
-        and later. ``rnk-2008``: those of 2008, of which rows with ``TYPE`` RANK are read. A ranking of five outputs has
-        ten votes or ties.
-    systems : iterable of str, or str, optional
-        The names of the outputs, or their files, or the folder that has their files. By default the systems that were
-        judged. Names match with and without ``.txt``.
-    sysmap : str or mapping, optional
-        The name of the output for each id in the file; a file is read by :func:`read_sysmap`. Ids that are not in it
-        are names.
-    language_pair : str, optional
-        The language pair, such as ``cs-en``, or in the file of 2008 the task, such as ``All-English News``. By default
-        the only one in the file.
-    repeats : {'net', 'all'}
-        Whether all votes for a pair of outputs of a segment count as one, see :class:`Judgments`.
-    segment_base : int, optional
-        The number of the first segment: 1, but 0 in the file of 2008.
-    n_segments : int, optional
-        The number of segments of the texts. By default the largest number in the file.
-    unknown : {'error', 'drop'}
-        What to do if a judged system has no output: an error, or a warning, and its judgments are left out.
-    input_format : {'rank', 'rnk', 'rnk-2008'}, optional
-        By default found from the first line.
-    max_input : int, optional
-        As for :func:`reshuffle.read_lines`.
 
     Returns
     -------
@@ -274,16 +230,11 @@ def read_judgments(
     (('UEDIN', 'online-A'), 2, 4)
     >>> Path("a.rank").unlink()
     """
-    check_name("repeats", repeats, REPEATS)
-    naming = Naming.from_arguments(systems, sysmap, unknown)
-    if n_segments is not None:
-        check_integer("n_segments", n_segments, 1)
-    if segment_base is not None:
-        check_integer("segment_base", segment_base, 0)
-    file = os.fspath(path)
-    source = Source.read(file, "a line for each judgment", max_input)
-    votes = JUDGMENT_FORMATS[_format(source, input_format)].read(source, language_pair, segment_base)
-    n_segments = _n_segments(source, votes, n_segments)
+    naming = Naming.from_arguments(options.systems, options.sysmap, options.unknown)
+    source = Source.read(os.fspath(options.path), "a line for each judgment", options.max_input)
+    file_format = JUDGMENT_FORMATS[options.input_format or _format(source)]
+    votes = file_format.read(source, options.language_pair, options.segment_base)
+    n_segments = _n_segments(source, votes, options.n_segments)
     names, numbers = naming.resolve(
         votes.ids, lambda i: f"{source.name}, line {votes.id_lines[i]}", lambda lost: _lost(votes, lost)
     )
@@ -296,7 +247,7 @@ def read_judgments(
     tied = np.stack([tied[:, 0], first, second], axis=1)
     counted = _counted(len(names), votes.segment[kept], better, worse)
     found = Judgments(names, n_segments, *counted, tied, "all", int(kept.sum()), len(tied), source.name)
-    return found.net() if repeats == "net" else found
+    return found.net() if options.repeats == "net" else found
 
 
 def _judged(names: tuple[str, ...], *columns: Integers) -> tuple[tuple[str, ...], list[Integers]]:
@@ -307,11 +258,8 @@ def _judged(names: tuple[str, ...], *columns: Integers) -> tuple[tuple[str, ...]
     return tuple(names[i] for i in used), [index[column] for column in columns]
 
 
-def _format(source: Source, input_format: str | None) -> str:
+def _format(source: Source) -> str:
     """The format of a file of judgments."""
-    if input_format is not None:
-        check_name("input format", input_format, list(JUDGMENT_FORMATS))
-        return input_format
     first = first_line(source)
     for name, each in JUDGMENT_FORMATS.items():
         if each.recognises(first):

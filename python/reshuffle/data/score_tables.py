@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,19 +13,17 @@ from numpy.typing import NDArray
 
 from ..documented import documented
 from ..errors import LINE_MESSAGE, InputError, listed, quoted, unknown_name
-from ..types import RepeatedScores, ScoreFormat, UnknownSystems
-from ..validate import LARGEST_SCORE, check_integer, check_name, expected_score
+from ..options.declare import called_with
+from ..options.evaluations import ReadAllScores, ReadScores, Scores
+from ..validate import LARGEST_SCORE, expected_score
 from .evaluations import SCORE_FORMATS
-from .evaluations.base import Cells, ScoreOptions, beginning, check_segments
-from .evaluations.base import ScoreFormat as Format
-from .files import MAX_INPUT
+from .evaluations.base import Cells, ScoreFormat, ScoreOptions, beginning, check_segments
 from .formats.base import Source
-from .system_names import Naming, SystemMap
+from .system_names import Naming
 
 # Names of systems as they are in the file.
 ANY_SYSTEM = Naming.from_arguments(None, None, "error")
-# What to do with several scores of an output.
-REPEATED = ("mean", "error")
+ALL_ROWS = ScoreOptions()
 
 
 @documented
@@ -99,57 +98,9 @@ class ScoreTable:
         return means
 
 
-def read_scores(
-    path: str | os.PathLike[str],
-    *,
-    metric: str | None = None,
-    systems: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
-    sysmap: str | os.PathLike[str] | Mapping[str, str] | SystemMap | None = None,
-    language_pair: str | None = None,
-    test_set: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    segment_base: int | None = None,
-    n_segments: int | None = None,
-    higher_is_better: bool = True,
-    unknown: UnknownSystems | str = "error",
-    repeated: RepeatedScores | str = "mean",
-    input_format: ScoreFormat | str | None = None,
-    max_input: int = MAX_INPUT,
-) -> ScoreTable:
+@called_with(ReadScores)
+def read_scores(options: ReadScores) -> ScoreTable:
     """Read scores of people, such as DA and MQM, or of a metric from another program.
-
-    Parameters
-    ----------
-    path : str
-        ``table``: a table with a header, with fields separated by tabs, commas or white space. Rows without a segment
-        are scores of systems. Rows without a system are the segments of one system, which is called ``system``.
-        ``jsonl``: the same as JSON objects, such as those of MetricX. ``comet``: the file of COMET's ``--to_json``;
-        ``comet-printed``: what ``comet-score`` prints. ``numbers``: a score on each line, of the segments of one
-        system, as BLEURT writes it. ``mt-metrics-eval``: a system and a score on each line, as in its
-        files ``*.seg.score`` and ``*.sys.score``; scores of segments are in the order of the segments. ``inspect``: a
-        log of inspect_ai (``.json`` or ``.eval``); ``lm-eval``: what lm-evaluation-harness writes with
-        ``--log_samples``; ``pearmut``: annotations of Pearmut. These have ids of segments instead of numbers.
-    metric : str, optional
-        Which metric, if the file has a column of metrics or several columns of scores. By default the only one, or the
-        column whose header is known as that of people's scores, such as ``HUMAN``.
-    systems, sysmap, unknown, max_input
-        As for :func:`read_judgments`.
-    language_pair, test_set : str, optional
-        Which rows, if the file has columns of language pairs or test sets. By default the only one in the file.
-    columns : mapping of str to str, optional
-        The headers of the columns ``system``, ``segment``, ``score``, ``language_pair``, ``test_set`` and ``metric``.
-        By default known headers, such as those of WMT's files.
-    segment_base : int, optional
-        The number of the first segment. All known headers count from 1.
-    n_segments : int, optional
-        The number of segments of the texts. By default the largest number in the file.
-    higher_is_better : bool
-        False for error metrics.
-    repeated : {'mean', 'error'}
-        What to do with several scores of an output: their mean, as for several people, or, for a metric, an error if
-        they differ.
-    input_format : str, optional
-        One of these names. By default found from the first line.
 
     Returns
     -------
@@ -172,42 +123,20 @@ def read_scores(
            [nan,  0.]]))
     >>> Path("mqm.tsv").unlink()
     """
-    check_name("repeated", repeated, REPEATED)
-    naming = Naming.from_arguments(systems, sysmap, unknown)
-    options = _options(metric, language_pair, test_set, columns, segment_base)
-    source, file_format = _opened(path, input_format, max_input)
-    parsed = file_format.parse(source)
-    known, is_obvious = file_format.names(parsed, options)
-    if metric is None:
-        if len(known) > 1 and not is_obvious:
-            hint = f"choose one with metric={known[0]!r} ({source.name}#{known[0]})"
-            source.fail(f"expected the scores of one metric, got {listed(known)}: {hint}")
-        metric = known[0]
-    elif metric not in known:
-        raise InputError(f"{source.name}: {unknown_name('metric', metric, known)}")
-    cells = file_format.read(parsed, metric, options)
-    return table_of(source, cells, naming, n_segments, higher_is_better, repeated)
+    naming = Naming.from_arguments(options.systems, options.sysmap, options.unknown)
+    file = ScoreFile.read(options, options.metric)
+    return file.table(
+        file.chosen(options.metric), naming, options.n_segments, options.higher_is_better, options.repeated
+    )
 
 
-def read_all_scores(
-    path: str | os.PathLike[str],
-    *,
-    systems: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
-    sysmap: str | os.PathLike[str] | Mapping[str, str] | SystemMap | None = None,
-    lower_is_better: Iterable[str] = (),
-    unknown: UnknownSystems | str = "error",
-    repeated: RepeatedScores | str = "mean",
-    n_segments: int | None = None,
-    **options: Any,
-) -> dict[str, ScoreTable]:
+@called_with(ReadAllScores)
+def read_all_scores(options: ReadAllScores) -> dict[str, ScoreTable]:
     """Read the scores of all metrics in a file, by name.
 
-    Parameters
-    ----------
-    path, systems, sysmap, unknown, repeated, n_segments, **options
-        As for :func:`read_scores`.
-    lower_is_better : iterable of str
-        The metrics for which lower scores are better.
+    Returns
+    -------
+    dict of str to ScoreTable
 
     Raises
     ------
@@ -223,91 +152,100 @@ def read_all_scores(
     [('BLEU', True), ('TER', False)]
     >>> Path("long.tsv").unlink()
     """
-    check_name("repeated", repeated, REPEATED)
-    naming = Naming.from_arguments(systems, sysmap, unknown)
-    input_format, max_input = options.pop("input_format", None), options.pop("max_input", MAX_INPUT)
-    choices = [options.pop(name, None) for name in ("language_pair", "test_set", "columns", "segment_base")]
-    if options:
-        raise TypeError(f"read_all_scores() got an unexpected keyword argument {next(iter(options))!r}")
-    chosen = _options(None, *choices)
-    source, file_format = _opened(path, input_format, max_input)
-    parsed = file_format.parse(source)
-    known, _ = file_format.names(parsed, chosen)
-    lower = set(lower_is_better)
-    for name in sorted(lower - set(known)):
-        raise InputError(f"lower_is_better: {unknown_name('metric', name, known)}")
+    naming = Naming.from_arguments(options.systems, options.sysmap, options.unknown)
+    file, lower = ScoreFile.read(options), set(options.lower_is_better)
+    for name in sorted(lower.difference(file.names)):
+        raise InputError(f"lower_is_better: {unknown_name('metric', name, file.names)}")
     return {
-        name: table_of(source, file_format.read(parsed, name, chosen), naming, n_segments, name not in lower, repeated)
-        for name in known
+        name: file.table(name, naming, options.n_segments, name not in lower, options.repeated) for name in file.names
     }
 
 
-def _options(
-    metric: str | None,
-    language_pair: str | None,
-    test_set: str | None,
-    columns: Mapping[str, str] | None,
-    base: int | None,
-) -> ScoreOptions:
-    if base is not None:
-        check_integer("segment_base", base, 0)
-    return ScoreOptions(metric, language_pair, test_set, dict(columns or {}), base)
+@dataclass(frozen=True)
+class ScoreFile:
+    """A file of scores, parsed once for the scores of all metrics."""
+
+    source: Source
+    file_format: ScoreFormat
+    parsed: Any
+    options: ScoreOptions = ALL_ROWS
+
+    @classmethod
+    def read(cls, options: Scores, metric: str | None = None) -> ScoreFile:
+        """The file that the options name."""
+        file = os.fspath(options.path)
+        source = Source.read(file, "a line for each score", options.max_input)
+        # A table whose columns have to be named is not recognised; its reader says which columns it expects.
+        name = options.input_format or recognised(source) or "table"
+        given = options.language_pair, options.test_set, dict(options.columns or {}), options.segment_base
+        return cls(source, SCORE_FORMATS[name], SCORE_FORMATS[name].parse(source), ScoreOptions(metric, *given))
+
+    @cached_property
+    def known(self) -> tuple[list[str], bool]:
+        """The names of the metrics, and whether the first one is the obvious choice."""
+        return self.file_format.names(self.parsed, self.options)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the metrics."""
+        return self.known[0]
+
+    def chosen(self, metric: str | None) -> str:
+        """The name of a metric; without one, of the only one or the obvious one."""
+        known, is_obvious = self.known
+        if metric is None:
+            if len(known) > 1 and not is_obvious:
+                hint = f"choose one with metric={known[0]!r} ({self.source.name}#{known[0]})"
+                self.source.fail(f"expected the scores of one metric, got {listed(known)}: {hint}")
+            return known[0]
+        if metric not in known:
+            raise InputError(f"{self.source.name}: {unknown_name('metric', metric, known)}")
+        return metric
+
+    def table(
+        self,
+        metric: str,
+        naming: Naming = ANY_SYSTEM,
+        n_segments: int | None = None,
+        higher_is_better: bool = True,
+        repeated: str = "mean",
+    ) -> ScoreTable:
+        """The scores of a metric."""
+        source, cells = self.source, self.file_format.read(self.parsed, metric, self.options)
+        systems, index = _systems(source, cells, naming)
+        has = np.isfinite(cells.values)
+        kept = (index >= 0) & has
+        n = len(systems)
+        n_ratings = int(kept.sum())
+        if not n_ratings:
+            source.fail(f"expected scores of {quoted(cells.metric)}, got none: all are missing")
+        s = 1 if cells.segment is None else _n_segments(source, cells, n_segments)
+        key = index if cells.segment is None else index * s + cells.segment
+        if repeated == "error":
+            _check_repeated(source, cells, key, np.flatnonzero(kept))
+        means = _means(key[kept], cells.values[kept], n * s)
+        segments, of_systems = (None, means) if cells.segment is None else (means.reshape(n, s), None)
+        ids = None if cells.keys is None or segments is None else tuple(cells.keys)
+        return ScoreTable(cells.metric, systems, segments, of_systems, higher_is_better, n_ratings, source.name, ids)
 
 
-def _opened(path: str | os.PathLike[str], input_format: str | None, max_input: int) -> tuple[Source, Format]:
-    """The file and its format."""
-    file = os.fspath(path)
-    source = Source.read(file, "a line for each score", max_input)
-    if input_format is not None:
-        check_name("input format", input_format, list(SCORE_FORMATS))
-        return source, SCORE_FORMATS[input_format]
+def recognised(source: Source, names: Iterable[str] = SCORE_FORMATS) -> str | None:
+    """Which of these formats a file has, by its name and its beginning; None if it has none of them."""
     first = beginning(source)
-    for file_format in SCORE_FORMATS.values():
-        if file_format.recognises(file, first):
-            return source, file_format
-    # A table whose columns have to be named; its reader says which columns it expects.
-    return source, SCORE_FORMATS["table"]
+    return next((name for name in names if SCORE_FORMATS[name].recognises(source.file, first)), None)
 
 
-def table_of(
-    source: Source,
-    cells: Cells,
-    naming: Naming = ANY_SYSTEM,
-    n_segments: int | None = None,
-    higher_is_better: bool = True,
-    repeated: str = "mean",
-) -> ScoreTable:
-    """The cells as arrays."""
-    if n_segments is not None:
-        check_integer("n_segments", n_segments, 1)
+def _systems(source: Source, cells: Cells, naming: Naming) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The systems, and the index of the system of each cell, -1 for those that are left out."""
     if cells.system is None:  # one system, which has no name in the file
         names = cells.ids if naming.systems is None else list(naming.systems)
         if len(names) != 1:
             source.fail(f"expected a column of systems, because there are {len(names)} outputs: {listed(names)}")
-        systems: tuple[str, ...] = (names[0].removesuffix(".txt"),)
-        index: NDArray[np.int64] = np.zeros(len(cells.values), dtype=np.int64)
-    else:
-        systems, numbers = naming.resolve(
-            cells.ids, lambda i: f"{source.name}, line {cells.id_lines[i]}", lambda lost: _lost(cells, lost)
-        )
-        index = np.array(numbers, dtype=np.int64)[cells.system]
-    has = np.isfinite(cells.values)
-    kept = (index >= 0) & has
-    n = len(systems)
-    n_ratings = int(kept.sum())
-    if not n_ratings:
-        source.fail(f"expected scores of {quoted(cells.metric)}, got none: all are missing")
-    if cells.segment is None:
-        if repeated == "error":
-            _check_repeated(source, cells, index, np.flatnonzero(kept))
-        scores = _means(index[kept], cells.values[kept], n)
-        return ScoreTable(cells.metric, systems, None, scores, higher_is_better, n_ratings, source.name)
-    s = _n_segments(source, cells, n_segments)
-    if repeated == "error":
-        _check_repeated(source, cells, index * s + cells.segment, np.flatnonzero(kept))
-    matrix = _means(index[kept] * s + cells.segment[kept], cells.values[kept], n * s).reshape(n, s)
-    ids = None if cells.keys is None else tuple(cells.keys)
-    return ScoreTable(cells.metric, systems, matrix, None, higher_is_better, n_ratings, source.name, ids)
+        return (names[0].removesuffix(".txt"),), np.zeros(len(cells.values), dtype=np.int64)
+    systems, numbers = naming.resolve(
+        cells.ids, lambda i: f"{source.name}, line {cells.id_lines[i]}", lambda lost: _lost(cells, lost)
+    )
+    return systems, np.array(numbers, dtype=np.int64)[cells.system]
 
 
 def _check_repeated(source: Source, cells: Cells, key: NDArray[np.int64], rows: NDArray[np.intp]) -> None:

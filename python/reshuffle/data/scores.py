@@ -32,9 +32,11 @@ TEXTS = ("source", "translation", "reference", "src", "mt", "ref", "hypothesis")
 # Headers of numbers that are no scores. The empty one is that of the index that pandas writes.
 IDS = ("", "id", "index", "doc", "docid", "doc_id", "document", "document_id", "domain")
 # The formats in which each column or key may be a system.
-TABLES = ("tsv", "csv", "jsonl")
+TABLES = ("tsv", "csv", "jsonl", "table")
 # Formats of text that are recognised by their first line.
 PRINTED = {"comet-printed": is_printed, "mt-metrics-eval": is_named}
+# What separates fields. Files of people's scores with these endings may have white space instead.
+SEPARATORS = {"tsv": "\t", "csv": ","}
 # How files of text and tables mark a missing score, in lower case. WMT's have None.
 MISSING_WORDS = ("", "nan", "na", "n/a", "none", "null")
 
@@ -140,10 +142,14 @@ def opened(
 
 
 def sniffed(source: Source, format_name: str) -> str:
-    """``format_name``, or another format of text that the first line shows."""
+    """``format_name``, or another format that the first line shows."""
     line = source.data.partition(b"\n")[0].decode("utf-8", "replace").removesuffix("\r")
+    is_text = format_name == "text"
+    may_be_table = is_text or SEPARATORS.get(format_name, "") not in line
+    if may_be_table and {"system", "segment"} <= set(_roles(line.replace(",", " ").split())):
+        return "table"
     found = (name for name, is_first in PRINTED.items() if is_first(line))
-    return next(found, format_name) if format_name == "text" else format_name
+    return next(found, format_name) if is_text else format_name
 
 
 def scores_in(

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import LINE_MESSAGE, InputError, listed, quoted, shortened, unknown_name, warn
-from ..validate import check_name
-from .evaluations.base import read_rows
 from .files import MAX_INPUT
 from .formats.base import Source
+from .formats.table import read_rows
 
-TREATMENTS_OF_UNKNOWN_SYSTEMS = ("error", "drop")
 # First fields of a header, in lower case. Other first lines are pairs.
 HEADERS = {"from", "human", "id", "judged", "name", "rank_id", "sys", "sysid", "system", "system_id"}
 
@@ -100,7 +98,6 @@ class Naming:
         unknown: str,
     ) -> Naming:
         """Check the arguments of readers, and read the map."""
-        check_name("treatment of unknown systems", unknown, TREATMENTS_OF_UNKNOWN_SYSTEMS)
         names = None
         if systems is not None:
             systems = _files(systems) if isinstance(systems, str | os.PathLike) else systems

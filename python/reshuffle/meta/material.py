@@ -19,8 +19,10 @@ from ..errors import InputError, listed, quoted, unknown_name
 from ..inference.steps import counting_steps
 from ..metrics.base import Scores
 from ..metrics.precomputed import SegmentScores
-from ..progress import AnyProgress, reported
-from ..resampling.counting import Data, Metrics, References, Systems
+from ..options.declare import called_with
+from ..options.evaluations import JudgedTexts
+from ..progress import reported
+from ..resampling.counting import Data
 from ..settings import Resampling
 from .metric_scores import MetricScores, check_shape, rows_at
 
@@ -89,37 +91,14 @@ class JudgedSet:
             human=human,
         )
 
-    @classmethod
-    def from_texts(
-        cls,
-        references: References,
-        systems: Systems,
-        metrics: Metrics = "sentbleu",
-        *,
-        judgments: Judgments | None = None,
-        human: ScoreTable | None = None,
-        scores: OtherScores = (),
-        name: str = "",
-        reference: str | Sequence[str] | None = None,
-        threads: int | None = None,
-        progress: AnyProgress = None,
-    ) -> JudgedSet:
+    @staticmethod
+    @called_with(JudgedTexts)
+    def from_texts(options: JudgedTexts) -> JudgedSet:
         """Score the outputs of systems that people judged.
 
-        Parameters
-        ----------
-        references, systems, metrics, reference
-            As for :func:`reshuffle.compare`. Functions of texts are not supported.
-        judgments : Judgments, optional
-            Votes, from :func:`reshuffle.meta.read_judgments`.
-        human : ScoreTable, optional
-            Scores by people, from :func:`reshuffle.meta.read_scores`.
-        scores : ScoreTable, SegmentScores, or sequence of these
-            Further metrics: scores of the same outputs from other programs.
-        name : str
-            Such as a language pair.
-        threads, progress
-            As for :func:`reshuffle.compare`.
+        Returns
+        -------
+        JudgedSet
 
         Raises
         ------
@@ -142,11 +121,11 @@ class JudgedSet:
         >>> test_set.systems, test_set.left_out, [m.label for m in test_set.metrics]
         (('a', 'b'), ('c',), ['sentBLEU', 'TER'])
         """
-        texts = Texts.from_arguments(references, systems, reference)
-        data = Data.from_arguments(texts.references, texts.systems, metrics, warn_of_duplicates=False)
-        with reported(progress) as watched:
-            resampling = Resampling(threads=threads, progress=watched)
-            return cls.from_data(data, judgments, human, scores, name, resampling)
+        texts = Texts.from_arguments(options.references, options.systems, options.reference)
+        data = Data.from_arguments(texts.references, texts.systems, options.metrics, warn_of_duplicates=False)
+        with reported(options.progress) as watched:
+            resampling = Resampling(threads=options.threads, progress=watched)
+            return JudgedSet.from_data(data, options.judgments, options.human, options.scores, options.name, resampling)
 
     @classmethod
     def from_data(

@@ -54,7 +54,8 @@ class Flag(NamedTuple):
     ``metavar`` stands for its value in the help, and the word ``none`` for the value None. Without ``shown``, the
     option has no flag: its value is a Python object, or the command reads it from files. ``note`` says how the value is
     written; the help has it in brackets. The ``greedy`` ones of its names take all words up to the next option;
-    ``noun`` is what such a word is called in messages. The help leaves out a ``hidden`` option.
+    ``noun`` is what such a word is called in messages. ``joined`` words are one value: the option cannot be repeated.
+    The help leaves out a ``hidden`` option.
     """
 
     names: Sequence[str] = ()
@@ -65,6 +66,7 @@ class Flag(NamedTuple):
     greedy: Sequence[str] = ()
     noun: str = "file"
     hidden: bool = False
+    joined: bool = False
 
 
 class Kind(NamedTuple):
@@ -103,6 +105,8 @@ FILE = Trait("file")
 SIZE = Trait("size")
 # An option that is no key of manifests.
 NO_KEY = Trait("no key")
+# An option that a command line may have beside a manifest, for the test sets that do not have the key.
+OF_ALL_SETS = Trait("of all test sets")
 
 
 class Option(NamedTuple):
@@ -166,6 +170,11 @@ class Option(NamedTuple):
     def is_mapping(self) -> bool:
         """Whether the value has numbers, or files, for each name."""
         return get_origin(self.element) is get_origin(Mapping[str, float])
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names that keys of a mapping are chosen from; empty if they can be any."""
+        return _names_in(get_args(self.element)[0]) if self.is_mapping else ()
 
     @property
     def number(self) -> type[int] | type[float] | None:
@@ -285,15 +294,16 @@ def _declared(record: Any, field: attrs.Attribute[Any]) -> Option:
     kind, *rules = get_args(field.type) if get_origin(field.type) is Annotated else (field.type,)
     members = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
     rest = [each for each in members if each is not type(None)]
-    several = len(rest) == 1 and get_origin(rest[0]) is tuple
-    element = get_args(rest[0])[0] if several else Union[tuple(rest)]  # noqa: UP007 - of members that are computed
+    # What a manifest may also have by name, a command line has in a row.
+    row = next((each for each in rest if get_origin(each) is tuple), None)
+    element = Union[tuple(rest)] if row is None else get_args(row)[0]  # noqa: UP007 - of members that are computed
     if get_origin(element) is Annotated:
         element, *of_element = get_args(element)
         rules += of_element
     return Option(
         field.name,
         element,
-        several,
+        row is not None,
         type(None) in members,
         [rule.documentation for rule in rules if isinstance(rule, Doc)][-1],
         tuple(rule for rule in rules if not isinstance(rule, Doc | Flag | Kind)),

@@ -12,13 +12,14 @@ from attrs import field, frozen
 from typing_extensions import Doc
 
 from .. import types
-from .declare import FILE, NO_KEY, SIZE, Flag, Kind, Options
+from .declare import FILE, NO_KEY, OF_ALL_SETS, SIZE, Flag, Kind, Options
 from .groups import PYTHON
 
 File = Annotated[str, FILE]
 DocumentFile = Annotated[File | None, Flag(("--docs",), "FILE")]
 # A file for each system: by the systems' names, or in a list, which may have folders of these files.
 OfSystems = Mapping[str, File] | tuple[File, ...]
+References = Annotated[tuple[File, ...], Flag(("--ref", "--refs"), "FILE", greedy=("--refs",))]
 # A name and files, or other words.
 Words = tuple[str, ...]
 # The largest size of a file after decompression, in bytes.
@@ -42,8 +43,7 @@ class Outputs(Options):
     TITLE: ClassVar[str] = "Input"
 
     references: Annotated[
-        tuple[File, ...],
-        Flag(("--ref", "--refs"), "FILE", greedy=("--refs",)),
+        References,
         Doc("More references; --refs takes all files up to the next option."),
     ] = ()
     systems: Annotated[OfSystems, PYTHON, Doc("The output of each system.")] = ()
@@ -68,6 +68,7 @@ class Reading(Options):
         types.InputFormat | str | None,
         Flag(metavar="FORMAT"),
         Kind(noun="input format"),
+        OF_ALL_SETS,
         Doc("{names}. By default by file extension."),
     ] = None
     max_input: Annotated[

@@ -3,42 +3,135 @@
 # Annotations are evaluated here, unlike elsewhere.
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, ClassVar
 
+from annotated_types import Ge
 from attrs import field, frozen
 from typing_extensions import Doc
 
 from .. import types
-from .files import File, Measured, OfSystems
+from .declare import NO_KEY, OF_ALL_SETS, Flag, Kind
+from .files import File, Measured, OfSystems, Reading, References
 from .groups import PYTHON
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class MetaFiles(Measured):
-    """The files of a test set of a meta-evaluation: outputs, references and people's judgments.
+class ScoredOutputs(Measured):
+    """What metrics score, and their scores. ``systems`` in a list are files and folders."""
 
-    ``systems`` in a list are files and folders. ``repeats`` and ``missing_systems`` are None for what the command line
-    says.
-    """
+    TITLE: ClassVar[str] = "Input"
 
-    references: Annotated[tuple[File, ...], PYTHON, Doc("The references.")] = ()
-    systems: Annotated[OfSystems, PYTHON, Doc("The outputs.")] = ()
-    judgments: Annotated[File | None, PYTHON, Doc("A file of votes.")] = None
-    judgments_format: Annotated[str | None, PYTHON, Doc("Its format.")] = None
-    human: Annotated[File | None, PYTHON, Doc("A file of human scores; FILE#NAME is a column or metric of it.")] = None
-    human_format: Annotated[str | None, PYTHON, Doc("Its format.")] = None
-    columns: Annotated[Mapping[types.ScoreColumn, str], PYTHON, Doc("Headers of columns of scores.")] = field(
-        factory=dict
-    )
-    sysmap: Annotated[File | None, PYTHON, Doc("A file with the name of the output for each id.")] = None
-    language_pair: Annotated[str | None, PYTHON, Doc("Which rows of the files to read.")] = None
-    test_set: Annotated[str | None, PYTHON, Doc("Which rows of the files to read.")] = None
-    segment_base: Annotated[int | None, PYTHON, Doc("The number of the first segment.")] = None
-    repeats: Annotated[str | None, PYTHON, Doc("What several votes on the same outputs count.")] = None
-    missing_systems: Annotated[str | None, PYTHON, Doc("What to do with systems without an output.")] = None
+    references: Annotated[
+        References,
+        Doc(
+            """References. --ref FILE adds one; --refs takes all files up to the next option. Several files are several
+            references of each segment."""
+        ),
+    ] = ()
+    systems: Annotated[
+        OfSystems,
+        Flag(metavar="DIR|FILE", greedy=("--systems",)),
+        Doc("Output files, or folders with one for each system. Those that no one judged are left out."),
+    ] = ()
     metric_scores: Annotated[Mapping[str, File], PYTHON, Doc("A file of each metric from another program.")] = field(
         factory=dict
     )
-    score_files: Annotated[tuple[File, ...], PYTHON, Doc("Files of which all metrics are read.")] = ()
-    lower_is_better: Annotated[tuple[str, ...], PYTHON, Doc("Metrics for which lower is better.")] = ()
-    input_format: Annotated[str | None, PYTHON, Doc("The format of the texts.")] = None
+    score_files: Annotated[
+        tuple[File, ...],
+        Flag(("--metric-scores",), "[NAME=]FILE", greedy=("--metric-scores",)),
+        Doc(
+            """Scores of a metric that another program computed. In the formats of --human; FILE#NAME names the column
+            or metric. FILE alone: all metrics in it."""
+        ),
+    ] = ()
+    lower_is_better: Annotated[
+        tuple[str, ...],
+        Flag(metavar="NAME"),
+        Doc("For the --metric-scores called NAME, lower is better; human stands for --human."),
+    ] = ()
+    manifest: Annotated[
+        str | None,
+        Flag(metavar="FILE"),
+        NO_KEY,
+        Doc(
+            """A JSON or TOML file with several test sets. Its form: {'sets': {NAME: {'judgments': FILE, 'references':
+            FILE, 'systems': DIR}}}. The other keys are options of this command, with _ for -, and of metrics."""
+        ),
+    ] = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class MetaFiles(Reading, ScoredOutputs):
+    """The files of a test set of a meta-evaluation: what people said, too, and how files of scores are read."""
+
+    TITLE: ClassVar[str] = "People"
+
+    judgments: Annotated[
+        File | None,
+        Flag(metavar="FILE"),
+        Doc("Votes between pairs of outputs. From a .rank file of WMT's metrics task, or WMT's CSV of rankings."),
+    ] = None
+    judgments_format: Annotated[
+        types.JudgmentFormat | str | None,
+        Flag(metavar="FORMAT"),
+        Kind(noun="format of judgments"),
+        Doc("{names}. By default by the first line."),
+    ] = None
+    human: Annotated[
+        File | None,
+        Flag(metavar="FILE"),
+        Doc(
+            """Human scores (DA, MQM ...) of segments or systems. From a table with a header (TSV, CSV), JSON lines, or
+            mt-metrics-eval's *.seg.score and *.sys.score. FILE#NAME names the column or metric."""
+        ),
+    ] = None
+    human_format: Annotated[
+        types.ScoreFormat | str | None,
+        Flag(metavar="FORMAT"),
+        Kind(noun="format of scores"),
+        Doc("{names}. By default by name and first line."),
+    ] = None
+    columns: Annotated[
+        Mapping[types.ScoreColumn, str],
+        Flag(metavar="WHAT=HEADER"),
+        Doc(
+            """For tables of scores: what columns with unusual headers hold, as in system=SYS score=MQM. WHAT is
+            {names}."""
+        ),
+    ] = field(factory=dict)
+    sysmap: Annotated[
+        File | None,
+        Flag(metavar="FILE"),
+        Doc(
+            """The name of the output for each id of a system: id, tab, name on each line. Ids that are not in it are
+            names of outputs."""
+        ),
+    ] = None
+    language_pair: Annotated[
+        str | None,
+        Flag(metavar="NAME"),
+        Doc("Read the rows of this language pair, such as cs-en (in WMT's CSV of 2008: of this task)."),
+    ] = None
+    test_set: Annotated[str | None, Flag(metavar="NAME"), Doc("In tables with several test sets: read this one.")] = (
+        None
+    )
+    segment_base: Annotated[
+        int | None,
+        Ge(0),
+        Doc("The number of the first segment in files of judgments and scores. By default by format, mostly 1."),
+    ] = None
+    repeats: Annotated[
+        types.Repeats | str,
+        Kind(noun="value of --repeats"),
+        OF_ALL_SETS,
+        Doc(
+            """Several votes on the same two outputs: net (one vote, that of the majority) or all (every vote
+            counts)."""
+        ),
+    ] = "net"
+    missing_systems: Annotated[
+        types.MissingSystems | str,
+        Kind(noun="value of --missing-systems"),
+        OF_ALL_SETS,
+        Doc("For judged systems without an output: error, or drop to leave out their judgments."),
+    ] = "error"

@@ -9,7 +9,7 @@ from attrs import field, frozen
 from typing_extensions import Doc
 
 from .declare import NO_KEY, Flag, Options
-from .files import File, Files, Reading, Words
+from .files import File, Files, Reading, References, Words
 from .groups import PYTHON
 
 
@@ -31,8 +31,7 @@ class RunFiles(Reading, Files):
     """The files of systems with several runs each. Without references, those of one of the ``scores``."""
 
     references: Annotated[
-        tuple[File, ...],
-        Flag(("--ref", "--refs"), "FILE", greedy=("--refs",)),
+        References,
         Doc("References: several files are several references of each segment."),
     ] = ()
     systems: Annotated[Mapping[str, tuple[File, ...]], PYTHON, Doc("The outputs of each system's runs.")] = field(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .choosing import Chosen, LinearModel, Model
     from .decoders import Decoder, command_decoder, simulated_decoder, write_weights
     from .driver import Tuned, tune
-    from .l1 import Reranker, SelectionStep, Variant, closest, fit_l1, l1_variants, template_features
+    from .l1 import Reranker, SelectionStep, Variant, closest, fit_l1, l1_variants
     from .lists import NBest, Sparse, read_nbest
     from .mbr import MinimumRisk, mbr
     from .mert import mert
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .options import OPTIMIZERS, Optimizer
     from .oracle import Oracle, oracle
     from .samples import read_samples
+    from .templates import template_features
     from .variants import TrainedVariants, train_variants
     from .weights import Weights, read_weights, weights_by_name
 
@@ -81,7 +82,7 @@ _find = lazy_names(
         "choosing": ("Chosen", "LinearModel", "Model"),
         "decoders": ("Decoder", "command_decoder", "simulated_decoder", "write_weights"),
         "driver": ("Tuned", "tune"),
-        "l1": ("Reranker", "SelectionStep", "Variant", "closest", "fit_l1", "l1_variants", "template_features"),
+        "l1": ("Reranker", "SelectionStep", "Variant", "closest", "fit_l1", "l1_variants"),
         "lists": ("NBest", "Sparse", "read_nbest"),
         "mbr": ("MinimumRisk", "mbr"),
         "mert": ("mert",),
@@ -89,6 +90,7 @@ _find = lazy_names(
         "options": ("OPTIMIZERS", "Optimizer"),
         "oracle": ("Oracle", "oracle"),
         "samples": ("read_samples",),
+        "templates": ("template_features",),
         "variants": ("TrainedVariants", "train_variants"),
         "weights": ("Weights", "read_weights", "weights_by_name"),
     },

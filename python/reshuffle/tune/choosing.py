@@ -15,6 +15,7 @@ from ..lazy import lazy
 from ..metrics.base import Counts, Scores
 from ..metrics.native import NativeMetric
 from .lists import NBest
+from .templates import template_features
 
 # The templates of :func:`reshuffle.tune.template_features`, of which each feature has its template before ``=``.
 COUNTING = ("ngram", "presence")
@@ -81,8 +82,6 @@ def weighted_scores(
             total += weight * lists.dense[:, i]
     parts = [lists.sparse]
     if templates:
-        from .l1 import template_features  # only where features are made
-
         made = [name for name in weights if name.partition("=")[0] in templates]
         parts.append(template_features(lists, templates, sources=sources, edges=edges, known=made))
     for part in parts:

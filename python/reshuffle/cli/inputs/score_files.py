@@ -16,8 +16,7 @@ from ...errors import InputError, listed
 
 if TYPE_CHECKING:
     from ...data.formats.base import Source
-    from ...data.joined_scores import OpenedLog
-    from ...data.score_tables import ScoreTable
+    from ...data.score_tables import ScoreFile, ScoreTable
     from ...options.files import SetFiles
 
 # Formats that name systems by their files.
@@ -198,7 +197,8 @@ class ScoreFiles:
             for key in keys:
                 name = split_name(wanted[key])[1]
                 if log is not None:
-                    found[key] = _InFile(wanted[key], log=log.scores(name, key[0]))
+                    own = key[0] if name is None and key[0] in log.names else name
+                    found[key] = _InFile(wanted[key], log=log.table(log.chosen(own)))
                     continue
                 found[key] = _InFile(
                     wanted[key], self._in_table(key[0], source, name, format_name), format_name in BY_FILE
@@ -220,7 +220,7 @@ class ScoreFiles:
             others=[column for file, column in ids if file == source.file and column is not None],
         )
 
-    def _log(self, source: Source) -> OpenedLog | None:
+    def _log(self, source: Source) -> ScoreFile | None:
         if self.input_format is not None or not may_be_log(source.file):
             return None
         from ...data.joined_scores import open_log

@@ -13,7 +13,7 @@ from ...data.count_files import is_count_file
 from ...data.files import STDIN, check_stdin
 from ...data.manifest import Manifest
 from ...errors import InputError, listed
-from ...options.declare import NO_KEY, Options, options_of
+from ...options.declare import NO_KEY, OF_ALL_SETS, Options, options_of
 from ...options.files import Measured, SetFiles, Sets
 from ...sets import SetData, on_test_set
 from ..declared import flag_of, given_values
@@ -109,8 +109,15 @@ def keys_with_flags(record: type[Options]) -> dict[str, str]:
     return {
         name: flag_of(each)
         for name, each in options_of(record).items()
-        if each.flag.shown and NO_KEY not in each.rules and name != "input_format"
+        if each.flag.shown and NO_KEY not in each.rules and OF_ALL_SETS not in each.rules
     }
+
+
+def check_one_set(record: type[Options], options: Mapping[str, Any], advice: str) -> None:
+    """:class:`InputError` for options that belong to one test set. ``advice`` has a place for the key instead."""
+    for key, flag in keys_with_flags(record).items():
+        if options.get(key) not in (None, ()):  # 0 is a number of a segment
+            raise InputError(f"{flag} is for one test set: {advice.format(key)}")
 
 
 def _check_several(sets: Sets, reference: str | None, options: Mapping[str, Any]) -> None:
@@ -122,9 +129,7 @@ def _check_several(sets: Sets, reference: str | None, options: Mapping[str, Any]
         raise InputError(
             f"REF and SYS cannot be combined with {chosen}: make them a test set of it, or leave {reference} out"
         )
-    for key, flag in keys_with_flags(SetFiles).items():
-        if options[key]:
-            raise InputError(f"{flag} is for one test set: use --manifest FILE, with the key '{key}'")
+    check_one_set(SetFiles, options, "use --manifest FILE, with the key '{}'")
 
 
 def _from_words(sets: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Any]]:
@@ -145,14 +150,15 @@ def completed(given: AnyFiles, values: Mapping[str, Any], folder: Path) -> AnyFi
         values["metrics"] = tuple(parse_metric(text, folder) for text in values["metrics"])
     options = {**given.metric_options, **values.get("metric_options", {})}
     values["metric_options"] = {name: value for name, value in options.items() if value is not None}
+    references = values.get("references")
+    if references and is_count_file(references[0]):
+        values["systems"] = names_in_counts(references[0], values.get("systems", ()), folder)
     return evolve(given, **values)
 
 
 def _files_of_set(given: SetFiles, values: Mapping[str, Any], folder: Path) -> SetFiles:
     """The files of a test set, which has texts or scores."""
     files = completed(given, values, folder)
-    if files.references and is_count_file(files.references[0]):
-        files = evolve(files, systems=names_in_counts(files.references[0], files.systems, folder))
     if files.references and not files.systems:
         raise InputError("references without systems: add the key 'systems'")
     if files.systems and not files.references:

@@ -42,7 +42,7 @@ def _table(names: object, default: str) -> Any:
         "reshuffle oracle --samples a.txt b.txt c.txt --refs ref.txt -m chrf -o oracle.json",
     ),
     arguments=ARGUMENTS,
-    common=("nbest", "samples", "refs", "model", "metric", "save", "outputs", "fmt"),
+    common=("nbest", "samples", "references", "model", "metric", "save", "outputs", "fmt"),
     context_settings={"allow_extra_args": True},
 )
 @all_of(
@@ -91,7 +91,7 @@ def oracle_command(context: click.Context, /, **options: Any) -> None:
         "reshuffle mbr --nbest test.nbest.gz --totals --scale 0.5 -m bleu --refs test.ref --evaluate bleu chrf ter",
     ),
     arguments=ARGUMENTS,
-    common=("nbest", "samples", "per_sentence", "refs", "model", "metric", "save", "outputs", "fmt"),
+    common=("nbest", "samples", "per_sentence", "references", "model", "metric", "save", "outputs", "fmt"),
     context_settings={"allow_extra_args": True},
 )
 @all_of(

@@ -2,8 +2,8 @@
 
 To add a command, write ``cli/meta/NAME.py`` with a function that is decorated with ``@click.command("NAME",
 cls=Command, …)``, and add a line to :data:`COMMANDS`. The options of the function that it calls are declared in
-:mod:`reshuffle.options.meta`; ``options.py`` has those of files, and ``jobs.py`` reads the files of test sets. Import
-what computes in the body: ``--help`` must not wait for numpy.
+:mod:`reshuffle.options.meta`; those of files in :mod:`reshuffle.options.meta_files`; ``inputs.py`` reads these
+files. Import what computes in the body: ``--help`` must not wait for numpy.
 """
 
 from __future__ import annotations

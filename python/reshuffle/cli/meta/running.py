@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from attrs import evolve
@@ -14,11 +13,12 @@ from ...names import metric_key
 from ...options.declare import call
 from ...options.meta import Evaluation
 from ...results.studies import StudyResult
+from ...settings import Resampling
 from ..declared import given_values, made
 from ..executors import chosen_executor
 from ..output import chosen_output, destination
 from ..progress import progress_bar
-from .jobs import MetaJobs
+from .inputs import MetaInputs
 
 Record = TypeVar("Record", bound=Evaluation)
 
@@ -51,16 +51,15 @@ def run_meta(
     """
     reports, layout = chosen_output(options)
     executor = options.pop("executor")
-    options |= {"n_resamples": chosen.n_resamples, "seed": chosen.seed, "threads": chosen.threads}
-    jobs = MetaJobs.from_options(options, default)
+    inputs = MetaInputs.from_options(options, default, chosen.threads)
     if options:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
     with (
-        destination(reports, jobs.inputs, layout, tables) as write,
+        destination(reports, inputs.paths, layout, tables) as write,
         chosen_executor(executor, chosen.threads) as workers,
     ):
         with progress_bar() as progress:
-            sets = jobs.read(replace(jobs.resampling, progress=progress, executor=workers))
+            sets = inputs.read(Resampling(threads=chosen.threads, progress=progress, executor=workers))
             given: dict[str, Any] = {"test_sets": sets, "executor": workers, "progress": progress}
             baseline = getattr(chosen, "baseline", None)
             if baseline is not None:

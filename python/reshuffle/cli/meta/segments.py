@@ -11,7 +11,7 @@ from ...options.meta import Segments
 from ..command import Command
 from ..declared import declared_options
 from ..options import EXECUTOR, all_of
-from .options import ARGUMENTS, COMMON, HUMAN, OUTPUTS, SETS, chosen_table, metrics_option, output
+from .options import ARGUMENTS, COMMON, chosen_table, file_options, metrics_option, output
 
 TABLES = tuple(name for name in get_args(types.MetaTable) if name != "systems")
 
@@ -31,7 +31,7 @@ TABLES = tuple(name for name in get_args(types.MetaTable) if name != "systems")
     context_settings={"allow_extra_args": True},
 )
 @all_of(
-    HUMAN, OUTPUTS, SETS, metrics_option("sentbleu"), declared_options(Segments), (EXECUTOR,), chosen_table(TABLES),
+    file_options(), metrics_option("sentbleu"), declared_options(Segments), (EXECUTOR,), chosen_table(TABLES),
     output,
 )  # fmt: skip
 @click.pass_context

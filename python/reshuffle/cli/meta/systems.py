@@ -11,7 +11,7 @@ from ...options.meta import Systems
 from ..command import Command
 from ..declared import declared_options
 from ..options import EXECUTOR, all_of
-from .options import ARGUMENTS, COMMON, HUMAN, OUTPUTS, SETS, chosen_table, metrics_option, output
+from .options import ARGUMENTS, COMMON, chosen_table, file_options, metrics_option, output
 
 TABLES = get_args(types.MetaTable)
 
@@ -28,9 +28,7 @@ TABLES = get_args(types.MetaTable)
     common=(*COMMON, "coefficients"),
     context_settings={"allow_extra_args": True},
 )
-@all_of(
-    HUMAN, OUTPUTS, SETS, metrics_option("bleu"), declared_options(Systems), (EXECUTOR,), chosen_table(TABLES), output
-)
+@all_of(file_options(), metrics_option("bleu"), declared_options(Systems), (EXECUTOR,), chosen_table(TABLES), output)
 @click.pass_context
 def systems_command(context: click.Context, /, **options: Any) -> None:
     """Do the scores of systems agree with people?

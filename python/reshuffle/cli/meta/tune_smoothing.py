@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -11,19 +10,12 @@ from ...errors import InputError, quoted, unknown_name
 from ...options.meta import TuneSmoothing
 from ..command import Command, option
 from ..declared import declared_options
-from ..options import EXECUTOR, Decorator, all_of
+from ..options import EXECUTOR, all_of
 from ..params import StrParam
-from .options import ARGUMENTS, COMMON, HUMAN, OUTPUTS, SETS, output
+from .options import ARGUMENTS, COMMON, file_options, output
 
-# The options of other commands of this group that have no place here, with their values if they are not set.
-NOT_FOR_VOTES: Mapping[str, Any] = {
-    "human": None,
-    "human_format": None,
-    "columns": (),
-    "test_set": None,
-    "metric_scores": (),
-    "lower_is_better": (),
-}
+# The options of files that are for human scores, or for metrics from other programs.
+NOT_FOR_VOTES = ("human", "human_format", "columns", "test_set", "score_files", "lower_is_better")
 
 # The smoothings that have a parameter, and what it is called.
 TUNED = {"1": "epsilon", "4": "K", "6": "alpha", "7": "K"}
@@ -66,16 +58,6 @@ GRID = (
 )
 
 
-def for_votes(options: tuple[Decorator, ...]) -> tuple[Decorator, ...]:
-    """The options without those that are for human scores, or for metrics from other programs."""
-
-    def name(decorator: Decorator) -> str:
-        decorated = decorator(lambda: None)
-        return str(decorated.__click_params__[0].name)  # type: ignore[attr-defined]
-
-    return tuple(each for each in options if name(each) not in NOT_FOR_VOTES)
-
-
 @click.command(
     "tune-smoothing",
     cls=Command,
@@ -89,9 +71,7 @@ def for_votes(options: tuple[Decorator, ...]) -> tuple[Decorator, ...]:
     context_settings={"allow_extra_args": True},
 )
 @all_of(
-    for_votes(HUMAN),
-    for_votes(OUTPUTS),
-    SETS,
+    file_options(but=NOT_FOR_VOTES),
     GRID,
     declared_options(TuneSmoothing),
     (EXECUTOR,),
@@ -109,5 +89,5 @@ def tune_smoothing_command(context: click.Context, /, **options: Any) -> None:
     from .tuning import metrics_of_grids
 
     record = chosen(TuneSmoothing, context.args, options)
-    options |= {**NOT_FOR_VOTES, "table": None, "metrics": metrics_of_grids(options)}
+    options |= {"table": None, "metrics": metrics_of_grids(options)}
     run_meta(tune_smoothing, record, options, "sentbleu", ())

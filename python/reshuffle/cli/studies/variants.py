@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from ...errors import InputError, either
+from ...names import names_in
 from ...options.declare import call
 from ...options.tuning import TrainVariants
 from ..command import option
 from ..declared import declared_options, given_values, made
 from ..metric_options import MetricChoice
-from ..params import names_in
 from ..tune.options import CountedMetric
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
 """``reshuffle tune`` and ``reshuffle rerank``: weights of features on k-best lists.
 
 The commands of the group are made from :data:`reshuffle.tune.options.OPTIMIZERS`: an optimizer that is added there has
-a command, with a flag for each option. ``options.py`` has the options of all optimizers, and ``running.py`` reads the
-files.
+a command, with a flag for each option. :mod:`reshuffle.options.list_files` declares those of files, ``options.py`` has
+the others, and ``running.py`` reads the files.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import click
 
 from ... import types
 from ...options.declare import options_of
+from ...options.list_files import Decoding, TuneFiles
 from ...tune.options import OPTIMIZERS, Optimizer
 from ..command import Command
 from ..declared import declared_options
@@ -23,7 +24,6 @@ from .options import (
     ARGUMENTS,
     COMMON,
     INPUT,
-    LOOP,
     METRIC,
     SAVE,
     SENTENCE_METRIC,
@@ -77,6 +77,7 @@ def _command(optimizer: Optimizer) -> click.Command:
     """The command of an optimizer."""
     sentences = (SENTENCE_METRIC[optimizer.optimises],) if optimizer.optimises in SENTENCE_METRIC else ()
     with_sources = SOURCES if "templates" in options_of(optimizer.options) else ()
+    files = declared_options(TuneFiles, (*INPUT, *with_sources))
 
     @click.command(
         optimizer.name,
@@ -88,13 +89,12 @@ def _command(optimizer: Optimizer) -> click.Command:
         help=f"{optimizer.about}\n\n{ABOUT[optimizer.name]}",
     )
     @all_of(
-        INPUT,
-        with_sources,
+        files,
         METRIC,
         sentences,
         declared_options(optimizer.options),
         replications(optimizer),
-        LOOP,
+        declared_options(Decoding),
         SAVE,
         TABLE,
         output_options(get_args(types.Format), "text"),

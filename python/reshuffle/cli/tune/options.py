@@ -9,13 +9,15 @@ import click
 
 from ... import types
 from ...errors import InputError, either, quoted
+from ...options.declare import options_of
+from ...options.list_files import Decoding, TuneFiles
 from ...options.tuning import Tune
 from ...tune.options import Optimizer
 from ..command import option
 from ..declared import declared_options
 from ..habits import EXTERNAL
-from ..options import READING, Decorator, any_of, executor_option
-from ..params import Metric, Name, WordList
+from ..options import Decorator, any_of, executor_option
+from ..params import Metric, Name
 
 ARGUMENTS = (
     (
@@ -34,63 +36,9 @@ ARGUMENTS = (
 OF_TEXTS = [name for name in get_args(types.MetricName) if name != "depf"]
 
 
-INPUT = (
-    option(
-        "Input",
-        "--nbest",
-        multiple=True,
-        greedy=True,
-        metavar="NBEST...",
-        help="The lists to tune on. Several files are lists of the same sentences, which are joined.",
-    ),
-    option(
-        "Input",
-        "--ref",
-        "--refs",
-        "refs",
-        multiple=True,
-        greedy=["--refs"],
-        metavar="REF...",
-        help="Their references. --ref REF adds one; --refs takes all files up to the next option. Several files are "
-        "several references of each segment.",
-    ),
-    option(
-        "Input",
-        "--init",
-        metavar="FILE",
-        help="Initial weights, whose scores are shown as Start; mert, kbmira and xbleu search from there. Lines 'name "
-        "value' or 'name= value ...', JSON, moses.ini, or init.opt of Moses (weights in the order of features, then "
-        "lower and upper limits of random restarts).",
-    ),
-    option(
-        "Input",
-        "--dev-set",
-        "dev",
-        greedy=True,
-        type=WordList(),
-        metavar="NBEST REF...",
-        help="Development lists and their references, for the scores and s_dev.  [default: those that are tuned on]",
-    ),
-    option(
-        "Input",
-        "--test-set",
-        "test",
-        greedy=True,
-        type=WordList(),
-        metavar="NBEST REF...",
-        help="Test lists and their references.",
-    ),
-    option("Input", "--first-id", type=int, default=0, show_default=True, metavar="N",
-           help="The id that lists give to the first sentence."),
-    *READING,
-)  # fmt: skip
-
-SOURCES = (
-    option("Input", "--sources", metavar="FILE",
-           help="The source of each sentence, for the templates phrase and words."),
-    option("Input", "--dev-sources", metavar="FILE", help="The same for --dev-set."),
-    option("Input", "--test-sources", metavar="FILE", help="The same for --test-set."),
-)  # fmt: skip
+# The options of files beside the sources, which only features of templates need.
+SOURCES = ("sources", "dev_sources", "test_sources")
+INPUT = [name for name in options_of(TuneFiles) if name not in (*SOURCES, *options_of(Decoding))]
 
 
 class CountedMetric(Metric):
@@ -145,24 +93,6 @@ def replications(optimizer: Optimizer) -> Sequence[Decorator]:
     return (*declared_options(Tune), *executor)
 
 
-LOOP = (
-    option(
-        "Decoder",
-        "--decoder",
-        metavar="COMMAND",
-        help="A program that reads weights ('name value' lines) from the file {weights} and writes lists to the file "
-        "{nbest}: 'decode.sh {weights} {nbest}'. Without --nbest it also writes the first lists, with the weights of "
-        "--init.",
-    ),
-    option(
-        "Decoder",
-        "--simulate",
-        metavar="NBEST",
-        help="Large lists instead of a decoder: each round adds their best --size entries under the weights.",
-    ),
-    option("Decoder", "--size", type=int, metavar="K", help="With --simulate: entries per sentence.  [default: 100]"),
-)  # fmt: skip
-
 SAVE = (
     option(
         "Output",
@@ -185,4 +115,4 @@ TABLE = (
 )
 
 # What the short help shows.
-COMMON = ("nbest", "refs", "init", "test", "metric", "replications", "save", "outputs", "fmt")
+COMMON = ("nbest", "references", "init", "test", "metric", "replications", "save", "outputs", "fmt")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from ... import types
 from ..._core import Progress
@@ -13,6 +13,7 @@ from ...data.files import STDIN, check_stdin
 from ...errors import InputError, listed
 from ...metrics.native import NativeMetric
 from ...options.declare import call
+from ...options.list_files import TuneFiles
 from ...options.tuning import Tune
 from ...tune import NBest, Weights, command_decoder, read_weights, simulated_decoder, tune
 from ...tune.decoders import Decoder
@@ -28,8 +29,9 @@ from ..output import chosen_output, destination
 from ..process import cleanup
 from ..progress import progress_bar
 from .files import lines_of, prepared_folder, read_lists, read_references, save
+from .options import SOURCES
 
-# The options with files, and the default size of simulated lists.
+# The default size of simulated lists.
 SIZE = 100
 
 
@@ -48,7 +50,7 @@ def run_tune(optimizer: Optimizer, arguments: Sequence[str], options: dict[str, 
     metric, sentence = _metrics(optimizer, options)
     inputs = {"optimizer": own, "lists": None, "references": (), "metric": metric, "sentence_metric": sentence}
     chosen = made(Tune, inputs | given_values(Tune, options))
-    files = _Files(options, chosen.rounds)
+    files = _Files.from_options(options, chosen.rounds)
     executor, folder = options.pop("executor", None), options.pop("save")
     if options:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
@@ -77,24 +79,20 @@ def _metrics(optimizer: Optimizer, options: dict[str, Any]) -> tuple[NativeMetri
     return metric, others[0] if others else None
 
 
-class _Files:
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class _Files(TuneFiles):
     """The checked files of a command."""
 
-    def __init__(self, options: dict[str, Any], rounds: int) -> None:
-        """Check all that can be checked before files are read, and remove the options used here from ``options``."""
-        self.nbest, self.refs, self.init = (options.pop(name) for name in ("nbest", "refs", "init"))
-        self.held_out = {name: _pair(name, options.pop(name)) for name in ("dev", "test")}
-        self.sources = {name: options.pop(name, None) for name in ("sources", "dev_sources", "test_sources")}
-        self.rounds = rounds
-        self.decoder, self.simulate, self.size = (options.pop(name) for name in ("decoder", "simulate", "size"))
-        self.first_id, self.input_format, self.max_input = (
-            options.pop(name) for name in ("first_id", "input_format", "max_input")
-        )
-        self._check()
-        check_stdin(self.inputs.count(STDIN))
+    @classmethod
+    def from_options(cls, options: dict[str, Any], rounds: int) -> _Files:
+        """Take the files out of ``options``, and check all that can be checked before they are read."""
+        files = cls(**given_values(TuneFiles, options))
+        files._check(rounds)
+        check_stdin(files.inputs.count(STDIN))
+        return files
 
-    def _check(self) -> None:
-        if not self.refs:
+    def _check(self, rounds: int) -> None:
+        if not self.references:
             raise InputError("no references: add --refs REF, with a segment for each sentence of the lists")
         if self.decoder is not None and self.simulate is not None:
             raise InputError("--decoder and --simulate cannot be combined: leave out one of them")
@@ -103,28 +101,41 @@ class _Files:
             raise InputError("no lists: add --nbest NBEST")
         if not self.nbest and self.init is None:
             raise InputError("without --nbest, the decoder needs weights for the first lists: add --init FILE")
-        if self.rounds > 1 and not loop:
+        if rounds > 1 and not loop:
             raise InputError("--rounds needs a decoder: add --decoder COMMAND, or --simulate NBEST")
-        if loop and self.rounds == 1 and self.nbest:
+        if loop and rounds == 1 and self.nbest:
             raise InputError("a decoder needs several rounds: add --rounds N")
+        if self.size is not None and self.simulate is None:
+            raise InputError("--size is for --simulate: leave it out")
         if self.size is not None:
-            if self.simulate is None:
-                raise InputError("--size is for --simulate: leave it out")
             check_integer("--size", self.size, 1)
-        for name in ("dev", "test"):
-            if self.sources[f"{name}_sources"] is not None and self.held_out[name] is None:
+        for name, pair in self._held_out.items():
+            if pair is not None and len(pair) < 2:
+                raise InputError(
+                    f"--{name}-set: expected lists and their references, got {listed(pair)}: write --{name}-set NBEST "
+                    "REF"
+                )
+            if pair is None and self._sources[f"{name}_sources"] is not None:
                 raise InputError(f"--{name}-sources needs --{name}-set")
+
+    @property
+    def _held_out(self) -> dict[str, tuple[str, ...] | None]:
+        return {"dev": self.dev, "test": self.test}
+
+    @property
+    def _sources(self) -> dict[str, str | None]:
+        return {name: getattr(self, name) for name in SOURCES}
 
     @property
     def inputs(self) -> list[str]:
         """All files that will be read."""
-        single = [self.init, self.simulate, *self.sources.values()]
-        pairs = [file for pair in self.held_out.values() if pair is not None for file in pair]
-        return [*self.nbest, *self.refs, *pairs, *(file for file in single if file is not None)]
+        single = [self.init, self.simulate, *self._sources.values()]
+        pairs = [file for pair in self._held_out.values() if pair is not None for file in pair]
+        return [*self.nbest, *self.references, *pairs, *(file for file in single if file is not None)]
 
     def read(self, metric: NativeMetric, progress: Progress) -> dict[str, Any]:
         """The arguments of :func:`reshuffle.tune.tune` that come from files."""
-        references = read_references(self.refs, self.input_format, self.max_input)
+        references = read_references(self.references, self.input_format, self.max_input)
         n = len(references[0])
         lists = read_lists(self.nbest, self.first_id, self.max_input) if self.nbest else None
         large = None if self.simulate is None else self._lists(self.simulate)
@@ -135,11 +146,11 @@ class _Files:
             "decoder": self._decoder(large, n),
         }
         sizes = {"sources": n}
-        for name, pair in self.held_out.items():
+        for name, pair in self._held_out.items():
             if pair is not None:
                 own, refs = self._lists(pair[0]), read_references(pair[1:], self.input_format, self.max_input)
                 found[name], sizes[f"{name}_sources"] = (own, refs), len(refs[0])
-        for name, path in self.sources.items():
+        for name, path in self._sources.items():
             if path is not None:
                 found[name] = lines_of(path, sizes[name], self.input_format, self.max_input)
         return found
@@ -166,12 +177,3 @@ class _Files:
         if self.decoder is None:
             return None
         return command_decoder(self.decoder, first_id=self.first_id, max_input=self.max_input)
-
-
-def _pair(name: str, files: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """Lists and their references."""
-    if files is not None and len(files) < 2:
-        raise InputError(
-            f"--{name}-set: expected lists and their references, got {listed(files)}: write --{name}-set NBEST REF"
-        )
-    return files

@@ -16,8 +16,9 @@ from ...errors import LINE_MESSAGE, InputError, quoted
 from ..files import split_lines, uncompressed
 from ..formats import comet
 from ..formats.base import Source, shown_json
+from ..formats.table import Rows
 from ..scores import MISSING_WORDS
-from .base import Cells, Rows, ScoreFormat, ScoreOptions, codes, numbers
+from .base import Cells, ScoreFormat, ScoreOptions, codes, numbers
 
 # The system of a file that names none.
 UNNAMED = "system"

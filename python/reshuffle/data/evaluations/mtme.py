@@ -9,7 +9,8 @@ import numpy as np
 from ...errors import quoted
 from ..files import uncompressed
 from ..formats.base import Source
-from .base import Cells, Integers, Rows, ScoreFormat, ScoreOptions, codes, numbers, read_rows
+from ..formats.table import Rows, read_rows
+from .base import Cells, Integers, ScoreFormat, ScoreOptions, codes, numbers
 
 ENDINGS = (".seg.score", ".sys.score", ".score")
 

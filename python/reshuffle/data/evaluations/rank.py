@@ -6,7 +6,8 @@ import numpy as np
 
 from ...errors import quoted
 from ..formats.base import Source
-from .base import JudgmentFormat, Votes, codes, integers, only, read_rows
+from ..formats.table import read_rows
+from .base import JudgmentFormat, Votes, codes, integers, only
 
 BASE = 1  # "newstest2013" has 3,000 segments, and the files have numbers from 1 to 3000
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ...errors import quoted
 from ..formats.base import Source
-from .base import Integers, JudgmentFormat, Rows, Votes, codes, integers, only, read_rows
+from ..formats.table import Rows, read_rows
+from .base import Integers, JudgmentFormat, Votes, codes, integers, only
 
 # Names of languages in the files, and their codes.
 LANGUAGES = {

@@ -11,19 +11,9 @@ import numpy as np
 from ...errors import LINE_MESSAGE, InputError, listed, quoted, unknown_name, warn
 from ..files import split_lines
 from ..formats.base import Source, shown_json
+from ..formats.table import Rows, read_rows
 from ..scores import MISSING_WORDS, ROLES, TEXTS
-from .base import (
-    Cells,
-    Integers,
-    Rows,
-    ScoreFormat,
-    ScoreOptions,
-    codes,
-    integers,
-    numbers,
-    only,
-    read_rows,
-)  # fmt: skip
+from .base import Cells, Integers, ScoreFormat, ScoreOptions, codes, integers, numbers, only
 
 # All known headers of segments count from 1. WMT17's SID: the sources of all 560 segments of de-en are on these lines.
 BASE = 1

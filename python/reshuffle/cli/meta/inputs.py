@@ -25,77 +25,45 @@ from ...options.meta_files import MetaFiles
 from ...resampling.counting import Data, labels_of
 from ...sets import on_test_set
 from ...settings import Resampling
-from ..inputs.counts import names_in_counts
 from ..inputs.metrics import metrics_of
-from ..inputs.sets import command_line, completed, read_manifest
+from ..inputs.sets import check_one_set, command_line, completed, read_manifest
 from ..inputs.test_set import Input
 from ..metric_options import MetricChoice
-from ..params import FLAGS
 
-# The options that belong to one test set, and the keys of manifests for them.
-OF_ONE_SET: Mapping[str, tuple[str, str]] = {
-    "judgments": ("--judgments", "judgments"),
-    "judgments_format": ("--judgments-format", "judgments_format"),
-    "human": ("--human", "human"),
-    "human_format": ("--human-format", "human_format"),
-    "columns": ("--columns", "columns"),
-    "sysmap": ("--sysmap", "sysmap"),
-    "language_pair": ("--language-pair", "language_pair"),
-    "test_set": ("--test-set", "test_set"),
-    "segment_base": ("--segment-base", "segment_base"),
-    "refs": ("--refs", "references"),
-    "systems": ("--systems", "systems"),
-    "metric_scores": ("--metric-scores", "metric_scores"),
-    "lower_is_better": ("--lower-is-better", "lower_is_better"),
-}
 # The name of people's scores in --lower-is-better.
 HUMAN = "human"
 
 
 @dataclass(frozen=True)
-class MetaJob:
-    """The checked files of one test set, and a job that reads its texts."""
+class MetaInput:
+    """The checked files of one test set, and what reads its texts."""
 
     name: str
     files: MetaFiles
     texts: Input | None
-    resampling: Resampling
-    repeats: str
-    missing_systems: str
-    max_input: int
 
     @classmethod
-    def from_files(cls, name: str, files: MetaFiles, folder: Path, options: Mapping[str, Any], default: str) -> MetaJob:
-        """Check all that can be checked before files are read.
-
-        ``folder`` is that of the manifest, and ``default`` is the metric on texts if none is named.
-        """
-        in_file = bool(files.references) and is_count_file(files.references[0])
-        if in_file:
-            files = evolve(files, systems=names_in_counts(files.references[0], files.systems, folder))
+    def checked(cls, name: str, files: MetaFiles, default: str, threads: int | None) -> MetaInput:
+        """Check all that can be checked before files are read. ``default`` is the metric on texts if none is named."""
         _check_files(files)
-        chosen = files.metrics or ()
-        if not chosen and files.references and not in_file:
-            chosen = (MetricChoice(default),)
-        resampling = Resampling(*(options[each] for each in ("n_resamples", "seed", "threads")))
-        resampling.check(FLAGS)
+        in_file = bool(files.references) and is_count_file(files.references[0])
+        chosen = files.metrics or (() if in_file or not files.references else (MetricChoice(default),))
         texts = None
         if files.references:
-            own = taken(SetFiles, files, metrics=chosen, lower_is_better=(), max_input=options["max_input"])
-            texts = Input.checked(own, least=1, threads=resampling.threads)
+            own = taken(SetFiles, files, metrics=chosen, lower_is_better=())
+            texts = Input.checked(own, least=1, threads=threads)
         elif chosen:
             raise InputError(
                 f"-m {chosen[0].name} needs texts: add --refs and --systems; metrics of --metric-scores need no -m"
             )
         else:
             metrics_of([], files.metric_options)
-        repeats, missing = files.repeats or options["repeats"], files.missing_systems or options["missing_systems"]
-        checked = cls(name, files, texts, resampling, repeats, missing, options["max_input"])
+        checked = cls(name, files, texts)
         checked.check_metric_names()
         return checked
 
     @property
-    def inputs(self) -> list[str]:
+    def paths(self) -> list[str]:
         """All files that will be read."""
         texts = [] if self.texts is None else self.texts.paths
         people = [path for path in (self.files.judgments, self.files.human, self.files.sysmap) if path is not None]
@@ -121,20 +89,20 @@ class MetaJob:
 
     def read(self, resampling: Resampling) -> JudgedSet:
         """Read all files, and score the outputs."""
-        sysmap = None if self.files.sysmap is None else read_sysmap(self.files.sysmap, max_input=self.max_input)
+        sysmap = None if self.files.sysmap is None else read_sysmap(self.files.sysmap, max_input=self.files.max_input)
         if self.texts is None:
             return self._from_scores(sysmap)
         found = self.texts.read()
         data = Data.from_arguments(found.references, found.systems, found.metrics or (), warn_of_duplicates=False)
-        reader = _Reader(self, sysmap, data.names, data.n_segments)
+        reader = _Reader(self.files, sysmap, data.names, data.n_segments)
         return JudgedSet.from_data(data, reader.judgments(), reader.human, reader.scores(), self.name, resampling)
 
     def _from_scores(self, sysmap: SystemMap | None) -> JudgedSet:
         """Without texts, the systems are those that metrics scored, and all files tell how many segments there are."""
-        scores = _Reader(self, sysmap, None, None).scores()
+        scores = _Reader(self.files, sysmap, None, None).scores()
         names = tuple(dict.fromkeys(system for table in scores for system in table.systems))
         # The map has been applied to these names, and its targets need no mapping.
-        reader = _Reader(self, sysmap, names, None)
+        reader = _Reader(self.files, sysmap, names, None)
         judgments, human = reader.judgments(), reader.human
         sizes = [each.n_segments for each in (*scores, human, judgments) if each is not None]
         n_segments = max((n for n in sizes if n is not None), default=1)
@@ -159,20 +127,20 @@ def _padded(table: ScoreTable, n_segments: int) -> ScoreTable:
 class _Reader:
     """Reads judgments and scores of these systems and so many segments; None for those in the files."""
 
-    job: MetaJob
+    files: MetaFiles
     sysmap: SystemMap | None
     systems: tuple[str, ...] | None
     n_segments: int | None
 
     def judgments(self) -> Judgments | None:
         """The votes, if there are any."""
-        files = self.job.files
+        files = self.files
         if files.judgments is None:
             return None
         return read_judgments(
             files.judgments,
             language_pair=files.language_pair,
-            repeats=self.job.repeats,
+            repeats=files.repeats,
             input_format=files.judgments_format,
             **self._common(),
         )
@@ -180,7 +148,7 @@ class _Reader:
     @cached_property
     def human(self) -> ScoreTable | None:
         """The human scores, if there are any."""
-        files = self.job.files
+        files = self.files
         if files.human is None:
             return None
         path, metric = split_name(files.human)
@@ -195,9 +163,9 @@ class _Reader:
 
     def scores(self) -> list[ScoreTable]:
         """The scores of metrics from other programs, by the names that the user chose."""
-        files, found = self.job.files, []
+        files, found = self.files, []
         # Outputs that no one judged may have no scores, and scores of systems without outputs do not matter.
-        unknown = "error" if self.systems is None else self.job.missing_systems
+        unknown = "error" if self.systems is None else self.files.missing_systems
         common = {**self._common(), "unknown": unknown, "repeated": "error"}
         for name, given in files.metric_scores.items():
             path, metric = split_name(given)
@@ -225,14 +193,14 @@ class _Reader:
         return {
             "systems": self.systems,
             "sysmap": self.sysmap,
-            "segment_base": self.job.files.segment_base,
+            "segment_base": self.files.segment_base,
             "n_segments": self.n_segments,
-            "unknown": self.job.missing_systems,
-            "max_input": self.job.max_input,
+            "unknown": self.files.missing_systems,
+            "max_input": self.files.max_input,
         }
 
     def _of_tables(self) -> dict[str, Any]:
-        files = self.job.files
+        files = self.files
         return {"columns": files.columns, "language_pair": files.language_pair, "test_set": files.test_set}
 
 
@@ -240,7 +208,7 @@ def _check_files(files: MetaFiles) -> None:
     """:class:`InputError` if something that every evaluation needs is missing."""
     if files.judgments is None and files.human is None:
         raise InputError("nothing from people: add --judgments FILE (votes) or --human FILE (scores)")
-    if files.references and not files.systems:
+    if files.references and not files.systems and not is_count_file(files.references[0]):
         raise InputError("references without outputs: add --systems")
     if files.systems and not files.references:
         raise InputError("outputs without references: add --refs")
@@ -253,86 +221,61 @@ def _check_files(files: MetaFiles) -> None:
 
 
 @dataclass(frozen=True)
-class MetaJobs:
-    """The jobs of all test sets, by name, and the manifest."""
+class MetaInputs:
+    """All test sets by name, and the manifest."""
 
-    jobs: Mapping[str, MetaJob]
+    sets: Mapping[str, MetaInput]
     manifest: str | None
 
     @classmethod
-    def from_options(cls, options: dict[str, Any], default: str) -> MetaJobs:
-        """Check all that can be checked before files are read, and remove the options used here from ``options``."""
-        path, own = options.pop("manifest"), {name: options.pop(name) for name in OF_ONE_SET}
-        others = {name: options.pop(name) for name in ("n_resamples", "seed", "threads", "max_input")}
-        others |= {name: options.pop(name) for name in ("repeats", "missing_systems")}
-        given = command_line(MetaFiles, options, input_format=options.pop("input_format"))
-        if path is None:
-            files = evolve(given, **_from_options(own))
-            name = files.language_pair or ""
-            checked = cls({name: MetaJob.from_files(name, files, Path(), others, default)}, None)
-        else:
-            checked = cls(_from_manifest(path, own, given, others, default), path)
-        check_stdin(checked.inputs.count(STDIN))
+    def from_options(cls, options: dict[str, Any], default: str, threads: int | None) -> MetaInputs:
+        """Check all that can be checked before files are read, and take the options used here out of ``options``."""
+        path = options["manifest"]
+        if path is not None:
+            check_one_set(MetaFiles, options, "use the key '{}' in the manifest")
+        given = _with_names(command_line(MetaFiles, options))
+        found = {given.language_pair or "": given}
+        if path is not None:
+            manifest = read_manifest(path, "test sets with people's judgments in JSON or TOML")
+            found = {}
+            for name, values in manifest.sets(MetaFiles, reserved=("average", "pooled")).items():
+                with on_test_set(name):
+                    found[name] = completed(given, values, manifest.folder)
+        sets = {}
+        for name, files in found.items():
+            with on_test_set("" if path is None else name):
+                sets[name] = MetaInput.checked(name, files, default, threads)
+        checked = cls(sets, path)
+        check_stdin(checked.paths.count(STDIN))
         return checked
 
     @property
-    def resampling(self) -> Resampling:
-        """The settings of the replicates, which are those of every job."""
-        return next(iter(self.jobs.values())).resampling
-
-    @property
-    def inputs(self) -> list[str]:
+    def paths(self) -> list[str]:
         """All files that will be read."""
         own = [] if self.manifest is None else [self.manifest]
-        return [*own, *(file for job in self.jobs.values() for file in job.inputs)]
+        return [*own, *(path for each in self.sets.values() for path in each.paths)]
 
     def read(self, resampling: Resampling) -> list[JudgedSet]:
         """Read the files of all test sets, and score the outputs."""
         found = []
-        for name, job in self.jobs.items():
-            if len(self.jobs) == 1:
-                found.append(job.read(resampling))
-                continue
-            with on_test_set(name):
-                found.append(job.read(resampling))
+        for name, each in self.sets.items():
+            with on_test_set(name if len(self.sets) > 1 else ""):
+                found.append(each.read(resampling))
         return found
 
 
-def _from_manifest(
-    path: str, own: Mapping[str, Any], given: MetaFiles, others: Mapping[str, Any], default: str
-) -> dict[str, MetaJob]:
-    """The jobs of the test sets of a manifest."""
-    for name, (flag, key) in OF_ONE_SET.items():
-        if own[name] not in (None, ()):  # 0 is a number of a segment
-            raise InputError(f"{flag} is for one test set: use the key '{key}' in the manifest")
-    manifest = read_manifest(path, "test sets with people's judgments in JSON or TOML")
-    jobs = {}
-    for name, values in manifest.sets(MetaFiles, reserved=("average", "pooled")).items():
-        with on_test_set(name):
-            files = completed(given, values, manifest.folder)
-            jobs[name] = MetaJob.from_files(name, files, manifest.folder, others, default)
-    return jobs
-
-
-def _from_options(own: Mapping[str, Any]) -> dict[str, Any]:
-    """The files that options name, as fields of their record."""
-    columns: dict[str, str] = {}
-    for role, header in (each for given in own["columns"] for each in given):
-        if role in columns:
-            raise InputError(f"--columns {role} is used twice: leave out one of them")
-        columns[role] = header
+def _with_names(given: MetaFiles) -> MetaFiles:
+    """With those of ``--metric-scores`` by name that are written as NAME=FILE."""
     named: dict[str, str] = {}
     files: list[str] = []
-    for given in own["metric_scores"]:
-        name, equals, path = given.partition("=")
-        if not equals or Path(split_name(given)[0]).is_file():
-            files.append(given)
+    for word in given.score_files:
+        name, equals, path = word.partition("=")
+        if not equals or Path(split_name(word)[0]).is_file():
+            files.append(word)
         elif not name or not path:
-            raise InputError(f"--metric-scores: expected NAME=FILE, got {quoted(given)}")
+            raise InputError(f"--metric-scores: expected NAME=FILE, got {quoted(word)}")
         elif name in named:
             raise InputError(f"--metric-scores {name} is used twice: choose different names")
         else:
             named[name] = path
-    same = {name: value for name, value in own.items() if name != "refs"}
-    found = {"references": own["refs"], "metric_scores": named, "score_files": tuple(files), "columns": columns}
-    return same | found
+    return evolve(given, metric_scores=named, score_files=tuple(files))
