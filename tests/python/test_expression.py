@@ -217,7 +217,7 @@ def test_formulas_need_names_of_columns_that_agree() -> None:
         FromCounts("x", {"s": rows}, "a / b")
     with pytest.raises(InputError, match=r"'blue' is not the name of a metric"):
         FromCounts("x", {"s": rows}, "blue")
-    with pytest.raises(InputError, match=r"x: columns: expected 2 names, got \('a',\)"):
+    with pytest.raises(InputError, match=r"x, system s: expected a column for each of a, got shape \(2, 2\)"):
         FromCounts("x", {"s": rows}, "a / b", columns=("a",))
     one, other = {"a": [1], "b": [2]}, {"b": [1], "a": [2]}
     with pytest.raises(InputError, match=r"x: the columns of s are a, b, those of t b, a"):
@@ -236,3 +236,16 @@ def test_names_that_are_no_identifiers_stand_between_backquotes() -> None:
 def test_names_of_metrics_stay_formulas_of_metrics() -> None:
     rows = {"s": metric("bleu").suff_stats([["a b c d"]], [["a b c d"]])[0]}
     assert FromCounts("x", rows, "bleu").signature() == "x|counts:given|BLEU|case:mixed|eff:no|tok:13a|smooth:exp"
+
+
+def test_real_numbers_are_counted_in_steps_of_their_resolution() -> None:
+    tables = {"a": {"loss": [0.5, 1.25], "n": [2, 3]}, "b": {"loss": [0.1, 2.0], "n": [2, 3]}}
+    own = FromCounts("x", tables, "loss / n")
+    assert own.counts["a"].tolist() == [[50, 2], [125, 3]]
+    assert own.signature() == "x|counts:given|formula:loss/n|resolution:loss=10^-2"
+    assert score(metrics=own).scores[0].score == pytest.approx(1.75 / 5, rel=1e-15)
+    assert score(metrics=own).scores[0].details == {"loss": 1.75, "n": 5}
+    third = {"a": {"loss": np.array([1 / 3, 2 / 3])}}
+    assert "resolution:loss=2^-" in FromCounts("x", third, "loss").signature()
+    with pytest.raises(InputError, match=r"x, system a, column loss, segment 2: expected a finite number, got nan"):
+        FromCounts("x", {"a": {"loss": [0.5, float("nan")]}}, "loss")

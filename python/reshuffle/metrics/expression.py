@@ -27,6 +27,8 @@ class Expression(Metric):
         The formula, without the spaces that it was written with.
     names : tuple of str
         Columns that the formula may use.
+    scales : tuple of float
+        Of each of them, the number of steps of its resolution in 1; empty if all have integers.
     columns : list of str
         The columns that it uses.
 
@@ -51,18 +53,19 @@ class Expression(Metric):
     name: str
     text: str
     names: tuple[str, ...]
+    scales: tuple[float, ...] = ()
     higher_is_better: bool = True
     core: _core.Metric = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        names = [*self.names, *([] if SEGMENTS in self.names else [SEGMENTS])]
-        core = _core.Metric.expression(self.name, self.text, names, self.higher_is_better)
-        ((_, text),) = core.signature
+        columns = dict(zip(self.names, self.scales or [1.0] * len(self.names), strict=True))
+        columns.setdefault(SEGMENTS, 1.0)
+        core = _core.Metric.expression(self.name, self.text, list(columns.items()), self.higher_is_better)
         object.__setattr__(self, "core", core)
-        object.__setattr__(self, "text", text)
+        object.__setattr__(self, "text", dict(core.signature)["formula"])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.name, self.text, self.names, self.higher_is_better)
+        return type(self), (self.name, self.text, self.names, self.scales, self.higher_is_better)
 
     @property
     def columns(self) -> list[str]:
@@ -72,7 +75,9 @@ class Expression(Metric):
     @property
     def options(self) -> Mapping[str, Any]:
         """What the formula is made from, besides its name and the names of its columns."""
-        return {"text": self.text, "higher_is_better": self.higher_is_better}
+        scales = dict(zip(self.names, self.scales, strict=False))
+        used = [scales.get(column, 1.0) for column in self.columns]
+        return {"text": self.text, "scales": used, "higher_is_better": self.higher_is_better}
 
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`. Raises :class:`InputError` for sums for which the formula has no value."""
@@ -88,4 +93,4 @@ class Expression(Metric):
 
     def formula_signature(self) -> str:
         """See :meth:`Metric.formula_signature`."""
-        return ":".join(*self.core.signature)
+        return "|".join(map(":".join, self.core.signature))

@@ -34,7 +34,6 @@ from ..validate import (
     expected_score,
 )
 from .base import (
-    LARGEST_SUM,
     Counts,
     Kink,
     Metric,
@@ -46,17 +45,11 @@ from .base import (
     totals_array,
 )
 from .expression import Expression
+from .fixed_point import MAX_RELATIVE_ERROR, steps_of
+from .named_counts import named_counts
 from .native import NativeMetric, metric, resolve
 
 PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # or a table from any package
-
-# The resolution of scores is chosen so that their sum is at most MAX_SUM_OF_SCORES. Draws of D documents are rejected
-# if D times the largest document could exceed LARGEST_SUM, so this factor allows a document of 128 times mean size.
-MAX_RELATIVE_DOCUMENT = 128
-MAX_SUM_OF_SCORES = float(LARGEST_SUM // MAX_RELATIVE_DOCUMENT)
-MAX_DECIMALS = 15
-# Largest rounding error of a score, relative to the system's largest score.
-MAX_RELATIVE_ERROR = 1e-9
 
 # What to do about missing scores, as in :data:`reshuffle.types.Missing`.
 TREATMENTS_OF_MISSING = ("error", "pairwise")
@@ -189,7 +182,7 @@ class SegmentScores(PrecomputedCounts):
                 f"{self.name}: all scores are at most {largest:g} in magnitude, which is too small (expected one of at "
                 f"least {SMALLEST_SCORE:g}): multiply all scores by a constant"
             )
-        scale = _scale(all_scores[~np.isnan(all_scores)] if lacking else all_scores, len(next(iter(arrays.values()))))
+        scale = steps_of(all_scores[~np.isnan(all_scores)] if lacking else all_scores, len(next(iter(arrays.values()))))
         counts = {}
         max_error = 0.0
         for system, scores in arrays.items():
@@ -310,18 +303,6 @@ def _with_nan(what: str, scores: Any) -> Any:
     return [math.nan if lacks else value for value, lacks in zip(segment_list(what, scores), is_missing, strict=True)]
 
 
-def _scale(scores: Scores, segments: int) -> float:
-    """The number of steps of the resolution in 1: a power of ten if one is fine enough, else a power of two."""
-    largest = float(np.abs(scores).max())
-    for decimals in range(MAX_DECIMALS + 1):
-        scale = 10.0**decimals
-        if largest * scale * segments > MAX_SUM_OF_SCORES:
-            break
-        if np.array_equal(np.round(scores, decimals), scores):
-            return scale
-    return 2.0 ** math.floor(math.log2(MAX_SUM_OF_SCORES / segments) - math.log2(largest)) if largest else 1.0
-
-
 class CountsOfFormula(PrecomputedCounts):
     """Precomputed counts that the formula of another metric scores."""
 
@@ -364,7 +345,7 @@ class FromCounts(CountsOfFormula):
         Name of the metric in tables and signatures.
     counts : mapping of str to (S, K) integers, or sequence of (S, K) integers for each system
         The counts of each system, as an array or as a table of K columns. Systems without names are called
-        ``system 1``, ``system 2`` …
+        ``system 1``, ``system 2`` … For a formula as text they may be real numbers: see Notes.
     scoring : str, Metric or function
         A formula of the columns, such as ``"100 * edits / chars"`` (see Notes); a metric whose formula to use, such as
         ``"bleu"``; or a function of summed counts, shape (…, K), that returns scores, shape (…), and is
@@ -391,7 +372,8 @@ class FromCounts(CountsOfFormula):
 
     Such a formula is evaluated in the core, on all threads; it has derivatives (for the delta method, the jackknife and
     studentized tests) and stands in signatures and files of counts, which a function does not. Columns that it does not
-    use are left out.
+    use are left out. Real numbers, such as logarithms of probabilities, become integers in multiples of a resolution,
+    which is in the signature, as for :class:`SegmentScores`.
 
     Examples
     --------
@@ -424,7 +406,10 @@ class FromCounts(CountsOfFormula):
         check_text("the name of a metric", self.name)
         if self.higher_is_better is not None:
             check_flag("higher_is_better", self.higher_is_better)
-        tables = dict(_items_by_system(self.name, self.counts))
+        tables, formula = dict(_items_by_system(self.name, self.counts)), None
+        if isinstance(self.scoring, str) and not is_metric(self.scoring.partition(":")[0]):
+            lower = self.higher_is_better is False
+            formula, tables = named_counts(self.name, self.scoring, tables, self.columns, lower)
         counts = {system: self._checked(system, rows) for system, rows in tables.items()}
         if not counts:
             raise InputError(f"{self.name}: no counts, at least one system is needed")
@@ -436,15 +421,7 @@ class FromCounts(CountsOfFormula):
             shown = ", ".join(f"{system} has {width}" for system, width in widths.items())
             raise InputError(f"{self.name}: numbers of counts per segment differ: {shown}")
         width = next(iter(widths.values()))
-        if isinstance(self.scoring, str) and not is_metric(self.scoring.partition(":")[0]):
-            names = self._names(tables, width)
-            higher_is_better = True if self.higher_is_better is None else self.higher_is_better
-            formula: Metric = Expression(self.name, self.scoring, names, higher_is_better)
-            counts = {system: columns_used(rows, names, formula) for system, rows in counts.items()}
-            object.__setattr__(self, "scoring", formula.text)
-            width = len(formula.columns)
-        else:
-            formula = resolve(self.scoring).renamed(self.name)
+        formula = formula or resolve(self.scoring).renamed(self.name)
         columns = formula.columns
         object.__setattr__(self, "columns", columns)
         if columns is not None and len(columns) != width:
@@ -465,28 +442,8 @@ class FromCounts(CountsOfFormula):
         return np.ascontiguousarray(counts_array(rows, what, ndim=2))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.name, self.counts, self.scoring, self.higher_is_better, self.columns)
-
-    def _names(self, tables: Mapping[str, Any], width: int) -> tuple[str, ...]:
-        """The names of the columns: those given, or else those of the tables, which must be the same."""
-        if self.columns is not None:
-            if isinstance(self.columns, str) or len(self.columns) != width:
-                raise InputError(f"{self.name}: columns: expected {width} names, got {quoted(self.columns)}")
-            return tuple(map(str, self.columns))
-        found = {system: named_columns(self.name, rows) for system, rows in tables.items()}
-        names = {system: tuple(map(str, columns)) for system, columns in found.items() if columns is not None}
-        if len(names) < len(found):
-            raise InputError(
-                f"{self.name}: {quoted(self.scoring)} is not the name of a metric, and a formula needs names of "
-                "columns: pass tables, or columns=[…]"
-            )
-        (first, expected), *others = names.items()
-        for system, own in others:
-            if own != expected:
-                raise InputError(
-                    f"{self.name}: the columns of {first} are {listed(expected)}, those of {system} {listed(own)}"
-                )
-        return expected
+        scoring = self.formula if isinstance(self.formula, Expression) else self.scoring
+        return type(self), (self.name, self.counts, scoring, self.higher_is_better)
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`. It includes the signature of the formula, without a number of references."""
@@ -572,13 +529,6 @@ def f_score(totals: NDArray[np.int64], beta: float = 1.0) -> Scores:
     matches, hypothesis, reference = np.moveaxis(counts.astype(np.float64), -1, 0)
     items = hypothesis + beta**2 * reference
     return np.asarray(100 * (1 + beta**2) * matches / np.where(items == 0, 1, items))
-
-
-def columns_used(counts: Counts, names: Sequence[str], formula: Expression) -> Counts:
-    """The columns that a formula uses. The number of segments is a column of ones."""
-    ones = np.ones(len(counts), dtype=np.int64)
-    used = [counts[:, names.index(column)] if column in names else ones for column in formula.columns]
-    return np.stack(used, axis=1)
 
 
 def _items_by_system(name: str, values: Any) -> list[tuple[str, Any]]:

@@ -325,7 +325,8 @@ def _formula_of(entry: Mapping[str, Any]) -> NativeMetric | Expression:
     """What scores the counts of a metric of a file."""
     if entry["metric"] != Expression.key:
         return metric(entry["metric"], **entry["options"])
-    return Expression(entry["name"], names=tuple(entry["columns"]), **entry["options"])
+    options = {**entry["options"], "scales": tuple(entry["options"]["scales"])}
+    return Expression(entry["name"], names=tuple(entry["columns"]), **options)
 
 
 def _ids(group: str, about: Mapping[str, Any], arrays: Mapping[str, Any], name: str) -> NDArray[np.object_] | None:

@@ -33,6 +33,7 @@ def without_folders(files: SetFiles) -> SetFiles:
         files,
         systems=_of_systems(files.systems, others),
         scores={metric: _of_systems(own, others) for metric, own in files.scores.items()},
+        counts={metric: _of_systems(own, others) for metric, own in files.counts.items()},
     )
 
 

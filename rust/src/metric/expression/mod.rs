@@ -4,6 +4,7 @@ mod parse;
 mod steps;
 
 use super::Formula;
+use super::mean::resolution;
 use crate::error::{Error, Result};
 use parse::parse;
 use steps::{Step, derivatives, values};
@@ -20,21 +21,24 @@ pub struct Expression {
     text: String,
     /// The columns that the formula uses.
     columns: Vec<String>,
+    /// What each of them is divided by.
+    scales: Vec<f64>,
     higher_is_better: bool,
     steps: Vec<Step>,
 }
 
 impl Expression {
-    /// The formula in `text`, with names from `columns`. Its [`Formula::columns`] are those that it uses, in the same
-    /// order.
+    /// The formula in `text`, with names from `columns`: each has a name and the scale by which sums are divided, because
+    /// numbers are counted in multiples of 1/scale. Its [`Formula::columns`] are those that it uses, in the same order.
     ///
     /// # Errors
     /// [`Error::Formula`] if the text cannot be read, or uses no column.
-    pub fn new(name: String, text: &str, columns: &[String], higher_is_better: bool) -> Result<Self> {
+    pub fn new(name: String, text: &str, columns: &[(String, f64)], higher_is_better: bool) -> Result<Self> {
+        let (columns, scales): (Vec<String>, Vec<f64>) = columns.iter().cloned().unzip();
         let unreadable = |column: usize, expected: String, got: String| {
             Err(Error::Formula { metric: name.clone(), column, expected, got })
         };
-        let (mut steps, text) = match parse(text, columns) {
+        let (mut steps, text) = match parse(text, &columns) {
             Ok(parsed) => parsed,
             Err(error) => return unreadable(error.column, error.expected, error.got),
         };
@@ -48,8 +52,13 @@ impl Expression {
                 *column = used.partition_point(|used| used < column);
             }
         }
+        let scales = used.iter().map(|&column| scales[column]).collect();
         let columns = used.into_iter().map(|column| columns[column].clone()).collect();
-        Ok(Expression { name, text, columns, higher_is_better, steps })
+        Ok(Expression { name, text, columns, scales, higher_is_better, steps })
+    }
+
+    fn values(&self, totals: &[i64], n: usize) -> Vec<f64> {
+        values(&self.steps, (totals, &self.scales), n)
     }
 }
 
@@ -71,7 +80,11 @@ impl Formula for Expression {
     }
 
     fn signature(&self) -> Vec<(&'static str, String)> {
-        vec![("formula", self.text.clone())]
+        let scaled = self.columns.iter().zip(&self.scales).filter(|(_, scale)| **scale != 1.0);
+        let resolutions: Vec<String> =
+            scaled.map(|(column, &scale)| format!("{column}={}", resolution(scale))).collect();
+        let resolutions = (!resolutions.is_empty()).then(|| ("resolution", resolutions.join(",")));
+        [("formula", self.text.clone())].into_iter().chain(resolutions).collect()
     }
 
     fn score(&self, totals: &[i64]) -> f64 {
@@ -81,7 +94,7 @@ impl Formula for Expression {
     }
 
     fn scores(&self, totals: &[i64], out: &mut [f64]) {
-        let values = values(&self.steps, totals, out.len());
+        let values = self.values(totals, out.len());
         let scores = &values[values.len() - out.len()..];
         out.iter_mut()
             .zip(scores)
@@ -93,7 +106,8 @@ impl Formula for Expression {
     }
 
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
-        self.columns.iter().cloned().zip(totals.iter().map(|&total| total as f64)).collect()
+        let sums = totals.iter().zip(&self.scales).map(|(&total, scale)| total as f64 / scale);
+        self.columns.iter().cloned().zip(sums).collect()
     }
 
     fn gradient(&self, totals: &[i64], out: &mut [f64]) {
@@ -103,7 +117,7 @@ impl Formula for Expression {
     fn gradients(&self, totals: &[i64], scores: &[f64], out: &mut [f64]) {
         let n = scores.len();
         out.fill(0.0);
-        derivatives(&self.steps, &values(&self.steps, totals, n), n, out);
+        derivatives(&self.steps, &self.scales, &self.values(totals, n), out);
     }
 }
 
@@ -117,7 +131,7 @@ mod tests {
     }
 
     fn expression(text: &str) -> Result<Expression> {
-        Expression::new("x".into(), text, &columns(), true)
+        Expression::new("x".into(), text, &columns().into_iter().map(|name| (name, 1.0)).collect::<Vec<_>>(), true)
     }
 
     /// The value at a = 3, b = 7, c = 11, d = 13 and `two words` = 2.
@@ -176,6 +190,20 @@ mod tests {
         assert_eq!(vec![("formula", String::from("d/`two words`+b"))], made.signature());
         assert_eq!(9.5, made.score(&[3, 13, 2]));
         assert_eq!(vec![("b".into(), 3.0), ("d".into(), 13.0), ("two words".into(), 2.0)], made.details(&[3, 13, 2]));
+    }
+
+    #[test]
+    fn numbers_that_are_counted_in_steps_are_divided_by_their_scale() {
+        let columns = [("loss", 1000.0), ("tokens", 1.0), ("note", 8.0)].map(|(name, scale)| (name.into(), scale));
+        let made = Expression::new("x".into(), "perplexity(loss, tokens)", &columns, false).unwrap();
+        assert_eq!(0.25_f64.exp(), made.score(&[2500, 10]));
+        assert_eq!(vec![("loss".into(), 2.5), ("tokens".into(), 10.0)], made.details(&[2500, 10]));
+        let signature = [("formula", "perplexity(loss,tokens)"), ("resolution", "loss=10^-3")];
+        assert_eq!(signature.map(|(name, value)| (name, value.to_string())).to_vec(), made.signature());
+        let mut slopes = [0.0; 2];
+        made.gradient(&[2500, 10], &mut slopes);
+        let expected = [0.25_f64.exp() / 10_000.0, -0.25_f64.exp() / 40.0];
+        assert!(expected.iter().zip(&slopes).all(|(expected, slope)| (expected - slope).abs() < 1e-16), "{slopes:?}");
     }
 
     #[test]

@@ -113,8 +113,9 @@ impl Binary {
     }
 }
 
-/// The values of all steps for `n` rows of sums, which are stored column by column. The last ones are the scores.
-pub(super) fn values(steps: &[Step], totals: &[i64], n: usize) -> Vec<f64> {
+/// The values of all steps for `n` rows of sums, which are stored column by column and divided by the scale of the
+/// column. The last ones are the scores.
+pub(super) fn values(steps: &[Step], (totals, scales): (&[i64], &[f64]), n: usize) -> Vec<f64> {
     let mut values = vec![0.0; steps.len() * n];
     for (i, step) in steps.iter().enumerate() {
         let (earlier, out) = values.split_at_mut(i * n);
@@ -122,7 +123,8 @@ pub(super) fn values(steps: &[Step], totals: &[i64], n: usize) -> Vec<f64> {
         match *step {
             Step::Constant(number) => out.fill(number),
             Step::Column(column) => {
-                out.iter_mut().zip(&totals[column * n..]).for_each(|(out, &total)| *out = total as f64);
+                let scale = scales[column];
+                out.iter_mut().zip(&totals[column * n..]).for_each(|(out, &total)| *out = total as f64 / scale);
             }
             Step::Unary(function, x) => function.each(of(x), out),
             Step::Binary(function, x, y) => function.each(of(x), of(y), out),
@@ -144,7 +146,8 @@ pub(super) fn values(steps: &[Step], totals: &[i64], n: usize) -> Vec<f64> {
 
 /// Adds the derivatives of the scores with respect to all columns to `out`, column by column, by the chain rule from the
 /// last step back to the first. `values` are those of [`values`].
-pub(super) fn derivatives(steps: &[Step], values: &[f64], n: usize, out: &mut [f64]) {
+pub(super) fn derivatives(steps: &[Step], scales: &[f64], values: &[f64], out: &mut [f64]) {
+    let n = out.len() / scales.len();
     let mut by_step = vec![0.0; steps.len() * n];
     let last = by_step.len() - n;
     by_step[last..].fill(1.0);
@@ -157,7 +160,7 @@ pub(super) fn derivatives(steps: &[Step], values: &[f64], n: usize, out: &mut [f
             let mut add = |step: usize, slope: f64| earlier[step * n + row] += times(outer, slope);
             match *step {
                 Step::Constant(_) => {}
-                Step::Column(column) => out[column * n + row] += outer,
+                Step::Column(column) => out[column * n + row] += outer / scales[column],
                 Step::Unary(function, x) => add(x, function.slope(value(x), value(i))),
                 Step::Binary(function, x, y) => {
                     let [by_x, by_y] = function.slopes(value(x), value(y), value(i));
