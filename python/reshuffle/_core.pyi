@@ -173,6 +173,13 @@ class Metric:
     def mean(name: str, scale: float, higher_is_better: bool) -> Metric:
         """A mean over segments. A row is a score in multiples of 1/scale, and 1."""
 
+    @staticmethod
+    def expression(name: str, text: str, columns: Sequence[tuple[str, float]], higher_is_better: bool) -> Metric:
+        """A formula of some of these columns, with names and scales: sums are in multiples of 1/scale.
+
+        Its :attr:`columns` are those that it uses.
+        """
+
     @property
     def name(self) -> str:
         """The name in tables and signatures."""

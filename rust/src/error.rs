@@ -77,6 +77,24 @@ pub enum Error {
         /// What the file has there.
         got: String,
     },
+    /// A formula that cannot be read.
+    Formula {
+        /// The name of the metric.
+        metric: String,
+        /// The column in the text, from 1.
+        column: usize,
+        /// What was expected there.
+        expected: String,
+        /// What the text has there.
+        got: String,
+    },
+    /// Sums for which a formula has no value.
+    Undefined {
+        /// The name of the metric.
+        metric: String,
+        /// The sums, with their names.
+        totals: String,
+    },
     /// An empty list.
     Empty {
         /// What is missing.
@@ -203,6 +221,14 @@ impl Error {
                 let line = line.map_or("", |_| ", line {line}");
                 format!("{{file}}{line}: expected {{expected}}, got {{got}}")
             }
+            Error::Formula { .. } => {
+                "{metric}: at column {column} of the formula: expected {expected}, got {got}".into()
+            }
+            Error::Undefined { .. } => {
+                "{metric}: the formula has no value, or none of at most 1e75 in magnitude, for the sums {totals}; \
+                 where(condition, a, b) in a formula gives such sums a value"
+                    .into()
+            }
             Error::Empty { .. } => "{what}: expected at least one, got none".into(),
             Error::NoReference { .. } => {
                 "segment {segment} has no reference; every segment needs at least one (an empty line counts as one)"
@@ -267,6 +293,11 @@ impl Error {
                     [Some(("file", text(file))), line, Some(("expected", text(expected))), Some(("got", text(got)))];
                 facts.into_iter().flatten().collect()
             }
+            Error::Formula { metric, column, expected, got } => {
+                let facts = [("metric", text(metric)), ("column", number(*column)), ("expected", text(expected))];
+                facts.into_iter().chain([("got", text(got))]).collect()
+            }
+            Error::Undefined { metric, totals } => vec![("metric", text(metric)), ("totals", text(totals))],
             Error::Empty { what } => vec![("what", text(what))],
             Error::NoReference { segment } => vec![("segment", number(*segment))],
             Error::Overflow { column } => {
@@ -393,6 +424,15 @@ mod tests {
             (
                 Error::File { file: name(), line: Some(8), expected: "b".into(), got: "c".into() },
                 "a, line 8: expected b, got c",
+            ),
+            (
+                Error::Formula { metric: name(), column: 3, expected: "b".into(), got: "c".into() },
+                "a: at column 3 of the formula: expected b, got c",
+            ),
+            (
+                Error::Undefined { metric: name(), totals: "b = 0".into() },
+                "a: the formula has no value, or none of at most 1e75 in magnitude, for the sums b = 0; \
+                 where(condition, a, b) in a formula gives such sums a value",
             ),
             (Error::Empty { what: name() }, "a: expected at least one, got none"),
             (

@@ -261,8 +261,8 @@ def flips_command(
     _check_no_source(files)
     if files.strata is not None:
         raise InputError("--strata does not apply to flips: leave it out")
-    if len(test_set.known_metrics) + len(files.scores) != 1:
-        names = [*(metric.key for metric in test_set.known_metrics), *files.scores]
+    if len(test_set.known_metrics) + len(files.numbers) != 1:
+        names = [*(metric.key for metric in test_set.known_metrics), *files.numbers]
         raise InputError(f"flips are computed for one metric, got {len(names)} ({', '.join(names)}): choose one")
     reports = Reports.chosen(fmt, outputs, get_args(types.FlipFormat), "text")
     with destination(reports, test_set.paths) as write:

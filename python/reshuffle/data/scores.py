@@ -89,6 +89,31 @@ def read_numbers(
     return by_system[None]
 
 
+def read_used_columns(
+    path: str | os.PathLike[str],
+    used: Callable[[Sequence[str]], Sequence[str]],
+    input_format: InputFormat | str | None = None,
+    *,
+    max_input: int = MAX_INPUT,
+) -> dict[str, list[float]]:
+    """Read the columns of a table that ``used`` chooses from the names of all columns. All must have numbers.
+
+    >>> from pathlib import Path
+    >>> _ = Path("a.tsv").write_text("id\\tedits\\tchars\\nu1\\t3\\t12\\nu2\\t0\\t8\\n")
+    >>> read_used_columns("a.tsv", lambda names: names[1:])
+    {'edits': [3.0, 0.0], 'chars': [12.0, 8.0]}
+    >>> Path("a.tsv").unlink()
+    """
+    source, _, format_name = opened(path, input_format, max_input)
+    file_format = INPUT_FORMATS[format_name]
+    if file_format.names is None:
+        source.fail(f"expected a table with names of columns ({', '.join(TABLES[:3])}), got {file_format.about}")
+    convert = _parse if file_format.numbers is str else _to_float
+    names = used(file_format.names(source))
+    columns = file_format.read(source, names)
+    return {name: _finite(column, convert, False) for name, column in zip(names, columns, strict=True)}
+
+
 def opened(
     path: str | os.PathLike[str], input_format: str | None = None, max_input: int = MAX_INPUT
 ) -> tuple[Source, str | None, str]:

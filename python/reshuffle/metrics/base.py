@@ -222,6 +222,20 @@ def totals_array(values: ArrayLike) -> Counts:
     return totals
 
 
+def core_scores(core: _core.Metric, totals: ArrayLike) -> Scores:
+    """The scores of summed counts by a formula of the core: shape (…, K) in, shape (…) out."""
+    totals = totals_array(totals)
+    flat = np.ascontiguousarray(totals.reshape(-1, totals.shape[-1]))
+    return np.asarray(core.scores(flat).reshape(totals.shape[:-1]))
+
+
+def core_details(core: _core.Metric, totals: Counts) -> dict[str, float]:
+    """The components of a score by a formula of the core. Those that are counts are int."""
+    counted = set(core.columns)
+    details = core.details(np.ascontiguousarray(totals_array(totals)))
+    return {name: int(value) if name in counted and value.is_integer() else value for name, value in details}
+
+
 def check_sums(counts: Counts, place: str = "") -> None:
     """Raise :class:`InputError` if a sum over the S segments of (k, S, K) counts could exceed ``LARGEST_SUM``.
 

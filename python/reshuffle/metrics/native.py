@@ -23,7 +23,18 @@ from ..names import metric_key
 from ..progress import AnyProgress, reported
 from ..types import MetricName, Tokenizer
 from ..validate import check_name, check_text
-from .base import Counts, Formula, Kink, Metric, MetricLike, Scores, counts_array, thread_count, totals_array
+from .base import (
+    Counts,
+    Formula,
+    Kink,
+    Metric,
+    MetricLike,
+    Scores,
+    core_details,
+    core_scores,
+    counts_array,
+    thread_count,
+)
 from .meteor import Files, read_files, warn_of_gaps
 from .registry import metric_specs, tokenizer_specs
 from .tokenizers import EXTERNAL, LoadedTokenizer, for_language, load, model_takers
@@ -299,9 +310,7 @@ class NativeMetric(Metric):
         >>> metric("bleu").score([4, 4, 4, 3, 2, 1, 4, 3, 2, 1])
         array(100.)
         """
-        totals = totals_array(totals)
-        flat = np.ascontiguousarray(totals.reshape(-1, totals.shape[-1]))
-        return np.asarray(self.core.scores(flat).reshape(totals.shape[:-1]))
+        return core_scores(self.core, totals)
 
     def segment_scores(self, counts: ArrayLike) -> Scores:
         """See :meth:`Metric.segment_scores`. BLEU ignores n-gram orders that are longer than the hypothesis.
@@ -319,9 +328,7 @@ class NativeMetric(Metric):
         >>> metric("length").details(np.array([3, 4]))
         {'hyp_len': 3, 'ref_len': 4}
         """
-        counted = set(self.columns)
-        details = self.core.details(np.ascontiguousarray(totals_array(totals)))
-        return {name: int(value) if name in counted and value.is_integer() else value for name, value in details}
+        return core_details(self.core, totals)
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`.

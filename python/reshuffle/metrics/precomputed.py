@@ -22,6 +22,7 @@ from ..data.arrays import as_array
 from ..data.columns import missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
 from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted, shortened
+from ..names import is_metric
 from ..types import MetricName, Missing
 from ..validate import (
     LARGEST_SCORE,
@@ -32,18 +33,23 @@ from ..validate import (
     check_text,
     expected_score,
 )
-from .base import LARGEST_SUM, Counts, Kink, Metric, MetricLike, Scores, check_sums, counts_array, totals_array
+from .base import (
+    Counts,
+    Kink,
+    Metric,
+    MetricLike,
+    Scores,
+    check_sums,
+    core_scores,
+    counts_array,
+    totals_array,
+)
+from .expression import Expression
+from .fixed_point import MAX_RELATIVE_ERROR, steps_of
+from .named_counts import named_counts
 from .native import NativeMetric, metric, resolve
 
 PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # or a table from any package
-
-# The resolution of scores is chosen so that their sum is at most MAX_SUM_OF_SCORES. Draws of D documents are rejected
-# if D times the largest document could exceed LARGEST_SUM, so this factor allows a document of 128 times mean size.
-MAX_RELATIVE_DOCUMENT = 128
-MAX_SUM_OF_SCORES = float(LARGEST_SUM // MAX_RELATIVE_DOCUMENT)
-MAX_DECIMALS = 15
-# Largest rounding error of a score, relative to the system's largest score.
-MAX_RELATIVE_ERROR = 1e-9
 
 # What to do about missing scores, as in :data:`reshuffle.types.Missing`.
 TREATMENTS_OF_MISSING = ("error", "pairwise")
@@ -176,7 +182,7 @@ class SegmentScores(PrecomputedCounts):
                 f"{self.name}: all scores are at most {largest:g} in magnitude, which is too small (expected one of at "
                 f"least {SMALLEST_SCORE:g}): multiply all scores by a constant"
             )
-        scale = _scale(all_scores[~np.isnan(all_scores)] if lacking else all_scores, len(next(iter(arrays.values()))))
+        scale = steps_of(all_scores[~np.isnan(all_scores)] if lacking else all_scores, len(next(iter(arrays.values()))))
         counts = {}
         max_error = 0.0
         for system, scores in arrays.items():
@@ -248,7 +254,7 @@ class SegmentScores(PrecomputedCounts):
 
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`."""
-        return mean_scores(self.core, totals)
+        return core_scores(self.core, totals)
 
     def without_data(self) -> Metric:
         """See :meth:`Metric.without_data`."""
@@ -258,13 +264,6 @@ class SegmentScores(PrecomputedCounts):
         """See :meth:`Metric.signature`. The scores do not depend on references, so none are shown."""
         missing = [] if self.missing == "error" else [("missing", str(self.missing))]
         return signature.for_metric(self.name, [*self.core.signature, *missing])
-
-
-def mean_scores(core: _core.Metric, totals: ArrayLike) -> Scores:
-    """The means of summed scores: shape (…, 2) in, shape (…) out."""
-    totals = totals_array(totals)
-    flat = np.ascontiguousarray(totals.reshape(-1, totals.shape[-1]))
-    return np.asarray(core.scores(flat).reshape(totals.shape[:-1]))
 
 
 @dataclass(frozen=True)
@@ -289,7 +288,7 @@ class Mean(Metric):
 
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`."""
-        return mean_scores(self.core, totals)
+        return core_scores(self.core, totals)
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`."""
@@ -302,18 +301,6 @@ def _with_nan(what: str, scores: Any) -> Any:
     if is_missing is None or is_missing.ndim != 1 or not is_missing.any():
         return scores
     return [math.nan if lacks else value for value, lacks in zip(segment_list(what, scores), is_missing, strict=True)]
-
-
-def _scale(scores: Scores, segments: int) -> float:
-    """The number of steps of the resolution in 1: a power of ten if one is fine enough, else a power of two."""
-    largest = float(np.abs(scores).max())
-    for decimals in range(MAX_DECIMALS + 1):
-        scale = 10.0**decimals
-        if largest * scale * segments > MAX_SUM_OF_SCORES:
-            break
-        if np.array_equal(np.round(scores, decimals), scores):
-            return scale
-    return 2.0 ** math.floor(math.log2(MAX_SUM_OF_SCORES / segments) - math.log2(largest)) if largest else 1.0
 
 
 class CountsOfFormula(PrecomputedCounts):
@@ -358,25 +345,52 @@ class FromCounts(CountsOfFormula):
         Name of the metric in tables and signatures.
     counts : mapping of str to (S, K) integers, or sequence of (S, K) integers for each system
         The counts of each system, as an array or as a table of K columns. Systems without names are called
-        ``system 1``, ``system 2`` …
-    scoring : function, str or Metric
-        A function of summed counts, shape (…, K), that returns scores, shape (…), and is called on thousands of
-        replicates at once; or a metric whose formula to use, such as ``"bleu"``.
+        ``system 1``, ``system 2`` … For a formula as text they may be real numbers: see Notes.
+    scoring : str, Metric or function
+        A formula of the columns, such as ``"100 * edits / chars"`` (see Notes); a metric whose formula to use, such as
+        ``"bleu"``; or a function of summed counts, shape (…, K), that returns scores, shape (…), and is
+        called on thousands of replicates at once.
     higher_is_better : bool, optional
-        By default that of the metric in ``scoring``, and True for a function.
+        By default that of the metric in ``scoring``, and True for a formula or a function.
+    columns : sequence of K str, optional
+        The names of the columns of arrays, for a formula. Tables have names.
 
     Raises
     ------
     InputError
-        If counts are not integers or are missing (masked, null, None), or if shapes differ.
+        If counts are not integers or are missing (masked, null, None), if shapes differ, or if a formula cannot be
+        read.
+
+    Notes
+    -----
+    A formula as text consists of numbers, ``+ - * / ** ^ ( )``, comparisons, names of columns (between backquotes if
+    they are no identifiers), and these functions: ``log``, ``exp``, ``sqrt``, ``abs``, ``min``, ``max``, ``sum``,
+    ``mean``, ``where(condition, a, b)``, ``ratio(a, b)`` = a/b, ``perplexity(a, b)`` = exp(a/b), ``f(tp, fp, fn)``,
+    ``f_beta(tp, fp, fn, beta)`` and ``macro_f(tp, fp, fn, tp, fp, fn, …)``. Divisions by 0 are 0. ``segments`` is the
+    number of segments, unless a column has that name. Nothing else can be written, so that formulas of strangers are
+    safe. Sums without a finite value, such as the logarithm of 0, are an error, also in replicates.
+
+    Such a formula is evaluated in the core, on all threads; it has derivatives (for the delta method, the jackknife and
+    studentized tests) and stands in signatures and files of counts, which a function does not. Columns that it does not
+    use are left out. Real numbers, such as logarithms of probabilities, become integers in multiples of a resolution,
+    which is in the signature, as for :class:`SegmentScores`.
 
     Examples
     --------
-    Precision, recall and F from three counts:
+    A character error rate:
+
+    >>> counts = {"a": {"edits": [3, 0], "chars": [12, 8]}, "b": {"edits": [5, 1], "chars": [12, 8]}}
+    >>> rate = FromCounts("CER", counts, "100 * edits / chars", higher_is_better=False)
+    >>> rate.signature()
+    'CER|counts:given|formula:100*edits/chars'
+    >>> from reshuffle import compare
+    >>> compare(metrics=rate, test="ar").comparisons[0].difference
+    15.0
+
+    Precision, recall and F from three counts, by a function:
 
     >>> counts = {"a": [[3, 5, 4], [0, 2, 2]], "b": [[4, 4, 4], [1, 2, 2]]}
     >>> f1 = FromCounts("F1", counts, f_score)
-    >>> from reshuffle import compare
     >>> compare(metrics=f1).comparisons[0].difference
     37.179487179487175
     """
@@ -385,13 +399,18 @@ class FromCounts(CountsOfFormula):
     counts: Mapping[str, Counts] = field(repr=False)
     scoring: MetricLike
     higher_is_better: bool | None = None  # type: ignore[assignment]
+    columns: Sequence[str] | None = None  # type: ignore[assignment]
     formula: Metric = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_text("the name of a metric", self.name)
         if self.higher_is_better is not None:
             check_flag("higher_is_better", self.higher_is_better)
-        counts = {system: self._checked(system, rows) for system, rows in _items_by_system(self.name, self.counts)}
+        tables, formula = dict(_items_by_system(self.name, self.counts)), None
+        if isinstance(self.scoring, str) and not is_metric(self.scoring.partition(":")[0]):
+            lower = self.higher_is_better is False
+            formula, tables = named_counts(self.name, self.scoring, tables, self.columns, lower)
+        counts = {system: self._checked(system, rows) for system, rows in tables.items()}
         if not counts:
             raise InputError(f"{self.name}: no counts, at least one system is needed")
         _check_same_length(self.name, counts)
@@ -401,8 +420,10 @@ class FromCounts(CountsOfFormula):
         if len(set(widths.values())) > 1:
             shown = ", ".join(f"{system} has {width}" for system, width in widths.items())
             raise InputError(f"{self.name}: numbers of counts per segment differ: {shown}")
-        formula = resolve(self.scoring).renamed(self.name)
-        width, columns = next(iter(widths.values())), formula.columns
+        width = next(iter(widths.values()))
+        formula = formula or resolve(self.scoring).renamed(self.name)
+        columns = formula.columns
+        object.__setattr__(self, "columns", columns)
         if columns is not None and len(columns) != width:
             raise InputError(
                 f"{self.name}: {formula.name} needs {len(columns)} counts per segment, got {width}; "
@@ -421,7 +442,8 @@ class FromCounts(CountsOfFormula):
         return np.ascontiguousarray(counts_array(rows, what, ndim=2))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.name, self.counts, self.scoring, self.higher_is_better)
+        scoring = self.formula if isinstance(self.formula, Expression) else self.scoring
+        return type(self), (self.name, self.counts, scoring, self.higher_is_better)
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`. It includes the signature of the formula, without a number of references."""

@@ -22,6 +22,7 @@ from ..data.files import display_name
 from ..documented import documented
 from ..errors import InputError, listed, quoted, unknown_name
 from .base import Counts, Metric, Scores
+from .expression import Expression
 from .native import NativeMetric, metric
 from .precomputed import CountsOfFormula, FromCounts, OwnTexts, PrecomputedCounts
 
@@ -58,8 +59,8 @@ class StoredCounts(CountsOfFormula):
     Attributes
     ----------
     name : str
-    formula : NativeMetric
-        The metric that scores summed counts.
+    formula : NativeMetric or Expression
+        What scores summed counts.
     array : (k, S, K) ndarray of int8, int16, int32 or int64
         The counts of all systems, mapped into memory and read-only.
     systems : tuple of k str
@@ -69,7 +70,7 @@ class StoredCounts(CountsOfFormula):
     """
 
     name: str
-    formula: NativeMetric
+    formula: NativeMetric | Expression
     array: NDArray[np.signedinteger[Any]] = field(repr=False)
     systems: tuple[str, ...]
     path: str
@@ -90,7 +91,7 @@ class StoredCounts(CountsOfFormula):
 
     @property
     def key(self) -> str:
-        """The name of the metric, as for :func:`reshuffle.metric`."""
+        """The name of the metric, as for :func:`reshuffle.metric`, or ``formula``."""
         return self.formula.key
 
     @property
@@ -293,10 +294,10 @@ def open_counts(path: str | os.PathLike[str], *, check: bool = True) -> CountsFi
 def _opened(entry: Mapping[str, Any], about: Mapping[str, Any], found: Arrays, path: str) -> StoredCounts:
     """The counts of a metric, after checks that this version reads them as they were written."""
     name = display_name(path)
-    formula = metric(entry["metric"], **entry["options"])
+    formula = _formula_of(entry)
     if not entry["other_tokenizer"]:
         # Counts that a user supplied have a name of their own before it.
-        now = formula.signature()
+        now = formula.formula_signature()
         counted = "|".join(part for part in entry["signature"].split("|") if not part.startswith("nrefs:"))
         if not counted.endswith(now):
             raise InputError(
@@ -318,6 +319,14 @@ def _opened(entry: Mapping[str, Any], about: Mapping[str, Any], found: Arrays, p
         (entry["signature"], entry["segment_signature"]),
         (entry["array"], found.checksums[entry["array"]], tuple(range(len(about["systems"])))),
     )
+
+
+def _formula_of(entry: Mapping[str, Any]) -> NativeMetric | Expression:
+    """What scores the counts of a metric of a file."""
+    if entry["metric"] != Expression.key:
+        return metric(entry["metric"], **entry["options"])
+    options = {**entry["options"], "scales": tuple(entry["options"]["scales"])}
+    return Expression(entry["name"], names=tuple(entry["columns"]), **options)
 
 
 def _ids(group: str, about: Mapping[str, Any], arrays: Mapping[str, Any], name: str) -> NDArray[np.object_] | None:
@@ -366,13 +375,13 @@ def describe(
 
 def _described(m: CountedMetric, label: str, n_references: str | None) -> dict[str, Any]:
     formula: Metric = m.formula if isinstance(m, FromCounts | OwnTexts | StoredCounts) else m
-    if not isinstance(formula, NativeMetric):
+    if not isinstance(formula, NativeMetric | Expression):
         raise InputError(
-            f"{m.name} cannot be saved: expected a metric of 'reshuffle explain', or counts that one of them scores, "
-            f"got {quoted(m)}"
+            f"{m.name} cannot be saved: expected a metric of 'reshuffle explain', or counts that one of them scores or "
+            f"a formula as text, got {quoted(m)}"
         )
-    options = dict(formula.options)
-    if formula.other_tokenizer:
+    options, other_tokenizer = dict(formula.options), isinstance(formula, NativeMetric) and formula.other_tokenizer
+    if other_tokenizer:
         # Only the formula is needed, which does not tokenize; so the package need not be installed.
         options = {key: value for key, value in options.items() if key not in ("trg_lang", "tokenizer_model")}
         options["tokenize"] = "none"
@@ -384,5 +393,5 @@ def _described(m: CountedMetric, label: str, n_references: str | None) -> dict[s
         "columns": formula.columns,
         "signature": m.signature(n_references),
         "segment_signature": m.segment_signature(n_references),
-        "other_tokenizer": formula.other_tokenizer,
+        "other_tokenizer": other_tokenizer,
     }

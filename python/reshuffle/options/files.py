@@ -56,6 +56,19 @@ class Outputs(Options):
             comet-score. Without REF and SYS, each FILE is a system."""
         ),
     ] = field(factory=dict)
+    counts: Annotated[
+        Mapping[str, OfSystems],
+        Flag(("--counts",), "NAME:FORMULA FILE", greedy=("--counts",)),
+        Doc(
+            """A metric of your own: a formula of the sums of columns, such as CER:"100*edits/chars", and a table (.tsv,
+            .csv, .jsonl) with counts of each segment for each SYS. Without REF and SYS, each FILE is a system."""
+        ),
+    ] = field(factory=dict)
+
+    @property
+    def numbers(self) -> Mapping[str, OfSystems]:
+        """The files of scores and of counts of each metric."""
+        return {**self.scores, **self.counts}
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -87,7 +100,7 @@ class Files(Measured):
 
     by_position: Annotated[bool, NO_KEY, Doc("Match --scores with SYS by order instead of by name.")] = False
     lower_is_better: Annotated[
-        tuple[str, ...], Flag(metavar="NAME"), Doc("For the --scores called NAME, lower is better.")
+        tuple[str, ...], Flag(metavar="NAME"), Doc("For the --scores or --counts called NAME, lower is better.")
     ] = ()
     parses: Annotated[
         tuple[File, ...],

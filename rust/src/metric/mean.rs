@@ -17,6 +17,12 @@ impl Mean {
     }
 }
 
+/// The resolution of numbers in multiples of 1/`scale`, which is a power of 2 or 10: `10^-3`.
+pub(super) fn resolution(scale: f64) -> String {
+    let (base, exponent) = if scale.log2().fract() == 0.0 { (2, scale.log2()) } else { (10, scale.log10()) };
+    if scale == 1.0 { "1".into() } else { format!("{base}^-{exponent:.0}").replace("--", "") }
+}
+
 impl Formula for Mean {
     fn name(&self) -> &str {
         &self.name
@@ -31,11 +37,7 @@ impl Formula for Mean {
     }
 
     fn signature(&self) -> Vec<(&'static str, String)> {
-        let (base, exponent) =
-            if self.scale.log2().fract() == 0.0 { (2, self.scale.log2()) } else { (10, self.scale.log10()) };
-        let resolution =
-            if self.scale == 1.0 { "1".into() } else { format!("{base}^-{exponent:.0}").replace("--", "") };
-        vec![("mean", "segments".into()), ("resolution", resolution)]
+        vec![("mean", "segments".into()), ("resolution", resolution(self.scale))]
     }
 
     fn score(&self, totals: &[i64]) -> f64 {

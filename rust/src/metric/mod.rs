@@ -7,6 +7,7 @@ mod counting;
 mod depf;
 mod distinct;
 mod error_rate;
+mod expression;
 mod files;
 mod gtm;
 mod length;
@@ -38,6 +39,7 @@ pub use bleu::Bleu;
 pub use chrf::Chrf;
 pub use counting::count;
 pub use depf::DepF;
+pub use expression::Expression;
 pub use files::{Contents, File, Resource};
 pub use gtm::Gtm;
 pub use length::Length;
@@ -104,6 +106,12 @@ pub trait Formula: Send + Sync {
         out.iter_mut().zip(&subtracted).for_each(|(x, y)| *x -= y);
     }
 
+    /// May a score be NaN, because it is not defined for some sums? Whoever resamples then calls `check_defined`, and
+    /// [`Formula::details`] are the sums.
+    fn may_be_undefined(&self) -> bool {
+        false
+    }
+
     /// The number of exact decimals of a score if counts are real numbers in fixed point; None if scores are exact.
     fn decimals(&self) -> Option<u32> {
         None
@@ -126,6 +134,29 @@ pub trait Formula: Send + Sync {
     fn gradients(&self, totals: &[i64], scores: &[f64], out: &mut [f64]) {
         gradients_by_row(|row, gradient| self.gradient(row, gradient), totals, scores.len(), out);
     }
+}
+
+/// Checks scores, or statistics of pairs: a comparison with NaN would be false, and p too small. `sides` are the sums
+/// that they were computed from: those of one system, or of both.
+///
+/// # Errors
+/// [`Error::Undefined`] for the first value that is not defined.
+pub(crate) fn check_defined(formula: &dyn Formula, sides: &[&[i64]], values: &[f64]) -> Result<()> {
+    if !formula.may_be_undefined() {
+        return Ok(());
+    }
+    let n = values.len();
+    // A studentized difference of defined scores may be infinite.
+    for (row, value) in values.iter().enumerate().filter(|(_, value)| !value.is_finite()) {
+        let of_row = sides.iter().map(|totals| totals[row..].iter().step_by(n).copied().collect::<Vec<_>>());
+        let undefined = of_row.clone().find(|totals| formula.score(totals).is_nan());
+        if let Some(totals) = undefined.or_else(|| of_row.clone().next().filter(|_| value.is_nan())) {
+            let named = formula.details(&totals).into_iter().map(|(column, total)| format!("{column} = {total}"));
+            let totals = named.collect::<Vec<_>>().join(", ");
+            return Err(Error::Undefined { metric: formula.name().into(), totals });
+        }
+    }
+    Ok(())
 }
 
 /// The derivatives at `n` rows of summed counts, one row after another.

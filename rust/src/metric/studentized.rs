@@ -175,6 +175,10 @@ impl Formula for Studentized {
         });
     }
 
+    fn may_be_undefined(&self) -> bool {
+        self.base.may_be_undefined()
+    }
+
     fn decimals(&self) -> Option<u32> {
         self.base.decimals()
     }

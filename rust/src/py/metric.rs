@@ -58,6 +58,7 @@ impl Metric {
             for row in rows.chunks_exact(width) {
                 meter.charge(64 + width, stop)?;
                 scores.push(score(row));
+                core::check_defined(self.formula.as_ref(), &[row], &scores[scores.len() - 1..])?;
             }
             Ok(scores)
         })?;
@@ -89,6 +90,15 @@ impl Metric {
             return Err(Error::invalid("scale", "a number above 0", scale).into());
         }
         Ok(Metric { formula: Arc::new(core::Mean::new(name, scale, higher_is_better)), counting: None })
+    }
+
+    #[staticmethod]
+    fn expression(name: String, text: &str, columns: Vec<(String, f64)>, higher_is_better: bool) -> PyResult<Self> {
+        if let Some((_, scale)) = columns.iter().find(|(_, scale)| !(*scale > 0.0 && scale.is_finite())) {
+            return Err(Error::invalid("scale", "a number above 0", scale).into());
+        }
+        let formula = core::Expression::new(name, text, &columns, higher_is_better)?;
+        Ok(Metric { formula: Arc::new(formula), counting: None })
     }
 
     #[getter]

@@ -7,7 +7,7 @@ use super::kernel::Block;
 use super::reduce::{Accumulate, Pair, Partial};
 use crate::error::Result;
 use crate::memory::resize;
-use crate::metric::Formula;
+use crate::metric::{Formula, check_defined};
 use crate::pool::{Stop, WorkMeter};
 use crate::resample::BATCH;
 use crate::simd::{Simd, dispatch};
@@ -42,7 +42,7 @@ impl Scoring {
     /// F matter, rows are taken relative to the first system, which leaves k − 1 sums of small numbers.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`] if the call is cancelled.
+    /// [`crate::Error::Interrupted`] if the call is cancelled, [`crate::Error::Undefined`] if a score is not defined.
     pub fn statistics(
         &mut self,
         (formulas, simd): (&[Arc<dyn Formula>], Simd),
@@ -83,6 +83,7 @@ impl Scoring {
                     swap(simd, x, y, &mut to_x[..columns * batch], &mut to_y[..columns * batch]);
                     let (to_x, to_y) = (&to_x[..columns * batch], &to_y[..columns * batch]);
                     formula.statistics(to_x, to_y, &mut statistics[..batch]);
+                    check_defined(formula.as_ref(), &[to_x, to_y], &statistics[..batch])?;
                     for (accumulate, partial) in &mut *accumulators {
                         accumulate.add_values(partial, series, at, &statistics[..batch]);
                     }
@@ -98,7 +99,7 @@ impl Scoring {
     /// Computes the scores of all systems.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`] if the call is cancelled.
+    /// [`crate::Error::Interrupted`] if the call is cancelled, [`crate::Error::Undefined`] if a score is not defined.
     pub fn scores(
         &mut self,
         formulas: &[Arc<dyn Formula>],
@@ -120,6 +121,7 @@ impl Scoring {
                         block.copy(first_cell + system * columns + column, at, totals);
                     }
                     formula.scores(totals, &mut scores[..batch]);
+                    check_defined(formula.as_ref(), &[totals], &scores[..batch])?;
                     for (accumulate, partial) in &mut *accumulators {
                         accumulate.add_values(partial, first_system + system, at, &scores[..batch]);
                     }

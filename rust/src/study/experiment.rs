@@ -7,6 +7,7 @@ use super::selection::{Chosen, Selection};
 use super::studentized::ErrorParts;
 use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, zeros};
+use crate::metric::check_defined;
 use crate::pool::{self, Blocks, Run, Stop};
 use crate::resample::kernel::scatter::Scattered;
 use crate::resample::reduce::{Draws, Outcome, Reduction, Rule, SequentialTally, Tally};
@@ -159,7 +160,11 @@ impl Experiment {
             let mut scores = Vec::with_capacity(2 * metrics);
             for formula in population.formulas()? {
                 let (own, others) = rest.split_at(2 * formula.width());
-                scores.extend(own.chunks_exact(formula.width()).map(|totals| formula.score(totals)));
+                for totals in own.chunks_exact(formula.width()) {
+                    let score = formula.score(totals);
+                    check_defined(formula.as_ref(), &[totals], &[score])?;
+                    scores.push(score);
+                }
                 rest = others;
             }
             Ok(scores)

@@ -40,6 +40,7 @@ def of_single_systems(files: SetFiles) -> SetFiles:
         files,
         systems=systems,
         scores={metric: _of_systems(own, others) for metric, own in files.scores.items()},
+        counts={metric: _of_systems(own, others) for metric, own in files.counts.items()},
     )
 
 

@@ -285,7 +285,7 @@ def _row_of(log: ScoreTable, system: str | None) -> ScoreTable:
 
 
 def wrong_number_of_files(
-    name: str, files: Sequence[str], systems: Sequence[str], outputs: str = "systems"
+    name: str, files: Sequence[str], systems: Sequence[str], outputs: str = "systems", option: str = "--scores"
 ) -> InputError:
     """The error for another number of files than systems."""
     hint = ""
@@ -294,5 +294,5 @@ def wrong_number_of_files(
     elif Path(split_name(name)[0]).is_file():
         hint = f"; {name} is a file: write a name before it"
     return InputError(
-        f"--scores {name}: expected a file for each of {len(systems)} {outputs} after the name, got {len(files)}{hint}"
+        f"{option} {name}: expected a file for each of {len(systems)} {outputs} after the name, got {len(files)}{hint}"
     )

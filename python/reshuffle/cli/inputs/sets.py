@@ -165,8 +165,10 @@ def _files_of_set(given: SetFiles, values: Mapping[str, Any], folder: Path) -> S
         raise InputError("references without systems: add the key 'systems'")
     if files.systems and not files.references:
         raise InputError("systems without references: add the key 'references'")
-    if not files.systems and not files.scores:
-        raise InputError("no references and no systems: add the keys 'references' and 'systems', or 'scores'")
+    if not files.systems and not files.numbers:
+        raise InputError(
+            "no references and no systems: add the keys 'references' and 'systems', or 'scores' or 'counts'"
+        )
     if not files.references and "metrics" not in values:  # -m is for test sets with texts
         return evolve(files, metrics=None)
     return files

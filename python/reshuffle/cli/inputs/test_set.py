@@ -16,13 +16,14 @@ from ...data.formats.base import Column
 from ...data.reading import read_columns, read_groups, split_name
 from ...errors import InputError, listed
 from ...metrics.native import NativeMetric
-from ...metrics.precomputed import OwnTexts, SegmentScores
+from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores
 from ...metrics.stored import CountsFile, StoredCounts, open_counts
 from ...options.files import SetFiles
 from ...sets import TestSet
 from ...settings import Units
 from ...validate import check_name
 from ..metric_options import MetricChoice
+from .count_tables import given_counts, name_and_formula
 from .counts import check_no_flags, chosen_counts
 from .folders import of_single_systems
 from .metrics import metrics_of
@@ -77,7 +78,7 @@ class Input:
 
     def _check_scores(self) -> None:
         """:class:`InputError` unless each metric of other programs has a file for each system, or one for all."""
-        for metric, files in self.files.scores.items():
+        for metric, files in self.files.numbers.items():
             if isinstance(files, Mapping):
                 for name in files:
                     check_name(f"system in scores of {metric}", name, self.names)
@@ -86,13 +87,14 @@ class Input:
                     raise InputError(
                         f"scores, {metric}: expected a file for each system, got none for {listed(lacking)}"
                     )
-            elif len(files) not in (1, len(self.systems)):
-                raise wrong_number_of_files(metric, files, self.names)
+            elif len(files) != len(self.systems) and (len(files) != 1 or metric in self.files.counts):
+                option = "--counts" if metric in self.files.counts else "--scores"
+                raise wrong_number_of_files(metric, files, self.names, option=option)
 
     @property
     def paths(self) -> list[str]:
         """All files that will be read."""
-        files, scores = self.files, [_in_order(each) for each in self.files.scores.values()]
+        files, scores = self.files, [_in_order(each) for each in self.files.numbers.values()]
         texts = files.references[:1] if self.counts is not None else files.references
         systems = self.systems.values() if files.references and self.counts is None else ()
         ids = [path for path in (files.documents, files.strata, files.source) if path is not None]
@@ -164,15 +166,16 @@ class Input:
         scores, documents, strata = self._score_files.read().with_groups(*self._given_groups())
         return TestSet(None, None, self._given(scores), documents, strata)
 
-    def _given(self, found: ReadScores) -> list[SegmentScores]:
+    def _given(self, found: ReadScores) -> list[SegmentScores | FromCounts]:
         """The metrics of other programs."""
         lower, missing = self.files.lower_is_better, self.files.missing
-        return [SegmentScores(name, scores, name not in lower, missing) for name, scores in found.scores.items()]
+        scores = [SegmentScores(name, scores, name not in lower, missing) for name, scores in found.scores.items()]
+        return [*scores, *given_counts(self.files, self.systems)]
 
     @property
     def _score_files(self) -> ScoreFiles:
         files = self.files
-        first = files.systems or next(iter(files.scores.values()), ())
+        first = files.systems or next(iter(files.numbers.values()), ())
         known = bool(files.references) or len(self.systems) > 1 or isinstance(first, Mapping)
         return ScoreFiles(files, self.systems, known, self.runs)
 
@@ -197,7 +200,7 @@ class Input:
             if found is None:
                 raise InputError(f"{display_name(path)} was counted without ids of {name}")
             return Groups(path, found.tolist(), None)
-        scores = {split_name(file)[0] for files in self.files.scores.values() for file in _in_order(files)}
+        scores = {split_name(file)[0] for files in self.files.numbers.values() for file in _in_order(files)}
         input_format = self.files.input_format if split_name(path)[0] in scores else None
         return Groups(path, *read_groups(group, path, input_format, max_input=self.files.max_input))
 
@@ -230,19 +233,21 @@ def _in_order(files: Mapping[str, str] | Sequence[str]) -> Sequence[str]:
 
 def _systems(files: SetFiles) -> dict[str, str]:
     """The file of each system, by name. Without texts, the first scores name the systems."""
-    given = files.systems if files.references else files.systems or next(iter(files.scores.values()))
+    given = files.systems if files.references else files.systems or next(iter(files.numbers.values()))
     return dict(given) if isinstance(given, Mapping) else dict(zip(system_names(given), given, strict=True))
 
 
 def _check_options_of_scores(files: SetFiles) -> None:
     """:class:`InputError` for options that need ``--scores``, or whose scores have no files."""
-    for metric, own in files.scores.items():
-        if not own:
-            raise InputError(f"--scores {metric}: expected a file for each system after the name, got none")
+    for option, own in (("--scores", files.scores), ("--counts", files.counts)):
+        for metric, each in own.items():
+            if not each:
+                raise InputError(f"{option} {metric}: expected a file for each system after the name, got none")
+    counted = [name_and_formula(given)[0] for given in files.counts]
     for name in files.lower_is_better:
-        if not files.scores:
-            raise InputError(f"--lower-is-better {name} needs --scores {name}")
-        check_name("--lower-is-better", name, list(files.scores))
+        if not files.numbers:
+            raise InputError(f"--lower-is-better {name} needs --scores {name}, or --counts {name}:FORMULA")
+        check_name("--lower-is-better", name, [*files.scores, *counted])
     if files.scores:
         return
     if files.missing != "error":
@@ -257,8 +262,8 @@ def _check_without_texts(files: SetFiles, chosen: Sequence[MetricChoice]) -> Non
     """:class:`InputError` unless there are scores, and nothing that needs texts."""
     if chosen:
         raise InputError(f"-m {chosen[0].name} needs texts: add REF and SYS; external scores need no -m")
-    if not files.scores:
-        raise InputError("no reference and no systems: add REF and SYS, or external scores with --scores")
+    if not files.numbers:
+        raise InputError("no reference and no systems: add REF and SYS, or external scores with --scores or --counts")
 
 
 def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:

@@ -7,7 +7,7 @@ use super::super::Unit;
 use super::{Buffers, Signs, count, pairs, pvalue};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{resize, room, zeros};
-use crate::metric::Formula;
+use crate::metric::{Formula, check_defined};
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
 use crate::resample::draw_weights;
 use crate::simd::Simd;
@@ -136,7 +136,9 @@ impl Scored {
             }
         }
         let mut statistics: Vec<f64> = zeros(&[n])?;
-        self.formula.statistics(&to_x[..columns * n], &to_y[..columns * n], &mut statistics);
+        let (to_x, to_y) = (&to_x[..columns * n], &to_y[..columns * n]);
+        self.formula.statistics(to_x, to_y, &mut statistics);
+        check_defined(self.formula.as_ref(), &[to_x, to_y], &statistics)?;
         let mut observed = [0.0];
         self.formula.statistics(total_x, total_y, &mut observed);
         let [score_x, score_y] = [total_x, total_y].map(|totals| self.formula.score(totals).abs());

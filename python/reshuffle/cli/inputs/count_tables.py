@@ -1,0 +1,65 @@
+"""Files of ``--counts``: tables whose columns a formula scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ...data.file_names import files_by_name
+from ...data.files import display_name
+from ...data.scores import read_used_columns
+from ...errors import InputError
+from ...metrics.expression import Expression
+from ...metrics.precomputed import FromCounts
+from ...options.files import OfSystems, SetFiles
+
+
+def name_and_formula(given: str) -> tuple[str, str]:
+    """The parts of NAME:FORMULA; :class:`InputError` if one is missing."""
+    name, _, formula = given.partition(":")
+    if not name.strip() or not formula.strip():
+        raise InputError(
+            f"--counts {given}: expected NAME:FORMULA before the files, such as CER:'100 * edits / chars', with names "
+            "of their columns"
+        )
+    return name.strip(), formula
+
+
+def given_counts(files: SetFiles, systems: Mapping[str, str]) -> list[FromCounts]:
+    """The metrics of ``--counts``. ``systems`` has the file of each system, by name."""
+    # With texts, --input-format is their format.
+    found, input_format = [], None if files.references else files.input_format
+    for given, own in files.counts.items():
+        name, formula = name_and_formula(given)
+        ordered = _in_order(f"--counts {name}", own, systems, files.by_position)
+        tables = {
+            system: read_used_columns(path, _Used(name, formula, path), input_format, max_input=files.max_input)
+            for system, path in zip(systems, ordered, strict=True)
+        }
+        found.append(FromCounts(name, tables, formula, higher_is_better=name not in files.lower_is_better))
+    return found
+
+
+class _Used(NamedTuple):
+    """Chooses the columns of a file that a formula uses."""
+
+    name: str
+    formula: str
+    path: str
+
+    def __call__(self, names: Sequence[str]) -> list[str]:
+        try:
+            columns = Expression(self.name, self.formula, tuple(names)).columns
+        except InputError as error:
+            raise InputError(f"{display_name(self.path)}: {error}") from None
+        # Without any, the first one has the number of segments.
+        return [column for column in columns if column in names] or list(names[:1])
+
+
+def _in_order(option: str, given: OfSystems, systems: Mapping[str, str], by_position: bool) -> Sequence[str]:
+    """The files in the order of the systems."""
+    if isinstance(given, Mapping):
+        return [given[name] for name in systems]
+    if by_position or list(given) == list(systems.values()):
+        return given
+    return files_by_name(option, given, list(systems.values()))

@@ -1,0 +1,251 @@
+"""Formulas as text: their values, derivatives and errors, and that everything works with them as with other metrics."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from budgets import budget
+from reshuffle import FromCounts, InputError, compare, metric, open_counts, save_counts, score
+from reshuffle.metrics.expression import Expression
+
+COLUMNS = ("a", "b", "c", "d")
+
+
+MCC = "(a*d-b*c)/sqrt((a+b)*(a+c)*(b+d)*(c+d))"
+# Where the file of known derivatives has others than sympy 1.14.0 itself, and than differences of values:
+# ``diff(formula, x).subs(row).evalf(17)``.
+DERIVATIVES = {
+    (MCC, (3, 7, 11, 13)): [0.06271329009173593, -0.031439307554776225, -0.01871387354450966, 0.01829137627675631],
+    (MCC, (120, 480, 990, 17)): [
+        0.0010815766115187273,
+        -0.00020730305428263594,
+        -5.530455351913367e-05,
+        0.0014392812151388418,
+    ],
+    (MCC, (640, 510, 250, 900)): [
+        0.00035166416608952957,
+        -0.0004688836990776318,
+        -0.0007428382198870346,
+        0.00022197241689339103,
+    ],
+    (MCC, (1, 1, 2, 3)): [0.2358249900369465, -0.21680684567912825, -0.11563031769553507, 0.07074749701108396],
+    ("1-(a/b)*(a/c)", (1, 1, 2, 3)): [-1, 0.5, 0.25, 0],
+    ("a/b/c", (1, 1, 2, 3)): [0.5, -0.5, -0.25, 0],
+    # The condition b > 500 does not hold.
+    ("where(b>500,a/b,a/c)", (1, 1, 2, 3)): [0.5, 0, -0.25, 0],
+}
+
+
+def test_values_and_derivatives_equal_sympys(golden: Path) -> None:
+    """Those of sympy 1.14.0 with 30 digits; a derivative at a kink is null there."""
+    known = json.loads((golden / "counts/formula/formula.json").read_text("utf-8"))
+    assert len(known["accepted"]) >= 10
+    for formula in known["accepted"]:
+        expression = Expression("x", formula["formula"], tuple(formula["columns"]))
+        used = [formula["columns"].index(column) for column in expression.columns]
+        for row in formula["rows"]:
+            totals = np.array(row["x"])[used]
+            assert float(expression.score(totals)) == pytest.approx(row["value"], rel=1e-12)
+            slopes = DERIVATIVES.get((formula["formula"], tuple(row["x"])), row["gradient"])
+            if slopes is not None:
+                assert all(slopes[column] == 0 for column in {0, 1, 2, 3} - {*used})
+                (found,) = expression.core.gradients(totals[None])
+                assert found == pytest.approx([slopes[column] for column in used], rel=1e-10, abs=1e-300)
+
+
+def test_what_another_parser_refuses_is_refused_with_its_place(golden: Path) -> None:
+    known = json.loads((golden / "counts/formula/formula.json").read_text("utf-8"))
+    for text in known["refused"]:
+        with pytest.raises(InputError, match=r"^x: at column \d+ of the formula: expected .*, got "):
+            Expression("x", text, COLUMNS)
+
+
+# Formulas as text and as functions of numpy arrays, built side by side.
+Pair = tuple[str, Any]
+
+
+def leaf() -> st.SearchStrategy[Pair]:
+    columns = st.integers(0, 3).map(lambda k: (COLUMNS[k], lambda x: x[..., k]))
+    numbers = st.floats(0.1, 9).map(lambda v: (repr(v), lambda x: np.full(x.shape[:-1], v)))
+    return columns | numbers
+
+
+def larger(inner: st.SearchStrategy[Pair]) -> st.SearchStrategy[Pair]:
+    def divided(x: Any, y: Any) -> Any:
+        return np.where(y == 0, 0, x / np.where(y == 0, 1, y))
+
+    operators: dict[str, Any] = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": divided, "<": np.less}
+    functions: dict[str, Any] = {"min": np.minimum, "max": np.maximum, "mean": lambda x, y: (x + y) / 2}
+    binary = st.tuples(st.sampled_from([*operators]), inner, inner).map(
+        lambda t: (f"({t[1][0]} {t[0]} {t[2][0]})", lambda x: operators[t[0]](t[1][1](x), t[2][1](x)) * 1.0)
+    )
+    called = st.tuples(st.sampled_from([*functions]), inner, inner).map(
+        lambda t: (f"{t[0]}({t[1][0]}, {t[2][0]})", lambda x: functions[t[0]](t[1][1](x), t[2][1](x)))
+    )
+    unary = inner.map(lambda t: (f"-sqrt(abs({t[0]}))", lambda x: -np.sqrt(np.abs(t[1](x)))))
+    chosen = st.tuples(inner, inner, inner).map(
+        lambda t: (
+            f"where({t[0][0]} >= 2, {t[1][0]}, {t[2][0]})",
+            lambda x: np.where(t[0][1](x) >= 2, t[1][1](x), t[2][1](x)),
+        )
+    )
+    return binary | called | unary | chosen
+
+
+@settings(max_examples=budget(400))
+@given(st.recursive(leaf(), larger, max_leaves=12), st.integers(0, 99))
+def test_formulas_have_the_values_of_numpy(pair: Pair, seed: int) -> None:
+    text, function = pair
+    # Every formula uses a column.
+    expression = Expression("x", f"{text} + 0 * a", COLUMNS)
+    totals = np.random.default_rng(seed).integers(0, 9, (20, 4))
+    expected = function(totals.astype(float))
+    used = [COLUMNS.index(column) for column in expression.columns]
+    assert expression.score(totals[:, used]) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    again = Expression("x", expression.text, COLUMNS)
+    assert again == expression
+    assert again.signature() == expression.signature()
+
+
+@pytest.fixture(scope="module")
+def counts() -> dict[str, NDArray[np.int64]]:
+    """TER's counts of three systems on 60 invented segments."""
+    rng = np.random.default_rng(3)
+    length = rng.integers(5, 30, 60)
+    return {
+        name: np.stack([rng.binomial(length, rate), length], 1)
+        for name, rate in zip("abc", (0.2, 0.23, 0.4), strict=True)
+    }
+
+
+def twins(counts: dict[str, NDArray[np.int64]]) -> tuple[FromCounts, FromCounts]:
+    """The same counts under TER's formula and under the same formula as text."""
+    tables = {name: {"edits": rows[:, 0], "note": rows[:, 0] * 0, "words": rows[:, 1]} for name, rows in counts.items()}
+    return FromCounts("x", counts, "ter"), FromCounts("x", tables, "100 * (edits / words)", higher_is_better=False)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"test": test} for test in ("ar", "bootstrap", "bootstrap-both", "ar-studentized")),
+        *({"interval": interval} for interval in ("bca", "studentized", "delta", "jackknife")),
+        {"documents": [f"doc {i // 4}" for i in range(60)]},
+        {"adjust": "holm", "all_pairs": True, "alternative": "better"},
+    ],
+    ids=str,
+)
+def test_everything_is_that_of_the_same_formula_in_the_core(
+    counts: dict[str, NDArray[np.int64]], options: dict[str, Any]
+) -> None:
+    native, own = (compare(metrics=each, n_resamples=299, **options) for each in twins(counts))
+    assert [pair.test.pvalue for pair in own.comparisons] == [pair.test.pvalue for pair in native.comparisons]
+    for mine, theirs in zip(own.comparisons, native.comparisons, strict=True):
+        assert mine.difference == theirs.difference
+        assert [*mine.confidence_interval] == pytest.approx([*theirs.confidence_interval], rel=1e-12)
+    assert [each.score for each in own.scores] == [each.score for each in native.scores]
+    assert not own.metrics[0].higher_is_better
+
+
+def test_a_function_of_python_gives_the_same_values_more_slowly(counts: dict[str, NDArray[np.int64]]) -> None:
+    text = FromCounts("x", counts, "where(edits > 300, edits ** 2 / words, edits)", columns=["edits", "words"])
+    function = FromCounts("x", counts, lambda t: np.where(t[..., 0] > 300, t[..., 0] ** 2 / t[..., 1], t[..., 0]))
+    one, other = (compare(metrics=each, test="bootstrap", n_resamples=199) for each in (text, function))
+    for mine, theirs in zip(one.comparisons, other.comparisons, strict=True):
+        assert (mine.test.pvalue, mine.difference) == (theirs.test.pvalue, theirs.difference)
+        assert mine.confidence_interval == theirs.confidence_interval
+    assert (text.core is None, function.core is None) == (False, True)
+
+
+def test_the_number_of_segments_is_known_and_other_columns_are_left_out(counts: dict[str, NDArray[np.int64]]) -> None:
+    tables = {name: {"edits": rows[:, 0], "words": rows[:, 1]} for name, rows in counts.items()}
+    mean = FromCounts("mean", tables, "edits / segments")
+    assert mean.columns == ["edits", "segments"]
+    assert mean.counts["a"].tolist() == [[edits, 1] for edits in counts["a"][:, 0]]
+    assert score(metrics=mean).scores[0].score == counts["a"][:, 0].mean()
+    assert score(metrics=mean).scores[0].details == {"edits": counts["a"][:, 0].sum(), "segments": 60}
+    with_own = FromCounts("x", {"a": {"segments": [2, 3]}}, "segments")
+    assert with_own.counts["a"].tolist() == [[2], [3]]
+
+
+def test_formulas_are_pickled_and_saved(counts: dict[str, NDArray[np.int64]], tmp_path: Path) -> None:
+    _, own = twins(counts)
+    again = pickle.loads(pickle.dumps(own))
+    expected = compare(metrics=own, n_resamples=99)
+    assert compare(metrics=again, n_resamples=99) == expected
+    with ProcessPoolExecutor(1) as pool:
+        assert compare(metrics=own, n_resamples=99, executor=pool) == expected
+    path = tmp_path / "counts.npz"
+    save_counts(path, metrics=[own, FromCounts("y", counts, "log(words)", columns=("edits", "words"))])
+    stored = open_counts(path)
+    assert [each.signature() for each in stored] == [
+        "x|counts:given|formula:100*(edits/words)",
+        "y|counts:given|formula:log(words)",
+    ]
+    assert compare(metrics=stored[0], n_resamples=99) == expected
+    assert stored[0].higher_is_better is False
+    assert expected.metrics[0].signature == "x|counts:given|formula:100*(edits/words)"
+
+
+def test_undefined_scores_are_errors_wherever_they_occur() -> None:
+    rows = np.array([[0, 5]] * 30 + [[1, 5]])
+    counts = {"a": rows, "b": rows[::-1]}
+    own = FromCounts("x", counts, "log(hits / all)", columns=["hits", "all"])
+    assert float(own.score([1, 5])) == pytest.approx(np.log(0.2))
+    undefined = r"^x: the formula has no value.* for the sums hits = 0, all = \d+; where\(condition, a, b\)"
+    for options in ({"test": "ar"}, {"test": "bootstrap"}, {"test": "ar-studentized"}):
+        with pytest.raises(InputError, match=undefined):
+            compare(metrics=own, n_resamples=999, interval=None, **options)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=undefined):
+        score(metrics=FromCounts("x", {"a": [[0, 5]]}, "log(hits / all)", columns=["hits", "all"]))
+    defined = FromCounts("x", counts, "where(hits > 0, log(hits / all), -9)", columns=["hits", "all"])
+    assert compare(metrics=defined, n_resamples=999).comparisons
+
+
+def test_formulas_need_names_of_columns_that_agree() -> None:
+    rows = [[1, 2], [3, 4]]
+    with pytest.raises(InputError, match=r"'a / b' is not the name of a metric, and a formula needs names of columns"):
+        FromCounts("x", {"s": rows}, "a / b")
+    with pytest.raises(InputError, match=r"'blue' is not the name of a metric"):
+        FromCounts("x", {"s": rows}, "blue")
+    with pytest.raises(InputError, match=r"x, system s: expected a column for each of a, got shape \(2, 2\)"):
+        FromCounts("x", {"s": rows}, "a / b", columns=("a",))
+    one, other = {"a": [1], "b": [2]}, {"b": [1], "a": [2]}
+    with pytest.raises(InputError, match=r"x: the columns of s are a, b, those of t b, a"):
+        FromCounts("x", {"s": one, "t": other}, "a / b")
+    with pytest.raises(
+        InputError, match=r'x: at column 5 of the formula: expected a column \(a, b, segments\), got "c"'
+    ):
+        FromCounts("x", {"s": one}, "a / c")
+
+
+def test_names_that_are_no_identifiers_stand_between_backquotes() -> None:
+    one = FromCounts("x", {"s": [[3, 4, 9]]}, "`BLEU 2` / `words of it`", columns=["BLEU 2", "words of it", "n"])
+    assert (one.columns, float(one.score([3, 4]))) == (["BLEU 2", "words of it"], 0.75)
+
+
+def test_names_of_metrics_stay_formulas_of_metrics() -> None:
+    rows = {"s": metric("bleu").suff_stats([["a b c d"]], [["a b c d"]])[0]}
+    assert FromCounts("x", rows, "bleu").signature() == "x|counts:given|BLEU|case:mixed|eff:no|tok:13a|smooth:exp"
+
+
+def test_real_numbers_are_counted_in_steps_of_their_resolution() -> None:
+    tables = {"a": {"loss": [0.5, 1.25], "n": [2, 3]}, "b": {"loss": [0.1, 2.0], "n": [2, 3]}}
+    own = FromCounts("x", tables, "loss / n")
+    assert own.counts["a"].tolist() == [[50, 2], [125, 3]]
+    assert own.signature() == "x|counts:given|formula:loss/n|resolution:loss=10^-2"
+    assert score(metrics=own).scores[0].score == pytest.approx(1.75 / 5, rel=1e-15)
+    assert score(metrics=own).scores[0].details == {"loss": 1.75, "n": 5}
+    third = {"a": {"loss": np.array([1 / 3, 2 / 3])}}
+    assert "resolution:loss=2^-" in FromCounts("x", third, "loss").signature()
+    with pytest.raises(InputError, match=r"x, system a, column loss, segment 2: expected a finite number, got nan"):
+        FromCounts("x", {"a": {"loss": [0.5, float("nan")]}}, "loss")
