@@ -179,7 +179,7 @@ def test_a_missing_matplotlib_is_named(demo: Path, run: Any, monkeypatch: pytest
 def hostile() -> Comparison:
     """Names that are markup, or no names of files."""
     values: Any = [[1, 2, 3, 4, 5], [2, 3, 1, 5, 5], [1, 1, 2, 1, 2]]
-    systems = dict(zip(["a_b $x$", "50% #1 & {c}", r"\d ~ ^"], values, strict=True))
+    systems = dict(zip(["a_b $x$", "50% #1 & {c}", "half \ud800 \\d ~ ^"], values, strict=True))
     metrics = [SegmentScores(name, systems) for name in ("../m_1", "m 1", "é/ü", "%")]
     return compare(metrics=metrics, all_pairs=True, n_resamples=99, interval="delta")
 
