@@ -171,11 +171,25 @@ def test_outputs_that_resemble_each_other_take_little_space_in_the_page() -> Non
     assert sizes[1] < 2 * sizes[0] < 100_000
 
 
-def test_large_texts_are_read_when_the_segments_come_into_sight(browser: Browser) -> None:
+@cache
+def large() -> Comparison:
     rng = np.random.default_rng(3)
     systems = {name: ["".join(map(chr, rng.integers(0x4E00, 0x9FFF, 4000))) for _ in range(100)] for name in "ab"}
     ratings = SegmentScores("rating", {"a": [*range(100)], "b": [*range(2, 102)]})
-    browser.open(small(systems, ["r"] * 100, ratings).render("html"))
+    return small(systems, ["r"] * 100, ratings)
+
+
+def test_an_old_browser_says_that_it_cannot_read_the_texts(browser: Browser) -> None:
+    browser.open(large().render("html"))
+    browser.run("delete window.DecompressionStream; document.querySelector('#segments').scrollIntoView()")
+    browser.wait("return document.querySelector('#segments .body').textContent.includes('a browser of 2023 or later')")
+
+
+def test_large_texts_are_read_when_the_segments_come_into_sight(browser: Browser) -> None:
+    comparison = large()
+    assert comparison.texts is not None
+    systems = comparison.texts.systems
+    browser.open(comparison.render("html"))
     assert browser.texts(f"{SECTION} .body") == ["Reading the texts …"]
     browser.run("document.querySelector('#segments').scrollIntoView()")
     browser.wait(f"return document.querySelectorAll('{SEGMENT}').length === 20")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from reshuffle import Comparison, read_html
 from reshuffle.cli.main import main
 from reshuffle.data.demo import write_demo
 
@@ -150,7 +151,10 @@ def test_the_texts_of_a_result_are_in_its_page(saved: Path, run: Any) -> None:
     outcome = run("show", "texts/as.json", "--max-texts", "50MB", "--format", "html")
     expected: Sequence[str] = (saved / "reference.txt").read_text("utf-8").splitlines()
     assert (outcome.code, outcome.err) == (0, "")
-    assert expected[0] in outcome.out
+    result = read_html(outcome.out)
+    assert isinstance(result, Comparison)
+    assert result.texts is not None
+    assert [references[0] for references in result.texts.references] == expected
 
 
 @pytest.mark.parametrize("kind", KINDS)

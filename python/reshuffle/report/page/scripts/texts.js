@@ -30,9 +30,10 @@ function withTexts(view, element, fill) {
   const unpack = async () => {
     element.setAttribute("aria-busy", "true");
     shown.unpacking ??= inflated(shown.texts).then((texts) => Object.assign(shown, { texts: textsBySystem(texts) }));
-    await shown.unpacking;
+    const isRead = await shown.unpacking.then(() => true, () => false);
     element.removeAttribute("aria-busy");
-    if (currentView() === view) fill();
+    if (!isRead) element.replaceChildren(h("p", { class: "hint" }, "The texts cannot be read: that needs a browser of 2023 or later."));
+    else if (currentView() === view) fill();
   };
   if (!isDeflated(shown.texts)) {
     fill();
