@@ -324,8 +324,8 @@ def read_corpus(
     """
     for what, files in (("references", references), ("systems", systems)):
         if isinstance(files, str | Mapping):
-            given = f"the single string {quoted(files)}" if isinstance(files, str) else "a dict"
-            raise InputError(f"{what}: expected a list of names of files, got {given}")
+            got = f"the single string {quoted(files)}" if isinstance(files, str) else "a dict"
+            raise InputError(f"{what}: expected a list of names of files, got {got}")
     id_paths = {group: path for group, path in zip(PLURALS, (documents, strata), strict=True) if path is not None}
     given = [*systems, *([] if source is None else [source])]
     ref_columns, sys_columns, id_columns = read_texts(references, given, input_format, id_paths, max_input)

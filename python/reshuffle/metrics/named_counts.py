@@ -42,8 +42,8 @@ def named_counts(
             for system, own in columns.items()
         }
         scales[column] = _steps(f"{name}, column {column}", list(numbers.values()))
-        for system, own in numbers.items():
-            counts[system].append(own if scales[column] == 1 else np.rint(own * scales[column]).astype(np.int64))
+        for system, values in numbers.items():
+            counts[system].append(values if scales[column] == 1 else np.rint(values * scales[column]).astype(np.int64))
     if SEGMENTS in used and SEGMENTS not in expected:
         for of_system in counts.values():
             n_segments = len(of_system[0]) if of_system else len(next(iter(columns.values()))[expected[0]])

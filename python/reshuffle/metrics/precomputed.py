@@ -396,7 +396,7 @@ class FromCounts(CountsOfFormula):
     """
 
     name: str
-    counts: Mapping[str, Counts] = field(repr=False)
+    counts: Mapping[str, Any] = field(repr=False)
     scoring: MetricLike
     higher_is_better: bool | None = None  # type: ignore[assignment]
     columns: Sequence[str] | None = None  # type: ignore[assignment]
@@ -406,10 +406,11 @@ class FromCounts(CountsOfFormula):
         check_text("the name of a metric", self.name)
         if self.higher_is_better is not None:
             check_flag("higher_is_better", self.higher_is_better)
-        tables, formula = dict(_items_by_system(self.name, self.counts)), None
+        tables = dict(_items_by_system(self.name, self.counts))
+        given: Metric | None = None
         if isinstance(self.scoring, str) and not is_metric(self.scoring.partition(":")[0]):
             lower = self.higher_is_better is False
-            formula, tables = named_counts(self.name, self.scoring, tables, self.columns, lower)
+            given, tables = named_counts(self.name, self.scoring, tables, self.columns, lower)
         counts = {system: self._checked(system, rows) for system, rows in tables.items()}
         if not counts:
             raise InputError(f"{self.name}: no counts, at least one system is needed")
@@ -421,7 +422,7 @@ class FromCounts(CountsOfFormula):
             shown = ", ".join(f"{system} has {width}" for system, width in widths.items())
             raise InputError(f"{self.name}: numbers of counts per segment differ: {shown}")
         width = next(iter(widths.values()))
-        formula = formula or resolve(self.scoring).renamed(self.name)
+        formula = given or resolve(self.scoring).renamed(self.name)
         columns = formula.columns
         object.__setattr__(self, "columns", columns)
         if columns is not None and len(columns) != width:

@@ -299,7 +299,7 @@ def _opened(entry: Mapping[str, Any], about: Mapping[str, Any], found: Arrays, p
         # Counts that a user supplied have a name of their own before it.
         now = formula.formula_signature()
         counted = "|".join(part for part in entry["signature"].split("|") if not part.startswith("nrefs:"))
-        if not counted.endswith(now):
+        if now is not None and not counted.endswith(now):
             raise InputError(
                 f"{name}: {entry['name']} was counted by reshuffle {about['version']} as {entry['signature']}, but "
                 f"reshuffle {_core.VERSION} would count {now}: count the texts again"

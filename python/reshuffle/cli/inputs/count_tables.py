@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from functools import partial
 
 from ...data.file_names import files_by_name
 from ...data.files import display_name
@@ -33,27 +33,23 @@ def given_counts(files: SetFiles, systems: Mapping[str, str]) -> list[FromCounts
         name, formula = name_and_formula(given)
         ordered = _in_order(f"--counts {name}", own, systems, files.by_position)
         tables = {
-            system: read_used_columns(path, _Used(name, formula, path), input_format, max_input=files.max_input)
+            system: read_used_columns(
+                path, partial(_used, name, formula, path), input_format, max_input=files.max_input
+            )
             for system, path in zip(systems, ordered, strict=True)
         }
         found.append(FromCounts(name, tables, formula, higher_is_better=name not in files.lower_is_better))
     return found
 
 
-class _Used(NamedTuple):
-    """Chooses the columns of a file that a formula uses."""
-
-    name: str
-    formula: str
-    path: str
-
-    def __call__(self, names: Sequence[str]) -> list[str]:
-        try:
-            columns = Expression(self.name, self.formula, tuple(names)).columns
-        except InputError as error:
-            raise InputError(f"{display_name(self.path)}: {error}") from None
-        # Without any, the first one has the number of segments.
-        return [column for column in columns if column in names] or list(names[:1])
+def _used(name: str, formula: str, path: str, names: Sequence[str]) -> list[str]:
+    """The columns of a file that a formula uses, from the names of all."""
+    try:
+        columns = Expression(name, formula, tuple(names)).columns
+    except InputError as error:
+        raise InputError(f"{display_name(path)}: {error}") from None
+    # Without any, the first one has the number of segments.
+    return [column for column in columns if column in names] or list(names[:1])
 
 
 def _in_order(option: str, given: OfSystems, systems: Mapping[str, str], by_position: bool) -> Sequence[str]:
