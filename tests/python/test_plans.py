@@ -28,7 +28,9 @@ def test_a_plan_is_a_record_and_a_mapping(result: RunComparison) -> None:
     assert [*result.plan] == [each.name for each in fields(RunPlan)]
     assert len(result.plan) == len([*result.plan])
     assert result.plan["exchange"] == list(result.plan.exchange)
-    assert dict(result.plan) == json.loads(result.render("json"))["plan"]
+    written = json.loads(result.render("json"))["plan"]
+    assert dict(result.plan) == written == result.plan
+    assert result.plan != {**written, "alpha": 0.01}
     with pytest.raises(KeyError):
         result.plan["threads"]
 

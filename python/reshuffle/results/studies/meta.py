@@ -145,7 +145,7 @@ class MetricSystemScore:
 
 
 @documented
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MetaPlan(Plan):
     """How metrics were evaluated: the options of functions of :mod:`reshuffle.meta`, and what followed from them."""
 

@@ -20,7 +20,8 @@ def sometimes() -> Any:
 class Plan(Mapping[str, Any]):
     """The base of records of settings, in which sequences are tuples.
 
-    It is also a mapping from the names of the fields to their values in JSON, where sequences are lists.
+    It is also a mapping from the names of the fields to their values in JSON, where sequences are lists, and equal to
+    any mapping with the same values: subclasses are dataclasses with ``eq=False``.
     """
 
     __slots__ = ()

@@ -166,7 +166,7 @@ class ObservedDifference:
 
 
 @documented
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RunPlan(Plan):
     """How systems were compared: the options of :func:`reshuffle.compare_runs`, and what followed from them."""
 

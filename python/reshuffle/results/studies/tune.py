@@ -57,7 +57,7 @@ class TuningStep:
 
 
 @documented
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TuningPlan(Plan):
     """How weights were tuned: the options of :func:`reshuffle.tune.tune`, and what followed from them."""
 
