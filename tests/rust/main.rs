@@ -1,5 +1,7 @@
 //! Tests of the public API of the crate: texts in, exceedance counts out.
 
+mod damaged;
+
 use std::ops::Range;
 
 use reshuffle::metric::{self, Value};
