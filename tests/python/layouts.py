@@ -14,8 +14,8 @@ from reshuffle import InputError, _core
 
 __all__ = ["REFUSED", "layouts", "simulations", "texts"]
 
-# What a call may raise for arguments that it cannot use.
-REFUSED = (InputError, MemoryError, OverflowError, TypeError)
+# What a call may raise for unusable arguments; the last one for a lone surrogate, which Python looks for before.
+REFUSED = (InputError, MemoryError, OverflowError, TypeError, UnicodeEncodeError)
 
 Call = Callable[[], object]
 
@@ -134,7 +134,7 @@ FUNCTIONS: list[tuple[Callable[..., object], list[Any]]] = [
         [SCORES, np.full(3, 0.5), np.arange(20, dtype=np.uint32)],
     ),
     (
-        lambda *lists: _core.tune_line_search(*lists[:3], BLEU, *lists[3:]),
+        lambda offsets, features, counts, *where: _core.tune_line_search(offsets, features, counts, BLEU, *where),
         [OFFSETS, FEATURES, COUNTS[0], np.ones(3), np.eye(3)],
     ),
     (
@@ -253,7 +253,7 @@ def simulations(data: st.DataObject) -> Call:
     numbers = st.sampled_from([0, 1, 2, 64, 70, 71, 2**32, 2**62, 2**64 - 1])
     usual = st.sampled_from([1, 2, 10, 64])
     groups = data.draw(st.none() | st.just(STRATA) | st.just(STRATA[:69]) | st.just(STRATA + np.uint32(2**32 - 2)))
-    made = {
+    made: dict[str, Any] = {
         "sampling": data.draw(st.sampled_from(["replace", "subset", "fixed", "other"])),
         "size": data.draw(st.none() | usual | numbers),
         "swapped": data.draw(st.sampled_from([0, 1, 2**31, 2**32, 2**32 + 1, 2**64 - 1])),
