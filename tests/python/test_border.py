@@ -110,6 +110,7 @@ BEYOND_MEMORY: dict[str, tuple[Callable[[], object], str]] = {
         lambda: calls.shuffle_min_p(SAMPLES, PAIR, "two-sided", (LIMIT, LIMIT), RANKS, [0], n=2**60, seed=1),
         "cannot allocate 1152921504606846976 numbers",
     ),
+    "simulations beyond memory": (lambda: experiment().draws(n_resamples=5, n=2**62), "numbers: ask for fewer"),
     "limits beyond memory": (lambda: RULE.limits(2**60), "numbers: ask for fewer"),
     "exact test beyond memory": (
         lambda: _core.subset_sum_distribution(np.array([2**60], dtype=np.uint64)),
