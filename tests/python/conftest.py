@@ -25,8 +25,15 @@ __all__ = ["browser", "browser_of_process", "budgets"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# What the person who runs the tests says: where real data and other tools are, and whether to write new output.
-FOR_TESTS = {"RESHUFFLE_DATA", "RESHUFFLE_REQUIRE_DATA", "RESHUFFLE_UPDATE_DOCS", "RESHUFFLE_METEOR_JAR"}
+# What the person who runs the tests says: where real data and other tools are, how many damaged inputs to try, and
+# whether to write new output.
+FOR_TESTS = {
+    "RESHUFFLE_DATA",
+    "RESHUFFLE_FUZZ",
+    "RESHUFFLE_METEOR_JAR",
+    "RESHUFFLE_REQUIRE_DATA",
+    "RESHUFFLE_UPDATE_DOCS",
+}
 
 
 def leave_this_machine() -> None:

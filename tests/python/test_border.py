@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -109,6 +110,7 @@ BEYOND_MEMORY: dict[str, tuple[Callable[[], object], str]] = {
         lambda: calls.shuffle_min_p(SAMPLES, PAIR, "two-sided", (LIMIT, LIMIT), RANKS, [0], n=2**60, seed=1),
         "cannot allocate 1152921504606846976 numbers",
     ),
+    "simulations beyond memory": (lambda: experiment().draws(n_resamples=5, n=2**62), "numbers: ask for fewer"),
     "limits beyond memory": (lambda: RULE.limits(2**60), "numbers: ask for fewer"),
     "exact test beyond memory": (
         lambda: _core.subset_sum_distribution(np.array([2**60], dtype=np.uint64)),
@@ -189,6 +191,8 @@ def test_what_does_not_fit_into_memory_is_said(call: Callable[[], object], messa
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the address space as Linux does")
 def test_no_arguments_cause_a_panic_or_an_abort() -> None:
-    script = Path(__file__).parent / "border.py"
-    done = subprocess.run([sys.executable, str(script), str(budget(400))], capture_output=True, text=True, timeout=300)
+    script, wanted = Path(__file__).parent / "border.py", os.environ.get("RESHUFFLE_FUZZ")
+    arguments = [wanted, "new"] if wanted else [str(budget(400)), "same"]
+    limit = 300 + int(arguments[0]) // 10
+    done = subprocess.run([sys.executable, script, *arguments], capture_output=True, text=True, timeout=limit)
     assert (done.returncode, done.stdout) == (0, "all calls returned or raised\n"), done.stderr[-3000:]

@@ -1,5 +1,8 @@
 //! Tests of the public API of the crate: texts in, exceedance counts out.
 
+#[cfg(test)] // so that clippy lets its helpers unwrap
+mod damaged;
+
 use std::ops::Range;
 
 use reshuffle::metric::{self, Value};
@@ -7,6 +10,7 @@ use reshuffle::pool::Run;
 use reshuffle::resample::reduce::{Draws, Tally};
 use reshuffle::resample::{Alternative, Kind, Plan, Resampler, Sample, random_codes};
 use reshuffle::stats::SuffStats;
+use reshuffle::study::Population;
 use reshuffle::{Error, Result};
 
 const REFERENCE: [&str; 4] =
@@ -83,5 +87,19 @@ fn draws_of_one_system_do_not_depend_on_the_others() -> Result<()> {
         Ok::<_, Error>(draws.into_scores())
     };
     assert_eq!(draw_scores(&counts, 2)?[50..], draw_scores(&counts[40..], 1)?);
+    Ok(())
+}
+
+#[test]
+fn a_group_that_would_leave_others_empty_is_refused() -> Result<()> {
+    let length = metric::metric("length", &[])?;
+    let counts = vec![1; 2 * 3 * length.width()];
+    let sample = || Sample::new(length.clone(), SuffStats::new(&counts, 2, 3, length.width())?);
+    let with = |groups: &[u32]| with_run(|run| Population::new(&[sample()?], Some(groups), run));
+    assert!(with(&[0, 2, 1]).is_ok());
+    for wrong in [3, u32::MAX] {
+        let expected = Error::OutOfRange { what: "group".into(), index: wrong as usize, len: 3 };
+        assert_eq!(Some(expected), with(&[0, wrong, 1]).err());
+    }
     Ok(())
 }

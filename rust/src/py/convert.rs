@@ -79,6 +79,14 @@ pub(super) fn copied<'py, T: numpy::Element + Copy>(
     shaped(py, out, shape)
 }
 
+/// Sizes of strata for the core, where an empty list means no strata.
+pub(super) fn sizes(strata: Option<Vec<usize>>) -> PyResult<Vec<usize>> {
+    match strata {
+        Some(sizes) if sizes.is_empty() => Err(Error::Empty { what: "strata".into() }.into()),
+        sizes => Ok(sizes.unwrap_or_default()),
+    }
+}
+
 /// The options of a metric.
 pub(super) fn options(options: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Value)>> {
     options.iter().map(|(name, value)| Ok((name.extract()?, option(&name, &value)?))).collect()

@@ -16,9 +16,10 @@ mod meta_soft;
 mod metric;
 mod nbest;
 mod reduce;
-mod resample;
 mod resampler;
 mod scored;
+mod stopping;
+mod streams;
 mod studentized;
 mod study;
 mod tokens;
@@ -54,14 +55,13 @@ mod _core {
         Tally,
     };
     #[pymodule_export]
-    use super::resample::{
-        Sequential, StoppingRule, derive, draw_weights, permutations, stream_indices, stream_values,
-        subset_sum_distribution,
-    };
-    #[pymodule_export]
     use super::resampler::{Resampler, draw_many, shuffle_many};
     #[pymodule_export]
     use super::scored::read_comet;
+    #[pymodule_export]
+    use super::stopping::{Sequential, StoppingRule};
+    #[pymodule_export]
+    use super::streams::{derive, draw_weights, permutations, stream_indices, stream_values, subset_sum_distribution};
     #[pymodule_export]
     use super::studentized::{Cross, PairCounts};
     #[pymodule_export]

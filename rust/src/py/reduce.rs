@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use super::call::run_serial;
 use super::convert::{copied, in_order, shaped};
 use super::histograms::{HistogramArrays, histogram_arrays};
-use super::resample::StoppingRule;
+use super::stopping::StoppingRule;
 use crate::error::{check_length, named};
 use crate::memory::reserved;
 use crate::resample::reduce::{self as core, AnyReduction, Ranged};

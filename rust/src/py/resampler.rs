@@ -4,13 +4,11 @@ use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, Py
 use pyo3::prelude::*;
 
 use super::call::{Progress, run_long};
-use super::convert::{copied, flips, in_order, shaped};
+use super::convert::{copied, flips, in_order, shaped, sizes};
 use super::counts::{Array, Counts};
 use super::metric::Metric;
 use super::reduce::{Reduction, alternative};
-use super::resample::sizes;
 use crate::error::{Error, check_length, named};
-use crate::pool::Run;
 use crate::resample::many::{self, Problems};
 use crate::resample::reduce::run_all;
 use crate::resample::{self, Exchange, Kind, Plan, Sample};
@@ -20,11 +18,23 @@ use crate::stats::SuffStats;
 pub(super) type SampleArgument<'py> = (Option<PyRef<'py, Metric>>, PyRef<'py, Counts>);
 
 /// A sample for the core, from what Python passes.
-pub(super) fn sample<'a>(metric: Option<&Metric>, stats: SuffStats<'a>) -> PyResult<Sample<'a>> {
+fn sample<'a>(metric: Option<&Metric>, stats: SuffStats<'a>) -> PyResult<Sample<'a>> {
     match metric {
         Some(metric) => Sample::new(metric.formula(), stats).map_err(PyErr::from),
         None => Ok(Sample::without_formula(stats)),
     }
+}
+
+/// Calls `body` with the samples that Python passed.
+pub(super) fn with_samples<T>(
+    py: Python<'_>,
+    passed: &[SampleArgument<'_>],
+    body: impl FnOnce(&[Sample<'_>]) -> PyResult<T>,
+) -> PyResult<T> {
+    let arrays: Vec<_> = passed.iter().map(|(_, counts)| counts.arrays(py)).collect::<PyResult<_>>()?;
+    let samples = passed.iter().zip(&arrays);
+    let samples = samples.map(|((metric, counts), arrays)| sample(metric.as_deref(), counts.stats(arrays)?));
+    body(&samples.collect::<PyResult<Vec<_>>>()?)
 }
 
 /// Counts of systems under one or several metrics, prepared for shuffles or draws.
@@ -57,12 +67,9 @@ impl Resampler {
             }
             _ => return Err(Error::unknown("kind", kind, ["shuffles", "draws", "permutations"]).into()),
         };
-        let arrays: Vec<_> = samples.iter().map(|(_, counts)| counts.arrays(py)).collect::<PyResult<_>>()?;
-        let samples = samples.iter().zip(&arrays);
-        let samples = samples.map(|((metric, counts), arrays)| sample(metric.as_deref(), counts.stats(arrays)?));
-        let samples: Vec<_> = samples.collect::<PyResult<_>>()?;
-        let prepare = |run: &mut Run<'_>| resample::Resampler::prepare(&samples, kind, run);
-        run_long(py, threads, None, ("", 0), prepare).map(Resampler)
+        with_samples(py, &samples, |samples| {
+            run_long(py, threads, None, ("", 0), |run| resample::Resampler::prepare(samples, kind, run)).map(Resampler)
+        })
     }
 
     #[pyo3(signature = (reductions, *, n, seed=0, first=0, masks=None, codes=None, indices=None, exchange=None, threads=0, progress=None))]

@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use super::call::{Progress, run_long};
 use super::convert::{in_order, shaped};
 use super::reduce::AlternativeNames;
-use super::resample::{Outcomes, StoppingRule, outcomes};
-use super::resampler::{SampleArgument, in_group, sample};
+use super::resampler::{SampleArgument, in_group, with_samples};
+use super::stopping::{Outcomes, StoppingRule, outcomes};
 use crate::error::{check_length, named};
 use crate::resample::replicates;
 use crate::study::{self, Population, Sampling, Selection, Shuffles, Statistic};
@@ -32,12 +32,10 @@ fn statistic(studentized: bool) -> Statistic {
 pub struct Experiment(study::Experiment);
 
 fn population(py: Python<'_>, (samples, groups): &PopulationArgument<'_>, threads: usize) -> PyResult<Population> {
-    let arrays: Vec<_> = samples.iter().map(|(_, counts)| counts.arrays(py)).collect::<PyResult<_>>()?;
-    let samples = samples.iter().zip(&arrays);
-    let samples = samples.map(|((metric, counts), arrays)| sample(metric.as_deref(), counts.stats(arrays)?));
-    let samples: Vec<_> = samples.collect::<PyResult<_>>()?;
     let groups = groups.as_ref().map(in_order).transpose()?;
-    run_long(py, threads, None, ("", 0), |run| Population::new(&samples, groups, run))
+    with_samples(py, samples, |samples| {
+        run_long(py, threads, None, ("", 0), |run| Population::new(samples, groups, run))
+    })
 }
 
 /// The simulations first, …, first + n − 1.

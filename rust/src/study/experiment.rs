@@ -335,6 +335,8 @@ impl Experiment {
         }
         let (all, metrics) = (length(&simulations), self.metrics());
         let range = replicates(0, n)?;
+        // First, because more simulations than there is room for would also be too many to list.
+        let mut out = zeros(&[metrics, all, 2, n])?;
         let sets = self.together(weight_sets, simulations.clone());
         let workers = Workers::default();
         let work = |buffers: &mut Buffers, item: usize, stop: &Stop<'_>| {
@@ -362,7 +364,6 @@ impl Experiment {
             }
             Ok(scores)
         };
-        let mut out = zeros(&[metrics, all, 2, n])?;
         let cost = n as u64 * (self.counts() / 8 + 80 * metrics as u64);
         self.each((sets.len(), 1, cost), run, work, |_, scores| {
             for (own, scores) in scores {

@@ -85,7 +85,7 @@ impl Population {
             relative,
             pooled,
             shared,
-            groups: groups.map(Groups::new),
+            groups: groups.map(Groups::new).transpose()?,
             both: OnceLock::new(),
             largest,
         })

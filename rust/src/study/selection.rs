@@ -1,5 +1,6 @@
 //! How the test set of a simulation is chosen.
 
+use crate::error::{Error, Result};
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream, fill};
 
@@ -47,7 +48,13 @@ pub(super) struct Groups {
 
 impl Groups {
     /// From the group of each unit.
-    pub fn new(groups: &[u32]) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for a group whose number is not below that of units: some groups would have no unit.
+    pub fn new(groups: &[u32]) -> Result<Self> {
+        if let Some(&group) = groups.iter().find(|&&group| group as usize >= groups.len()) {
+            return Err(Error::OutOfRange { what: "group".into(), index: group as usize, len: groups.len() });
+        }
         let count = groups.iter().max().map_or(0, |&largest| largest as usize + 1);
         let mut starts = vec![0; count + 1];
         groups.iter().for_each(|&group| starts[group as usize + 1] += 1);
@@ -57,7 +64,7 @@ impl Groups {
             members[next[group as usize]] = unit;
             next[group as usize] += 1;
         }
-        Groups { members, starts }
+        Ok(Groups { members, starts })
     }
 
     /// The number of groups.

@@ -196,10 +196,10 @@ fn difference<T: Integer>(
         for from in (0..units).step_by(PIECE) {
             meter.charge(PIECE, stop)?;
             let differing = (from..units.min(from + PIECE)).filter(|&unit| excess(unit) != constant);
-            exceptions.extend(differing.map(|unit| (unit, excess(unit).widen().wrapping_sub(constant.widen()))));
+            exceptions.extend(differing.map(|unit| (unit, excess(unit).to_i64().wrapping_sub(constant.to_i64()))));
         }
     }
-    Ok(Some((constant.widen(), exceptions)))
+    Ok(Some((constant.to_i64(), exceptions)))
 }
 
 dispatch! {

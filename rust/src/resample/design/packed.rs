@@ -14,7 +14,7 @@ pub(crate) trait Integer: Copy + Eq + Ord + Send + Sync + Zero {
     fn cut(value: i64) -> Self;
 
     /// Converts to 64 bits.
-    fn widen(self) -> i64;
+    fn to_i64(self) -> i64;
 
     /// The difference, truncated to the lowest bits if it does not fit.
     fn minus(self, other: Self) -> Self;
@@ -31,7 +31,7 @@ macro_rules! integers {
             }
 
             #[inline(always)]
-            fn widen(self) -> i64 {
+            fn to_i64(self) -> i64 {
                 self as i64
             }
 
@@ -76,7 +76,7 @@ impl Column {
     /// Copies the values of the units from `first` on.
     pub fn copy(&self, first: usize, out: &mut [i64]) {
         fn widen<T: Integer>(values: &[T], out: &mut [i64]) {
-            out.iter_mut().zip(values).for_each(|(out, value)| *out = value.widen());
+            out.iter_mut().zip(values).for_each(|(out, value)| *out = value.to_i64());
         }
         with_values!(self, values => widen(&values[first..first + out.len()], out));
     }
@@ -84,7 +84,7 @@ impl Column {
     /// The value of a unit.
     #[inline(always)]
     pub fn value(&self, unit: usize) -> i64 {
-        with_values!(self, values => values[unit].widen())
+        with_values!(self, values => values[unit].to_i64())
     }
 }
 
@@ -152,7 +152,7 @@ impl Packed {
 pub(crate) fn narrow<T: Integer>(values: &[T]) -> Result<Column> {
     let zero = T::cut(0);
     let (low, high) = values.iter().fold((zero, zero), |(low, high), &value| (low.min(value), high.max(value)));
-    let fits = |largest: i64| low.widen() >= -largest && high.widen() <= largest;
+    let fits = |largest: i64| low.to_i64() >= -largest && high.to_i64() <= largest;
     Ok(if fits(i8::LARGEST) {
         Column::I8(cut(values)?)
     } else if fits(i16::LARGEST) {
@@ -166,6 +166,6 @@ pub(crate) fn narrow<T: Integer>(values: &[T]) -> Result<Column> {
 
 fn cut<T: Integer, N: Integer>(values: &[T]) -> Result<Vec<N>> {
     let mut out = reserved(values.len())?;
-    out.extend(values.iter().map(|value| N::cut(value.widen())));
+    out.extend(values.iter().map(|value| N::cut(value.to_i64())));
     Ok(out)
 }

@@ -108,5 +108,5 @@ dispatch! {
 #[inline(always)]
 fn sum_of_inline<T: Integer>(values: &[T], selected: &[i64; 64]) -> i64 {
     let values = values.iter().zip(selected);
-    values.fold(0, |sum: i64, (value, selected)| sum.wrapping_add(value.widen() & selected))
+    values.fold(0, |sum: i64, (value, selected)| sum.wrapping_add(value.to_i64() & selected))
 }

@@ -10,6 +10,7 @@ use super::tiles::Tiles;
 use super::{Kernel, Scratch};
 use crate::error::{Error, Result};
 use crate::pool::Stop;
+#[cfg(target_arch = "x86_64")]
 use crate::resample::BATCH;
 use crate::resample::design::Design;
 use crate::resample::design::packed::Packed;

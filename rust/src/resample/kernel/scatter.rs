@@ -59,7 +59,7 @@ impl DifferenceRows {
             match design.exceptions.get(place.wrapping_sub(design.dense)) {
                 Some(exceptions) => exceptions.units.iter().for_each(|&(unit, value)| put(unit, value)),
                 None => with_values!(design.packed.column(place), values => {
-                    values.iter().enumerate().for_each(|(unit, value)| put(unit, value.widen()));
+                    values.iter().enumerate().for_each(|(unit, value)| put(unit, value.to_i64()));
                 }),
             }
         }

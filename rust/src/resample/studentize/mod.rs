@@ -164,7 +164,7 @@ impl Both {
 pub(crate) struct PackedBoth(Vec<[Column; 2]>);
 
 fn gather<T: Integer>(values: &[T], units: &[u32], out: &mut [i64]) {
-    out.iter_mut().zip(units).for_each(|(out, &unit)| *out = values[unit as usize].widen());
+    out.iter_mut().zip(units).for_each(|(out, &unit)| *out = values[unit as usize].to_i64());
 }
 
 dispatch! {
