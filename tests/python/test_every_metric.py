@@ -1014,7 +1014,7 @@ def test_flat_references_are_one_column_in_every_function() -> None:
     ("call", "message"),
     [
         (lambda: metric("bleu").suff_stats([["x", "y"]], ["ab", "cd"]), "system 1: expected a sequence of segments"),
-        (lambda: metric("bleu").suff_stats([["x", "y"]], {"x": "ab"}), "x: expected a sequence of segments, got a"),
+        (lambda: metric("bleu").suff_stats([["x", "y"]], {"x": "ab"}), "x: expected a sequence of segments, got the"),
         (lambda: metric("bleu").suff_stats("ab", [["a", "b"]]), "references: expected a sequence of segments"),
         (lambda: metric("bleu").suff_stats([["a", "b"], "ab"], [["a", "b"]]), r"references\[1\]: expected a sequence"),
         (lambda: metric("bleu").suff_stats(cast(Any, ["a", None]), [["a", "b"]]), "segment 2 has no reference"),

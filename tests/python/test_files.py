@@ -27,13 +27,15 @@ KEYS = [
 ]
 # Each key has another value than its default.
 ARGS = (
-    "ref.txt a.txt b.txt --refs more.txt --scores C c.a c.b --lower-is-better C --missing pairwise --parses r m a b "
-    "--docs d --strata s --source t --input-format tsv -m bleu:tokenize=intl ter --lowercase"
+    "ref.txt a.txt b.txt --refs more.txt --scores C c.a c.b --counts N:x/y n.a n.b --lower-is-better C "
+    "--missing pairwise --parses r m a b --docs d --strata s --source t --input-format tsv "
+    "-m bleu:tokenize=intl ter --lowercase"
 )
 TABLE = {
     "references": ["ref.txt", "more.txt"],
     "systems": ["a.txt", "b.txt"],
     "scores": {"C": ["c.a", "c.b"]},
+    "counts": {"N:x/y": ["n.a", "n.b"]},
     "lower_is_better": "C",
     "missing": "pairwise",
     "parses": ["r", "m", "a", "b"],

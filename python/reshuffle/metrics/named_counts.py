@@ -14,6 +14,7 @@ from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted
 from .base import Counts
 from .expression import SEGMENTS, Expression
 from .fixed_point import MAX_RELATIVE_ERROR, steps_of
+from .native import resolve
 
 Columns = Mapping[str, Any]
 
@@ -58,6 +59,8 @@ def _columns(what: str, text: str, rows: Any, names: Sequence[str] | None) -> Co
     if found is not None:
         return found
     if names is None:
+        if text.isidentifier():
+            resolve(text)  # the error of a misspelt name
         raise InputError(
             f"{what}: {quoted(text)} is not the name of a metric, and a formula needs names of columns: pass tables, "
             "or columns=[…]"

@@ -25,8 +25,8 @@ class Display(Options):
         str | None,
         Flag(metavar="DIR"),
         Doc(
-            """Also write to DIR what a paper needs: table, methods paragraph, BibTeX entries, two figures for each
-            metric as PDF, and facts for ACL's Responsible NLP checklist. Needs matplotlib."""
+            """Also write to DIR what a paper needs: table, methods paragraph, BibTeX entries, figures as PDF, and facts
+            for ACL's checklist."""
         ),
     ] = None
     digits: Annotated[
@@ -71,9 +71,6 @@ class ComparisonDisplay(Display):
     since: Annotated[
         str | None,
         Flag(metavar="FILE"),
-        Doc(
-            """An earlier result (JSON or HTML): text, Markdown and HTML show which scores and verdicts have changed,
-            and which systems are new or gone."""
-        ),
+        Doc("""An earlier result (JSON or HTML): text, Markdown and HTML say what changed."""),
     ] = None
     max_texts: Annotated[int | None, SIZE, Doc("Largest size of the texts in HTML. By default 50MB.")] = None

@@ -60,8 +60,8 @@ class Outputs(Options):
         Mapping[str, OfSystems],
         Flag(("--counts",), "NAME:FORMULA FILE", greedy=("--counts",)),
         Doc(
-            """A metric of your own: a formula of the sums of columns, such as CER:"100*edits/chars", and a table (.tsv,
-            .csv, .jsonl) with counts of each segment for each SYS. Without REF and SYS, each FILE is a system."""
+            """A metric of your own: a formula of sums of columns, as in CER:"100*edits/chars", and a table for each
+            SYS, as for --scores."""
         ),
     ] = field(factory=dict)
 
@@ -98,14 +98,14 @@ class Files(Measured):
 
     TITLE: ClassVar[str] = "Input"
 
-    by_position: Annotated[bool, NO_KEY, Doc("Match --scores with SYS by order instead of by name.")] = False
+    by_position: Annotated[bool, NO_KEY, Doc("Match --scores and --counts with SYS by order, not by name.")] = False
     lower_is_better: Annotated[
-        tuple[str, ...], Flag(metavar="NAME"), Doc("For the --scores or --counts called NAME, lower is better.")
+        tuple[str, ...], Flag(metavar="NAME"), Doc("For --scores or --counts NAME, lower is better.")
     ] = ()
     parses: Annotated[
         tuple[File, ...],
         Flag(metavar="FILE", greedy=("--parses",)),
-        Doc("For depf with other metrics: the CoNLL-U files of the references, then of every SYS."),
+        Doc("For depf with other metrics: CoNLL-U of references, then of every SYS."),
     ] = ()
     documents: Annotated[
         DocumentFile,
@@ -145,7 +145,7 @@ class SetFiles(Incomplete, Reading, Files, Outputs):
     source: Annotated[
         File | None,
         Flag(metavar="FILE"),
-        Doc("The text that was translated, to show it with --with-texts beside references and outputs."),
+        Doc("The source text, to be shown by --with-texts."),
     ] = None
 
 
