@@ -121,6 +121,18 @@ def test_bootstrap_test_of_a_formula(benchmark: BenchmarkFixture, pair: tuple[Co
     assert result.n_resamples == 1_000
 
 
+@pytest.mark.parametrize("scoring", ["ter", "100 * edits / ref_len", "100 * exp(min(0, 1 - ref_len / edits))"])
+def test_draws_of_a_formula_as_text(benchmark: BenchmarkFixture, scoring: str) -> None:
+    """A formula as text should take at most twice as long as the same one of the registry, which is the first."""
+    length = np.random.default_rng(0).integers(5, 40, 3000)
+    counts = {
+        name: np.stack([np.random.default_rng(i).binomial(length, 0.3), length], 1) for i, name in enumerate("ab")
+    }
+    own = reshuffle.FromCounts("x", counts, scoring, columns=None if scoring == "ter" else ["edits", "ref_len"])
+    options: dict[str, Any] = {"test": "bootstrap", "interval": None, "n_resamples": 10_000}
+    assert benchmark(lambda: reshuffle.compare(metrics=own, **options)).comparisons
+
+
 def test_bootstrap_interval(benchmark: BenchmarkFixture, pair: tuple[Counts, Counts]) -> None:
     """An interval for a difference is a bootstrap test without the p-value, so the two should cost the same."""
     interval = benchmark(reshuffle.bootstrap_interval, pair[0], BLEU, b=pair[1], n_resamples=1_000)

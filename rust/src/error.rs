@@ -222,7 +222,7 @@ impl Error {
                 format!("{{file}}{line}: expected {{expected}}, got {{got}}")
             }
             Error::Formula { .. } => {
-                "{metric}: at column {column} of the formula: expected {expected}, got {got}".into()
+                "{metric}: at character {column} of the formula: expected {expected}, got {got}".into()
             }
             Error::Undefined { .. } => {
                 "{metric}: the formula has no value, or none of at most 1e75 in magnitude, for the sums {totals}; \
@@ -427,7 +427,7 @@ mod tests {
             ),
             (
                 Error::Formula { metric: name(), column: 3, expected: "b".into(), got: "c".into() },
-                "a: at column 3 of the formula: expected b, got c",
+                "a: at character 3 of the formula: expected b, got c",
             ),
             (
                 Error::Undefined { metric: name(), totals: "b = 0".into() },

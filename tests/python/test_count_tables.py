@@ -43,7 +43,8 @@ def test_tables_are_compared_as_in_python(tables: dict[str, Any], run: Callable[
     assert (result.scores, result.signature) == (expected.scores, expected.signature)
     assert result.comparisons[0].test == expected.comparisons[0].test
     assert result.metrics[0].signature == "CER|counts:given|formula:100*edits/chars"
-    speakers = run_json(run, "--counts", f"CER:{FORMULA}", "a.tsv", "b.tsv", "--docs", "a.tsv#speaker")
+    options = "--docs", "a.tsv#speaker", "--lower-is-better", "CER"
+    speakers = run_json(run, "--counts", f"CER:{FORMULA}", "a.tsv", "b.tsv", *options)
     assert (speakers.unit, speakers.n_units, speakers.n_segments) == ("document", 10, 50)
 
 
@@ -66,6 +67,13 @@ def test_manifests_have_tables(tables: dict[str, Any], run: Callable[..., Any]) 
     assert "average over 2 test sets" in outcome.out
 
 
+def test_names_of_error_rates_are_warned_of(tables: dict[str, Any], run: Callable[..., Any]) -> None:
+    outcome = run("compare", "--counts", f"CER:{FORMULA}", "a.tsv", "b.tsv", "-n", "99")
+    assert outcome.code == 0
+    warning = "CER: higher scores count as better; for an error or a loss add --lower-is-better CER"
+    assert warning in " ".join(outcome.err.split())
+
+
 def test_real_numbers_are_added_exactly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any]
 ) -> None:
@@ -84,16 +92,19 @@ def test_real_numbers_are_added_exactly(
     [
         (["CER", "a.tsv", "b.tsv"], "--counts CER: expected NAME:FORMULA before the files"),
         (["CER:", "a.tsv", "b.tsv"], "--counts CER:: expected NAME:FORMULA before the files"),
-        (["CER:edits/char", "a.tsv", "b.tsv"], "CER: at column 7 of the formula: expected a column (utterance, edits,"),
+        (
+            ["CER:edits/char", "a.tsv", "b.tsv"],
+            "CER: at character 7 of the formula: expected a column (utterance, edits,",
+        ),
         (
             ["CER:edits/", "a.tsv", "b.tsv"],
-            "CER: at column 7 of the formula: expected a number, a column, a function or (",
+            "CER: at character 7 of the formula: expected a number, a column, a function or (",
         ),
         (["CER:edits/speaker", "a.tsv", "b.tsv"], "a.tsv#speaker, line 2: expected a finite number, got 'spk0'"),
         (["CER:log(edits - edits)", "a.tsv", "b.tsv"], "CER: the formula has no value"),
         (
             ["CER:edits/chars", "a.tsv", "c.tsv"],
-            'c.tsv: CER: at column 7 of the formula: expected a column (edits, words, segments), got "chars"',
+            'c.tsv: CER: at character 7 of the formula: expected a column (edits, words, segments), got "chars"',
         ),
         (["CER:edits/chars", "a.tsv"], "only one system (a): a comparison needs at least two"),
         (["CER:edits/chars", "a.txt", "b.tsv"], "a.txt: expected a table with names of columns (tsv, csv, jsonl)"),

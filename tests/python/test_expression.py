@@ -66,7 +66,7 @@ def test_values_and_derivatives_equal_sympys(golden: Path) -> None:
 def test_what_another_parser_refuses_is_refused_with_its_place(golden: Path) -> None:
     known = json.loads((golden / "counts/formula/formula.json").read_text("utf-8"))
     for text in known["refused"]:
-        with pytest.raises(InputError, match=r"^x: at column \d+ of the formula: expected .*, got "):
+        with pytest.raises(InputError, match=r"^x: at character \d+ of the formula: expected .*, got "):
             Expression("x", text, COLUMNS)
 
 
@@ -226,7 +226,7 @@ def test_formulas_need_names_of_columns_that_agree() -> None:
     with pytest.raises(InputError, match=r"x: the columns of s are a, b, those of t b, a"):
         FromCounts("x", {"s": one, "t": other}, "a / b")
     with pytest.raises(
-        InputError, match=r'x: at column 5 of the formula: expected a column \(a, b, segments\), got "c"'
+        InputError, match=r'x: at character 5 of the formula: expected a column \(a, b, segments\), got "c"'
     ):
         FromCounts("x", {"s": one}, "a / c")
 

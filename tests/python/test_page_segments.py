@@ -570,9 +570,9 @@ def test_words_are_those_that_one_output_has_and_the_other_lacks(browser: Browse
     browser.run("document.querySelector('#ngrams').scrollIntoView()")
     browser.wait("return document.querySelector('#ngrams table') !== null")
     first, second = table_rows(browser, "#ngrams")
-    assert first[0] == ["Word", "Only it", "Only the other"]
+    assert first[0] == ["Word", "Only this system", "Only the other"]
     assert sorted(first[1:]) == [["a", "1", "0"], ["cat", "1", "0"]]
-    assert second[0] == ["Word", "Only it", "Only the other"]
+    assert second[0] == ["Word", "Only this system", "Only the other"]
     assert sorted(second[1:]) == [["barks", "1", "0"], ["mat", "1", "0"], ["the", "1", "0"]]
     select = browser.one("#ngrams select")
     browser.run("arguments[0].value = '2'; arguments[0].dispatchEvent(new Event('change'))", select)

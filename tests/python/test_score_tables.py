@@ -262,7 +262,7 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ("e.txt", PAIRS, {"language_pair": "en-d"}, "unknown language pair 'en-d': did you mean 'en-de'?"),
     ("e.txt", "score\n1\n2\n", {"systems": ["a", "b"]}, "expected a column of systems, because there are 2 outputs"),
     ("e.txt", "score\n1\n2\n", {"n_segments": 3}, "expected 3 scores, because the texts have 3 segments, got 2"),
-    ("w.tsv", WIDE, {}, "w.tsv: expected the scores of one metric, got BLEU, TER: choose one with metric='BLEU'"),
+    ("w.tsv", WIDE, {}, "w.tsv: expected the scores of one metric, got BLEU, TER: choose one as in 'w.tsv#BLEU'"),
     ("w.tsv", WIDE, {"metric": "ter"}, "w.tsv: unknown metric 'ter': did you mean 'TER'?"),
     ("k.tsv", LONG, {"metric": "A"}, "k.tsv: expected one test set, got 2 .n1, n2.: choose one with test_set='n1'"),
     ("k.tsv", LONG, {"metric": "A", "test_set": "n2"}, "k.tsv: unknown metric 'A'; known: B"),

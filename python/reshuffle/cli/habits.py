@@ -10,6 +10,7 @@ from ..names import is_metric
 
 _NO_DOWNLOADS = "test sets are not downloaded; run 'sacrebleu -t SET -l PAIR --echo ref > ref.txt' first"
 _ALREADY_TESTED = "'reshuffle compare' always tests"
+_LANGUAGE = "use --trg-lang with the language of the outputs alone: --trg-lang de for en-de"
 _NO_SUBSETS = "test sets are files here: leave the other segments out of REF and of every SYS"
 _UTF8 = "files are UTF-8, so convert them first"
 _QUIET = "only warnings and errors are printed beside the result, and PYTHONWARNINGS=ignore silences warnings"
@@ -45,8 +46,8 @@ OPTIONS: Mapping[str, str] = {
     "--quiet": _QUIET,
     "-q": _QUIET,
     "--citation": "use --methods, which cites all papers",
-    "--language-pair": "use --trg-lang, for the language of the texts",
-    "-l": "use --trg-lang, for the language of the texts",
+    "--language-pair": _LANGUAGE,
+    "-l": _LANGUAGE,
     "-tok": "use --tokenize",
     "-lc": "use --lowercase",
     "-s": "use --smooth-method, or -m for metrics",

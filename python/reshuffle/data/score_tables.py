@@ -195,7 +195,7 @@ class ScoreFile:
         known, is_obvious = self.known
         if metric is None:
             if len(known) > 1 and not is_obvious:
-                hint = f"choose one with metric={known[0]!r} ({self.source.name}#{known[0]})"
+                hint = f"choose one as in '{self.source.name}#{known[0]}', in Python also with metric={known[0]!r}"
                 self.source.fail(f"expected the scores of one metric, got {listed(known)}: {hint}")
             return known[0]
         if metric not in known:

@@ -44,7 +44,7 @@ class Expression(Metric):
     (['edits', 'chars'], 25.0, 'CER|formula:100*edits/chars')
     >>> Expression("CER", "100 * edits / open(chars)", ("edits", "chars"))
     Traceback (most recent call last):
-    reshuffle.errors.InputError: CER: at column 15 of the formula: expected a function (log, exp, sqrt, abs, min, max, sum, mean, where, ratio, perplexity, f, f_beta, macro_f), got "open"
+    reshuffle.errors.InputError: CER: at character 15 of the formula: expected a function (log, exp, sqrt, abs, min, max, sum, mean, where, ratio, perplexity, f, f_beta, macro_f), got "open"
     """  # noqa: E501 (a message)
 
     # In files of counts, instead of the name of a metric.

@@ -55,7 +55,7 @@ def merged(comparison: Comparison, layout: Layout) -> Table:
         breaks.append(len(header))
         header += group.header
     table = Table(_title(comparison, comparison.metrics), header, breaks=tuple(breaks[1:]))
-    table.bold_means = f"{bold_means(comparison)}; names: under all metrics"
+    table.bold_means = f"{bold_means(comparison)}; a name is bold if this holds under all metrics"
     for system in sorted_systems(comparison):
         cells, bold = [system], [all(group.bold(system) for group in groups)]
         for group in groups:

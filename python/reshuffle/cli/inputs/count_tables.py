@@ -8,10 +8,13 @@ from functools import partial
 from ...data.file_names import files_by_name
 from ...data.files import display_name
 from ...data.scores import read_used_columns
-from ...errors import InputError
+from ...errors import InputError, warn
 from ...metrics.expression import Expression
 from ...metrics.precomputed import FromCounts
 from ...options.files import OfSystems, SetFiles
+
+# Names of metrics of which lower scores are usually better.
+LOWER = ("cer", "error", "errors", "loss", "mer", "nll", "per", "perplexity", "ppl", "ter", "wer", "wil")
 
 
 def name_and_formula(given: str) -> tuple[str, str]:
@@ -38,6 +41,8 @@ def given_counts(files: SetFiles, systems: Mapping[str, str]) -> list[FromCounts
             )
             for system, path in zip(systems, ordered, strict=True)
         }
+        if name.casefold() in LOWER and name not in files.lower_is_better:
+            warn(f"{name}: higher scores count as better; for an error or a loss add --lower-is-better {name}")
         found.append(FromCounts(name, tables, formula, higher_is_better=name not in files.lower_is_better))
     return found
 

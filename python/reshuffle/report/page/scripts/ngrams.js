@@ -63,10 +63,10 @@ function fillNgrams(view, pair, element) {
     const ranked = sortedBy(found.filter(({ net }) => net * side > 0), ({ net }) => net * side, DESCENDING).slice(0, NGRAMS_SHOWN);
     const [one, other] = side > 0 ? names : [...names].reverse();
     const rows = ranked.map(({ ngram, system, baseline }) => [visible(ngram), ...(side > 0 ? [system, baseline] : [baseline, system]).map(formatCount)]);
-    const title = `More often got by ${one} than by ${other}`;
-    return dataTable(title, [ngramLength === 1 ? "Word" : "N-gram", "Only it", "Only the other"], rows);
+    const title = `Matched more often by ${one} than by ${other}`;
+    return dataTable(title, [ngramLength === 1 ? "Word" : "N-gram", "Only this system", "Only the other"], rows);
   });
-  const hint = "Numbers of occurrences that the output of one system has and that of the other lacks, as clipped by BLEU.";
+  const hint = "How often only one of the two outputs of a segment matches the reference; counts are clipped as in BLEU.";
   element.replaceChildren(h("p", { class: "controls" }, choice), h("p", { class: "hint" }, hint), h("div", { class: "tables" }, ...tables));
 }
 
