@@ -512,7 +512,7 @@ def test_tests_and_intervals_by_different_methods_may_disagree() -> None:
     comparison = compared(own, test="sign-test", interval="delta")
     (caveat,) = comparison.caveats
     assert (caveat.kind, caveat.values["reasons"], caveat.values["starred"]) == ("star-and-interval", ("method",), 1)
-    assert "disagree for 1 of 1 pair (1 has a star, although the interval contains 0)" in " ".join(
+    assert "disagree for 1 of 1 pair (1 is significant, although the interval contains 0)" in " ".join(
         str(comparison).split()
     )
 

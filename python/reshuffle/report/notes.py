@@ -321,6 +321,10 @@ def _have(values: Values) -> str:
     return _verb(values["pairs"])
 
 
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
 def _verb(n: int) -> str:
     return "has" if n == 1 else "have"
 
@@ -562,16 +566,16 @@ def _star_and_interval(values: Values) -> str:
     else:
         inside, outside = "excludes 0", "contains 0"
     sides = [
-        *([f"{starred:,} {_verb(starred)} a star, although the interval {outside}"] if starred else []),
-        *([f"{others:,} {_verb(others)} no star, although the interval {inside}"] if others else []),
+        *([f"{starred:,} {_are(starred)} significant, although the interval {outside}"] if starred else []),
+        *([f"{others:,} {_are(others)} not significant, although the interval {inside}"] if others else []),
     ]
     # A family of all metrics has no metric of its own.
     if values["metric"] is None:
-        start, pairs = "The", f"{values['pairs']:,} of {counted(values['tests'], 'test')}"
+        start, pairs = "Significance", f"{values['pairs']:,} of {counted(values['tests'], 'test')}"
     else:
-        start, pairs = f"{values['metric']}: the", _of_pairs(values)
+        start, pairs = f"{values['metric']}: significance", _of_pairs(values)
     return (
-        f"{start} star and the {ci(values['confidence_level'])} disagree for {pairs} ({'; '.join(sides)}): "
+        f"{start} and the {ci(values['confidence_level'])} disagree for {pairs} ({'; '.join(sides)}): "
         f"{', and '.join(REASONS[reason] for reason in values['reasons'])}."
     )
 
