@@ -222,7 +222,7 @@ def test_stars_and_intervals_are_compared_within_the_family() -> None:
     assert (caveat.values["metric"], caveat.values["tests"]) == (None, 12)
     assert caveat.values["pairs"] >= sum(c.values["pairs"] for c in by_metric) > 0
     text = words(compared(**options, family="all", n_resamples=9999))
-    assert f"The star and the 95% CI disagree for {caveat.values['pairs']} of 12 tests (" in text
+    assert f"Significance and the 95% CI disagree for {caveat.values['pairs']} of 12 tests (" in text
 
 
 @pytest.mark.parametrize(
