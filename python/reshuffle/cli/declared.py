@@ -162,7 +162,7 @@ def given_values(record: type[Options], options: dict[str, Any]) -> dict[str, An
 def _mapping(each: Option, given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """The values of an option by name."""
     if each.flag.greedy:
-        return files_by_name(flag_of(each), given)
+        return after_each_name(flag_of(each), given)
     if each.keys:
         return headers_by_role(flag_of(each), flattened(tuple(given)) or ())
     found: dict[str, tuple[float, ...]] = {}
@@ -171,7 +171,7 @@ def _mapping(each: Option, given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def files_by_name(flag: str, given: Sequence[tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
+def after_each_name(flag: str, given: Sequence[tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
     """The files after each name. :class:`InputError` if a name is used twice."""
     found = dict(given)
     if len(found) < len(given):

@@ -5,14 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
 from ..data.arrays import as_array
-from ..errors import InputError, quoted
+from ..data.columns import missing
+from ..errors import SEGMENT_MESSAGE, InputError, quoted
 from ..types import MetricName
 from ..validate import LARGEST_SCORE, MAX_THREADS, check_integer, expected_score
 
@@ -220,6 +221,15 @@ def totals_array(values: ArrayLike) -> Counts:
         if abs(extreme) > LARGEST_SUM:
             raise InputError(f"totals must be at most {LARGEST_SUM_TEXT} in magnitude, got {extreme}")
     return totals
+
+
+def check_present(what: str, values: Any) -> None:
+    """Raise :class:`InputError` for the first missing value, which numpy could turn into an arbitrary number."""
+    is_missing = missing(values)
+    if is_missing is not None and is_missing.any():
+        segment = int(np.flatnonzero(is_missing.reshape(len(is_missing), -1).any(axis=1))[0]) + 1
+        problem = "the value is missing: expected a number for every segment"
+        raise InputError(SEGMENT_MESSAGE, what=what, segment=segment, problem=problem)
 
 
 def core_scores(core: _core.Metric, totals: ArrayLike) -> Scores:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.arrays import as_array
-from ..data.columns import missing, named_columns
+from ..data.columns import named_columns
 from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted
-from .base import Counts
+from .base import Counts, check_present
 from .expression import SEGMENTS, Expression
 from .fixed_point import MAX_RELATIVE_ERROR, steps_of
 from .native import resolve
@@ -73,11 +73,7 @@ def _columns(what: str, text: str, rows: Any, names: Sequence[str] | None) -> Co
 
 def _numbers(what: str, values: Any) -> NDArray[Any]:
     """A column of finite numbers."""
-    lacking = missing(values)
-    if lacking is not None and lacking.any():
-        segment = int(np.flatnonzero(lacking)[0]) + 1
-        problem = "the value is missing: expected a number for every segment"
-        raise InputError(SEGMENT_MESSAGE, what=what, segment=segment, problem=problem)
+    check_present(what, values)
     array = as_array(values, what)
     if array.dtype.kind not in "biuf" or array.ndim != 1 or not array.size:
         raise InputError(f"{what}: expected a number for every segment, got {quoted(values)}")

@@ -39,6 +39,7 @@ from .base import (
     Metric,
     MetricLike,
     Scores,
+    check_present,
     check_sums,
     core_scores,
     counts_array,
@@ -439,7 +440,7 @@ class FromCounts(CountsOfFormula):
 
     def _checked(self, system: str, rows: ArrayLike) -> Counts:
         what = f"{self.name}, system {system}"
-        _check_present(what, rows)
+        check_present(what, rows)
         return np.ascontiguousarray(counts_array(rows, what, ndim=2))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -542,15 +543,6 @@ def _items_by_system(name: str, values: Any) -> list[tuple[str, Any]]:
         except TypeError:
             raise InputError(f"{name}: expected a mapping from systems to values, got {values!r}") from None
     return list(named.items())
-
-
-def _check_present(what: str, values: Any) -> None:
-    """Raise :class:`InputError` for the first missing value, which numpy could turn into an arbitrary number."""
-    is_missing = missing(values)
-    if is_missing is not None and is_missing.any():
-        segment = int(np.flatnonzero(is_missing.reshape(len(is_missing), -1).any(axis=1))[0]) + 1
-        problem = "the value is missing: expected a number for every segment"
-        raise InputError(SEGMENT_MESSAGE, what=what, segment=segment, problem=problem)
 
 
 def _check_same_length(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -12,7 +12,7 @@ from typing_extensions import Doc
 from .. import types
 from .declare import Kind, Options
 from .files import MAX_INPUT
-from .groups import PYTHON, Progress, ReferenceColumns, Threads
+from .groups import PYTHON, Progress, ReferenceColumns, ReferenceTexts, Threads
 
 if TYPE_CHECKING:
     import os
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..data.score_tables import ScoreTable
     from ..data.system_names import SystemMap
     from ..metrics.precomputed import SegmentScores
-    from ..resampling.counting import Metrics, References, Systems
+    from ..resampling.counting import Metrics, Systems
 
 FilePath = Annotated["str | os.PathLike[str]", Kind("str")]
 
@@ -169,12 +169,7 @@ class JudgedTexts(Options):
     """The options of :meth:`reshuffle.meta.JudgedSet.from_texts`."""
 
     TITLE: ClassVar[str] = "Input"
-    references: Annotated[
-        "References",
-        PYTHON,
-        Kind("S references, columns of these, or a data frame"),
-        Doc("As for :func:`reshuffle.compare`."),
-    ]
+    references: ReferenceTexts
     systems: Annotated[
         "Systems",
         PYTHON,

@@ -60,6 +60,12 @@ ReferenceColumns = Annotated["str | Sequence[str] | None", PYTHON, Kind("str or 
 IdsOfDocuments = Annotated[
     "DocumentIds | None", Flag(("--docs",), shown=False), Kind("sequence of S str or int, optional")
 ]
+ReferenceTexts = Annotated[
+    "References",
+    PYTHON,
+    Kind("S references, columns of these, or a data frame"),
+    Doc("As for :func:`reshuffle.compare`."),
+]
 Resamples = Annotated[int, Ge(1), Flag(("-n", "--n-resamples"))]
 
 
@@ -68,12 +74,7 @@ class Inputs(Options):
     """What is compared. Commands read it from files."""
 
     TITLE: ClassVar[str] = "Input"
-    references: Annotated[
-        "References",
-        PYTHON,
-        Kind("S references, columns of these, or a data frame"),
-        Doc("As for :func:`reshuffle.compare`."),
-    ] = None
+    references: ReferenceTexts = None
     systems: Annotated[
         "Systems",
         PYTHON,

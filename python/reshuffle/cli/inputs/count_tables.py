@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from ...data.file_names import files_by_name
 from ...data.files import display_name
 from ...data.scores import read_used_columns
 from ...errors import InputError, warn
 from ...metrics.expression import Expression
 from ...metrics.precomputed import FromCounts
-from ...options.files import OfSystems, SetFiles
+from ...options.files import SetFiles
+from .score_files import ordered_files
 
 # Names of metrics of which lower scores are usually better.
 LOWER = ("cer", "error", "errors", "loss", "mer", "nll", "per", "perplexity", "ppl", "ter", "wer", "wil")
@@ -34,7 +34,7 @@ def given_counts(files: SetFiles, systems: Mapping[str, str]) -> list[FromCounts
     found, input_format = [], None if files.references else files.input_format
     for given, own in files.counts.items():
         name, formula = name_and_formula(given)
-        ordered = _in_order(f"--counts {name}", own, systems, files.by_position)
+        ordered = ordered_files(f"--counts {name}", own, systems, files.by_position)
         tables = {
             system: read_used_columns(
                 path, partial(_used, name, formula, path), input_format, max_input=files.max_input
@@ -55,12 +55,3 @@ def _used(name: str, formula: str, path: str, names: Sequence[str]) -> list[str]
         raise InputError(f"{display_name(path)}: {error}") from None
     # Without any, the first one has the number of segments.
     return [column for column in columns if column in names] or list(names[:1])
-
-
-def _in_order(option: str, given: OfSystems, systems: Mapping[str, str], by_position: bool) -> Sequence[str]:
-    """The files in the order of the systems."""
-    if isinstance(given, Mapping):
-        return [given[name] for name in systems]
-    if by_position or list(given) == list(systems.values()):
-        return given
-    return files_by_name(option, given, list(systems.values()))

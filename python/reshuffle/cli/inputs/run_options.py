@@ -11,7 +11,7 @@ from typing import Any
 from ...data.corpus import system_names
 from ...errors import InputError, listed, quoted, unknown_name
 from ...options.run_files import DevFiles, GivenRuns, RunFiles
-from ..declared import files_by_name
+from ..declared import after_each_name
 from ..params import is_input, name_and_words
 from .sets import command_line
 
@@ -35,7 +35,7 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
                 f"--system {name} is used twice: name it by --system NAME FILE FILE ..., or put all its runs into one"
             )
         systems[name] = files
-    scores = _scores(files_by_name("--scores", options.pop("scores")), systems, not options["references"])
+    scores = _scores(after_each_name("--scores", options.pop("scores")), systems, not options["references"])
     dev = _development(given, systems)
     return command_line(RunFiles, options, systems=systems, baseline=baseline, scores=scores, dev=dev)
 

@@ -17,7 +17,7 @@ from ...errors import InputError, listed
 if TYPE_CHECKING:
     from ...data.formats.base import Source
     from ...data.score_tables import ScoreFile, ScoreTable
-    from ...options.files import SetFiles
+    from ...options.files import OfSystems, SetFiles
 
 # Formats that name systems by their files.
 BY_FILE = ("comet", "comet-printed")
@@ -136,7 +136,10 @@ class ScoreFiles:
 
     def read(self) -> ReadScores:
         """Read all files, each one once."""
-        files = {metric: self._ordered(metric, own) for metric, own in self.files.scores.items()}
+        files = {
+            metric: ordered_files(f"--scores {metric}", own, self.systems, self.files.by_position)
+            for metric, own in self.files.scores.items()
+        }
         found = self._read({(metric, i): file for metric, own in files.items() for i, file in enumerate(own)})
         plain: dict[str, dict[str, list[float]]] = {}
         logs: dict[tuple[str, str], ScoreTable] = {}
@@ -175,15 +178,6 @@ class ScoreFiles:
         log = next(each.file for each in found.values() if each.log is not None)
         other = next((each.file for each in found.values() if each.log is None), None)
         return ReadScores(plain, ids, log, frozenset(logs), other)
-
-    def _ordered(self, metric: str, files: Mapping[str, str] | Sequence[str]) -> Sequence[str]:
-        """The files in the order of the systems."""
-        if isinstance(files, Mapping):
-            return [files[name] for name in self.names]
-        given, systems = list(files), list(self.systems.values())
-        if len(given) < 2 or self.files.by_position or given == systems:
-            return given
-        return files_by_name(f"--scores {metric}", given, systems)
 
     def _read(self, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], _InFile]:
         """What each file has. Of a file that is named several times, the content is kept as long as it is needed."""
@@ -282,6 +276,16 @@ def _row_of(log: ScoreTable, system: str | None) -> ScoreTable:
     from ...data.joined_scores import row
 
     return row(log, 0 if system is None else log.systems.index(system))
+
+
+def ordered_files(option: str, files: OfSystems, systems: Mapping[str, str], by_position: bool) -> Sequence[str]:
+    """The files of a metric in the order of the systems, whose own files they are named like."""
+    if isinstance(files, Mapping):
+        return [files[name] for name in systems]
+    own = list(systems.values())
+    if len(files) < 2 or by_position or list(files) == own:
+        return files
+    return files_by_name(option, files, own)
 
 
 def wrong_number_of_files(
