@@ -118,7 +118,7 @@ def test_only_an_earlier_paper_is_replaced(tmp_path: Path) -> None:
     assert len(with_baseline().paper(tmp_path, digits=1)) == len([*tmp_path.iterdir()]) - 1
     assert "73.2 " in (tmp_path / "table.tex").read_text("utf-8")
     assert (tmp_path / "main.tex").read_text("utf-8") == "of the user"
-    with pytest.raises(InputError, match=r"main\.tex is not a folder: choose another name for that of the paper"):
+    with pytest.raises(InputError, match=r"main\.tex is a file: choose another name for the folder of the paper"):
         with_baseline().paper(tmp_path / "main.tex")
 
 
@@ -142,7 +142,7 @@ def test_the_command_writes_the_same_beside_its_report(demo: Path, run: Any, mon
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["compare", "reference.txt", "tuned.txt", "larger.txt", "--paper", "tuned.txt"], "tuned.txt is not a folder"),
+        (["compare", "reference.txt", "tuned.txt", "larger.txt", "--paper", "tuned.txt"], "tuned.txt is a file"),
         (
             ["compare", "reference.txt", "tuned.txt", "larger.txt", "--paper", ""],
             "--paper: expected the name of a folder",

@@ -18,7 +18,7 @@ MAX_RELATIVE_ERROR = 1e-9
 
 
 def steps_of(scores: Scores, segments: int) -> float:
-    """The number of steps of the resolution in 1: a power of ten if one is fine enough, else a power of two."""
+    """The scale, how many steps of the resolution make 1: a power of ten if one is fine enough, else a power of two."""
     largest = float(np.abs(scores).max())
     for decimals in range(MAX_DECIMALS + 1):
         scale = 10.0**decimals

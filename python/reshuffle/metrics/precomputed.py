@@ -364,17 +364,17 @@ class FromCounts(CountsOfFormula):
 
     Notes
     -----
-    A formula as text consists of numbers, ``+ - * / ** ^ ( )``, comparisons, names of columns (between backquotes if
-    they are no identifiers), and these functions: ``log``, ``exp``, ``sqrt``, ``abs``, ``min``, ``max``, ``sum``,
+    A formula as text consists of numbers, ``+ - * / ** ^ ( )``, comparisons, names of columns (in backquotes if they
+    are not identifiers), and these functions: ``log``, ``exp``, ``sqrt``, ``abs``, ``min``, ``max``, ``sum``,
     ``mean``, ``where(condition, a, b)``, ``ratio(a, b)`` = a/b, ``perplexity(a, b)`` = exp(a/b), ``f(tp, fp, fn)``,
     ``f_beta(tp, fp, fn, beta)`` and ``macro_f(tp, fp, fn, tp, fp, fn, …)``. Divisions by 0 are 0. ``segments`` is the
-    number of segments, unless a column has that name. Nothing else can be written, so that formulas of strangers are
-    safe. Sums without a finite value, such as the logarithm of 0, are an error, also in replicates.
+    number of segments, unless a column has that name. Nothing else is allowed, so formulas from strangers are
+    safe to run. Sums without a finite value, such as the logarithm of 0, are an error, also in replicates.
 
-    Such a formula is evaluated in the core, on all threads; it has derivatives (for the delta method, the jackknife and
-    studentized tests) and stands in signatures and files of counts, which a function does not. Columns that it does not
-    use are left out. Real numbers, such as logarithms of probabilities, become integers in multiples of a resolution,
-    which is in the signature, as for :class:`SegmentScores`.
+    Such a formula is evaluated in the core, on all threads. It has exact derivatives, and is written to signatures and
+    files of counts; those of a function are approximated by differences, and it is written to neither. Columns that a
+    formula as text does not use are left out. Real numbers, such as logarithms of probabilities, become integers in
+    multiples of a resolution, which is in the signature, as for :class:`SegmentScores`.
 
     Examples
     --------

@@ -19,8 +19,8 @@ TITLE = "Facts for the Responsible NLP checklist of ACL"
 
 # One of the questions is whether scores are those of a single run.
 RUNS = (
-    "There is one output of each system: intervals and tests are about the choice of the test set, not about further "
-    "runs of training."
+    "Each system has a single output: intervals and tests reflect the sampling of the test set, not variation between "
+    "training runs."
 )
 
 

@@ -45,11 +45,11 @@ def paper_files(result: Comparison | SetComparison, layout: Layout) -> dict[str,
 def check_folder(folder: Path, names: Iterable[str] = FIXED) -> None:
     """Raise :class:`InputError` if the folder cannot be made, or has files of these names that no earlier paper wrote.
 
-    Its facts tell an earlier paper.
+    An earlier paper is recognized by the title of its checklist.
     """
     shown = printable(str(folder))
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"{shown} is not a folder: choose another name for that of the paper")
+        raise InputError(f"{shown} is a file: choose another name for the folder of the paper")
     existing = [name for name in names if (folder / name).exists()]
     facts = folder / FACTS
     if existing and not (facts.is_file() and facts.read_bytes().startswith(TITLE.encode())):

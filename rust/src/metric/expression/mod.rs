@@ -14,8 +14,8 @@ const LARGEST: f64 = 1e75;
 
 /// A formula of sums of counts, with values and derivatives for many rows side by side.
 ///
-/// Divisions by 0 are 0, as in the ratios of all metrics here. A score that is not a number, infinite or above 10⁷⁵ is
-/// NaN: see [`Formula::may_be_undefined`].
+/// Divisions by 0 are 0, as in the ratios of all metrics here. A score that is undefined, infinite or above 10⁷⁵ in
+/// magnitude becomes NaN: see [`Formula::may_be_undefined`].
 pub struct Expression {
     name: String,
     text: String,

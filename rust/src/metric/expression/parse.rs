@@ -9,7 +9,7 @@ const LONGEST: usize = 4096;
 /// The deepest nesting of parentheses, signs and powers. It bounds the recursion.
 const DEEPEST: usize = 64;
 
-/// The functions, with the least number of their arguments and how many arguments come with each further group.
+/// The functions, with their least number of arguments and the size of each further group of arguments (0: none).
 const FUNCTIONS: &[(&str, usize, usize)] = &[
     ("log", 1, 0),
     ("exp", 1, 0),
