@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from .runs import compare_runs
     from .seeds import DerivedSeed, derive_seed
     from .sets import TestSet, compare_sets
+    from .watch import watch
 
 __version__ = "0.1.0"  # the same as in Cargo.toml; a test compares them
 
@@ -154,6 +155,7 @@ __all__ = [
     "segment_scores",
     "standard_error",
     "tokenize",
+    "watch",
 ]
 
 # The module of each public name. It is imported when the name is first used, so that short scripts start quickly.
@@ -210,6 +212,7 @@ _NAMES = {
     "runs": ("compare_runs",),
     "seeds": ("DerivedSeed", "derive_seed"),
     "sets": ("TestSet", "compare_sets"),
+    "watch": ("watch",),
 }
 _MODULES = (
     "_core", "compat", "data", "errors", "inference", "meta", "metrics", "report", "resampling", "results", "study",

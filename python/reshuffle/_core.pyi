@@ -46,6 +46,7 @@ __all__ = [
     "Sums",
     "Tally",
     "TokenizerSpec",
+    "betting_wealth",
     "broken_parse",
     "common_ngrams",
     "count",
@@ -1127,6 +1128,20 @@ def derive(seed: int, kind: str, index: int) -> int:
     """A seed for the ``index``-th test set, simulation, run or restart.
 
     ``kind`` is ``test-set``, ``simulation``, ``run`` or ``restart``. Derived seeds may be derived from again.
+    """
+
+def betting_wealth(
+    values: NDArray[np.float64],
+    means: NDArray[np.float64],
+    looks: Sequence[int],
+    *,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """The largest log wealth up to each look of bets against each mean: (means, looks).
+
+    Values and means are in [−1, 1]; looks are numbers of values, increasing from 1. Takes a division and some ten
+    multiplications for each value and mean. See :mod:`reshuffle.inference.sequential`.
     """
 
 def subset_sum_distribution(steps: NDArray[np.uint64], *, progress: Progress | None = None) -> NDArray[np.float64]:

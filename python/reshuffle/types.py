@@ -63,6 +63,7 @@ __all__ = [
     "SeedKind",
     "SegmentFormat",
     "SentenceSmoothing",
+    "SequentialMethod",
     "SmoothingMethod",
     "SmoothingPrior",
     "SmoothingReading",
@@ -205,6 +206,7 @@ Groups: TypeAlias = Literal["letters", "ranks", "both"]
 SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
 """:data:`reshuffle.report.OF_SEGMENTS`."""
 
+SequentialMethod: TypeAlias = Literal["auto", "betting", "sign", "asymptotic", "obrien-fleming", "pocock"]
 FlipFormat: TypeAlias = Literal["text", "markdown", "latex", "typst", "json", "csv"]
 """As :data:`Format`, without pages."""
 

@@ -45,6 +45,7 @@ pub mod pool;
 #[cfg(feature = "python")]
 mod py;
 pub mod resample;
+pub mod sequential;
 pub mod simd;
 pub mod stats;
 pub mod stream;

@@ -56,6 +56,7 @@ from reshuffle.study.power import MODELS
 from reshuffle.study.settings import STUDY_SCHEMES, STUDY_STOPPING
 from reshuffle.study.validation import TRUTHS
 from reshuffle.tune.options import OPTIMIZERS
+from reshuffle.watch import METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -240,6 +241,7 @@ def kinds_of_seeds() -> list[str]:
         (types.Table, TABLES),
         (types.Groups, GROUPS),
         (types.SegmentFormat, OF_SEGMENTS),
+        (types.SequentialMethod, ["auto", *METHODS]),
         (types.FlipFormat, [name for name in FORMATS if name != "html"]),
         (types.CatalogueFormat, CATALOGUE_FORMATS),
         (types.PlotKind, PLOTS),

@@ -13,11 +13,21 @@ from ..errors import InputError, printable
 from ..options.comparisons import CompareSets, Score
 from ..options.declare import call, options_of
 from ..options.display import ComparisonDisplay, Display
-from ..options.files import FlipFiles, SetFiles
+from ..options.files import FlipFiles, SetFiles, Unstratified
 from ..options.flips import FlipOptions
+from ..options.watch import WatchOptions
 from .command import Command
 from .declared import declared_options, given_values, made
-from .options import ARGUMENTS, COUNTS, all_of, compare_options, flip_options, output_options, score_options
+from .options import (
+    ARGUMENTS,
+    COUNTS,
+    all_of,
+    compare_options,
+    flip_options,
+    output_options,
+    score_options,
+    watch_options,
+)
 from .params import FLAGS, Name, option
 
 if TYPE_CHECKING:
@@ -52,6 +62,12 @@ FLIP_EXAMPLES = (
     "reshuffle flips ref.txt baseline.txt new.txt -m chrf --threshold 50",
     "reshuffle flips ref.txt *.out --baseline online-B --system online-A --threshold 30 --top 20",
     "reshuffle flips --scores rating a.ratings b.ratings --threshold 66 --format csv -o flips.csv",
+)
+
+WATCH_EXAMPLES = (
+    "reshuffle watch --scores accuracy old.txt new.txt --bounds 0 1",
+    "reshuffle watch ref.txt old.txt new.txt -m bleu chrf -o watch.html",
+    "reshuffle watch ref.txt old.txt new.txt --method obrien-fleming --looks 5 --planned 3000",
 )
 
 
@@ -272,6 +288,37 @@ def flips_command(
         (given["metric"],) = cast("tuple[Any]", found.metrics)
         with progress_bar() as progress:
             result = call(flips, evolve(chosen, **given, **pair, progress=progress))
+        write(result)
+
+
+@click.command("watch", cls=Command, examples=WATCH_EXAMPLES, arguments=(*ARGUMENTS, *COUNTS))
+@watch_options
+def watch_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
+    """Test while data arrive, however often you look.
+
+    Give all segments so far, in the order in which they came, whenever you want to know. The probability of a wrong
+    verdict stays below --alpha over all looks, which no p-value of 'reshuffle compare' can promise.
+    """
+    from ..watch import watch
+    from .inputs.sets import given_files
+    from .inputs.test_set import Input
+    from .output import chosen_output, destination
+    from .progress import progress_bar
+
+    reports, layout = chosen_output(options)
+    chosen = made(WatchOptions, given_values(WatchOptions, options))
+    files = given_files(Unstratified, options, reference, systems)
+    if files.strata is not None:
+        raise InputError("--strata does not apply to watch: leave it out")
+    test_set = Input.checked(files, least=2, threads=chosen.threads)
+    with destination(reports, test_set.paths, layout) as write:
+        found = test_set.read()
+        given: dict[str, Any] = {
+            name: getattr(found, name) for name in ("references", "systems", "metrics", "documents")
+        }
+        with progress_bar() as progress:
+            baseline = test_set.system(chosen.baseline)
+            result = call(watch, evolve(chosen, **given, baseline=baseline, progress=progress))
         write(result)
 
 

@@ -12,8 +12,9 @@ from ..errors import either
 from ..options.comparisons import CompareSets, Score
 from ..options.declare import options_of
 from ..options.display import ComparisonDisplay, Display
-from ..options.files import FlipFiles, SetFiles, Sets
+from ..options.files import FlipFiles, SetFiles, Sets, Unstratified
 from ..options.flips import FlipOptions
+from ..options.watch import WatchOptions
 from .command import option
 from .declared import declared_options
 from .params import ExecutorName, Metric, Name
@@ -137,6 +138,16 @@ score_options = with_texts(
     SEGMENTS,
     declared_options(Display),
     output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments"),
+)
+TABLE = (option("Output", "--table", metavar="NAME", help="With csv: the table to write.  [default: the first]"),)
+
+watch_options = with_texts(
+    "BASELINE SYS...",
+    file_options(Unstratified),
+    METRICS,
+    declared_options(WatchOptions),
+    TABLE,
+    output_options(get_args(types.Format), "text"),
 )
 flip_options = with_texts(
     "BASELINE SYS",

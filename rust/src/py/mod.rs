@@ -18,6 +18,7 @@ mod nbest;
 mod reduce;
 mod resampler;
 mod scored;
+mod sequential;
 mod stopping;
 mod streams;
 mod studentized;
@@ -58,6 +59,8 @@ mod _core {
     use super::resampler::{Resampler, draw_many, shuffle_many};
     #[pymodule_export]
     use super::scored::read_comet;
+    #[pymodule_export]
+    use super::sequential::betting_wealth;
     #[pymodule_export]
     use super::stopping::{Sequential, StoppingRule};
     #[pymodule_export]

@@ -8,9 +8,8 @@ from typing import get_args
 from ... import types
 from ...options.declare import Options
 from ...options.files import Unstratified
-from ..command import option
 from ..declared import Decorator, declared_options
-from ..options import COUNTS, EXECUTOR, METRICS, output_options, with_texts
+from ..options import COUNTS, EXECUTOR, METRICS, TABLE, output_options, with_texts
 
 ARGUMENTS = (
     (
@@ -20,8 +19,6 @@ ARGUMENTS = (
     ),
     *COUNTS,
 )
-
-TABLE = (option("Output", "--table", metavar="NAME", help="With csv: the table to write.  [default: the first]"),)
 
 
 def study_options(record: type[Options], *others: Sequence[Decorator], systems: str = "SYS SYS...") -> Decorator:

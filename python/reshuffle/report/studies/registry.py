@@ -22,6 +22,7 @@ from . import (
     tune,
     type1,
     validation,
+    watch,
 )
 from .base import StudyReport
 
@@ -41,6 +42,7 @@ STUDIES: Mapping[str, StudyReport] = {
     "tune": tune.REPORT,
     "oracle": oracle.REPORT,
     "mbr": mbr.REPORT,
+    "watch": watch.REPORT,
 }
 
 

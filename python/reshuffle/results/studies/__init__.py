@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .tune import StartingScores, TuningResult, TuningRun, TuningStep
     from .type1 import PvalueShare
     from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
+    from .watch import SequentialLook, SequentialVerdict
 
 __all__ = [
     "RECORDS",
@@ -76,6 +77,8 @@ __all__ = [
     "SampleScore",
     "SampleSpread",
     "ScoredSystem",
+    "SequentialLook",
+    "SequentialVerdict",
     "SmoothingSetting",
     "StartingScores",
     "StudyResult",
@@ -155,6 +158,7 @@ _NAMES = {
         "PairConclusions",
         "SampleSpread",
     ),
+    "watch": ("SequentialLook", "SequentialVerdict"),
     "smoothing": ("SmoothingSetting",),
     "tables": (
         "RECORDS",

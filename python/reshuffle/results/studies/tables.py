@@ -21,6 +21,7 @@ from .smoothing import SmoothingSetting
 from .tune import StartingScores, TuningResult, TuningRun, TuningStep
 from .type1 import PvalueShare
 from .validation import BandAccuracy, GapConclusions, PairConclusions, SampleSpread
+from .watch import SequentialLook, SequentialVerdict
 
 # The type of the records of each table, by the name of the table: JSON, CSV and data frames are made from its fields,
 # and saved studies are read back with it. Fields are str, int (not negative), float, bool, ConfidenceInterval, any of
@@ -71,6 +72,7 @@ TABLES_OF: Mapping[str, Mapping[str, type[Any]]] = {
     },
     "oracle": {"scores": ListScore, "searches": OracleSearch, "entries": ChosenEntry},
     "mbr": {"choices": MbrChoice, "scores": MbrScore},
+    "watch": {"verdicts": SequentialVerdict, "looks": SequentialLook},
     "tune": {"runs": TuningRun, "start": StartingScores, "trace": TuningStep},
 }
 

@@ -1,0 +1,80 @@
+"""The options of :func:`reshuffle.watch`."""
+
+# Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
+
+from typing import Annotated, ClassVar
+
+from annotated_types import Ge, Gt, Lt
+from attrs import field, frozen
+from attrs.converters import optional
+from typing_extensions import Doc
+
+from .. import types
+from ..errors import InputError
+from .comparisons import Watched
+from .declare import Flag, Kind, Options
+from .flips import finite
+from .groups import SYSTEM_OR_FILE, IdsOfDocuments, Inputs
+
+
+def bounds(value: tuple[float, float]) -> tuple[float, float]:
+    """Two finite numbers, the smaller one first."""
+    low, high = (finite("bounds", each) for each in value)
+    if low >= high:
+        raise InputError(f"bounds: expected the lowest and the highest possible score, got {low:g} and {high:g}")
+    return low, high
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Looking(Options):
+    """How differences are tested while data arrive."""
+
+    TITLE: ClassVar[str] = "Looks"
+    baseline: Annotated[
+        str | None,
+        Flag(metavar="NAME", note=SYSTEM_OR_FILE),
+        Doc("The system to compare with. By default the first."),
+    ] = None
+    method: Annotated[
+        types.SequentialMethod | str,
+        Doc(
+            """betting and sign: after every unit, for scores with bounds and for wins and losses; asymptotic: any
+            metric, from the first look on; obrien-fleming and pocock: any metric, at planned looks. auto: betting with
+            bounds, else asymptotic.
+
+            See docs/guide/watch.md and :mod:`reshuffle.inference.sequential`. The method has to be chosen before the
+            scores are seen."""
+        ),
+    ] = "auto"
+    bounds: Annotated[
+        tuple[float, float] | None,
+        Flag(metavar="LOW HIGH"),
+        Kind("pair of float, optional"),
+        Doc("The lowest and the highest possible score of a segment, such as 0 and 1. Needed by betting."),
+    ] = field(default=None, converter=optional(bounds))
+    alpha: Annotated[
+        float,
+        Gt(0),
+        Lt(1),
+        Flag(metavar="LEVEL"),
+        Doc("The probability of any wrong verdict, however often one looks. Shared equally by all pairs and metrics."),
+    ] = 0.05
+    first_look: Annotated[
+        int, Ge(2), Flag(metavar="N"), Doc("The first look of asymptotic, in units. Earlier ones have no guarantee.")
+    ] = 500
+    looks: Annotated[
+        int, Ge(1), Flag(metavar="N"), Doc("The number of planned looks of obrien-fleming and pocock, equally spaced.")
+    ] = 5
+    planned: Annotated[
+        int | None, Ge(2), Flag(metavar="N"), Doc("The units at the last planned look. By default all that there are.")
+    ] = None
+
+
+@frozen(slots=False, eq=False, repr=False)
+class WatchOptions(Watched, Looking, Inputs):
+    """:func:`reshuffle.watch`."""
+
+    documents: Annotated[
+        IdsOfDocuments,
+        Doc("The document id of each segment. Documents are then the units, instead of segments."),
+    ] = field(default=None, kw_only=True)

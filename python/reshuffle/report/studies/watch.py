@@ -1,0 +1,135 @@
+"""The report of ``watch``: what was shown while data arrived, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...results.studies import SequentialLook, SequentialVerdict, StudyResult
+from ..cells import Table, decimals_for, pvalue_cell
+from ..notes import counted, number
+from .base import Figure, StudyReport
+from .wording import of_name
+
+if TYPE_CHECKING:
+    from ..plots.style import Drawing
+
+# What the methods are called, and what bounds their error rate.
+METHODS = {
+    "betting": ("betting (confidence sequence of bounded means)", "however often one looks and whenever one stops"),
+    "sign": ("sign test (mixture of all chances of a win)", "however often one looks and whenever one stops"),
+    "asymptotic": ("asymptotic confidence sequence", "however often one looks from the first look on"),
+    "obrien-fleming": ("O'Brien–Fleming boundaries", "at the planned looks together"),
+    "pocock": ("Pocock boundaries", "at the planned looks together"),
+}
+EXACT = ("betting", "sign")
+
+
+def _verdicts(study: StudyResult) -> tuple[SequentialVerdict, ...]:
+    return study.tables["verdicts"]
+
+
+def _looks(study: StudyResult, verdict: SequentialVerdict) -> list[SequentialLook]:
+    names = {name: getattr(verdict, name) for name in ("metric", "system", "baseline")}
+    return of_name(study.tables["looks"], **names)
+
+
+def title(study: StudyResult) -> str:
+    """The units so far."""
+    return f"{counted(study.plan['units'], study.plan['unit'])} so far"
+
+
+def _level(study: StudyResult) -> str:
+    return f"{number(100 * (1 - study.plan['alpha'] / len(_verdicts(study))))}% sequence"
+
+
+def tables(study: StudyResult) -> Iterator[Table]:
+    """The verdicts; and the course, if there is one pair under one metric."""
+    verdicts = _verdicts(study)
+    with_ends, with_p = (any(getattr(each, name) is not None for each in verdicts) for name in ("low", "pvalue"))
+    header = ["System", "Metric", "Δ", *([_level(study)] if with_ends else []), *(["p"] if with_p else [])]
+    table = Table(title(study), [*header, "Verdict", "after"], n_names=2)
+    for each in verdicts:
+        of_metric = [other for other in verdicts if other.metric == each.metric]
+        cells = _known(each, _decimals(of_metric), with_ends, with_p)
+        table.add([each.system, each.metric, *cells, each.verdict, _count(each.decided_at)])
+    yield table
+    if len(verdicts) == 1:
+        yield _course(study, verdicts[0], with_ends, with_p)
+
+
+def _count(n_units: int | None) -> str:
+    return "–" if n_units is None else f"{n_units:,}"
+
+
+def _decimals(known: Sequence[SequentialVerdict | SequentialLook]) -> int:
+    return decimals_for(max(abs(each.difference) for each in known))
+
+
+def _known(each: SequentialVerdict | SequentialLook, decimals: int, with_ends: bool, with_p: bool) -> list[str]:
+    """The cells of what is known after some units."""
+    cells = [f"{each.difference:+.{decimals}f}"]
+    if with_ends:
+        known = each.low is not None and each.high is not None
+        cells.append(f"{each.low:+.{decimals}f} to {each.high:+.{decimals}f}" if known else "–")
+    if with_p:
+        cells.append("–" if each.pvalue is None else pvalue_cell(each.pvalue))
+    return cells
+
+
+def _course(study: StudyResult, verdict: SequentialVerdict, with_ends: bool, with_p: bool) -> Table:
+    looks = _looks(study, verdict)
+    planned = looks[0].boundary is not None
+    header = ["Units", "Δ", *([_level(study)] if with_ends else []), *(["p"] if with_p else [])]
+    table = Table("Looks", [*header, *(["|z|", "boundary"] if planned else [])])
+    for look in looks:
+        extra = [f"{abs(look.z or 0):.2f}", f"{look.boundary:.2f}"] if planned else []
+        table.add([f"{look.units:,}", *_known(look, _decimals(looks), with_ends, with_p), *extra])
+    return table
+
+
+def conclusions(study: StudyResult) -> Iterator[str]:
+    """What was shown, and after how many units."""
+    unit = study.plan["unit"]
+    for each in _verdicts(study):
+        if each.decided_at is None:
+            yield f"Not decided under {each.metric}: {each.system} may be better or worse than {each.baseline}."
+        else:
+            after = counted(each.decided_at, unit)
+            yield f"{each.system} is {each.verdict} than {each.baseline} under {each.metric}, shown after {after}."
+
+
+def notes(study: StudyResult) -> Iterator[str]:
+    """The method, its error rate, and what it takes for granted."""
+    plan, n = study.plan, len(_verdicts(study))
+    name, when = METHODS[plan["method"]]
+    rate = "at most" if plan["method"] in EXACT else "about (asymptotically)"
+    yield f"Method: {name}. The probability of a wrong verdict is {rate} {number(plan['alpha'])}, {when}."
+    if n > 1:
+        yield f"Each of the {n} differences is tested at level {number(plan['alpha'])}/{n}, so that this holds for all."
+    if plan["method"] == "asymptotic" and plan["units"] < plan["first_look"]:
+        yield f"The first look is after {counted(plan['first_look'], plan['unit'])}; before it nothing is tested."
+    if plan["planned"] is not None:
+        yield f"{plan['looks']} looks are planned, the last one after {counted(plan['planned'], plan['unit'])}."
+    yield (
+        f"This holds for independent {plan['unit']}s that were not scored before, in an order that does not depend on "
+        "their scores."
+    )
+
+
+def _draw(study: StudyResult, looks: Sequence[Any]) -> Drawing:
+    from .figures.watch import WatchFigure
+
+    return WatchFigure(looks)
+
+
+FIGURES = {
+    "course": Figure(
+        "The difference and its confidence sequence after every look.",
+        "looks",
+        ("metric", "system"),
+        _draw,
+        over="units",
+    )
+}
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -1,0 +1,53 @@
+"""The records of ``watch``: what is known of a difference while data arrive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...documented import documented
+
+
+@documented
+@dataclass(frozen=True, slots=True)
+class SequentialVerdict:
+    """What is known of a difference after all units so far."""
+
+    metric: str
+    system: str
+    baseline: str
+    verdict: str
+    """``better`` or ``worse`` if a difference was shown at any look, else ``undecided``."""
+    decided_at: int | None
+    """The number of units after which it was shown."""
+    units: int
+    """The number of units so far."""
+    difference: float
+    low: float | None
+    """The ends of the confidence sequence at the last look: with probability 1 − alpha it has the true difference at
+    all looks. None before the first look, and for ``sign``, which has none.
+    """
+    high: float | None
+    pvalue: float | None
+    """The smallest p at any look. It is valid however one stops: ``1/(largest e-value)`` for ``betting`` and ``sign``.
+    None for planned looks.
+    """
+
+
+@documented
+@dataclass(frozen=True, slots=True)
+class SequentialLook:
+    """One look at a difference."""
+
+    metric: str
+    system: str
+    baseline: str
+    units: int
+    """The number of units up to the look."""
+    difference: float
+    low: float | None
+    high: float | None
+    pvalue: float | None
+    z: float | None
+    """The difference in standard errors, for metrics of summed counts."""
+    boundary: float | None
+    """The absolute value of ``z`` at which a planned look decides."""

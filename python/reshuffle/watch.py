@@ -1,0 +1,330 @@
+"""``watch``: is a system better, while data still arrive?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from attrs import evolve
+from numpy.typing import NDArray
+
+from . import _core, signature
+from .comparing import data_and_units
+from .errors import InputError
+from .inference import sequential
+from .inference.estimates import MEANS, SUMS, check_kind
+from .inference.hypotheses import pairs_of
+from .inference.sequential import Looks
+from .inference.steps import counting_steps
+from .lazy import lazy
+from .metrics.base import Scores
+from .options.declare import called_with
+from .options.watch import WatchOptions
+from .progress import reported
+from .resampling import CountSample
+from .resampling.counting import Data
+from .resampling.linear import gradient, rows_of, slopes_of
+from .resampling.units import Documents
+from .results import UsedMetric
+from .results.studies import SequentialLook, SequentialVerdict, StudyResult
+from .settings import Resampling
+from .validate import check_name
+
+# How many looks are shown, and how many are taken by methods that need a pass over the data for each.
+SHOWN, TAKEN = 10, 100
+
+
+@called_with(WatchOptions)
+def watch(options: WatchOptions) -> StudyResult:
+    """Test whether systems differ while data arrive, without being fooled by looking often.
+
+    Pass all data so far, in the order in which they arrived; at the next look, the same with what has come since.
+    Nothing is kept between calls: every look up to now follows from the data and the options.
+
+    Returns
+    -------
+    StudyResult
+        With the tables ``verdicts`` (:class:`~reshuffle.results.studies.SequentialVerdict`) and ``looks``
+        (:class:`~reshuffle.results.studies.SequentialLook`): for each pair and metric, 10 looks, spread over the data,
+        and the one that decided; or the planned looks so far.
+
+    Raises
+    ------
+    InputError
+        As :func:`reshuffle.compare`; if a score is outside the bounds, the method is not for a metric, or there are
+        more units than were planned.
+
+    Notes
+    -----
+    Units must be independent, and their order must not depend on their scores: not sorted by difficulty, and without
+    units that were scored before. Every pair and metric has ``alpha`` divided by their number, so that ``alpha`` bounds
+    the probability of any wrong verdict. Cost: for ``betting``, 800 bets on each unit; for the others a pass over the
+    counts at each look.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from reshuffle import SegmentScores, watch
+    >>> rng = np.random.default_rng(1)
+    >>> accuracy = SegmentScores("accuracy", {"old": rng.random(2000) < 0.7, "new": rng.random(2000) < 0.76})
+    >>> found = watch(metrics=accuracy, bounds=(0, 1)).tables["verdicts"][0]
+    >>> found.verdict, found.decided_at
+    ('better', 778)
+    """
+    data, units = data_and_units(options)
+    if options.baseline is not None:
+        check_name("baseline", options.baseline, data.names)
+    with reported(options.progress) as watched:
+        resampling = Resampling(threads=options.threads, progress=watched)
+        if watched is not None:
+            watched.plan(counting_steps(data, len(data.names)))
+        check_kind("watch", SUMS, data.metrics, ["compare"])
+        samples = [sample.with_counts() for sample in data.count(data.names, resampling)]
+        if units.documents is not None:
+            grouping = Documents.from_ids(units.documents, data.n_segments)
+            samples = [sample.by_document(grouping) for sample in samples]
+        return _watched(data, samples, _resolved(options, data, samples[0]))
+
+
+def _resolved(options: WatchOptions, data: Data, sample: CountSample) -> WatchOptions:
+    """The options with the method that ``auto`` stands for; :class:`InputError` if the method does not fit the data."""
+    check_name("method", options.method, ("auto", *METHODS))
+    if len(data.names) < 2:
+        raise InputError(f"there is only one system, {data.names[0]}: a difference needs two")
+    method = options.method
+    if method == "auto":
+        method = "asymptotic" if options.bounds is None else "betting"
+    if method in UNIT_BY_UNIT:
+        check_kind(f"method {method!r}", MEANS, data.metrics, ["asymptotic"])
+        if sample.unit != "segment":
+            raise InputError(f"method {method!r} takes segments as units, not {sample.unit}s: use 'asymptotic'")
+    if (method == "betting") != (options.bounds is not None):
+        raise InputError(
+            f"method {method!r} needs no bounds: leave them out"
+            if options.bounds is not None
+            else "method 'betting' needs the lowest and the highest possible score: give bounds (--bounds 0 1)"
+        )
+    planned = options.planned
+    if method in PLANNED:
+        planned = sample.n_units if planned is None else planned
+        if sample.n_units > planned:
+            raise InputError(
+                f"planned: {planned:,} {sample.unit}s were planned, but there are {sample.n_units:,}: looks that were "
+                "not planned raise the error rate"
+            )
+        if options.looks > planned:
+            raise InputError(f"looks: {options.looks:,} looks need as many {sample.unit}s, but {planned:,} are planned")
+    elif planned is not None:
+        raise InputError(f"method {method!r} has no planned looks: leave out planned (--planned), or choose 'pocock'")
+    return evolve(options, method=method, planned=planned)
+
+
+@dataclass(frozen=True, eq=False)
+class Hypothesis:
+    """Two systems do not differ under a metric."""
+
+    sample: CountSample
+    """The counts of the system and the baseline."""
+    sign: int
+    """−1 if lower scores are better."""
+    alpha: float
+    options: WatchOptions
+
+    @property
+    def n_units(self) -> int:
+        return self.sample.n_units
+
+    def estimates(self, looks: Looks) -> tuple[Scores, Scores]:
+        """The differences on the first units up to each look, and their standard errors by the delta method.
+
+        An error is infinite while the systems do not differ: nothing is known of their differences then.
+        """
+        metric, counts = self.sample.metric, self.sample.counts
+        starts = np.concatenate([[0], looks[:-1]])
+        totals = np.cumsum(np.add.reduceat(counts[:, : looks[-1]], starts, axis=1), axis=1)
+        scores, slopes = metric.score(totals), slopes_of(gradient(metric, counts, totals))
+        rows = rows_of(counts).astype(np.float64)
+        sums, squares = np.zeros(rows.shape[1]), np.zeros((rows.shape[1],) * 2)
+        variances = np.empty(len(looks))
+        for look, (start, n) in enumerate(zip(starts, looks, strict=True)):
+            new, slope = rows[start:n], slopes[look]
+            sums += new.sum(axis=0)
+            squares += new.T @ new
+            variances[look] = n / (n - 1) * (slope @ squares @ slope - (sums @ slope) ** 2 / n)
+        known = variances > 0
+        errors = np.sqrt(variances, out=np.full(len(looks), np.inf), where=known)
+        return scores[0] - scores[1], errors
+
+    @lazy
+    def values(self) -> Scores:
+        """The differences of the units, of means of segment scores."""
+        return self.sample.segment_values(0, 1)
+
+
+class Path(NamedTuple):
+    """What is known at each look: arrays of one number for each, or None."""
+
+    units: Looks
+    differences: Scores
+    low: Scores | None = None
+    high: Scores | None = None
+    pvalues: Scores | None = None
+    z: Scores | None = None
+    boundaries: Scores | None = None
+    decided_at: int | None = None
+    """The number of units at which a difference was shown, which is one of the looks."""
+
+
+def _spread(n_units: int, first: int = 1) -> Looks:
+    """Looks after equal numbers of units, the last one after all: at most :data:`SHOWN`."""
+    looks = np.ceil(np.linspace(0, n_units, SHOWN + 1)[1:]).astype(np.intp)
+    return np.unique(looks[looks >= first])
+
+
+def _with(looks: Looks, decided_at: int | None) -> Looks:
+    return looks if decided_at is None else np.union1d(looks, [decided_at])
+
+
+def _first(reached: NDArray[np.bool_]) -> int | None:
+    """The first place where something is true."""
+    return int(reached.argmax()) if reached.any() else None
+
+
+def _unit_by_unit(hypothesis: Hypothesis, wealth: Scores) -> tuple[Looks, dict[str, Any]]:
+    """The looks to show, and what every method with an e-value after each unit knows at them."""
+    largest = np.maximum.accumulate(wealth)
+    first = _first(largest >= -math.log(hypothesis.alpha))
+    decided_at = None if first is None else first + 1
+    looks = _with(_spread(hypothesis.n_units), decided_at)
+    means = np.cumsum(hypothesis.values) / np.arange(1, hypothesis.n_units + 1)
+    known = {"differences": means, "pvalues": np.exp(-np.maximum(largest, 0))}
+    return looks, {name: each[looks - 1] for name, each in known.items()} | {"decided_at": decided_at}
+
+
+def _betting(hypothesis: Hypothesis) -> Path:
+    low, high = hypothesis.options.bounds or (0.0, 1.0)
+    scale = high - low
+    scaled = _within(hypothesis, low, high) / scale
+    every = np.arange(1, len(scaled) + 1)
+    wealth = sequential.betting_wealth(scaled, np.zeros(1), every, hypothesis.options.threads)[0]
+    looks, known = _unit_by_unit(hypothesis, wealth)
+    ends = sequential.betting_interval(scaled, hypothesis.alpha, looks, hypothesis.options.threads)
+    return Path(looks, low=ends[0] * scale, high=ends[1] * scale, **known)
+
+
+def _within(hypothesis: Hypothesis, low: float, high: float) -> Scores:
+    """The differences of the units; :class:`InputError` if a score is outside the bounds."""
+    for row in (0, 1):
+        scores = hypothesis.sample.segment_values(row)
+        outside = _first((scores < low) | (scores > high))
+        if outside is not None:
+            raise InputError(
+                f"{hypothesis.sample.metric.name}: segment {outside + 1:,} has the score {scores[outside]:g}, outside "
+                f"the bounds {low:g} and {high:g}: give the lowest and the highest possible score"
+            )
+    return hypothesis.values
+
+
+def _sign(hypothesis: Hypothesis) -> Path:
+    looks, known = _unit_by_unit(hypothesis, sequential.sign_wealth(hypothesis.values))
+    return Path(looks, **known)
+
+
+def _asymptotic(hypothesis: Hypothesis) -> Path:
+    first, n = hypothesis.options.first_look, hypothesis.n_units
+    if n < first:
+        return Path(np.array([n]), hypothesis.estimates(np.array([n]))[0])
+    taken = np.unique(np.append(_spread(n, first), np.linspace(first, n, TAKEN).round().astype(np.intp)))
+    differences, errors = hypothesis.estimates(taken)
+    r2 = sequential.tuned_for(first, hypothesis.alpha)
+    radii = sequential.asymptotic_radii(errors, taken, hypothesis.alpha, r2)
+    z = differences / errors
+    p = sequential.asymptotic_pvalues(z, taken, r2)
+    at = _first(p <= hypothesis.alpha)
+    decided_at = None if at is None else int(taken[at])
+    shown = np.isin(taken, _with(_spread(n, first), decided_at))
+    low, high = np.maximum.accumulate(differences - radii), np.minimum.accumulate(differences + radii)
+    return Path(taken[shown], differences[shown], low[shown], high[shown], p[shown], z[shown], decided_at=decided_at)
+
+
+def _planned(hypothesis: Hypothesis) -> Path:
+    options, n = hypothesis.options, hypothesis.n_units
+    assert options.planned is not None
+    planned = np.ceil(np.arange(1, options.looks + 1) * options.planned / options.looks).astype(np.intp)
+    taken = planned[planned <= n]
+    if not len(taken):
+        return Path(np.array([n]), hypothesis.estimates(np.array([n]))[0])
+    differences, errors = hypothesis.estimates(taken)
+    shares = tuple((planned / options.planned).tolist())
+    limits = sequential.boundaries(options.method, shares, hypothesis.alpha)[: len(taken)]
+    z = differences / errors
+    at = _first(np.abs(z) >= limits)
+    ends = np.maximum.accumulate(differences - limits * errors), np.minimum.accumulate(differences + limits * errors)
+    return Path(taken, differences, *ends, None, z, limits, None if at is None else int(taken[at]))
+
+
+METHODS: Mapping[str, Callable[[Hypothesis], Path]] = {
+    "betting": _betting,
+    "sign": _sign,
+    "asymptotic": _asymptotic,
+    "obrien-fleming": _planned,
+    "pocock": _planned,
+}
+UNIT_BY_UNIT, PLANNED = ("betting", "sign"), ("obrien-fleming", "pocock")
+
+
+def _watched(data: Data, samples: Sequence[CountSample], options: WatchOptions) -> StudyResult:
+    """All pairs with the baseline under all metrics."""
+    base = 0 if options.baseline is None else data.names.index(options.baseline)
+    pairs = pairs_of(len(data.names), base)
+    alpha = options.alpha / (len(pairs) * len(samples))
+    verdicts: list[SequentialVerdict] = []
+    looks: list[SequentialLook] = []
+    for label, sample in zip(data.labels, samples, strict=True):
+        sign = 1 if sample.metric.higher_is_better else -1
+        for system, baseline in pairs:
+            own = CountSample.from_counts(sample.metric, sample.counts[[system, baseline]], sample.unit)
+            path = METHODS[options.method](Hypothesis(own, sign, alpha, options))
+            names = label, data.names[system], data.names[baseline]
+            looks += _looks(names, path)
+            verdicts.append(_verdict(names, looks[-1], path, sign, own.n_units))
+    plan = {
+        "systems": list(data.names),
+        "unit": samples[0].unit,
+        "units": samples[0].n_units,
+        **{name: getattr(options, name) for name in ("baseline", "method", "alpha")},
+        "bounds": None if options.bounds is None else list(options.bounds),
+        "first_look": options.first_look if options.method == "asymptotic" else None,
+        **{name: getattr(options, name) if options.method in PLANNED else None for name in ("looks", "planned")},
+    }
+    used = tuple(
+        UsedMetric(label, m.signature(data.n_references), m.higher_is_better, None)
+        for label, m in zip(data.labels, data.metrics, strict=True)
+    )
+    return StudyResult(
+        study="watch",
+        plan=plan,
+        metrics=used,
+        tables={"verdicts": tuple(verdicts), "looks": tuple(looks)},
+        truths={},
+        signature=signature.for_watch(plan, [metric.signature for metric in used]),
+        version=_core.VERSION,
+    )
+
+
+def _looks(names: tuple[str, str, str], path: Path) -> Iterator[SequentialLook]:
+    for look, units in enumerate(path.units.tolist()):
+        others = (None if each is None else float(each[look]) for each in path[2:7])
+        yield SequentialLook(*names, units, float(path.differences[look]), *others)
+
+
+def _verdict(names: tuple[str, str, str], last: SequentialLook, path: Path, sign: int, n: int) -> SequentialVerdict:
+    verdict = "undecided"
+    if path.decided_at is not None:
+        shown = float(path.differences[path.units == path.decided_at][0])
+        verdict = "better" if shown * sign > 0 else "worse"
+    ends = last.low, last.high, last.pvalue
+    return SequentialVerdict(*names, verdict, path.decided_at, n, last.difference, *ends)

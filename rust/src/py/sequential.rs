@@ -1,0 +1,31 @@
+//! Tests while data arrive.
+
+use numpy::{PyArray2, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::call::{Progress, run_long};
+use super::convert::{in_order, shaped};
+use crate::sequential;
+
+#[pyfunction]
+#[pyo3(signature = (values, means, looks, *, threads=0, progress=None))]
+pub fn betting_wealth<'py>(
+    py: Python<'py>,
+    values: PyReadonlyArray1<'py, f64>,
+    means: PyReadonlyArray1<'py, f64>,
+    looks: Vec<usize>,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (values, means) = (in_order(&values)?, in_order(&means)?);
+    let increasing = looks.windows(2).all(|pair| pair[0] < pair[1]);
+    if !increasing || looks.first() == Some(&0) || looks.last().is_some_and(|&last| last > values.len()) {
+        return Err(PyValueError::new_err("expected increasing looks from 1 to the number of values"));
+    }
+    let shape = [means.len(), looks.len()];
+    let wealth = run_long(py, threads, progress, ("betting", means.len()), |run| {
+        sequential::betting_wealth(values, means, &looks, run)
+    })?;
+    shaped(py, wealth, shape)
+}

@@ -1,0 +1,295 @@
+"""``watch``: tests while data arrive, beside their definitions and the published numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reshuffle
+from budgets import budget
+from reshuffle import InputError, SegmentScores, _core, watch
+from reshuffle.inference import sequential
+from reshuffle.metrics.base import Scores
+from reshuffle.results.studies import SequentialVerdict, StudyResult
+
+LARGEST_BET = 0.5
+
+
+def log_wealth(values: Scores, mean: float) -> Scores:
+    """The log wealth of bets against a mean after each value, one after the other."""
+    larger, smaller = [np.log(0.5)], [np.log(0.5)]
+    for n, x in enumerate(values):
+        before = values[:n] - mean
+        bet = before.sum() / (1 + (before**2).sum())
+        with np.errstate(divide="ignore"):
+            most = LARGEST_BET / (1 + np.float64(mean)), LARGEST_BET / (1 - np.float64(mean))
+        larger.append(larger[-1] + np.log1p(min(max(bet, 0), most[0]) * (x - mean)))
+        smaller.append(smaller[-1] + np.log1p(-min(max(-bet, 0), most[1]) * (x - mean)))
+    return np.logaddexp(larger, smaller)[1:]
+
+
+def scores(differences: Scores) -> SegmentScores:
+    """Two systems with scores of 0 to 1 and these differences."""
+    return SegmentScores("score", {"old": np.maximum(-differences, 0), "new": np.maximum(differences, 0)})
+
+
+def stream(seed: int, n: int, difference: float = 0.0, disagree: float = 0.2) -> Scores:
+    """Differences of scores of 0 and 1."""
+    shares = [(disagree - difference) / 2, 1 - disagree, (disagree + difference) / 2]
+    return np.random.default_rng(seed).choice([-1.0, 0.0, 1.0], size=n, p=shares)
+
+
+def only(result: StudyResult) -> SequentialVerdict:
+    verdict: SequentialVerdict
+    (verdict,) = result.tables["verdicts"]
+    return verdict
+
+
+class TestBetting:
+    def test_a_sequence_worked_out_elsewhere(self) -> None:
+        # A prototype in numpy, with the bets of Waudby-Smith & Ramdas's approximate GRAPA.
+        values = np.array([1, 0, -1, 0, 0, 1, 1, 0, 1, 0, 1, 1.0])
+        assert log_wealth(values, 0.0)[-1] == pytest.approx(0.394993808241, abs=1e-11)
+
+    @settings(max_examples=budget(60))
+    @given(
+        st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0]), min_size=1, max_size=150),
+        st.lists(st.floats(-1, 1), min_size=1, max_size=10),
+        st.integers(1, 150),
+    )
+    def test_the_core_bets_as_the_definition(self, values: list[float], means: list[float], look: int) -> None:
+        array, looks = np.array(values), sorted({min(look, len(values)), len(values)})
+        found = _core.betting_wealth(array, np.array(means), looks, threads=2)
+        expected = [[log_wealth(array, mean)[:n].max() for n in looks] for mean in means]
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+    @pytest.mark.parametrize("looks", [[0], [2, 2], [3, 1], [4]])
+    def test_looks_that_are_none(self, looks: list[int]) -> None:
+        with pytest.raises(ValueError, match="increasing looks from 1"):
+            _core.betting_wealth(np.zeros(3), np.zeros(1), looks)
+
+    def test_the_interval_holds_every_mean_that_no_bet_refutes(self) -> None:
+        values, looks = stream(3, 300, 0.1), np.array([50, 120, 300])
+        low, high = sequential.betting_interval(values, 0.05, looks)
+        grid = np.linspace(-1, 1, 2001)
+        wealth = _core.betting_wealth(values, grid, looks.tolist())
+        for look in range(len(looks)):
+            inside = grid[wealth[:, look] < -np.log(0.05)]
+            assert low[look] <= inside.min()
+            assert inside.max() <= high[look]
+            # The spacing of the candidates costs little.
+            assert high[look] - low[look] <= 1.06 * (inside.max() - inside.min()) + 0.002
+
+    def test_differences_without_variance(self) -> None:
+        low, high = sequential.betting_interval(np.full(400, 0.3), 0.05, np.array([10, 400]))
+        assert (low <= 0.3).all()
+        assert (high >= 0.3).all()
+        assert high[1] - low[1] < 0.1
+
+    def test_the_verdict_and_the_interval_agree(self) -> None:
+        for seed in range(8):
+            result = watch(metrics=scores(stream(seed, 400, 0.1)), bounds=(0, 1))
+            verdict = only(result)
+            assert verdict.low is not None
+            assert verdict.high is not None
+            assert verdict.pvalue is not None
+            assert (verdict.pvalue <= 0.05) == (verdict.decided_at is not None)
+            assert (verdict.low < 0 < verdict.high) == (verdict.decided_at is None)
+
+
+class TestSign:
+    @pytest.mark.parametrize(("wins", "losses", "e"), [(9, 1, 9.49609375), (30, 12, 6.575752328009991)])
+    def test_e_values_worked_out_elsewhere(self, wins: int, losses: int, e: float) -> None:
+        values = np.array([1.0] * wins + [0.0] * 5 + [-1.0] * losses)
+        assert np.exp(sequential.sign_wealth(values)[-1]) == pytest.approx(e, rel=1e-12)
+
+    def test_p_is_valid_at_every_unit(self) -> None:
+        result = watch(metrics=scores(stream(1, 500, 0.15)), method="sign")
+        largest = np.maximum.accumulate(sequential.sign_wealth(stream(1, 500, 0.15)))
+        assert only(result).pvalue == pytest.approx(np.exp(-largest[-1]))
+        assert only(result).decided_at == int(np.argmax(largest >= np.log(20))) + 1
+
+
+class TestPlanned:
+    # Constants of the first designs, for K looks and α = .05, two-sided: Jennison & Turnbull 2000, Tables 2.1 and 2.3.
+    @pytest.mark.parametrize(
+        ("looks", "pocock", "obrien_fleming"), [(2, 2.178, 1.977), (5, 2.413, 2.040), (10, 2.555, 2.087)]
+    )
+    def test_published_boundaries_have_their_level(self, looks: int, pocock: float, obrien_fleming: float) -> None:
+        shares = np.arange(1, looks + 1) / looks
+        for limits in (np.full(looks, pocock), obrien_fleming / np.sqrt(shares)):
+            walk, crossed = sequential.Walk(np.zeros(1), np.ones(1), np.ones(1)), 0.0
+            for share, limit in zip(shares, limits, strict=True):
+                crossed += walk.beyond(limit * share**0.5, looks**-0.5)
+                walk = walk.within(limit * share**0.5, looks**-0.5)
+            assert crossed == pytest.approx(0.05, abs=1.5e-4)
+
+    def test_boundaries_spend_what_they_should(self) -> None:
+        shares = np.array([0.1, 0.35, 0.5, 1.0])
+        limits = sequential.boundaries("pocock", tuple(shares.tolist()), 0.1)
+        steps = np.diff(shares, prepend=0)
+        walks = np.cumsum(np.random.default_rng(5).normal(size=(400_000, 4)) * np.sqrt(steps), axis=1) / np.sqrt(shares)
+        crossed = np.maximum.accumulate(np.abs(walks) >= limits, axis=1).mean(axis=0)
+        np.testing.assert_allclose(crossed, sequential.spent("pocock", shares, 0.1), atol=0.002)
+
+    def test_one_look_is_the_z_test(self) -> None:
+        assert sequential.boundaries("obrien-fleming", (1.0,), 0.05)[0] == pytest.approx(1.959963984540054)
+
+    def test_looks_are_those_that_were_planned(self) -> None:
+        result = watch(metrics=scores(stream(2, 700)), method="pocock", looks=4, planned=1000)
+        assert [look.units for look in result.tables["looks"]] == [250, 500]
+        assert "4 looks are planned, the last one after 1,000 segments" in str(result)
+
+    def test_before_the_first_look_nothing_is_tested(self) -> None:
+        verdict = only(watch(metrics=scores(stream(2, 100, 0.2)), method="pocock", looks=4, planned=1000))
+        assert (verdict.verdict, verdict.low, verdict.pvalue) == ("undecided", None, None)
+
+
+class TestAsymptotic:
+    def test_p_is_the_level_at_which_the_interval_excludes_0(self) -> None:
+        result = watch(metrics=scores(stream(4, 900, 0.08)), method="asymptotic", first_look=100)
+        for look in result.tables["looks"]:
+            r2 = sequential.tuned_for(100, 0.05)
+            errors, units = np.array([look.difference / look.z]), np.array([look.units])
+            p = sequential.asymptotic_pvalues(np.array([look.z]), units, r2)[0]
+            assert look.pvalue <= p + 1e-15
+            radius = sequential.asymptotic_radii(errors, units, p, r2)[0]
+            assert radius == pytest.approx(abs(look.difference), rel=1e-9)
+
+    def test_errors_are_those_of_the_delta_method(self) -> None:
+        references = ["the cat sat on the mat", "a dog barked at the moon tonight", "it rained all day long"] * 40
+        systems = {"a": [line[3:] for line in references], "b": [line[:-4] for line in references]}
+        looks = watch(references, systems, ["bleu"], method="asymptotic", first_look=30).tables["looks"]
+        for look in looks:
+            n = look.units
+            first = {name: lines[:n] for name, lines in systems.items()}
+            compared = reshuffle.compare(references[:n], first, "bleu", interval="delta", n_resamples=99)
+            interval = compared.comparisons[0].confidence_interval
+            assert interval is not None
+            error = (interval.high - interval.low) / (2 * 1.959963984540054)
+            assert look.difference == pytest.approx(compared.comparisons[0].difference)
+            assert abs(look.difference / look.z) == pytest.approx(error, rel=1e-6)
+
+    def test_identical_systems_are_never_decided(self) -> None:
+        same = SegmentScores("score", {"a": np.arange(600) % 7, "b": np.arange(600) % 7})
+        verdict = only(watch(metrics=same, method="asymptotic"))
+        assert (verdict.verdict, verdict.pvalue, verdict.difference) == ("undecided", 1.0, 0.0)
+        assert (verdict.low, verdict.high) == (-np.inf, np.inf)
+
+
+METHODS: dict[str, dict[str, Any]] = {
+    "betting": {"bounds": (0, 1)},
+    "sign": {"method": "sign"},
+    "asymptotic": {"method": "asymptotic", "first_look": 100},
+    "obrien-fleming": {"method": "obrien-fleming"},
+    "pocock": {"method": "pocock"},
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+class TestEveryMethod:
+    def test_better_and_worse(self, name: str) -> None:
+        differences = stream(7, 1500, 0.15)
+        assert only(watch(metrics=scores(differences), **METHODS[name])).verdict == "better"
+        assert only(watch(metrics=scores(-differences), **METHODS[name])).verdict == "worse"
+        lower = SegmentScores(
+            "errors", {"old": np.maximum(-differences, 0), "new": np.maximum(differences, 0)}, higher_is_better=False
+        )
+        assert only(watch(metrics=lower, **METHODS[name])).verdict == "worse"
+
+    def test_what_comes_later_does_not_change_what_was_decided(self, name: str) -> None:
+        differences = stream(11, 1500, 0.15)
+        extra: dict[str, Any] = {"planned": 1500} if name in ("obrien-fleming", "pocock") else {}
+        whole = only(watch(metrics=scores(differences), **METHODS[name], **extra))
+        assert whole.decided_at is not None
+        if name == "asymptotic":  # whose looks depend on the number of units
+            return
+        before = only(watch(metrics=scores(differences[: whole.decided_at - 1]), **METHODS[name], **extra))
+        at = only(watch(metrics=scores(differences[: whole.decided_at]), **METHODS[name], **extra))
+        assert (before.decided_at, at.decided_at) == (None, whole.decided_at)
+
+    def test_json_and_csv(self, name: str) -> None:
+        result = watch(metrics=scores(stream(1, 600, 0.1)), **METHODS[name])
+        assert reshuffle.read_json(result.render("json")) == result
+        assert result.render("csv").startswith("metric,system,baseline,verdict,")
+        assert len(result.to_dicts("looks")) == len(result.tables["looks"])
+
+    def test_the_error_rate_is_shared(self, name: str) -> None:
+        differences = stream(5, 1000, 0.1)
+        both = SegmentScores(
+            "score", {"old": np.maximum(-differences, 0), "a": np.maximum(differences, 0), "b": np.zeros(1000)}
+        )
+        first = watch(metrics=both, **METHODS[name]).tables["verdicts"][0]
+        alone = only(watch(metrics=scores(differences), alpha=0.025, **METHODS[name]))
+        assert (first.decided_at, first.low, first.pvalue) == (alone.decided_at, alone.low, alone.pvalue)
+
+    @pytest.mark.slow
+    def test_size(self, name: str) -> None:
+        level = 0.05 if name in ("betting", "sign") else 0.055
+        options = METHODS[name] | ({"first_look": 500} if name == "asymptotic" else {})
+        decided = [only(watch(metrics=scores(stream(i, 1000)), **options)).decided_at for i in range(2000)]
+        share = np.mean([each is not None for each in decided])
+        assert share <= level + 3 * np.sqrt(0.05 * 0.95 / 2000)
+
+
+TEXTS = ["a b c d", "b c d e", "c d e f", "d e f g"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "betting"}, r"needs the lowest and the highest possible score: give bounds"),
+        ({"method": "sign", "bounds": (0, 1)}, r"method 'sign' needs no bounds"),
+        ({"bounds": (1, 0)}, r"bounds: expected the lowest and the highest possible score, got 1 and 0"),
+        ({"bounds": (0, float("nan"))}, r"bounds must be a finite number"),
+        ({"bounds": (0, 0.5)}, r"segment 2 has the score 1, outside the bounds 0 and 0\.5"),
+        ({"method": "poccock"}, r"did you mean 'pocock'"),
+        ({"method": "pocock", "planned": 3}, r"3 segments were planned, but there are 4"),
+        ({"method": "pocock", "planned": 4, "looks": 5}, r"5 looks need as many segments, but 4 are planned"),
+        ({"method": "sign", "planned": 9}, r"method 'sign' has no planned looks"),
+        ({"alpha": 1.0}, r"alpha"),
+        ({"method": "sign", "documents": [1, 1, 2, 2]}, r"takes segments as units, not documents"),
+        ({"baseline": "nobody"}, r"nobody"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        watch(metrics=SegmentScores("score", {"a": [0, 0, 1, 0], "b": [0, 1, 1, 0]}), **options)
+
+
+def test_bets_need_means() -> None:
+    with pytest.raises(InputError, match=r"method 'sign' is for means of segment scores, but BLEU is not one"):
+        watch(TEXTS, {"a": TEXTS, "b": TEXTS[::-1]}, method="sign")
+
+
+def test_one_system() -> None:
+    with pytest.raises(InputError, match="there is only one system, a"):
+        watch(metrics=SegmentScores("score", {"a": [0, 1]}), method="sign")
+
+
+def test_documents_are_units() -> None:
+    ids = np.repeat(np.arange(60), 10).tolist()
+    result = watch(metrics=scores(stream(9, 600, 0.2)), documents=ids, first_look=20)
+    assert (result.plan["unit"], result.plan["units"]) == ("document", 60)
+
+
+def test_the_command(tmp_path: Path, run: Callable[..., Any]) -> None:
+    differences = stream(7, 1500, 0.15)
+    for name, values in (("old", np.maximum(-differences, 0)), ("new", np.maximum(differences, 0))):
+        (tmp_path / f"{name}.txt").write_text("\n".join(f"{value:g}" for value in values) + "\n", encoding="utf-8")
+    files = ["--scores", "accuracy", str(tmp_path / "old.txt"), str(tmp_path / "new.txt")]
+    shown = run("watch", *files, "--bounds", "0", "1")
+    assert "new is better than old under accuracy, shown after" in shown.out
+    output = tmp_path / "watch.json"
+    run("watch", *files, "--bounds", "0", "1", "-o", str(output))
+    assert json.loads(output.read_text(encoding="utf-8"))["verdicts"][0]["verdict"] == "better"
+    assert run("show", str(output)).out == shown.out
+    assert run("watch", *files, "--method", "betting").code == 2
+    assert run("plot", str(output), "course", "-o", str(tmp_path / "course.svg")).code == 0
