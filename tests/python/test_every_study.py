@@ -8,8 +8,7 @@ import json
 import re
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 from click.testing import CliRunner
@@ -27,6 +26,7 @@ from reshuffle.report.studies import STUDIES, draw_figure
 from reshuffle.report.studies.page import MAX_FIGURES
 from reshuffle.report.studies.plots import choices
 from reshuffle.results.studies import record_types
+from schemas import validator
 from test_meta_report import RESULTS as META
 from test_run_reports import RESULTS as RUNS
 from test_study_power_reports import RESULTS as POWER
@@ -34,7 +34,6 @@ from test_study_power_reports import RESULTS as POWER
 ALL = {**COMMANDS, "plan": plan_command}
 # Results that other files make, by what is special about them.
 OTHERS: dict[str, Callable[[], StudyResult]] = {**RUNS, **META, **POWER}
-SCHEMA = Path(__file__).resolve().parents[2] / "docs/schema/study-1.json"
 # Small numbers, for the commands that have these options.
 SMALL = {"--simulations": "20", "--n-resamples": "39", "--sizes": "40", "--seed": "7"}
 
@@ -73,12 +72,6 @@ def result_of(name: str, files: tuple[str, ...]) -> StudyResult:
 @pytest.fixture
 def result(name: str, files: list[str]) -> StudyResult:
     return result_of(name, tuple(files))
-
-
-@cache
-def validator() -> Any:
-    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema checks the documents")
-    return jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
 
 
 OF_COMMANDS = pytest.mark.parametrize("name", ALL)

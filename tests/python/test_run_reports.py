@@ -30,9 +30,8 @@ from reshuffle.report.wording import spelled
 from reshuffle.results import ConfidenceInterval, UsedMetric
 from reshuffle.results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
 from reshuffle.results.studies.runs import runs_needed, smallest_of_splits
+from schemas import validator
 from tex import compiled_all
-
-SCHEMA = Path(__file__).resolve().parents[2] / "docs/schema/study-1.json"
 
 # The scores of MultEval's example, and s_sel from 20,000 draws in numpy.
 BLEU = {"baseline": (18.538889, 18.464451, 18.577084), "sys1": (18.986909, 18.474014, 18.979487)}
@@ -683,12 +682,9 @@ def test_damaged_results_are_named() -> None:
 
 
 def test_documents_with_scores_of_another_type_are_refused_by_the_schema() -> None:
-    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema checks the documents")
-    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
     document = json.loads(computed().render("json"))
     document["systems"][0]["scores"]["rating"]["s_sel"] = None
-    with pytest.raises(jsonschema.ValidationError):
-        validator.validate(document)
+    assert not validator().is_valid(document)
 
 
 # --- Figures
