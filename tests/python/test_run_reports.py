@@ -633,7 +633,8 @@ def test_missing_values_are_missing_in_data_frames() -> None:
 # --- Saved results
 
 
-def test_pages_and_mappings_of_other_types_are_read_back() -> None:
+def test_pages_and_mappings_of_other_types_are_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reshuffle.report.studies.page.find_spec", lambda name: None)  # no figures, which take long
     result = made()
     assert read_html(result.render("html")) == result
     frozen = tuple(replace(each, scores=MappingProxyType(dict(each.scores))) for each in result.systems)
