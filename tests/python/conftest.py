@@ -136,6 +136,12 @@ class Outcome(NamedTuple):
     out: str
     err: str
 
+    def refusal(self) -> str:
+        """The error of a command that is refused: one sentence, exit code 2, and nothing else."""
+        assert (self.code, self.out, self.err.count("\n")) == (2, "", 1), self
+        assert self.err.startswith("reshuffle: error: ")
+        return self.err
+
 
 @pytest.fixture
 def run(capfd: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
