@@ -93,7 +93,8 @@ def test_every_drop_in_command_prints_what_sacrebleu_prints(files: None) -> None
 
     def output(*arguments: str, given: Any = None) -> str:
         command = [sys.executable, *arguments]
-        return subprocess.run(command, input=given, capture_output=True, check=True, encoding="utf-8").stdout
+        done = subprocess.run(command, input=given, capture_output=True, check=True, encoding="utf-8")
+        return str(done.stdout)
 
     assert len(DROPIN) == 3
     for name in ("ref", "a", "b"):  # sacreBLEU's tests take long
