@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -112,10 +113,18 @@ def wmt17(data: Path) -> Corpus:
     return read_corpus([str(data / "wmt17-en-de/ref.txt")], sorted(map(str, (data / "wmt17-en-de/sys").iterdir())))
 
 
+@pytest.fixture(scope="session")
+def demo_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the demo's files, not to be changed: they take longer to make than to copy."""
+    folder = tmp_path_factory.mktemp("demo")
+    write_demo(str(folder))
+    return folder
+
+
 @pytest.fixture
-def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def demo(demo_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The demo's files in the current directory."""
-    write_demo(str(tmp_path))
+    shutil.copytree(demo_files, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -126,6 +135,12 @@ class Outcome(NamedTuple):
     code: int
     out: str
     err: str
+
+    def refusal(self) -> str:
+        """The error of a command that is refused: one sentence, exit code 2, and nothing else."""
+        assert (self.code, self.out, self.err.count("\n")) == (2, "", 1), self
+        assert self.err.startswith("reshuffle: error: ")
+        return self.err
 
 
 @pytest.fixture

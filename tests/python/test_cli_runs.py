@@ -498,11 +498,7 @@ def with_key(key: str, value: object) -> dict[str, Any]:
 def test_bad_manifests_are_refused_in_a_sentence(runs: Path, run: Any, content: object, message: str) -> None:
     text = content if isinstance(content, str) else json.dumps(content)
     Path("runs.json").write_text(text, "utf-8")
-    outcome = run("runs", "--manifest", "runs.json")
-    assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err.startswith("reshuffle: error: ")
-    assert len(outcome.err.splitlines()) == 1
-    assert message in outcome.err
+    assert message in run("runs", "--manifest", "runs.json").refusal()
 
 
 def test_the_name_of_the_baseline_is_that_of_the_manifest(runs: Path, run: Any) -> None:
@@ -550,9 +546,7 @@ def test_the_runs_of_the_demo_are_compared_as_it_says(tmp_path: Path, monkeypatc
     assert again.out.count("Clark et al. 2011 recommend at least 3") == 1
     assert shown.startswith(again.out)
     assert shown.endswith("To repeat this with files: reshuffle demo --runs 2 --write demo\n")
-    outcome = run("demo", "--runs", "2", "--write", "demo")
-    assert (outcome.code, outcome.out) == (2, "")
-    assert "exists already: choose another directory" in outcome.err
+    assert "exists already: choose another directory" in run("demo", "--runs", "2", "--write", "demo").refusal()
     for number in ("0", "101"):
         assert run("demo", "--runs", number).err.startswith("reshuffle: error: the number of runs must be a whole")
 

@@ -91,17 +91,21 @@ def test_every_command_runs(files: None, command: str, capsys: pytest.CaptureFix
 def test_every_drop_in_command_prints_what_sacrebleu_prints(files: None) -> None:
     """The commands are those of sacreBLEU after its name, except for the p-values of ``--pvalues sound``."""
 
-    def output(arguments: Sequence[str]) -> str:
-        done = subprocess.run([sys.executable, *arguments], capture_output=True, check=True, encoding="utf-8")
-        return done.stdout
+    def output(*arguments: str, given: Any = None) -> str:
+        command = [sys.executable, *arguments]
+        done = subprocess.run(command, input=given, capture_output=True, check=True, encoding="utf-8")
+        return str(done.stdout)
 
     assert len(DROPIN) == 3
     for name in ("ref", "a", "b"):  # sacreBLEU's tests take long
         path = Path(f"{name}.txt")
         path.write_text("".join(path.read_text("utf-8").splitlines(keepends=True)[:12]), "utf-8")
-    for command in DROPIN:
-        arguments = command.split()
-        ours, theirs = output(arguments), output(["-m", "sacrebleu", *arguments[arguments.index("ref.txt") :]])
+    after_name = [command[command.index("ref.txt") :].split() for command in DROPIN]
+    asked = [{"arguments": arguments, "stdin": "", "environment": {}} for arguments in after_name]
+    by_host = json.loads(output(str(Path(__file__).with_name("commands.py")), "host", given=json.dumps(asked)))
+    for command, (code, theirs, _) in zip(DROPIN, by_host, strict=True):
+        ours = output(*command.split())
+        assert code == 0
         if "sound" not in command:
             assert ours == theirs
             continue

@@ -755,24 +755,18 @@ def test_advice_names_the_options_of_the_command(
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs Linux")  # noqa: PTH110
-def test_outputs_that_are_no_files_or_full(small: list[str]) -> None:
+def test_outputs_that_are_no_files_or_full(small: list[str], multeval: Run) -> None:
     """Devices hold no earlier output, and reading some of them would never end."""
     few = ["--boot-samples", "5", "--ar-shuffles", "5"]
     command = [sys.executable, "-m", "reshuffle.compat.multeval", *small, *few]
 
-    def end(stdout: Any, *options: str) -> tuple[int, str]:
-        given = {"stdout": stdout, "stderr": subprocess.PIPE, "text": True, "timeout": 60, "check": False}
-        done = subprocess.run([*command, *options], **given)
-        return done.returncode, done.stderr.splitlines()[-1]
-
     with open("/dev/full", "w") as full:
-        problem = "multeval: error: standard output cannot be written: No space left on device"
-        assert end(full) == (2, problem)
-    assert end(subprocess.DEVNULL, "--latex", "/dev/full") == (
-        2,
-        "multeval: error: cannot write /dev/full: No space left on device",
-    )
-    assert end(subprocess.DEVNULL, "--latex", "/dev/null")[0] == 0
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    problem = "multeval: error: standard output cannot be written: No space left on device"
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, problem)
+    code, _, err = multeval(*small, *few, "--latex", "/dev/full")
+    assert (code, err.splitlines()[-1]) == (2, "multeval: error: cannot write /dev/full: No space left on device")
+    assert multeval(*small, *few, "--latex", "/dev/null")[0] == 0
     done = subprocess.run([*command, "--latex", "/dev/stdout"], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.startswith("\\begin{table}")
     closed = ["sh", "-c", 'exec "$@" >&-', "sh", *command]

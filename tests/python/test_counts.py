@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
 
 from characters import CHARACTERS, EVERY
-from reshuffle import InputError, metric, read_corpus, read_lines, score, tokenize
+from reshuffle import InputError, metric, score, tokenize
 from reshuffle.metrics.native import count_all
 from texts import LINES, Columns, corpora
 
@@ -50,48 +49,6 @@ def assert_equal_to_sacrebleu(
     expected_counts, expected_score = sacrebleu_counts(hypotheses, references, **options)
     np.testing.assert_array_equal(expected_counts, counts)
     assert expected_score == pytest.approx(float(ours.score(counts.sum(axis=0))), rel=1e-9, abs=1e-9)
-
-
-SETS = {
-    "wmt17-en-de": ["ref.txt"],
-    "wmt19-en-de": [
-        "ref.txt",
-        "ref-ar.txt",
-        "ref-arp.txt",
-        "ref-hqall.txt",
-        "ref-hqp.txt",
-        "ref-hqr.txt",
-        "ref-wmtp.txt",
-    ],
-}
-
-
-@pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", SETS)
-def test_counts_and_scores_of_systems_equal_sacrebleu(data: Path, name: str, step: int) -> None:
-    # sacrebleu 2.6.0, as `sacrebleu ref.txt … -i SYSTEM -m bleu`, through its API.
-    systems = sorted(map(str, (data / name / "sys").iterdir()))
-    corpus = read_corpus([str(data / name / ref) for ref in SETS[name]], systems[::step])
-    assert (len(systems), len(corpus.systems)) in ((16, 16), (22, 22), (16, 2), (22, 2))
-    bleu = SacreBLEU(force=True, references=corpus.references)
-    ours = metric("bleu")
-    counts = ours.suff_stats(corpus.references, list(corpus.systems.values()))
-    for hypotheses, rows in zip(corpus.systems.values(), counts, strict=True):
-        expected = bleu._extract_corpus_statistics(hypotheses, None)
-        np.testing.assert_array_equal(expected, rows)
-        assert bleu._aggregate_and_compute(expected).score == pytest.approx(
-            float(ours.score(rows.sum(axis=0))), abs=1e-9
-        )
-
-
-@pytest.mark.parametrize(
-    ("options", "form"), [({"lowercase": True}, ""), ({"tokenize": "none"}, ""), ({"smooth_method": "add-k"}, ".detok")]
-)
-def test_counts_on_ted_equal_sacrebleu_under_every_option(data: Path, form: str, options: dict[str, Any]) -> None:
-    ted = data / "compare-mt-ted-slk-en"
-    reference = read_lines(str(ted / f"ted.ref{form}.eng"))[::4]
-    for system in ("sys1", "sys2"):
-        assert_equal_to_sacrebleu(read_lines(str(ted / f"ted.{system}{form}.eng"))[::4], [reference], **options)
 
 
 @given(st.lists(st.tuples(LINES, LINES), min_size=1, max_size=4), OPTIONS, SMOOTHING)

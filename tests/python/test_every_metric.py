@@ -399,7 +399,7 @@ def test_resampled_documents_have_the_scores_of_their_texts(name: str) -> None:
 
     for test in ("ar:scheme=iid", "ar:scheme=subgroup", "ar:scheme=exact", "bootstrap", "permutation"):
         both: list[AnyMetric] = [m, CorpusFunction("texts", from_texts, m.higher_is_better)]
-        result = compare(*texts(name), both, documents=DOCUMENTS, test=test, n_resamples=60)
+        result = compare(*texts(name), both, documents=DOCUMENTS, test=test, n_resamples=30)
         for one, other in zip(*np.array_split(np.array(result.comparisons), 2), strict=True):
             # Texts may differ where counts do not: an exact test then enumerates more patterns and gets the same p.
             assert one.test.pvalue == other.test.pvalue

@@ -300,8 +300,11 @@ def texts(n: int = 5, s: int = 40) -> tuple[list[str], dict[str, list[str]]]:
 
 
 @pytest.mark.parametrize("from_votes", [False, True])
-def test_systems_are_scored_on_the_judged_segments_unless_all_are_wanted(from_votes: bool) -> None:
+def test_systems_are_scored_on_the_judged_segments_unless_all_are_wanted(
+    from_votes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As a test set that consists of the judged segments, with scores given as a whole where there are any."""
+    monkeypatch.setattr("reshuffle.report.studies.page.find_spec", lambda name: None)  # no figures, which take long
     references, systems = texts()
     names, few = tuple("abcde"), [1, 2, 5, 8, 9, 13, 21, 34]
 

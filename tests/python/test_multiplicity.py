@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -458,6 +459,7 @@ def test_no_adjusted_p_value_is_below_its_p_value() -> None:
                         assert np.all(adjusted <= 1)
 
 
+@cache
 def compared(adjust: str | None, **options: Any) -> Comparison:
     counts = counts_of(5, 5, 200)
     external = FromCounts("m", dict(zip("abcde", counts, strict=True)), "bleu")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -493,21 +494,23 @@ def filled_share(browser: Browser) -> float:
 
 
 SIDED = ("ar", "ar-studentized", "bootstrap", "bootstrap-percentile", "bootstrap-both", "paired-bootstrap")
+# One test of each kind of tail; the others are slow.
+BY_DEFAULT = {
+    *(("ar", alternative) for alternative in ("two-sided", "better", "worse")),
+    *(("bootstrap-both", alternative) for alternative in ("two-sided", "better")),
+    *((test, "two-sided") for test in ("bootstrap-percentile", "bootstrap-shift", "permutation")),
+}
 CASES = [
-    *((test, "two-sided") for test in SIDED),
-    *((test, alternative) for test in ("ar", "bootstrap-both") for alternative in ("better", "worse")),
-    *(
-        pytest.param(test, alternative, marks=pytest.mark.slow)
-        for test in SIDED
-        for alternative in ("better", "worse")
-        if test not in ("ar", "bootstrap-both")
-    ),
+    *product(SIDED, ("two-sided", "better", "worse")),
     *((test, "two-sided") for test in ("permutation", "bootstrap-shift")),
 ]
 
 
 class TestNullDistribution:
-    @pytest.mark.parametrize(("test", "alternative"), CASES)
+    @pytest.mark.parametrize(
+        ("test", "alternative"),
+        [pytest.param(*case, marks=[] if case in BY_DEFAULT else pytest.mark.slow) for case in CASES],
+    )
     def test_what_is_filled_is_what_p_counts(self, browser: Browser, test: str, alternative: str) -> None:
         if test == "permutation":
             result = rated(3, test=test, alternative=alternative, n_resamples=4999)
@@ -558,8 +561,8 @@ class TestNullDistribution:
         noise = np.random.default_rng(5).normal(size=(2, 60))
         scores = {name: list(unit * (row + shift * i)) for i, (name, row) in enumerate(zip("ab", noise, strict=True))}
         result = compare(metrics=SegmentScores("r", scores), n_resamples=200)
+        browser.open(result.render("html", digits=2 if unit > 1 else 15))
         for system, baseline in (("b", "a"), ("a", "b")):
-            browser.open(result.render("html", digits=2 if unit > 1 else 15))
             browser.run("selectPair(arguments[0], arguments[1])", system, baseline)
             (observed,) = browser.texts("#null .strong")
             assert observed.startswith("observed ")
@@ -710,9 +713,11 @@ class TestLayout:
     @pytest.mark.parametrize(
         ("kind", "width"),
         [
-            *((kind, width) for kind in ("2", "16", "baseline", "better") for width in (400, 1400)),
-            *(("16", 700), ("40", 400)),
-            *(pytest.param("40", width, marks=pytest.mark.slow) for width in (700, 1400)),
+            *((kind, 400) for kind in ("2", "16", "40", "better")),
+            *((kind, 1400) for kind in ("16", "baseline")),
+            *(pytest.param(kind, 1400, marks=pytest.mark.slow) for kind in ("2", "40", "better")),
+            *(pytest.param(kind, 700, marks=pytest.mark.slow) for kind in ("16", "40")),
+            pytest.param("baseline", 400, marks=pytest.mark.slow),
         ],
     )
     def test_texts_do_not_overlap_or_leave_the_figure(self, browser: Browser, width: int, kind: str) -> None:

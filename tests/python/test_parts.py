@@ -274,7 +274,7 @@ def test_a_comparison_is_the_same_with_an_executor(options: dict[str, Any]) -> N
 
 def test_calls_of_a_function_of_texts_are_counted_wherever_they_are_made() -> None:
     function = CorpusFunction("words", words)
-    arguments: dict[str, Any] = {"metrics": function, "n_resamples": 600, "test": "ar:scheme=iid"}
+    arguments: dict[str, Any] = {"metrics": function, "n_resamples": 300, "test": "ar:scheme=iid"}
     expected = compare(REFERENCES, SYSTEMS, **arguments)
     with ThreadPoolExecutor(3) as threads:
         for executor in (Copying(), threads):

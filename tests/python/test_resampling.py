@@ -193,8 +193,8 @@ def test_the_last_of_many_strata_has_its_own_stream() -> None:
 
 
 def test_draws_whose_weights_exceed_s_are_started_again() -> None:
-    above = [replicate for replicate in range(400) if poisson_weights(1, replicate, 50, 0).sum() > 50]
-    assert len(above) > 5
+    above = [replicate for replicate in range(200) if poisson_weights(1, replicate, 50, 0).sum() > 50]
+    assert len(above) >= 4
     for replicate in above:
         np.testing.assert_array_equal(weights(1, replicate, 50), _core.draw_weights(1, replicate, 50))
 

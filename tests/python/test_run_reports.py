@@ -30,9 +30,8 @@ from reshuffle.report.wording import spelled
 from reshuffle.results import ConfidenceInterval, UsedMetric
 from reshuffle.results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
 from reshuffle.results.studies.runs import runs_needed, smallest_of_splits
+from schemas import validator
 from tex import compiled_all
-
-SCHEMA = Path(__file__).resolve().parents[2] / "docs/schema/study-1.json"
 
 # The scores of MultEval's example, and s_sel from 20,000 draws in numpy.
 BLEU = {"baseline": (18.538889, 18.464451, 18.577084), "sys1": (18.986909, 18.474014, 18.979487)}
@@ -313,7 +312,8 @@ def test_other_limits_of_p_have_other_advice() -> None:
 
 
 @pytest.mark.parametrize("fmt", ["text", "markdown", "latex", "typst", "html"])
-def test_every_format_names_options_in_one_language(fmt: str) -> None:
+def test_every_format_names_options_in_one_language(fmt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reshuffle.report.studies.page.find_spec", lambda name: None)  # no figures, which take long
     result = made(("segment",))
     limited = tuple(replace(each, smallest_pvalue=0.25, exact=False) for each in result.comparisons)
     for command, option in ((None, "n_resamples"), ("reshuffle runs", "-n")):
@@ -633,7 +633,8 @@ def test_missing_values_are_missing_in_data_frames() -> None:
 # --- Saved results
 
 
-def test_pages_and_mappings_of_other_types_are_read_back() -> None:
+def test_pages_and_mappings_of_other_types_are_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reshuffle.report.studies.page.find_spec", lambda name: None)  # no figures, which take long
     result = made()
     assert read_html(result.render("html")) == result
     frozen = tuple(replace(each, scores=MappingProxyType(dict(each.scores))) for each in result.systems)
@@ -682,12 +683,9 @@ def test_damaged_results_are_named() -> None:
 
 
 def test_documents_with_scores_of_another_type_are_refused_by_the_schema() -> None:
-    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema checks the documents")
-    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
     document = json.loads(computed().render("json"))
     document["systems"][0]["scores"]["rating"]["s_sel"] = None
-    with pytest.raises(jsonschema.ValidationError):
-        validator.validate(document)
+    assert not validator().is_valid(document)
 
 
 # --- Figures
@@ -696,11 +694,13 @@ def test_documents_with_scores_of_another_type_are_refused_by_the_schema() -> No
 @pytest.mark.parametrize("kind", STUDIES["runs"].figures)
 @pytest.mark.parametrize("name", ["one run", "many runs", "all pairs"])
 def test_every_figure_is_drawn(kind: str, name: str) -> None:
+    """Twice alike, on one of the results."""
     result = RESULTS[name]()
     figure = STUDIES["runs"].figures[kind]
     for chosen in choices(result, figure)[:1]:
-        drawn = [file_of(getattr(result.plot, kind)(**chosen), "svg") for _ in range(2)]
-        assert drawn[0] == drawn[1]
+        drawn = [file_of(getattr(result.plot, kind)(**chosen), "svg") for _ in range(1 + (name == "all pairs"))]
+        assert drawn[0].startswith(b"<?xml")
+        assert drawn[0] == drawn[-1]
     assert choices(result, figure) or (kind == "observed" and not result.observed)
 
 

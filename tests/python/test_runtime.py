@@ -827,7 +827,7 @@ main(sys.argv[1:-2])
         (tmp_path / name).write_text("".join(f"{name} {i} x y z\n" for i in range(20)))
     args = {"compare": ["compare", "ref", "a", "b"], "score": ["score", "ref", "a", "--confidence", "0.9"]}
     options = args.get(command, ["score", "ref", "a", "--segments"])
-    steps = "50" if end in ("done", "error") else "1000"
+    steps = "15" if end in ("done", "error") else "1000"
     child = pexpect.spawn(
         sys.executable,
         ["-c", source, *options, end, steps],

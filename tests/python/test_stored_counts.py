@@ -351,14 +351,15 @@ def test_counts_travel_by_the_name_of_the_file(stored: CountsFile, tmp_path: Pat
         pickle.loads(packed)
 
 
-@pytest.mark.parametrize("most", [0, 1 << 26], ids=["by-name", "by-value"])
-def test_workers_read_counts_too(stored: CountsFile, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reshuffle.resampling.parts.SENT_BYTES", most)
+def test_workers_read_counts_too(stored: CountsFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the name of their file, and sent by value."""
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         for options in ({"test": "ar", "all_pairs": True}, {"strata": STRATA, "baseline": "rules"}):
             own: dict[str, Any] = {"n_resamples": 1500, **options}
             expected = reshuffle.compare(metrics=stored[:2], **own)
-            assert reshuffle.compare(metrics=stored[:2], executor=pool, **own) == expected
+            for most in (0, 1 << 26):
+                monkeypatch.setattr("reshuffle.resampling.parts.SENT_BYTES", most)
+                assert reshuffle.compare(metrics=stored[:2], executor=pool, **own) == expected
 
 
 # Files that are damaged, or none of ours.

@@ -233,7 +233,4 @@ def test_figures_are_plotted_from_files(run: Any, demo: Path) -> None:
     ],
 )
 def test_bad_arguments_are_one_sentence(run: Any, demo: Path, words: tuple[str, ...], message: str) -> None:
-    outcome = run("study", words[0], *files(demo), *words[1:])
-    assert (outcome.code, outcome.out) == (2, "")
-    assert message in outcome.err
-    assert outcome.err.count("\n") == 1
+    assert message in run("study", words[0], *files(demo), *words[1:]).refusal()

@@ -32,9 +32,10 @@ from reshuffle.report.studies import STUDIES
 from reshuffle.results import UsedMetric, clopper_pearson
 from reshuffle.results.studies import RECORDS, BandAccuracy, PvalueShare, Rate
 from reshuffle.study.settings import DEFAULT_TESTS
+from schemas import validator
 from tex import compiled_all
 
-SCHEMA = Path(__file__).resolve().parents[2] / "docs/schema/study-1.json"
+GUIDE = Path(__file__).resolve().parents[2] / "docs/guide"
 LEVELS = (0.01, 0.05, 0.1)
 # Rejections of 2,000 simulated tests at these levels.
 REJECTIONS = {"ar": (20, 103, 199), "bootstrap-percentile": (17, 78, 160), "bootstrap-shift": (48, 216, 451)}
@@ -239,14 +240,11 @@ def test_other_keys_are_ignored_and_damaged_ones_are_named() -> None:
 
 
 def test_the_schema_refuses_other_documents() -> None:
-    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema checks the documents")
-    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
     document = json.loads(SEVERAL.render("json"))
-    validator.validate(document)
+    validator().validate(document)
     wrong: list[dict[str, Any]] = [{"schema": "x"}, {"rates": [{}]}, {"truths": [1]}, {"metrics": 1}]
     for change in wrong:
-        with pytest.raises(jsonschema.ValidationError):
-            validator.validate(document | change)
+        assert not validator().is_valid(document | change)
 
 
 # --- Figures
@@ -462,14 +460,14 @@ def test_plots_of_studies_and_comparisons_are_told_apart(run: Any, tmp_path: Pat
 
 def test_every_figure_of_studies_is_in_the_help_and_the_guide(run: Any) -> None:
     help_text = run("plot", "--help").out
-    guide = "".join(page.read_text("utf-8") for page in (SCHEMA.parents[1] / "guide").glob("*.md"))
+    guide = "".join(page.read_text("utf-8") for page in GUIDE.glob("*.md"))
     for kind in get_args(types.StudyPlotKind):
         assert re.search(rf"^    {kind} ", help_text, re.MULTILINE), kind
         assert f"| `{kind}` |" in guide, kind
 
 
 def test_every_study_is_in_the_guide() -> None:
-    guide = "".join(page.read_text("utf-8") for page in (SCHEMA.parents[1] / "guide").glob("*.md"))
+    guide = "".join(page.read_text("utf-8") for page in GUIDE.glob("*.md"))
     for name in COMMANDS:
         assert f"| `reshuffle study {name}` |" in guide
 
