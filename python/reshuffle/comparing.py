@@ -118,7 +118,7 @@ def data_and_units(options: Any) -> tuple[Data, Units]:
     texts = Texts.from_arguments(
         options.references, options.systems, options.reference, documents=options.documents, strata=strata
     )
-    data = Data.from_arguments(texts.references, texts.systems, options.metrics)
+    data = Data.from_arguments(texts.references, texts.systems, options.metrics, texts.documents)
     return data, Units(texts.documents, texts.strata, getattr(options, "source", None))
 
 

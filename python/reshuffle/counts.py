@@ -20,6 +20,7 @@ from .data.corpus import Corpus, number_of_references, number_systems, reference
 from .data.count_files import ENDINGS, BlockSpool, narrowest, write_arrays
 from .data.files import display_name
 from .errors import InputError, either, quoted, warn
+from .metrics.counted import TextMetric
 from .metrics.native import NativeMetric, block_step, count_all
 from .metrics.precomputed import PrecomputedCounts
 from .metrics.stored import CountedMetric, describe
@@ -184,7 +185,7 @@ def save_counts(
     path = os.fspath(path)
     check_ending(path)
     texts = Texts.from_arguments(references, systems, None, documents=documents, strata=strata)
-    data = Data.from_arguments(texts.references, texts.systems, metrics)
+    data = Data.from_arguments(texts.references, texts.systems, metrics, texts.documents)
     with reported(progress) as watched, _replaced(path) as file:
         ids = {"documents": texts.documents, "strata": texts.strata}
         write_counts(file, path, data, ids, threads, watched)
@@ -225,9 +226,9 @@ def _given(m: PrecomputedCounts, names: Sequence[str]) -> NDArray[Any]:
     return counts.astype(narrowest(counts))
 
 
-def counts_blocks(m: NativeMetric) -> bool:
+def counts_blocks(m: NativeMetric | TextMetric) -> bool:
     """Whether a metric can count one block of texts after another, if all segments have as many references."""
-    return m.key not in WHOLE
+    return isinstance(m, NativeMetric) and m.key not in WHOLE
 
 
 def _parts(corpus: Corpus, metrics: Sequence[NativeMetric]) -> list[slice]:

@@ -17,6 +17,7 @@ __all__ = [
     "Alternative",
     "BootstrapTest",
     "CatalogueFormat",
+    "CountedInPython",
     "Equalize",
     "Exchange",
     "Family",
@@ -29,6 +30,7 @@ __all__ = [
     "Interval",
     "IntervalChoice",
     "JudgmentFormat",
+    "MacroLabels",
     "MbrTable",
     "MertPreset",
     "MetaAdjustment",
@@ -66,6 +68,8 @@ __all__ = [
     "SmoothingMethod",
     "SmoothingPrior",
     "SmoothingReading",
+    "SpanAverage",
+    "SpanMode",
     "StandardError",
     "Stopping",
     "StudyPlotKind",
@@ -84,9 +88,22 @@ __all__ = [
 ]
 
 MetricName: TypeAlias = Literal[
-    "bleu", "sentbleu", "nist", "chrf", "chrf++", "ter", "wer", "per", "meteor", "gtm", "length", "depf"
+    "bleu", "sentbleu", "nist", "chrf", "chrf++", "ter", "wer", "per", "meteor", "gtm", "length", "depf",
+    "exact", "f1", "accuracy", "micro-f1", "macro-f1", "mcc", "kappa", "span-f1",
 ]  # fmt: skip
-""":func:`reshuffle.metrics.registry.metric_specs`."""
+""":func:`reshuffle.metrics.registry.every_spec`."""
+
+CountedInPython: TypeAlias = Literal["exact", "f1", "accuracy", "micro-f1", "macro-f1", "mcc", "kappa", "span-f1"]
+""":data:`reshuffle.metrics.in_python.IN_PYTHON`."""
+
+MacroLabels: TypeAlias = Literal["both", "gold"]
+"""The option ``labels`` of ``macro-f1`` in :data:`reshuffle.metrics.in_python.IN_PYTHON`."""
+
+SpanMode: TypeAlias = Literal["default", "strict"]
+"""The option ``mode`` of ``span-f1`` in :data:`reshuffle.metrics.in_python.IN_PYTHON`."""
+
+SpanAverage: TypeAlias = Literal["micro", "macro"]
+"""The option ``average`` of ``span-f1`` in :data:`reshuffle.metrics.in_python.IN_PYTHON`."""
 
 Tokenizer: TypeAlias = Literal[
     "13a", "intl", "mteval-intl", "multi-bleu", "zh", "zh-fixed", "char", "none",

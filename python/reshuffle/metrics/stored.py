@@ -22,9 +22,11 @@ from ..data.files import display_name
 from ..documented import documented
 from ..errors import InputError, listed, quoted, unknown_name
 from .base import Counts, Metric, Scores
+from .counted import TextFormula
 from .expression import Expression
+from .in_python import IN_PYTHON
 from .native import NativeMetric, metric
-from .precomputed import CountsOfFormula, FromCounts, OwnTexts, PrecomputedCounts
+from .precomputed import CountsOfFormula, PrecomputedCounts
 
 _entry = object_of(
     {
@@ -59,7 +61,7 @@ class StoredCounts(CountsOfFormula):
     Attributes
     ----------
     name : str
-    formula : NativeMetric or Expression
+    formula : NativeMetric, Expression or TextFormula
         What scores summed counts.
     array : (k, S, K) ndarray of int8, int16, int32 or int64
         The counts of all systems, mapped into memory and read-only.
@@ -70,7 +72,7 @@ class StoredCounts(CountsOfFormula):
     """
 
     name: str
-    formula: NativeMetric | Expression
+    formula: NativeMetric | Expression | TextFormula
     array: NDArray[np.signedinteger[Any]] = field(repr=False)
     systems: tuple[str, ...]
     path: str
@@ -321,10 +323,13 @@ def _opened(entry: Mapping[str, Any], about: Mapping[str, Any], found: Arrays, p
     )
 
 
-def _formula_of(entry: Mapping[str, Any]) -> NativeMetric | Expression:
+def _formula_of(entry: Mapping[str, Any]) -> NativeMetric | Expression | TextFormula:
     """What scores the counts of a metric of a file."""
+    if entry["metric"] in IN_PYTHON:
+        return TextFormula.of_columns(entry["metric"], entry["options"], entry["columns"])
     if entry["metric"] != Expression.key:
-        return metric(entry["metric"], **entry["options"])
+        native: NativeMetric = metric(entry["metric"], **entry["options"])
+        return native
     options = {**entry["options"], "scales": tuple(entry["options"]["scales"])}
     return Expression(entry["name"], names=tuple(entry["columns"]), **options)
 
@@ -374,8 +379,8 @@ def describe(
 
 
 def _described(m: CountedMetric, label: str, n_references: str | None) -> dict[str, Any]:
-    formula: Metric = m.formula if isinstance(m, FromCounts | OwnTexts | StoredCounts) else m
-    if not isinstance(formula, NativeMetric | Expression):
+    formula: Metric = m.formula if isinstance(m, CountsOfFormula) else m
+    if not isinstance(formula, NativeMetric | Expression | TextFormula):
         raise InputError(
             f"{m.name} cannot be saved: expected a metric of 'reshuffle explain', or counts that one of them scores or "
             f"a formula as text, got {quoted(m)}"

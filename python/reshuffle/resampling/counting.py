@@ -16,11 +16,12 @@ from ..errors import InputError, quoted, unknown_name, warn
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric
 from ..metrics.black_box import CorpusFunction
+from ..metrics.counted import TextMetric
 from ..metrics.native import NativeMetric, count_all, metric, warn_of_scores
 from ..metrics.precomputed import PrecomputedCounts, SegmentScores
 from ..metrics.stored import StoredCounts
 from ..results import ComparedTexts
-from ..settings import Resampling, Units
+from ..settings import DocumentIds, Resampling, Units
 from ..types import MetricName
 from .incomplete import IncompleteSample
 from .samples import CountSample, Sample, TextSample
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]] | Table | None"
 Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines] | Table | None"
 AnyMetric: TypeAlias = NativeMetric | PrecomputedCounts | CorpusFunction
-Metrics: TypeAlias = "MetricName | str | AnyMetric | Sequence[MetricName | str | AnyMetric]"
+ChosenMetric: TypeAlias = AnyMetric | TextMetric
+Metrics: TypeAlias = "MetricName | str | ChosenMetric | Sequence[MetricName | str | ChosenMetric]"
 
 
 @singledispatch
@@ -121,14 +123,24 @@ class Data:
 
     @classmethod
     def from_arguments(
-        cls, references: References, systems: Systems, metrics: Metrics, *, warn_of_duplicates: bool = True
+        cls,
+        references: References,
+        systems: Systems,
+        metrics: Metrics,
+        documents: DocumentIds | None = None,
+        *,
+        warn_of_duplicates: bool = True,
     ) -> Data:
-        """Check the arguments of a public function. :class:`InputError` if they cannot be used together."""
+        """Check the arguments of a public function. :class:`InputError` if they cannot be used together.
+
+        Metrics that are counted in Python count here. For those of spans, ``documents`` may be the sentences.
+        """
         resolved = resolved_metrics(metrics)
         if references is not None and systems is not None:
             corpus = Corpus.from_texts(references, systems)
             corpus.check(duplicates=warn_of_duplicates)
             _check_detokenized(corpus, resolved)
+            resolved = [m.of_texts(corpus, documents) if isinstance(m, TextMetric) else m for m in resolved]
             return cls(corpus, resolved, tuple(corpus.systems), corpus.n_segments)
         if references is not None or systems is not None:
             there, missing = ("references", "systems") if systems is None else ("systems", "references")
@@ -280,14 +292,14 @@ def resolved_metrics(metrics: Metrics) -> list[Any]:
     if not resolved:
         raise InputError("no metrics: expected at least one")
     for m in resolved:
-        if not isinstance(m, NativeMetric | PrecomputedCounts | CorpusFunction):
+        if not isinstance(m, NativeMetric | TextMetric | PrecomputedCounts | CorpusFunction):
             raise _no_metric(m)
     signatures = [m.signature() for m in resolved]
     if len(set(signatures)) < len(signatures):
         raise InputError(f"the same metric is chosen twice, with the same options: {', '.join(signatures)}")
     for m in resolved:
         # Native metrics of the same name differ in their options.
-        if not isinstance(m, NativeMetric | StoredCounts) and [n.name for n in resolved].count(m.name) > 1:
+        if not isinstance(m, NativeMetric | TextMetric | StoredCounts) and [n.name for n in resolved].count(m.name) > 1:
             raise InputError(f"two metrics are called {m.name}: rename the one that is not built in")
     return resolved
 

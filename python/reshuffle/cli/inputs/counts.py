@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, listed, unknown_name
-from ...metrics.native import NativeMetric
+from ...metrics.counted import NamedMetric
 from ...metrics.stored import CountsFile, open_counts
 from ...options.files import SetFiles
 from ..metric_options import MetricChoice, flag
@@ -40,7 +40,7 @@ def names_in_counts(path: str, systems: Mapping[str, str] | Sequence[str], folde
 
 
 def chosen_counts(
-    files: SetFiles, chosen: Sequence[MetricChoice], metrics: Sequence[NativeMetric], least: int
+    files: SetFiles, chosen: Sequence[MetricChoice], metrics: Sequence[NamedMetric], least: int
 ) -> CountsFile:
     """The counts of the systems, by default all, under these metrics, by default all. Expects ``least`` systems.
 
@@ -64,9 +64,7 @@ def chosen_counts(
     return _under(path, counts, chosen, metrics) if chosen else counts
 
 
-def _under(
-    path: str, counts: CountsFile, chosen: Sequence[MetricChoice], metrics: Sequence[NativeMetric]
-) -> CountsFile:
+def _under(path: str, counts: CountsFile, chosen: Sequence[MetricChoice], metrics: Sequence[NamedMetric]) -> CountsFile:
     """The counts under some of their metrics."""
     found = []
     for choice, m in zip(chosen, metrics, strict=True):

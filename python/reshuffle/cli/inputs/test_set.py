@@ -7,14 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from attrs import evolve
+
 from ...data.alignment import check_parses
 from ...data.corpus import Corpus, read_corpus, system_names
 from ...data.count_files import is_count_file, read_arrays
 from ...data.file_names import check_order
 from ...data.files import STDIN, check_stdin, display_name
+from ...data.formats import INPUT_FORMATS, Source, format_of
 from ...data.formats.base import Column
 from ...data.reading import read_columns, read_groups, split_name
 from ...errors import InputError, listed
+from ...metrics.counted import NamedMetric
 from ...metrics.native import NativeMetric
 from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores
 from ...metrics.stored import CountsFile, StoredCounts, open_counts
@@ -29,7 +33,7 @@ from .folders import of_single_systems
 from .metrics import metrics_of
 from .score_files import Groups, ReadScores, ScoreFiles, wrong_number_of_files
 
-OnTexts: TypeAlias = NativeMetric | OwnTexts
+OnTexts: TypeAlias = NamedMetric | OwnTexts
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Input:
     files: SetFiles
     systems: Mapping[str, str]
     """The file of each system, or its name in a file of counts."""
-    metrics: Sequence[NativeMetric]
+    metrics: Sequence[NamedMetric]
     """The metrics on texts."""
     counts: CountsFile | None = None
     """What takes the place of texts."""
@@ -60,6 +64,7 @@ class Input:
         if reference is not None and in_file and not chosen:
             check_no_flags(reference, files.metric_options)
         metrics = metrics_of(chosen, files.metric_options)
+        files = _with_ids_of_columns(files)
         if in_file:
             counts = chosen_counts(files, chosen, metrics, least)
             found = cls(files, {name: name for name in counts.systems}, [], counts, **others)
@@ -112,7 +117,7 @@ class Input:
         return {file: own for own, file in self.systems.items()}.get(name, name)
 
     @property
-    def known_metrics(self) -> list[NativeMetric | StoredCounts]:
+    def known_metrics(self) -> list[NamedMetric | StoredCounts]:
         """The metrics on texts, or those of the file of counts."""
         return [*self.metrics, *(self.counts or ())]
 
@@ -226,6 +231,28 @@ class Input:
         return OwnTexts(m, references, systems, self.threads)
 
 
+def _with_ids_of_columns(files: SetFiles) -> SetFiles:
+    """The same files, with ``FILE#NAME`` for ``--docs NAME`` and ``--strata NAME`` if NAME is a column of the first."""
+    found = {
+        group: _in_first_file(files, path)
+        for group, path in (("documents", files.documents), ("strata", files.strata))
+        if path is not None
+    }
+    return evolve(files, **found) if found else files
+
+
+def _in_first_file(files: SetFiles, path: str) -> str:
+    """The column of the first file that has this name, if there is one, and no such file."""
+    named = [_in_order(each)[0] for each in files.numbers.values()]
+    file = split_name([*files.references, *named][0])[0] if files.references or named else STDIN
+    file_format = INPUT_FORMATS.get(files.input_format or format_of(file))
+    names = None if file_format is None else file_format.names
+    if file == STDIN or names is None or Path(path).exists() or not Path(file).is_file():
+        return path
+    known = names(Source.read(file, "a line for each segment", files.max_input))
+    return f"{file}#{path}" if path in known else path
+
+
 def _in_order(files: Mapping[str, str] | Sequence[str]) -> Sequence[str]:
     """Files by the names of systems, or in a list, as a list."""
     return list(files.values()) if isinstance(files, Mapping) else files
@@ -280,7 +307,7 @@ def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
     raise InputError(f"{wanted}, got {', '.join(map(display_name, systems)) or 'none'}{hint}")
 
 
-def _check_parses(files: SetFiles, metrics: Sequence[NativeMetric]) -> None:
+def _check_parses(files: SetFiles, metrics: Sequence[NamedMetric]) -> None:
     if not files.references:
         raise InputError("no REF: --parses takes all files up to the next option, so put it last")
     if not any(m.reads_parses for m in metrics):
