@@ -65,6 +65,12 @@ class Outputs(Options):
         ),
     ] = field(factory=dict)
 
+    qrels: Annotated[
+        File | None,
+        Flag(metavar="FILE"),
+        Doc("Relevance judgments: --scores nDCG@10 RUN RUN scores runs of trec_eval by ir_measures."),
+    ] = None
+
     @property
     def numbers(self) -> Mapping[str, OfSystems]:
         """The files of scores and of counts of each metric."""

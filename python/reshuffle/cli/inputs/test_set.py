@@ -102,7 +102,8 @@ class Input:
         files, scores = self.files, [_in_order(each) for each in self.files.numbers.values()]
         texts = files.references[:1] if self.counts is not None else files.references
         systems = self.systems.values() if files.references and self.counts is None else ()
-        ids = [path for path in (files.documents, files.strata, files.source) if path is not None]
+        others = files.documents, files.strata, files.source, files.qrels
+        ids = [path for path in others if path is not None]
         return [*texts, *systems, *files.parses, *(file for each in scores for file in each), *ids]
 
     @property
@@ -277,6 +278,10 @@ def _check_options_of_scores(files: SetFiles) -> None:
         check_name("--lower-is-better", name, [*files.scores, *counted])
     if files.scores:
         return
+    if files.qrels is not None:
+        raise InputError(
+            f"--qrels {files.qrels} needs --scores: name a measure and runs, as in --scores nDCG@10 RUN RUN"
+        )
     if files.missing != "error":
         raise InputError(f"--missing {files.missing} needs --scores: other metrics have no missing scores")
     if files.unmatched != "error":
