@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -20,7 +20,6 @@ from .data.corpus import Corpus, number_of_references, number_systems, reference
 from .data.count_files import ENDINGS, BlockSpool, narrowest, write_arrays
 from .data.files import display_name
 from .errors import InputError, either, quoted, warn
-from .metrics.counted import TextMetric
 from .metrics.native import NativeMetric, block_step, count_all
 from .metrics.precomputed import PrecomputedCounts
 from .metrics.stored import CountedMetric, describe
@@ -29,6 +28,9 @@ from .resampling.counting import TOKENIZED_PERIODS, Data, References, Systems, r
 from .resampling.units import numbered
 from .settings import DocumentIds, StratumIds
 from .types import MetricName
+
+if TYPE_CHECKING:
+    from .metrics.counted import TextMetric
 
 Metrics: TypeAlias = "MetricName | str | CountedMetric | Sequence[MetricName | str | CountedMetric]"
 

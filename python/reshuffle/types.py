@@ -243,8 +243,8 @@ Unmatched: TypeAlias = Literal["error", "drop"]
 """What to do with segments that some systems lack: :func:`reshuffle.join_scores`."""
 
 ScoreFormat: TypeAlias = Literal[
-    "inspect", "lm-eval", "pearmut", "human-eval", "evalplus", "swe-bench", "helm", "trec-eval",
-    "comet", "comet-printed", "numbers", "table", "mt-metrics-eval", "jsonl",
+    "inspect", "lm-eval", "pearmut", "human-eval", "evalplus", "swe-bench", "helm",
+    "comet", "comet-printed", "numbers", "table", "mt-metrics-eval", "jsonl", "trec-eval",
 ]  # fmt: skip
 """:data:`reshuffle.data.evaluations.SCORE_FORMATS`."""
 

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 
 from ..errors import InputError, quoted, unknown_name
 from ..metrics.registry import OptionSpec, every_spec, metric_specs
+from ..names import IN_PYTHON, metric_key, names_in
 from ..names import is_metric as is_metric_name
-from ..names import metric_key, names_in
 from ..validate import check_name
 from .habits import name_advice
 
@@ -42,6 +42,16 @@ def describe_option(text: str) -> str:
 def metric_names() -> list[str]:
     """The names of all metrics."""
     return [spec.name for spec in every_spec()]
+
+
+def _options_of(name: str) -> dict[str, OptionSpec]:
+    """The options of a metric; :class:`InputError` if there is no such metric."""
+    if name not in IN_PYTHON:
+        own = {spec.name: spec for spec in metric_specs()}
+        if name in own:
+            return {option.name: option for option in own[name].options}
+        check_name("metric", name, metric_names())
+    return {option.name: option for spec in every_spec() if spec.name == name for option in spec.options}
 
 
 @dataclass(frozen=True)
@@ -101,8 +111,7 @@ def parse_metric(text: str, folder: Path = Path()) -> MetricChoice:
     if all(map(is_metric, name.split(","))) and "," in name:
         raise InputError(f"-m {name}: separate metrics by spaces: -m {name.replace(',', ' ')}")
     name = metric_key(name)
-    check_name("metric", name, metric_names())
-    specs = {option.name: option for spec in every_spec() if spec.name == name for option in spec.options}
+    specs = _options_of(name)
     if colon and not rest:
         raise InputError(f"-m {text} ends with a colon: expected options after it, such as -m {name}:{_example(specs)}")
     values: dict[str, str | None] = {}

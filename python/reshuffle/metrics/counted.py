@@ -31,6 +31,8 @@ class TextMetric(Metric):
     key: str
     options: Mapping[str, Any]
 
+    waits_for_texts = True
+
     def __post_init__(self) -> None:
         check_name("metric", self.key, list(IN_PYTHON))
         object.__setattr__(self, "options", _checked(self.spec, self.options))
@@ -57,6 +59,11 @@ class TextMetric(Metric):
     def reads_parses(self) -> bool:
         """See :attr:`Metric.reads_parses`."""
         return self.spec.reads_parses
+
+    @property
+    def uses_documents(self) -> bool:
+        """Whether the counts depend on the documents."""
+        return self.spec.uses_documents
 
     def of_texts(self, corpus: Corpus, documents: DocumentIds | None = None) -> CountedTexts:
         """The metric with the counts of these texts. ``documents`` has the id of each segment's document."""
@@ -158,6 +165,11 @@ class CountedTexts(CountsOfFormula):
     def key(self) -> str:
         """The name of the metric, as for :func:`reshuffle.metric`."""
         return self.metric.key
+
+    @property
+    def uses_documents(self) -> bool:
+        """See :attr:`Metric.uses_documents`."""
+        return self.metric.uses_documents
 
     @property
     def columns(self) -> list[str]:

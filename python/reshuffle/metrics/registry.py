@@ -12,7 +12,6 @@ from functools import cache
 
 from .. import _core
 from ..names import WITH_TOKENIZE
-from .in_python import IN_PYTHON
 from .specs import MetricSpec as MetricSpec
 from .specs import OptionSpec as OptionSpec
 from .tokenizers import EXTERNAL, LANGUAGES, model_takers
@@ -40,6 +39,8 @@ def metric_specs() -> tuple[MetricSpec, ...]:
 
 def every_spec() -> tuple[MetricSpec, ...]:
     """All metrics of the core, and those that are counted in Python."""
+    from .in_python import IN_PYTHON  # most commands use metrics of the core only
+
     return *metric_specs(), *IN_PYTHON.values()
 
 

@@ -51,9 +51,9 @@ class Outputs(Options):
         Mapping[str, OfSystems],
         Flag(("--scores",), "NAME FILE", greedy=("--scores",)),
         Doc(
-            """Segment scores of another metric (COMET, human ratings), or logs of lm-eval and inspect_ai: a FILE for
-            each SYS, named like it, or a folder of these; or one for all, a table (.tsv, .csv) or a file of
-            comet-score. Without REF and SYS, each FILE is a system."""
+            """Segment scores of another metric (COMET, people), or results of lm-eval, inspect_ai or trec_eval: a FILE
+            named like each SYS, a folder of these, or a table (.tsv, .csv, comet-score) for all. Without REF and SYS,
+            each FILE is a system."""
         ),
     ] = field(factory=dict)
     counts: Annotated[
@@ -68,7 +68,7 @@ class Outputs(Options):
     qrels: Annotated[
         File | None,
         Flag(metavar="FILE"),
-        Doc("Relevance judgments: --scores nDCG@10 RUN RUN scores runs of trec_eval by ir_measures."),
+        Doc("For --scores nDCG@10 RUN RUN: relevance judgments."),
     ] = None
 
     @property
@@ -115,7 +115,7 @@ class Files(Measured):
     ] = ()
     documents: Annotated[
         DocumentFile,
-        Doc("Document ids, one per segment (text, FILE#NAME or mteval): resample whole documents."),
+        Doc("Document ids, one per segment (FILE#NAME, column of REF, text, mteval): resample whole documents."),
     ] = None
     strata: Annotated[
         File | None, Flag(metavar="FILE"), Doc("Stratum ids, one per segment: draw within strata in the bootstrap.")

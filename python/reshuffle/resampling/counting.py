@@ -16,7 +16,6 @@ from ..errors import InputError, quoted, unknown_name, warn
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric
 from ..metrics.black_box import CorpusFunction
-from ..metrics.counted import TextMetric
 from ..metrics.native import NativeMetric, count_all, metric, warn_of_scores
 from ..metrics.precomputed import PrecomputedCounts, SegmentScores
 from ..metrics.stored import StoredCounts
@@ -29,11 +28,12 @@ from .stored import StoredSample
 
 if TYPE_CHECKING:
     from .._core import Progress
+    from ..metrics.counted import TextMetric
 
 References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]] | Table | None"
 Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines] | Table | None"
 AnyMetric: TypeAlias = NativeMetric | PrecomputedCounts | CorpusFunction
-ChosenMetric: TypeAlias = AnyMetric | TextMetric
+ChosenMetric: TypeAlias = "AnyMetric | TextMetric"
 Metrics: TypeAlias = "MetricName | str | ChosenMetric | Sequence[MetricName | str | ChosenMetric]"
 
 
@@ -64,6 +64,10 @@ def _(m: StoredCounts, names: Sequence[str], corpus: Corpus | None) -> Sample:
 def _(m: CorpusFunction, names: Sequence[str], corpus: Corpus | None) -> Sample:
     texts = _texts(m, corpus)
     return TextSample(m, [texts.systems[name] for name in names], texts.references)
+
+
+def _waits_for_texts(m: object) -> bool:
+    return isinstance(m, Metric) and m.waits_for_texts
 
 
 def _no_metric(m: object) -> InputError:
@@ -140,7 +144,7 @@ class Data:
             corpus = Corpus.from_texts(references, systems)
             corpus.check(duplicates=warn_of_duplicates)
             _check_detokenized(corpus, resolved)
-            resolved = [m.of_texts(corpus, documents) if isinstance(m, TextMetric) else m for m in resolved]
+            resolved = [m.of_texts(corpus, documents) if _waits_for_texts(m) else m for m in resolved]
             return cls(corpus, resolved, tuple(corpus.systems), corpus.n_segments)
         if references is not None or systems is not None:
             there, missing = ("references", "systems") if systems is None else ("systems", "references")
@@ -178,6 +182,11 @@ class Data:
         if self.corpus is None:
             return max(m.most_references for m in self.metrics if isinstance(m, PrecomputedCounts))
         return len(self.corpus.references)
+
+    @property
+    def uses_documents(self) -> bool:
+        """Whether the counts of a metric depend on the documents."""
+        return any(isinstance(m, Metric) and m.uses_documents for m in self.metrics)
 
     def texts(self, names: Sequence[str], units: Units) -> ComparedTexts:
         """The references, the outputs of these systems, and what is known of each segment, without scores.
@@ -292,14 +301,15 @@ def resolved_metrics(metrics: Metrics) -> list[Any]:
     if not resolved:
         raise InputError("no metrics: expected at least one")
     for m in resolved:
-        if not isinstance(m, NativeMetric | TextMetric | PrecomputedCounts | CorpusFunction):
+        if not isinstance(m, NativeMetric | PrecomputedCounts | CorpusFunction) and not _waits_for_texts(m):
             raise _no_metric(m)
     signatures = [m.signature() for m in resolved]
     if len(set(signatures)) < len(signatures):
         raise InputError(f"the same metric is chosen twice, with the same options: {', '.join(signatures)}")
     for m in resolved:
-        # Native metrics of the same name differ in their options.
-        if not isinstance(m, NativeMetric | TextMetric | StoredCounts) and [n.name for n in resolved].count(m.name) > 1:
+        # Metrics of the registry that have the same name differ in their options.
+        is_ours = isinstance(m, NativeMetric | StoredCounts) or _waits_for_texts(m)
+        if not is_ours and [n.name for n in resolved].count(m.name) > 1:
             raise InputError(f"two metrics are called {m.name}: rename the one that is not built in")
     return resolved
 

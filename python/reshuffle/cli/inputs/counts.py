@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, listed, unknown_name
-from ...metrics.counted import NamedMetric
 from ...metrics.stored import CountsFile, open_counts
 from ...options.files import SetFiles
 from ..metric_options import MetricChoice, flag
+
+if TYPE_CHECKING:
+    from ...metrics.counted import NamedMetric
 
 
 def check_no_flags(path: str, metric_options: Mapping[str, Any]) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, Option
-from ...metrics.counted import NamedMetric
 from ...metrics.native import metric
 from ..metric_options import MetricChoice, flag, flags
+
+if TYPE_CHECKING:
+    from ...metrics.counted import NamedMetric
 
 
 def metric_flags(options: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import evolve
 
@@ -17,8 +17,8 @@ from ...data.files import STDIN, check_stdin, display_name
 from ...data.formats import INPUT_FORMATS, Source, format_of
 from ...data.formats.base import Column
 from ...data.reading import read_columns, read_groups, split_name
+from ...data.scores import TABLES
 from ...errors import InputError, listed
-from ...metrics.counted import NamedMetric
 from ...metrics.native import NativeMetric
 from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores
 from ...metrics.stored import CountsFile, StoredCounts, open_counts
@@ -33,7 +33,10 @@ from .folders import of_single_systems
 from .metrics import metrics_of
 from .score_files import Groups, ReadScores, ScoreFiles, wrong_number_of_files
 
-OnTexts: TypeAlias = NamedMetric | OwnTexts
+if TYPE_CHECKING:
+    from ...metrics.counted import NamedMetric
+
+OnTexts: TypeAlias = "NamedMetric | OwnTexts"
 
 
 @dataclass(frozen=True)
@@ -244,11 +247,12 @@ def _with_ids_of_columns(files: SetFiles) -> SetFiles:
 
 def _in_first_file(files: SetFiles, path: str) -> str:
     """The column of the first file that has this name, if there is one, and no such file."""
-    named = [_in_order(each)[0] for each in files.numbers.values()]
-    file = split_name([*files.references, *named][0])[0] if files.references or named else STDIN
-    file_format = INPUT_FORMATS.get(files.input_format or format_of(file))
-    names = None if file_format is None else file_format.names
-    if file == STDIN or names is None or Path(path).exists() or not Path(file).is_file():
+    named = [file for each in files.numbers.values() for file in _in_order(each)]
+    file = split_name(next(iter([*files.references, *named]), STDIN))[0]
+    name = files.input_format or format_of(file)
+    names = INPUT_FORMATS[name].names if name in TABLES else None
+    is_name = split_name(path)[1] is None and not Path(path).exists()
+    if file == STDIN or names is None or not is_name or not Path(file).is_file():
         return path
     known = names(Source.read(file, "a line for each segment", files.max_input))
     return f"{file}#{path}" if path in known else path

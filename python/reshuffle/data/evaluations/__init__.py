@@ -32,11 +32,11 @@ SCORE_FORMATS: Mapping[str, ScoreFormat] = {
     "evalplus": code_results.EVALPLUS,
     "swe-bench": swe_bench.FORMAT,
     "helm": helm.FORMAT,
-    "trec-eval": trec_eval.FORMAT,
     "comet": comet.FORMAT,
     "comet-printed": comet.PRINTED,
     "numbers": comet.NUMBERS,
     "table": tables.FORMAT,
     "mt-metrics-eval": mtme.FORMAT,
     "jsonl": tables.JSONL,
+    "trec-eval": trec_eval.FORMAT,
 }

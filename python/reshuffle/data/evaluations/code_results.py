@@ -55,6 +55,8 @@ def pass_at_k(n: int, c: int, k: int) -> float:
         raise InputError(f"expected at most n = {n:,} samples as c and k, got {c:,} and {k:,}")
     # The ratio of binomials is the same with c and k exchanged, so the smaller one can be the number of factors.
     few, many = sorted((c, k))
+    if few == 1:  # without the rounding error of the subtraction
+        return many / n
     return 1 - math.prod((n - many - i) / (n - i) for i in range(few))
 
 

@@ -31,6 +31,8 @@ class Spec(MetricSpec):
     """The formula of sums, from the names of the counts; column i is called ``ci`` there. None for a mean."""
     details: Callable[[Sequence[str], Sequence[int]], dict[str, float]] = lambda columns, totals: {}
     """What else a report shows of the score, from the names of the counts and their sums."""
+    uses_documents: bool = False
+    """Whether the counts depend on the documents."""
     steps: float = 1.0
     """For a mean: scores are rounded to multiples of 1/steps, so that sums are exact."""
 

@@ -41,7 +41,8 @@ def _accuracy(texts: Texts, options: Options) -> Found:
 
     def hits(lines: Sequence[str]) -> NDArray[np.bool_]:
         equal = [[line == gold for line, gold in zip(lines, column, strict=True)] for column in texts.references]
-        return np.array(equal).max(axis=0)
+        any_of_them: NDArray[np.bool_] = np.array(equal).max(axis=0)
+        return any_of_them
 
     return Found(("hit",), {name: hits(lines).astype(np.float64) for name, lines in texts.systems.items()})
 

@@ -141,4 +141,5 @@ SPAN_F1 = Spec(
     _signature,
     _formula,
     _details,
+    uses_documents=True,
 )
