@@ -58,9 +58,9 @@ METRICS = (
         multiple=True,
         type=Metric(),
         metavar="NAME...",
-        help=f"{any_of(types.MetricName)}. Several names may follow one -m, up to the first word that is no metric "
-        "(write ./ter for a file called ter). Options follow a name (bleu:tokenize=intl,lowercase), or are flags "
-        "(--lowercase) for metrics that have them: 'reshuffle explain NAME'.  [default: bleu]",
+        help=f"{any_of(types.MetricName)}. Several may follow one -m, up to the first word that is no metric (./ter is "
+        "a file). Options follow a name (bleu:tokenize=intl,lowercase), or are flags (--lowercase) for all metrics that "
+        "have them: 'reshuffle explain NAME'.  [default: bleu]",
     ),
 )
 

@@ -52,8 +52,8 @@ class Outputs(Options):
         Flag(("--scores",), "NAME FILE", greedy=("--scores",)),
         Doc(
             """Segment scores of another metric (COMET, people), or results of lm-eval, inspect_ai or trec_eval: a FILE
-            named like each SYS, a folder of these, or a table (.tsv, .csv, comet-score) for all. Without REF and SYS,
-            each FILE is a system."""
+            named like each SYS, a folder of these, or a table (.tsv, .csv, comet-score) for all. Without REF, each
+            FILE is a system."""
         ),
     ] = field(factory=dict)
     counts: Annotated[
@@ -115,7 +115,7 @@ class Files(Measured):
     ] = ()
     documents: Annotated[
         DocumentFile,
-        Doc("Document ids, one per segment (FILE#NAME, column of REF, text, mteval): resample whole documents."),
+        Doc("Document ids, one per segment (FILE#NAME, a column of REF, text, mteval): resample documents."),
     ] = None
     strata: Annotated[
         File | None, Flag(metavar="FILE"), Doc("Stratum ids, one per segment: draw within strata in the bootstrap.")
