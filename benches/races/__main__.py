@@ -21,6 +21,7 @@ from .cases.commands import disk, million, whole_command
 from .cases.counting import chrf, count, gtm, nist, sentbleu, ter
 from .cases.dropin import dropin, dropin_command, harness
 from .cases.executors import executors
+from .cases.labels import labels
 from .cases.libraries import libraries
 from .cases.many import html, many, sets
 from .cases.mbr import decoding
@@ -64,6 +65,7 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "dropin-command": dropin_command,
     "harness": harness,
     "nltk": nltk,
+    "labels": labels,
     "libraries": libraries,
     "comet": comet,
     "scripts": scripts,

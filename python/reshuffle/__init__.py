@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .compare import compare, score, segment_scores
     from .counts import CountsWriter, save_counts
     from .data.corpus import Corpus, read_corpus
+    from .data.evaluations.code_results import pass_at_k
     from .data.files import read_lines
     from .data.joined_scores import JoinedScores, join_scores
     from .data.saved import read_html, read_json
@@ -143,6 +144,7 @@ __all__ = [
     "join_scores",
     "metric",
     "open_counts",
+    "pass_at_k",
     "read_corpus",
     "read_html",
     "read_json",
@@ -166,6 +168,7 @@ _NAMES = {
     "data.corpus": ("Corpus", "read_corpus"),
     "data.files": ("read_lines",),
     "data.saved": ("read_html", "read_json"),
+    "data.evaluations.code_results": ("pass_at_k",),
     "data.joined_scores": ("JoinedScores", "join_scores"),
     "data.score_tables": ("ScoreTable", "read_scores"),
     "data.scored_texts": ("ScoredTexts", "read_scored_texts"),

@@ -118,7 +118,7 @@ def data_and_units(options: Any) -> tuple[Data, Units]:
     texts = Texts.from_arguments(
         options.references, options.systems, options.reference, documents=options.documents, strata=strata
     )
-    data = Data.from_arguments(texts.references, texts.systems, options.metrics)
+    data = Data.from_arguments(texts.references, texts.systems, options.metrics, texts.documents)
     return data, Units(texts.documents, texts.strata, getattr(options, "source", None))
 
 
@@ -422,7 +422,7 @@ def scored(data: Data, units: Units, levels: Levels | None, resampling: Resampli
     """Score systems, with intervals unless ``levels`` is None: see :func:`score`."""
     if levels is None or levels.interval is None:
         for name, ids in (("documents", units.documents), ("strata", units.strata)):
-            if ids is not None:
+            if ids is not None and not (name == "documents" and data.uses_documents):
                 raise InputError(f"{name} without intervals: only intervals depend on them; leave {name} out")
         if resampling.progress is not None:
             resampling.progress.plan(counting_steps(data, len(data.names)))

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -28,6 +28,9 @@ from .resampling.counting import TOKENIZED_PERIODS, Data, References, Systems, r
 from .resampling.units import numbered
 from .settings import DocumentIds, StratumIds
 from .types import MetricName
+
+if TYPE_CHECKING:
+    from .metrics.counted import TextMetric
 
 Metrics: TypeAlias = "MetricName | str | CountedMetric | Sequence[MetricName | str | CountedMetric]"
 
@@ -184,7 +187,7 @@ def save_counts(
     path = os.fspath(path)
     check_ending(path)
     texts = Texts.from_arguments(references, systems, None, documents=documents, strata=strata)
-    data = Data.from_arguments(texts.references, texts.systems, metrics)
+    data = Data.from_arguments(texts.references, texts.systems, metrics, texts.documents)
     with reported(progress) as watched, _replaced(path) as file:
         ids = {"documents": texts.documents, "strata": texts.strata}
         write_counts(file, path, data, ids, threads, watched)
@@ -225,9 +228,9 @@ def _given(m: PrecomputedCounts, names: Sequence[str]) -> NDArray[Any]:
     return counts.astype(narrowest(counts))
 
 
-def counts_blocks(m: NativeMetric) -> bool:
+def counts_blocks(m: NativeMetric | TextMetric) -> bool:
     """Whether a metric can count one block of texts after another, if all segments have as many references."""
-    return m.key not in WHOLE
+    return isinstance(m, NativeMetric) and m.key not in WHOLE
 
 
 def _parts(corpus: Corpus, metrics: Sequence[NativeMetric]) -> list[slice]:

@@ -8,6 +8,8 @@ from typing import Any
 
 # Options that Python adds to metrics with a tokenizer.
 WITH_TOKENIZE = ("tokenizer_model", "trg_lang")
+# Metrics that are counted in Python: the names in :data:`reshuffle.metrics.in_python.IN_PYTHON`.
+IN_PYTHON = ("exact", "f1", "accuracy", "micro-f1", "macro-f1", "mcc", "kappa", "span-f1")
 
 
 @cache
@@ -16,7 +18,8 @@ def _keys() -> Mapping[str, str]:
     from . import _core  # the help of commands does not need it
 
     keys = [metric.name for metric in _core.metrics()]
-    return {_core.Metric(key, {}).name.casefold(): key for key in keys} | {key.casefold(): key for key in keys}
+    of_core = {_core.Metric(key, {}).name.casefold(): key for key in keys}
+    return of_core | {key.casefold(): key for key in (*keys, *IN_PYTHON)}
 
 
 def names_in(value: str) -> list[str]:
@@ -42,6 +45,11 @@ def metric_key(name: str) -> str:
 def is_metric(name: str) -> bool:
     """Whether a metric of the registry has this name."""
     return name.casefold() in _keys()
+
+
+def has_formula(name: str) -> bool:
+    """Whether a metric with this name has a formula of sums that does not depend on the texts."""
+    return is_metric(name) and metric_key(name) not in IN_PYTHON
 
 
 def with_option(option: str, metrics: Sequence[object] = ()) -> str | None:

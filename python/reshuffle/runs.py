@@ -93,7 +93,9 @@ class Runs:
         else:
             lines = [line for runs in systems.values() if not isinstance(runs, int) for line in runs]
             texts = dict(zip(flat, lines, strict=True))
-            data = Data.from_arguments(references, texts, metrics, warn_of_duplicates=False)
+            data = Data.from_arguments(
+                references, texts, metrics, None if units is None else units.documents, warn_of_duplicates=False
+            )
         shown = names if outputs is None else {name: outputs.get(name, own) for name, own in names.items()}
         return cls(data, shown, units or Units())
 

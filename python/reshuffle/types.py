@@ -17,6 +17,7 @@ __all__ = [
     "Alternative",
     "BootstrapTest",
     "CatalogueFormat",
+    "CountedInPython",
     "Equalize",
     "Exchange",
     "Family",
@@ -29,6 +30,7 @@ __all__ = [
     "Interval",
     "IntervalChoice",
     "JudgmentFormat",
+    "MacroLabels",
     "MbrTable",
     "MertPreset",
     "MetaAdjustment",
@@ -67,6 +69,8 @@ __all__ = [
     "SmoothingMethod",
     "SmoothingPrior",
     "SmoothingReading",
+    "SpanAverage",
+    "SpanMode",
     "StandardError",
     "Stopping",
     "StudyPlotKind",
@@ -85,9 +89,22 @@ __all__ = [
 ]
 
 MetricName: TypeAlias = Literal[
-    "bleu", "sentbleu", "nist", "chrf", "chrf++", "ter", "wer", "per", "meteor", "gtm", "length", "depf"
+    "bleu", "sentbleu", "nist", "chrf", "chrf++", "ter", "wer", "per", "meteor", "gtm", "length", "depf",
+    "exact", "f1", "accuracy", "micro-f1", "macro-f1", "mcc", "kappa", "span-f1",
 ]  # fmt: skip
-""":func:`reshuffle.metrics.registry.metric_specs`."""
+""":func:`reshuffle.metrics.registry.every_spec`."""
+
+CountedInPython: TypeAlias = Literal["exact", "f1", "accuracy", "micro-f1", "macro-f1", "mcc", "kappa", "span-f1"]
+""":data:`reshuffle.metrics.in_python.IN_PYTHON`."""
+
+MacroLabels: TypeAlias = Literal["both", "gold"]
+"""The option ``labels`` of ``macro-f1`` in :data:`reshuffle.metrics.in_python.IN_PYTHON`."""
+
+SpanMode: TypeAlias = Literal["default", "strict"]
+"""The option ``mode`` of ``span-f1`` in :data:`reshuffle.metrics.in_python.IN_PYTHON`."""
+
+SpanAverage: TypeAlias = Literal["micro", "macro"]
+"""The option ``average`` of ``span-f1`` in :data:`reshuffle.metrics.in_python.IN_PYTHON`."""
 
 Tokenizer: TypeAlias = Literal[
     "13a", "intl", "mteval-intl", "multi-bleu", "zh", "zh-fixed", "char", "none",
@@ -228,8 +245,9 @@ Unmatched: TypeAlias = Literal["error", "drop"]
 """What to do with segments that some systems lack: :func:`reshuffle.join_scores`."""
 
 ScoreFormat: TypeAlias = Literal[
-    "inspect", "lm-eval", "pearmut", "comet", "comet-printed", "numbers", "table", "mt-metrics-eval", "jsonl"
-]
+    "inspect", "lm-eval", "pearmut", "human-eval", "evalplus", "swe-bench", "helm",
+    "comet", "comet-printed", "numbers", "table", "mt-metrics-eval", "jsonl", "trec-eval",
+]  # fmt: skip
 """:data:`reshuffle.data.evaluations.SCORE_FORMATS`."""
 
 Repeats: TypeAlias = Literal["net", "all"]

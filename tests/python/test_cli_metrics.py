@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from reshuffle import InputError, metric, types
 from reshuffle.cli.habits import COMMANDS, NAMES, OPTIONS
 from reshuffle.cli.metric_options import MetricChoice, is_metric, parse_metric
-from reshuffle.metrics.registry import metric_specs
+from reshuffle.metrics.registry import every_spec
 
 TEXTS = ("reference.txt", "baseline.txt", "larger.txt")
 FEW = ("-n", "9", "--format", "json")
@@ -72,7 +72,7 @@ def test_options_follow_the_name_of_a_metric(demo: Path, run: Any, arguments: st
     assert [m["signature"] for m in found["metrics"]] == [m.signature("1") for m in CHOSEN[arguments]]
 
 
-@pytest.mark.parametrize("spec", metric_specs(), ids=lambda spec: spec.name)
+@pytest.mark.parametrize("spec", every_spec(), ids=lambda spec: spec.name)
 def test_every_option_can_follow_the_name_of_its_metric(spec: Any) -> None:
     for option in spec.options:
         values: dict[str, tuple[str, Any]] = {
@@ -84,6 +84,7 @@ def test_every_option_can_follow_the_name_of_its_metric(spec: Any) -> None:
             "choices": (",".join(option.choices), option.choices),
             "path": ("a.model", "a.model"),
             "language": ("ja", "ja"),
+            "text": ("no relation", "no relation"),
         }
         written, expected = values[option.kind]
         name = option.name.replace("_", "-")
@@ -100,7 +101,7 @@ def test_arbitrary_metric_arguments_raise_only_input_errors(text: str, start: st
     with contextlib.suppress(InputError):
         choice = parse_metric(start + text)
         assert is_metric(start + text)
-        assert choice.name in [spec.name for spec in metric_specs()]
+        assert choice.name in [spec.name for spec in every_spec()]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +144,7 @@ def test_the_help_fits_a_screen_and_all_of_it_two(
 
 def test_the_help_lists_every_metric(run: Any) -> None:
     text = run("compare", "--help-all").out
-    assert all(spec.name in text for spec in metric_specs())
+    assert all(spec.name in text for spec in every_spec())
     assert all(name in text for name in (*get_args(types.Interval)[:8], *get_args(types.Format)))
     assert f"describes all {len(get_args(types.TestChoice))})" in " ".join(text.split())
 

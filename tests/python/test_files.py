@@ -27,7 +27,7 @@ KEYS = [
 ]
 # Each key has another value than its default.
 ARGS = (
-    "ref.txt a.txt b.txt --refs more.txt --scores C c.a c.b --counts N:x/y n.a n.b --lower-is-better C "
+    "ref.txt a.txt b.txt --refs more.txt --scores C c.a c.b --counts N:x/y n.a n.b --qrels q --lower-is-better C "
     "--missing pairwise --parses r m a b --docs d --strata s --source t --input-format tsv "
     "-m bleu:tokenize=intl ter --lowercase"
 )
@@ -36,6 +36,7 @@ TABLE = {
     "systems": ["a.txt", "b.txt"],
     "scores": {"C": ["c.a", "c.b"]},
     "counts": {"N:x/y": ["n.a", "n.b"]},
+    "qrels": "q",
     "lower_is_better": "C",
     "missing": "pairwise",
     "parses": ["r", "m", "a", "b"],

@@ -279,7 +279,7 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ("a.seg.score", "news\ta\t1\n", {}, "a.seg.score, line 1: expected a system and a score, .* got 3 fields"),
     ("a.seg.score", "a\tx\n", {}, "a.seg.score, line 1: expected a number as the score, got 'x'"),
     ("a.sys.score", "a\t1\nb\t1\na\t2\n", {}, "line 3: expected one score of each system, got a second one of 'a'"),
-    ("e.tsv", MQM, {"input_format": "tsv"}, "unknown input format 'tsv'; known: inspect, lm-eval, pearmut, comet"),
+    ("e.tsv", MQM, {"input_format": "tsv"}, "unknown input format 'tsv'; known: inspect, lm-eval, pearmut, human-eval"),
 ]
 
 

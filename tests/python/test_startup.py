@@ -31,8 +31,9 @@ from reshuffle.meta.coefficients import TESTS as META_TESTS
 from reshuffle.meta.coefficients import TIES as METRIC_TIES
 from reshuffle.meta.human import HUMAN_SCORES
 from reshuffle.meta.systems import SCORED_SEGMENTS
+from reshuffle.metrics.in_python import IN_PYTHON
 from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
-from reshuffle.metrics.registry import metric_specs, tokenizer_specs
+from reshuffle.metrics.registry import every_spec, tokenizer_specs
 from reshuffle.options.tuning import PRESETS
 from reshuffle.report import FORMATS, OF_SEGMENTS, PLOTS, TABLES
 from reshuffle.report.layout import GROUPS
@@ -199,7 +200,7 @@ def test_all_files_have_the_same_version() -> None:
 
 def choices(metric: str, option: str) -> list[str]:
     """The values of an option, from the registry of metrics."""
-    return next(o.choices for m in metric_specs() if m.name == metric for o in m.options if o.name == option)
+    return next(o.choices for m in every_spec() if m.name == metric for o in m.options if o.name == option)
 
 
 def kinds_of_seeds() -> list[str]:
@@ -212,7 +213,11 @@ def kinds_of_seeds() -> list[str]:
 @pytest.mark.parametrize(
     ("names", "registry"),
     [
-        (types.MetricName, [spec.name for spec in metric_specs()]),
+        (types.MetricName, [spec.name for spec in every_spec()]),
+        (types.CountedInPython, IN_PYTHON),
+        (types.MacroLabels, choices("macro-f1", "labels")),
+        (types.SpanMode, choices("span-f1", "mode")),
+        (types.SpanAverage, choices("span-f1", "average")),
         (types.Tokenizer, [spec.name for spec in tokenizer_specs()]),
         (types.Tokenizer, choices("bleu", "tokenize")),
         (types.SmoothingMethod, choices("bleu", "smooth_method")),
@@ -285,7 +290,7 @@ def test_literal_types_list_the_names_of_the_registries(names: object, registry:
 
 
 def test_every_choice_of_a_metric_option_has_a_literal_type() -> None:
-    every = {tuple(option.choices) for spec in metric_specs() for option in spec.options if option.choices}
+    every = {tuple(option.choices) for spec in every_spec() for option in spec.options if option.choices}
     assert every <= {get_args(getattr(types, name)) for name in types.__all__}
 
 

@@ -205,7 +205,7 @@ def score_command(
             raise InputError(f"--segments writes all digits, and the names of the input: leave out --{name}")
     layout = ChosenLayout.chosen(display, reports)
     if levels is None:
-        _check_no_ids(files, segments)
+        _check_no_ids(files, segments or any(m.uses_documents for m in test_set.metrics))
     result: Result
     with destination(reports, [*test_set.paths, *layout.files], layout.layout, paper=layout.paper) as write:
         found = test_set.read(stored_ids=not segments and levels is not None)
@@ -228,10 +228,10 @@ def _check_no_source(files: SetFiles) -> None:
         raise InputError("--source is for reports of compare with texts: leave it out")
 
 
-def _check_no_ids(files: SetFiles, segments: bool) -> None:
+def _check_no_ids(files: SetFiles, documents_matter: bool) -> None:
     """Raise :class:`InputError` for ids that scores without intervals do not depend on."""
     for flag, of, path in (("--docs", "documents", files.documents), ("--strata", "strata", files.strata)):
-        if path is None or (segments and of == "documents"):
+        if path is None or (documents_matter and of == "documents"):
             continue
         among = ", or add --segments for scores of documents" if of == "documents" else ""
         raise InputError(

@@ -20,6 +20,7 @@ from ..inference.multiplicity import ADJUSTMENTS, Adjustment
 from ..inference.tests import ADJUSTMENT_CHOICES, DEFAULT, TEST_CHOICES, TESTS, SignificanceTest
 from ..meta.coefficients import COEFFICIENTS
 from ..meta.coefficients import TESTS as META_TESTS
+from ..metrics.in_python import IN_PYTHON
 from ..metrics.registry import MetricSpec, OptionSpec, metric_specs, tokenizer_specs
 from ..names import metric_key
 from ..options.choices import INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Named
@@ -100,6 +101,17 @@ def _metrics() -> Iterable[Entry]:
             [[flag(o.name), _takes(o), _default(o.default), describe_option(o.about)] for o in spec.options],
             {"columns": core.columns, "signature": signature, "options": _option_data(spec)},
         )
+    for spec in IN_PYTHON.values():
+        defaults = {o.name: o.default for o in spec.options}
+        signature = for_metric(spec.shown, spec.signature(defaults), "1")
+        yield Entry(
+            spec.name,
+            spec.about,
+            spec.source,
+            {"In reports": spec.shown, "Counts": spec.counts, "Signature": signature},
+            [[flag(o.name)[2:], _takes(o), _default(o.default), o.about] for o in spec.options],
+            {"columns": [], "signature": signature, "options": _option_data(spec)},
+        )
 
 
 def _option_data(spec: MetricSpec) -> list[dict[str, Any]]:
@@ -111,8 +123,8 @@ def _takes(option: OptionSpec) -> str:
         return ", ".join(option.choices)
     if option.kind == "choices":
         return f"one or more of {', '.join(option.choices)}, separated by commas"
-    if option.kind == "path":
-        return "a path"
+    if option.kind in ("path", "text"):
+        return f"a {option.kind}"
     if option.kind == "language":
         return "an ISO 639 code"
     if option.kind == "flag":

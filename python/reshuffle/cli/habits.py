@@ -129,7 +129,7 @@ OPTIONS = {
 
 _SPBLEU = "spBLEU is BLEU with a SentencePiece tokenizer: use -m bleu:tokenize=flores200,tokenizer-model=FILE"
 _SCORES = "its scores per segment can be read from files: --scores {name} FILE FILE"
-EXTERNAL = ("accuracy", "bertscore", "bleurt", "comet", "cometkiwi", "exact_match", "metricx", "mqm", "xcomet")
+EXTERNAL = ("bertscore", "bleurt", "comet", "cometkiwi", "metricx", "mqm", "xcomet")
 
 # Names that other tools use, by what they name here.
 NAMES: Mapping[str, Mapping[str, str]] = {
@@ -138,6 +138,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "sacrebleu": "use -m bleu",
         "chrfpp": "use -m chrf++",
         "sentence-bleu": "use -m sentbleu",
+        "exact_match": "use -m exact, which normalizes as SQuAD does; --scores exact_match reads logs",
         "cer": "use -m wer:tokenize=char, which leaves spaces out",
         **{name: _SCORES.format(name=name) for name in EXTERNAL},
     },

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ..errors import InputError, quoted, unknown_name
-from ..metrics.registry import OptionSpec, metric_specs
+from ..metrics.registry import OptionSpec, every_spec, metric_specs
+from ..names import IN_PYTHON, metric_key, names_in
 from ..names import is_metric as is_metric_name
-from ..names import metric_key, names_in
 from ..validate import check_name
 from .habits import name_advice
 
@@ -41,7 +41,17 @@ def describe_option(text: str) -> str:
 @cache
 def metric_names() -> list[str]:
     """The names of all metrics."""
-    return [spec.name for spec in metric_specs()]
+    return [spec.name for spec in every_spec()]
+
+
+def _options_of(name: str) -> dict[str, OptionSpec]:
+    """The options of a metric; :class:`InputError` if there is no such metric."""
+    if name not in IN_PYTHON:
+        own = {spec.name: spec for spec in metric_specs()}
+        if name in own:
+            return {option.name: option for option in own[name].options}
+        check_name("metric", name, metric_names())
+    return {option.name: option for spec in every_spec() if spec.name == name for option in spec.options}
 
 
 @dataclass(frozen=True)
@@ -54,7 +64,7 @@ class Flag:
 
 
 def flags() -> list[Flag]:
-    """Every option of any metric, once."""
+    """Every option of any metric of the core, once. Those of other metrics follow only the metric's name."""
     by_name: dict[str, list[tuple[str, OptionSpec]]] = {}
     for spec in metric_specs():
         for option in spec.options:
@@ -101,8 +111,7 @@ def parse_metric(text: str, folder: Path = Path()) -> MetricChoice:
     if all(map(is_metric, name.split(","))) and "," in name:
         raise InputError(f"-m {name}: separate metrics by spaces: -m {name.replace(',', ' ')}")
     name = metric_key(name)
-    check_name("metric", name, metric_names())
-    specs = {option.name: option for spec in metric_specs() if spec.name == name for option in spec.options}
+    specs = _options_of(name)
     if colon and not rest:
         raise InputError(f"-m {text} ends with a colon: expected options after it, such as -m {name}:{_example(specs)}")
     values: dict[str, str | None] = {}
@@ -159,6 +168,7 @@ def _parsed(metric: str, option: OptionSpec, value: str | None) -> Any:
             "choices": f"one or more of {', '.join(option.choices)}, separated by commas",
             "path": "a path",
             "language": "a language code",
+            "text": "a text",
             "integer": "a whole number",
             "reals": "numbers separated by commas",
         }

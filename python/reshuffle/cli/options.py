@@ -59,9 +59,9 @@ METRICS = (
         multiple=True,
         type=Metric(),
         metavar="NAME...",
-        help=f"{any_of(types.MetricName)}. Several names may follow one -m, up to the first word that is not a metric "
-        "(write ./ter for a file called ter). Options follow a name, as in bleu:tokenize=intl,lowercase, or are flags "
-        "for all metrics that have them, as in --lowercase; 'reshuffle explain NAME' lists them.  [default: bleu]",
+        help=f"{any_of(types.MetricName)}. Several may follow one -m, up to the first word that is no metric (./ter is "
+        "a file). Options follow a name (bleu:tokenize=intl,lowercase), or are flags (--lowercase) for all metrics that "
+        "have them: 'reshuffle explain NAME'.  [default: bleu]",
     ),
 )
 

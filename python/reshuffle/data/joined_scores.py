@@ -23,7 +23,7 @@ from .score_tables import ScoreFile, ScoreTable, read_scores, recognised
 K = TypeVar("K", bound=Hashable)
 
 # The formats whose segments have ids.
-LOGS = ("inspect", "lm-eval", "pearmut")
+LOGS = ("inspect", "lm-eval", "pearmut", "human-eval", "evalplus", "swe-bench", "helm", "trec-eval")
 # The number of a segment as an id; lm-evaluation-harness's ids also have a hash.
 NUMBER = re.compile(r"(\d{1,18})(?: [0-9a-f]{12})?", re.ASCII)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import TypeAlias
 
@@ -103,18 +104,27 @@ def read_texts(
     """Columns of references, columns of systems, and columns of ids by group. See :func:`read_columns`.
 
     ``ids`` maps ``document`` and ``stratum`` to paths. A path of references without a NAME gives all references of its
-    file, which may be several columns.
+    file, which may be several columns; lists in JSON are several references, too.
     """
     ids = ids or {}
     read = _read_paths([*references, *systems], input_format, len(references), list(ids.values()), max_input)
     texts, read_ids = read[: len(read) - len(ids)], read[len(read) - len(ids) :]
+    n = len(references)
+    texts[:n] = [(each, [one for column in columns for one in _references(column)]) for each, columns in texts[:n]]
     id_columns = {group: _ids(group, *_only_column(path)) for group, path in zip(ids, read_ids, strict=True)}
     for file_format, columns in texts:
         for column in columns if file_format.numbers is float else ():
             _check_strings(column)
-    n = len(references)
     ref_columns, sys_columns = ([c for _, columns in part for c in columns] for part in (texts[:n], texts[n:]))
     return ref_columns, sys_columns, id_columns
+
+
+def _references(column: Column) -> list[Column]:
+    """A column for each reference, if segments have lists of references. An empty list is an empty reference."""
+    if not any(isinstance(value, list) for value in column.lines):
+        return [column]
+    lists = [value or [""] if isinstance(value, list) else [value] for value in column.lines]
+    return [replace(column, lines=list(row)) for row in zip_longest(*lists)]
 
 
 def _only_column(path: ReadPath) -> tuple[FileFormat, Column]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +36,8 @@ IDS = ("", "id", "index", "doc", "docid", "doc_id", "document", "document_id", "
 TABLES = ("tsv", "csv", "jsonl", "table")
 # Formats of text that are recognised by their first line.
 PRINTED = {"comet-printed": is_printed, "mt-metrics-eval": is_named}
+# A line of trec_eval: a measure, perhaps spaces, a query and a value.
+OF_TREC_EVAL = re.compile(rb"[^\s\t]+ *\t[^\s\t]+\t-?[0-9.]+(?:e-?[0-9]+)?\r?(?:\n|$)")
 # What separates fields. Files of people's scores with these endings may have white space instead.
 SEPARATORS = {"tsv": "\t", "csv": ","}
 # How files of text and tables mark a missing score, in lower case. WMT's have None.
@@ -199,10 +202,11 @@ def scores_in(
     return {None: numbers_of(column)}
 
 
-def may_be_log(path: str) -> bool:
-    """Whether a file may be a log of a harness, by its extension."""
-    file, _ = split_name(path)
-    return file != STDIN and Path(uncompressed(file)).suffix.lower() in (".eval", ".json", ".jsonl")
+def may_be_log(source: Source) -> bool:
+    """Whether a file may be a log of a harness, by its extension, or has what ``trec_eval -q`` prints."""
+    if source.file != STDIN and Path(uncompressed(source.file)).suffix.lower() in (".eval", ".json", ".jsonl"):
+        return True
+    return OF_TREC_EVAL.match(source.data[:1000]) is not None
 
 
 def roles_of(known: Sequence[str]) -> dict[str, str]:

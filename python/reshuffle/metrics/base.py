@@ -49,6 +49,8 @@ class Metric(ABC):
         fixed point, and 1; or 0 and 0 if the score is missing.
     is_sum : bool
         Whether the score is a function of summed counts; False for :class:`~reshuffle.CorpusFunction`.
+    waits_for_texts : bool
+        Whether counts and formula depend on the texts, as those of :class:`~.counted.TextMetric`.
     decimals : int or None
         If segment scores were rounded to a fixed-point resolution, how many decimals of a mean are correct. None if the
         counts are exact.
@@ -58,6 +60,7 @@ class Metric(ABC):
     higher_is_better: bool = True
     is_mean: bool = False
     is_sum: ClassVar[bool] = True
+    waits_for_texts: ClassVar[bool] = False
     decimals: int | None = None
     core: _core.Metric | None = None
 
@@ -75,6 +78,11 @@ class Metric(ABC):
     def reads_parses(self) -> bool | None:
         """Whether the metric reads parses (True) or texts (False); None if it reads neither."""
         return None
+
+    @property
+    def uses_documents(self) -> bool:
+        """Whether counts depend on the documents: if spans end with them."""
+        return False
 
     @property
     def source(self) -> str | None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,11 +17,11 @@ from ..data.columns import named_columns, segment_list
 from ..data.corpus import number_systems, reference_columns
 from ..data.files import has_lone_surrogate
 from ..data.formats.base import StrippedText
-from ..errors import SEGMENT_MESSAGE, InputError, Option, System, quoted, warn
+from ..errors import SEGMENT_MESSAGE, InputError, Option, System, quoted, unknown_name, warn
 from ..lazy import lazy
-from ..names import metric_key
+from ..names import IN_PYTHON, metric_key
 from ..progress import AnyProgress, reported
-from ..types import MetricName, Tokenizer
+from ..types import CountedInPython, MetricName, Tokenizer
 from ..validate import check_name, check_text
 from .base import (
     Counts,
@@ -38,6 +38,9 @@ from .base import (
 from .meteor import Files, read_files, warn_of_gaps
 from .registry import metric_specs, tokenizer_specs
 from .tokenizers import EXTERNAL, LoadedTokenizer, for_language, load, model_takers
+
+if TYPE_CHECKING:
+    from .counted import TextMetric
 
 # Rough times to count a segment, in nanoseconds on one thread, for progress bars: of metrics that take longer or less
 # than the others, of the others, and of a tokenizer in Python.
@@ -356,8 +359,15 @@ class NativeMetric(Metric):
         return [(name, self._overrides.get(name, value)) for name, value in options]
 
 
-def metric(name: MetricName | str, **options: Any) -> NativeMetric:
+@overload
+def metric(name: CountedInPython, **options: Any) -> TextMetric: ...
+@overload
+def metric(name: MetricName | str, **options: Any) -> NativeMetric: ...
+def metric(name: MetricName | str, **options: Any) -> NativeMetric | TextMetric:
     """Create a metric from its name and options. ``reshuffle explain`` lists them all.
+
+    Metrics of answers, labels and spans (``exact`` to ``span-f1``) are counted when their texts are known, so they have
+    no ``suff_stats`` and no formula of their own.
 
     The name may be in any case, and that of reports: ``BLEU``, ``chrF2++``.
 
@@ -373,7 +383,14 @@ def metric(name: MetricName | str, **options: Any) -> NativeMetric:
     >>> metric("bleu", trg_lang="zh").signature()
     'BLEU|case:mixed|eff:no|tok:zh|smooth:exp'
     """
-    return NativeMetric(metric_key(name), options)
+    key = metric_key(name)
+    if key in IN_PYTHON:
+        from .counted import TextMetric
+
+        return TextMetric(key, options)
+    if key not in (known := [spec.name for spec in metric_specs()]):
+        raise unknown_name("metric", str(name), [*known, *IN_PYTHON])
+    return NativeMetric(key, options)
 
 
 def count_all(

@@ -22,7 +22,7 @@ from ..data.arrays import as_array
 from ..data.columns import missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
 from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted, shortened
-from ..names import is_metric
+from ..names import has_formula
 from ..types import MetricName, Missing
 from ..validate import (
     LARGEST_SCORE,
@@ -409,7 +409,7 @@ class FromCounts(CountsOfFormula):
             check_flag("higher_is_better", self.higher_is_better)
         tables = dict(_items_by_system(self.name, self.counts))
         given: Metric | None = None
-        if isinstance(self.scoring, str) and not is_metric(self.scoring.partition(":")[0]):
+        if isinstance(self.scoring, str) and not has_formula(self.scoring.partition(":")[0]):
             lower = self.higher_is_better is False
             given, tables = named_counts(self.name, self.scoring, tables, self.columns, lower)
         counts = {system: self._checked(system, rows) for system, rows in tables.items()}

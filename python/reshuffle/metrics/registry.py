@@ -1,6 +1,7 @@
 """Descriptions of the metrics, their options and the tokenizers, for help and for checks of arguments.
 
-They come from the registries of the Rust core and of :mod:`.tokenizers`. This module does not import numpy.
+They come from the registries of the Rust core, of :mod:`.in_python` and of :mod:`.tokenizers`. This module imports no
+numpy.
 """
 
 from __future__ import annotations
@@ -11,39 +12,9 @@ from functools import cache
 
 from .. import _core
 from ..names import WITH_TOKENIZE
+from .specs import MetricSpec as MetricSpec
+from .specs import OptionSpec as OptionSpec
 from .tokenizers import EXTERNAL, LANGUAGES, model_takers
-
-
-@dataclass(frozen=True)
-class OptionSpec:
-    """Description of an option of a metric.
-
-    ``kind`` is ``flag``, ``integer``, ``real``, ``reals``, ``choice``, ``choices``, ``path`` or ``language``. Values
-    of ``reals`` and ``choices`` are lists. ``minimum`` and ``maximum`` are the limits of a number, or of each number in
-    a list. ``choices`` are the values allowed if ``kind`` is ``choice`` or ``choices``.
-    """
-
-    name: str
-    about: str
-    kind: str
-    minimum: float | None
-    maximum: float | None
-    choices: list[str]
-    default: bool | int | float | str | None
-
-
-@dataclass(frozen=True)
-class MetricSpec:
-    """Description of a metric.
-
-    ``source`` is an ACL id or DOI. ``reads_parses`` is True if the metric reads parses in CoNLL-U instead of texts.
-    """
-
-    name: str
-    about: str
-    source: str
-    reads_parses: bool
-    options: list[OptionSpec]
 
 
 @dataclass(frozen=True)
@@ -64,6 +35,13 @@ def tokenizer_specs() -> list[TokenizerSpec]:
 def metric_specs() -> tuple[MetricSpec, ...]:
     """All metrics of the core. Those with an option ``tokenize`` also take the tokenizers of other packages."""
     return tuple(MetricSpec(m.name, m.about, m.source, m.reads_parses, list(_options(m))) for m in _core.metrics())
+
+
+def every_spec() -> tuple[MetricSpec, ...]:
+    """All metrics of the core, and those that are counted in Python."""
+    from .in_python import IN_PYTHON  # most commands use metrics of the core only
+
+    return *metric_specs(), *IN_PYTHON.values()
 
 
 def _options(metric: _core.MetricSpec) -> Iterator[OptionSpec]:

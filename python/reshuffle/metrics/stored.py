@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, TypeGuard, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,14 @@ from ..data.decoding import Mismatch, flag, list_of, mapping_of, object_of, opti
 from ..data.files import display_name
 from ..documented import documented
 from ..errors import InputError, listed, quoted, unknown_name
+from ..names import IN_PYTHON
 from .base import Counts, Metric, Scores
 from .expression import Expression
 from .native import NativeMetric, metric
-from .precomputed import CountsOfFormula, FromCounts, OwnTexts, PrecomputedCounts
+from .precomputed import CountsOfFormula, PrecomputedCounts
+
+if TYPE_CHECKING:
+    from .counted import TextFormula
 
 _entry = object_of(
     {
@@ -59,7 +63,7 @@ class StoredCounts(CountsOfFormula):
     Attributes
     ----------
     name : str
-    formula : NativeMetric or Expression
+    formula : NativeMetric, Expression or TextFormula
         What scores summed counts.
     array : (k, S, K) ndarray of int8, int16, int32 or int64
         The counts of all systems, mapped into memory and read-only.
@@ -70,7 +74,7 @@ class StoredCounts(CountsOfFormula):
     """
 
     name: str
-    formula: NativeMetric | Expression
+    formula: NativeMetric | Expression | TextFormula
     array: NDArray[np.signedinteger[Any]] = field(repr=False)
     systems: tuple[str, ...]
     path: str
@@ -321,10 +325,15 @@ def _opened(entry: Mapping[str, Any], about: Mapping[str, Any], found: Arrays, p
     )
 
 
-def _formula_of(entry: Mapping[str, Any]) -> NativeMetric | Expression:
+def _formula_of(entry: Mapping[str, Any]) -> NativeMetric | Expression | TextFormula:
     """What scores the counts of a metric of a file."""
+    if entry["metric"] in IN_PYTHON:
+        from .counted import TextFormula
+
+        return TextFormula.of_columns(entry["metric"], entry["options"], entry["columns"])
     if entry["metric"] != Expression.key:
-        return metric(entry["metric"], **entry["options"])
+        native: NativeMetric = metric(entry["metric"], **entry["options"])
+        return native
     options = {**entry["options"], "scales": tuple(entry["options"]["scales"])}
     return Expression(entry["name"], names=tuple(entry["columns"]), **options)
 
@@ -373,9 +382,14 @@ def describe(
     return Arrays(about, {group: codes_of(own[0]) for group, own in ids.items() if own is not None})
 
 
+def _is_known(formula: Metric) -> TypeGuard[NativeMetric | Expression | TextFormula]:
+    """Whether a file of counts can name the formula."""
+    return isinstance(formula, NativeMetric | Expression) or getattr(formula, "key", None) in IN_PYTHON
+
+
 def _described(m: CountedMetric, label: str, n_references: str | None) -> dict[str, Any]:
-    formula: Metric = m.formula if isinstance(m, FromCounts | OwnTexts | StoredCounts) else m
-    if not isinstance(formula, NativeMetric | Expression):
+    formula: Metric = m.formula if isinstance(m, CountsOfFormula) else m
+    if not _is_known(formula):
         raise InputError(
             f"{m.name} cannot be saved: expected a metric of 'reshuffle explain', or counts that one of them scores or "
             f"a formula as text, got {quoted(m)}"

@@ -51,9 +51,9 @@ class Outputs(Options):
         Mapping[str, OfSystems],
         Flag(("--scores",), "NAME FILE", greedy=("--scores",)),
         Doc(
-            """Segment scores of another metric (COMET, human ratings), or logs of lm-eval and inspect_ai: a FILE for
-            each SYS, named like it, or a folder of these; or one for all, a table (.tsv, .csv) or a file of
-            comet-score. Without REF and SYS, each FILE is a system."""
+            """Segment scores of another metric (COMET, people), or results of lm-eval, inspect_ai or trec_eval: a FILE
+            named like each SYS, a folder of these, or a table (.tsv, .csv, comet-score) for all. Without REF, each
+            FILE is a system."""
         ),
     ] = field(factory=dict)
     counts: Annotated[
@@ -64,6 +64,12 @@ class Outputs(Options):
             SYS, as for --scores."""
         ),
     ] = field(factory=dict)
+
+    qrels: Annotated[
+        File | None,
+        Flag(metavar="FILE"),
+        Doc("For --scores nDCG@10 RUN RUN: relevance judgments."),
+    ] = None
 
     @property
     def numbers(self) -> Mapping[str, OfSystems]:
@@ -109,7 +115,7 @@ class Files(Measured):
     ] = ()
     documents: Annotated[
         DocumentFile,
-        Doc("Document ids, one per segment (text, FILE#NAME or mteval): resample whole documents."),
+        Doc("Document ids, one per segment (FILE#NAME, a column of REF, text, mteval): resample documents."),
     ] = None
     strata: Annotated[
         File | None, Flag(metavar="FILE"), Doc("Stratum ids, one per segment: draw within strata in the bootstrap.")

@@ -138,6 +138,28 @@ ENTRIES: Mapping[str, Entry] = {
         "Turian, Joseph P. and Shen, Luke and Melamed, I. Dan", "Evaluation of machine translation and its evaluation",
         "Proceedings of Machine Translation Summit IX: Papers", "",
     ),
+    "D16-1264": _paper(
+        "Rajpurkar et al.", 2016, "rajpurkar-etal-2016-squad",
+        "Rajpurkar, Pranav and Zhang, Jian and Lopyrev, Konstantin and Liang, Percy",
+        "{SQ}u{AD}: 100,000+ Questions for Machine Comprehension of Text",
+        "Proceedings of the 2016 Conference on Empirical Methods in Natural Language Processing", "2383--2392",
+        "10.18653/v1/D16-1264",
+    ),
+    "W03-0419": _paper(
+        "Tjong Kim Sang and De Meulder", 2003, "tjong-kim-sang-de-meulder-2003-introduction",
+        "Tjong Kim Sang, Erik F. and De Meulder, Fien",
+        "Introduction to the {C}o{NLL}-2003 Shared Task: Language-Independent Named Entity Recognition",
+        "Proceedings of the Seventh Conference on Natural Language Learning at {HLT}-{NAACL} 2003", "142--147",
+    ),
+    "doi:10.1016/j.compbiolchem.2004.09.006": _article(
+        "Gorodkin", 2004, "gorodkin-2004-comparing", "Gorodkin, Jan",
+        "Comparing two {K}-category assignments by a {K}-category correlation coefficient",
+        "Computational Biology and Chemistry", "28(5-6):367--374",
+    ),
+    "doi:10.1177/001316446002000104": _article(
+        "Cohen", 1960, "cohen-1960-coefficient", "Cohen, Jacob", "A Coefficient of Agreement for Nominal Scales",
+        "Educational and Psychological Measurement", "20(1):37--46",
+    ),
     # Tests.
     "W05-0908": _paper(
         "Riezler and Maxwell", 2005, "riezler-maxwell-2005-pitfalls", "Riezler, Stefan and Maxwell, John T.",

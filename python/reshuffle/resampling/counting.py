@@ -20,7 +20,7 @@ from ..metrics.native import NativeMetric, count_all, metric, warn_of_scores
 from ..metrics.precomputed import PrecomputedCounts, SegmentScores
 from ..metrics.stored import StoredCounts
 from ..results import ComparedTexts
-from ..settings import Resampling, Units
+from ..settings import DocumentIds, Resampling, Units
 from ..types import MetricName
 from .incomplete import IncompleteSample
 from .samples import CountSample, Sample, TextSample
@@ -28,11 +28,13 @@ from .stored import StoredSample
 
 if TYPE_CHECKING:
     from .._core import Progress
+    from ..metrics.counted import TextMetric
 
 References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]] | Table | None"
 Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines] | Table | None"
 AnyMetric: TypeAlias = NativeMetric | PrecomputedCounts | CorpusFunction
-Metrics: TypeAlias = "MetricName | str | AnyMetric | Sequence[MetricName | str | AnyMetric]"
+ChosenMetric: TypeAlias = "AnyMetric | TextMetric"
+Metrics: TypeAlias = "MetricName | str | ChosenMetric | Sequence[MetricName | str | ChosenMetric]"
 
 
 @singledispatch
@@ -62,6 +64,10 @@ def _(m: StoredCounts, names: Sequence[str], corpus: Corpus | None) -> Sample:
 def _(m: CorpusFunction, names: Sequence[str], corpus: Corpus | None) -> Sample:
     texts = _texts(m, corpus)
     return TextSample(m, [texts.systems[name] for name in names], texts.references)
+
+
+def _waits_for_texts(m: object) -> bool:
+    return isinstance(m, Metric) and m.waits_for_texts
 
 
 def _no_metric(m: object) -> InputError:
@@ -121,14 +127,24 @@ class Data:
 
     @classmethod
     def from_arguments(
-        cls, references: References, systems: Systems, metrics: Metrics, *, warn_of_duplicates: bool = True
+        cls,
+        references: References,
+        systems: Systems,
+        metrics: Metrics,
+        documents: DocumentIds | None = None,
+        *,
+        warn_of_duplicates: bool = True,
     ) -> Data:
-        """Check the arguments of a public function. :class:`InputError` if they cannot be used together."""
+        """Check the arguments of a public function. :class:`InputError` if they cannot be used together.
+
+        Metrics that are counted in Python count here. For those of spans, ``documents`` may be the sentences.
+        """
         resolved = resolved_metrics(metrics)
         if references is not None and systems is not None:
             corpus = Corpus.from_texts(references, systems)
             corpus.check(duplicates=warn_of_duplicates)
             _check_detokenized(corpus, resolved)
+            resolved = [m.of_texts(corpus, documents) if _waits_for_texts(m) else m for m in resolved]
             return cls(corpus, resolved, tuple(corpus.systems), corpus.n_segments)
         if references is not None or systems is not None:
             there, missing = ("references", "systems") if systems is None else ("systems", "references")
@@ -166,6 +182,11 @@ class Data:
         if self.corpus is None:
             return max(m.most_references for m in self.metrics if isinstance(m, PrecomputedCounts))
         return len(self.corpus.references)
+
+    @property
+    def uses_documents(self) -> bool:
+        """Whether the counts of a metric depend on the documents."""
+        return any(isinstance(m, Metric) and m.uses_documents for m in self.metrics)
 
     def texts(self, names: Sequence[str], units: Units) -> ComparedTexts:
         """The references, the outputs of these systems, and what is known of each segment, without scores.
@@ -280,14 +301,15 @@ def resolved_metrics(metrics: Metrics) -> list[Any]:
     if not resolved:
         raise InputError("no metrics: expected at least one")
     for m in resolved:
-        if not isinstance(m, NativeMetric | PrecomputedCounts | CorpusFunction):
+        if not isinstance(m, NativeMetric | PrecomputedCounts | CorpusFunction) and not _waits_for_texts(m):
             raise _no_metric(m)
     signatures = [m.signature() for m in resolved]
     if len(set(signatures)) < len(signatures):
         raise InputError(f"the same metric is chosen twice, with the same options: {', '.join(signatures)}")
     for m in resolved:
-        # Native metrics of the same name differ in their options.
-        if not isinstance(m, NativeMetric | StoredCounts) and [n.name for n in resolved].count(m.name) > 1:
+        # Metrics of the registry that have the same name differ in their options.
+        is_ours = isinstance(m, NativeMetric | StoredCounts) or _waits_for_texts(m)
+        if not is_ours and [n.name for n in resolved].count(m.name) > 1:
             raise InputError(f"two metrics are called {m.name}: rename the one that is not built in")
     return resolved
 

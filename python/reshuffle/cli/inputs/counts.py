@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, listed, unknown_name
-from ...metrics.native import NativeMetric
 from ...metrics.stored import CountsFile, open_counts
 from ...options.files import SetFiles
 from ..metric_options import MetricChoice, flag
+
+if TYPE_CHECKING:
+    from ...metrics.counted import NamedMetric
 
 
 def check_no_flags(path: str, metric_options: Mapping[str, Any]) -> None:
@@ -40,7 +42,7 @@ def names_in_counts(path: str, systems: Mapping[str, str] | Sequence[str], folde
 
 
 def chosen_counts(
-    files: SetFiles, chosen: Sequence[MetricChoice], metrics: Sequence[NativeMetric], least: int
+    files: SetFiles, chosen: Sequence[MetricChoice], metrics: Sequence[NamedMetric], least: int
 ) -> CountsFile:
     """The counts of the systems, by default all, under these metrics, by default all. Expects ``least`` systems.
 
@@ -64,9 +66,7 @@ def chosen_counts(
     return _under(path, counts, chosen, metrics) if chosen else counts
 
 
-def _under(
-    path: str, counts: CountsFile, chosen: Sequence[MetricChoice], metrics: Sequence[NativeMetric]
-) -> CountsFile:
+def _under(path: str, counts: CountsFile, chosen: Sequence[MetricChoice], metrics: Sequence[NamedMetric]) -> CountsFile:
     """The counts under some of their metrics."""
     found = []
     for choice, m in zip(chosen, metrics, strict=True):

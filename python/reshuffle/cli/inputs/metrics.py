@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, Option
-from ...metrics.native import NativeMetric, metric
+from ...metrics.native import metric
 from ..metric_options import MetricChoice, flag, flags
+
+if TYPE_CHECKING:
+    from ...metrics.counted import NamedMetric
 
 
 def metric_flags(options: dict[str, Any]) -> dict[str, Any]:
@@ -16,7 +19,7 @@ def metric_flags(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def metrics_of(chosen: Sequence[MetricChoice], flags_of: Mapping[str, Any]) -> list[NativeMetric]:
+def metrics_of(chosen: Sequence[MetricChoice], flags_of: Mapping[str, Any]) -> list[NamedMetric]:
     """The metrics with their options: those after a metric's name take precedence over flags.
 
     Each metric gets those of the flags that it has.
@@ -32,7 +35,7 @@ def metrics_of(chosen: Sequence[MetricChoice], flags_of: Mapping[str, Any]) -> l
     ]
 
 
-def _metric(name: str, options: dict[str, Any]) -> NativeMetric:
+def _metric(name: str, options: dict[str, Any]) -> NamedMetric:
     try:
         return metric(name, **options)
     except InputError as error:

@@ -187,6 +187,9 @@ class ScoreFiles:
         found = {}
         for keys in of_file.values():
             source, _, format_name = opened(wanted[keys[0]], self.input_format, self.files.max_input)
+            if self.files.qrels is not None:
+                found.update(self._of_run(source, self.files.qrels, keys))
+                continue
             log = self._log(source)
             for key in keys:
                 name = split_name(wanted[key])[1]
@@ -198,6 +201,13 @@ class ScoreFiles:
                     wanted[key], self._in_table(key[0], source, name, format_name), format_name in BY_FILE
                 )
         return {key: found[key] for key in wanted}
+
+    def _of_run(self, run: Source, qrels: str, keys: Sequence[tuple[str, int]]) -> dict[tuple[str, int], _InFile]:
+        """The scores of queries under each measure, from the documents that a system retrieved for them."""
+        from ...data.retrieval import scores_of_run
+
+        judged = type(run).read(qrels, "relevance judgments", self.files.max_input)
+        return {key: _InFile(run.file, log=scores_of_run(run, judged, key[0])) for key in keys}
 
     def _in_table(
         self, metric: str, source: Source, name: str | None, format_name: str
@@ -215,7 +225,7 @@ class ScoreFiles:
         )
 
     def _log(self, source: Source) -> ScoreFile | None:
-        if self.input_format is not None or not may_be_log(source.file):
+        if self.input_format is not None or not may_be_log(source):
             return None
         from ...data.joined_scores import open_log
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from attrs import evolve
 
 from ...data.alignment import check_parses
 from ...data.corpus import Corpus, read_corpus, system_names
 from ...data.count_files import is_count_file, read_arrays
 from ...data.file_names import check_order
 from ...data.files import STDIN, check_stdin, display_name
+from ...data.formats import INPUT_FORMATS, Source, format_of
 from ...data.formats.base import Column
 from ...data.reading import read_columns, read_groups, split_name
+from ...data.scores import TABLES
 from ...errors import InputError, listed
 from ...metrics.native import NativeMetric
 from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores
@@ -29,7 +33,10 @@ from .folders import of_single_systems
 from .metrics import metrics_of
 from .score_files import Groups, ReadScores, ScoreFiles, wrong_number_of_files
 
-OnTexts: TypeAlias = NativeMetric | OwnTexts
+if TYPE_CHECKING:
+    from ...metrics.counted import NamedMetric
+
+OnTexts: TypeAlias = "NamedMetric | OwnTexts"
 
 
 @dataclass(frozen=True)
@@ -39,7 +46,7 @@ class Input:
     files: SetFiles
     systems: Mapping[str, str]
     """The file of each system, or its name in a file of counts."""
-    metrics: Sequence[NativeMetric]
+    metrics: Sequence[NamedMetric]
     """The metrics on texts."""
     counts: CountsFile | None = None
     """What takes the place of texts."""
@@ -60,6 +67,7 @@ class Input:
         if reference is not None and in_file and not chosen:
             check_no_flags(reference, files.metric_options)
         metrics = metrics_of(chosen, files.metric_options)
+        files = _with_ids_of_columns(files)
         if in_file:
             counts = chosen_counts(files, chosen, metrics, least)
             found = cls(files, {name: name for name in counts.systems}, [], counts, **others)
@@ -97,7 +105,8 @@ class Input:
         files, scores = self.files, [_in_order(each) for each in self.files.numbers.values()]
         texts = files.references[:1] if self.counts is not None else files.references
         systems = self.systems.values() if files.references and self.counts is None else ()
-        ids = [path for path in (files.documents, files.strata, files.source) if path is not None]
+        others = files.documents, files.strata, files.source, files.qrels
+        ids = [path for path in others if path is not None]
         return [*texts, *systems, *files.parses, *(file for each in scores for file in each), *ids]
 
     @property
@@ -112,7 +121,7 @@ class Input:
         return {file: own for own, file in self.systems.items()}.get(name, name)
 
     @property
-    def known_metrics(self) -> list[NativeMetric | StoredCounts]:
+    def known_metrics(self) -> list[NamedMetric | StoredCounts]:
         """The metrics on texts, or those of the file of counts."""
         return [*self.metrics, *(self.counts or ())]
 
@@ -226,6 +235,29 @@ class Input:
         return OwnTexts(m, references, systems, self.threads)
 
 
+def _with_ids_of_columns(files: SetFiles) -> SetFiles:
+    """The same files, with ``FILE#NAME`` for ``--docs NAME`` and ``--strata NAME`` if NAME is a column of the first."""
+    found = {
+        group: _in_first_file(files, path)
+        for group, path in (("documents", files.documents), ("strata", files.strata))
+        if path is not None
+    }
+    return evolve(files, **found) if found else files
+
+
+def _in_first_file(files: SetFiles, path: str) -> str:
+    """The column of the first file that has this name, if there is one, and no such file."""
+    named = [file for each in files.numbers.values() for file in _in_order(each)]
+    file = split_name(next(iter([*files.references, *named]), STDIN))[0]
+    name = files.input_format or format_of(file)
+    names = INPUT_FORMATS[name].names if name in TABLES else None
+    is_name = split_name(path)[1] is None and not Path(path).exists()
+    if file == STDIN or names is None or not is_name or not Path(file).is_file():
+        return path
+    known = names(Source.read(file, "a line for each segment", files.max_input))
+    return f"{file}#{path}" if path in known else path
+
+
 def _in_order(files: Mapping[str, str] | Sequence[str]) -> Sequence[str]:
     """Files by the names of systems, or in a list, as a list."""
     return list(files.values()) if isinstance(files, Mapping) else files
@@ -250,6 +282,10 @@ def _check_options_of_scores(files: SetFiles) -> None:
         check_name("--lower-is-better", name, [*files.scores, *counted])
     if files.scores:
         return
+    if files.qrels is not None:
+        raise InputError(
+            f"--qrels {files.qrels} needs --scores: name a measure and runs, as in --scores nDCG@10 RUN RUN"
+        )
     if files.missing != "error":
         raise InputError(f"--missing {files.missing} needs --scores: other metrics have no missing scores")
     if files.unmatched != "error":
@@ -280,7 +316,7 @@ def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
     raise InputError(f"{wanted}, got {', '.join(map(display_name, systems)) or 'none'}{hint}")
 
 
-def _check_parses(files: SetFiles, metrics: Sequence[NativeMetric]) -> None:
+def _check_parses(files: SetFiles, metrics: Sequence[NamedMetric]) -> None:
     if not files.references:
         raise InputError("no REF: --parses takes all files up to the next option, so put it last")
     if not any(m.reads_parses for m in metrics):

@@ -17,6 +17,7 @@ from ...options.list_files import TuneFiles
 from ...options.tuning import Tune
 from ...tune import NBest, Weights, command_decoder, read_weights, simulated_decoder, tune
 from ...tune.decoders import Decoder
+from ...tune.lists import additive
 from ...tune.options import Optimizer
 from ...tune.problem import BY_SENTENCE_BLEU, shared_options
 from ...tune.weights import read_named_weights
@@ -76,7 +77,7 @@ def _metrics(optimizer: Optimizer, options: dict[str, Any]) -> tuple[NativeMetri
     if sentence is None and optimizer.optimises == "sentence" and chosen.name in BY_SENTENCE_BLEU:
         sentence = MetricChoice("sentbleu", shared_options(chosen.options, "sentbleu"))
     metric, *others = metrics_of([chosen, *([] if sentence is None else [sentence])], metric_flags(options))
-    return metric, others[0] if others else None
+    return additive(metric), additive(others[0]) if others else None
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

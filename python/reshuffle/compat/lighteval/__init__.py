@@ -171,11 +171,12 @@ def _metric_of(aggregation: Aggregation) -> NativeMetric | None:
     inherits = all(getattr(type(owner), name, None) is getattr(Host, name) for name in ("compute_corpus", "get_metric"))
     if not inherits or getattr(aggregation, "__name__", None) != "compute_corpus":
         return None
+    native: Callable[..., NativeMetric] = metric
     makers = {
-        "bleu": partial(metric, "bleu", trg_lang=owner.lang) if owner.lang else partial(metric, "bleu"),
-        "chrf": partial(metric, "chrf"),
-        "chrf++": partial(metric, "chrf", word_order=2),
-        "ter": partial(metric, "ter", asian_support=owner.lang != ""),
+        "bleu": partial(native, "bleu", trg_lang=owner.lang) if owner.lang else partial(native, "bleu"),
+        "chrf": partial(native, "chrf"),
+        "chrf++": partial(native, "chrf", word_order=2),
+        "ter": partial(native, "ter", asian_support=owner.lang != ""),
     }
     return makers[owner.metric_type]() if owner.metric_type in makers else None
 

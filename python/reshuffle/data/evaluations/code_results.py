@@ -1,0 +1,167 @@
+"""pass@k of generated programs: results of human-eval and EvalPlus, and numbers of samples and of correct ones."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...errors import InputError, quoted
+from ...validate import check_integer
+from ..formats.base import Source, shown_json
+from ._joined import Record, joined_cells
+from .base import Cells, ScoreFormat, ScoreOptions
+from .lm_eval_samples import objects
+
+PASS_AT = "pass@"
+# EvalPlus: programs that pass its additional tests, too.
+PLUS = "plus "
+OF_EVALPLUS = re.compile(r'\s*\{\s*"date"\s*:\s*"[^"]*"\s*,\s*"hash"\s*:')
+
+
+def pass_at_k(n: int, c: int, k: int) -> float:
+    """The chance that at least one of k samples of a problem is correct, estimated from n of which c are.
+
+    1 − C(n − c, k)/C(n, k) ([Chen et al. 2021](https://arxiv.org/abs/2107.03374)), without large binomials. The pass@k
+    of a model is the mean over problems: pass these numbers to :class:`reshuffle.SegmentScores`. Problems are the
+    segments, never their samples.
+
+    Parameters
+    ----------
+    n, c : int
+        The number of samples of the problem, and how many of them are correct.
+    k : int
+        At most n.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> pass_at_k(20, 6, 1), round(pass_at_k(20, 6, 5), 4), pass_at_k(10, 0, 3)
+    (0.3, 0.8709, 0.0)
+    """
+    n, c, k = check_integer("n", n, 1), check_integer("c", c, 0), check_integer("k", k, 1)
+    if c > n or k > n:
+        raise InputError(f"expected at most n = {n:,} samples as c and k, got {c:,} and {k:,}")
+    # The ratio of binomials is the same with c and k exchanged, so the smaller one can be the number of factors.
+    few, many = sorted((c, k))
+    if few == 1:  # without the rounding error of the subtraction
+        return many / n
+    return 1 - math.prod((n - many - i) / (n - i) for i in range(few))
+
+
+class Problems(NamedTuple):
+    """The line of each problem, its number of samples, and how many of them pass: its tests, and those of EvalPlus."""
+
+    source: Source
+    counts: Mapping[str, tuple[int, int, Mapping[str, int]]]
+
+
+def names(file: Problems, options: ScoreOptions) -> tuple[list[str], bool]:
+    """See :class:`ScoreFormat`: ``pass@1`` (the obvious one) to ``pass@n``, and with EvalPlus ``plus pass@1``."""
+    least = min(n for _, n, _ in file.counts.values())
+    kinds = next(iter(file.counts.values()))[2]
+    return [f"{kind}{PASS_AT}{k}" for kind in kinds for k in range(1, least + 1)], True
+
+
+def read(file: Problems, metric: str, options: ScoreOptions) -> Cells:
+    """See :class:`ScoreFormat`. Problems are the segments."""
+    kind, _, k = metric.partition(PASS_AT)
+    system = Path(file.source.file).stem
+    records = [
+        Record(system, problem, pass_at_k(n, passed[kind], int(k)), line)
+        for problem, (line, n, passed) in file.counts.items()
+    ]
+    return joined_cells(metric, records)
+
+
+def _counted(source: Source, samples: Iterable[tuple[int, str, Mapping[str, bool]]]) -> Problems:
+    """From samples, each with its line, its problem and whether it passes."""
+    found: dict[str, tuple[int, int, dict[str, int]]] = {}
+    for line, problem, passes in samples:
+        first, n, passed = found.get(problem, (line, 0, dict.fromkeys(passes, 0)))
+        found[problem] = first, n + 1, {kind: passed.get(kind, 0) + passes[kind] for kind in passes}
+    if not found:
+        source.fail("expected results of samples, got none")
+    return Problems(source, found)
+
+
+def _from_human_eval(source: Source) -> Problems:
+    """A sample on each line, or the numbers of a problem."""
+    lines = objects(source)
+    if lines and "passed" not in lines[0][1]:
+        return _from_numbers(source, lines)
+    return _counted(
+        source, ((line, _id(source, each, line), {"": _passed(source, each, line)}) for line, each in lines)
+    )
+
+
+def _from_numbers(source: Source, lines: list[tuple[int, dict[str, Any]]]) -> Problems:
+    found: dict[str, tuple[int, int, Mapping[str, int]]] = {}
+    for line, each in lines:
+        n, c = each.get("n"), each.get("c")
+        if type(n) is not int or type(c) is not int or not 0 <= c <= n or n < 1:
+            got = f"{shown_json(n)} and {shown_json(c)}"
+            source.fail(f"expected numbers of samples and of correct ones as 'n' and 'c', got {got}", line)
+        problem = _id(source, each, line)
+        if problem in found:
+            source.fail(f"the problem {quoted(problem)} occurs twice", line)
+        found[problem] = line, n, {"": c}
+    return Problems(source, found)
+
+
+def _id(source: Source, sample: Mapping[str, Any], line: int) -> str:
+    problem = sample.get("task_id")
+    if isinstance(problem, bool) or not isinstance(problem, str | int):
+        source.fail(f"expected the id of a problem as 'task_id', got {shown_json(problem)}", line)
+    return str(problem)
+
+
+def _passed(source: Source, sample: Mapping[str, Any], line: int) -> bool:
+    passed = sample.get("passed")
+    if not isinstance(passed, bool):
+        source.fail(f"expected true or false as 'passed', got {shown_json(passed)}", line)
+    return passed
+
+
+def _from_evalplus(source: Source) -> Problems:
+    """EvalPlus 0.3: for each problem a list of samples, with the status of its own tests and of EvalPlus's."""
+    try:
+        document = json.loads(source.text())
+        samples = [(problem, each) for problem, own in document["eval"].items() for each in own]
+        found = [(problem, each["base_status"], each["plus_status"]) for problem, each in samples]
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        source.fail(
+            "expected the results of EvalPlus 0.3, lists of samples with a 'base_status' and a 'plus_status' in 'eval'"
+        )
+    passes = [
+        {"": base == "pass", **({} if plus is None else {PLUS: base == plus == "pass"})} for _, base, plus in found
+    ]
+    return _counted(source, ((1, problem, each) for (problem, *_), each in zip(found, passes, strict=True)))
+
+
+def _is_human_eval(file: str, line: str) -> bool:
+    keys = ('"passed"', '"completion"') if '"passed"' in line else ('"n"', '"c"')
+    return line.lstrip().startswith("{") and '"task_id"' in line and all(key in line for key in keys)
+
+
+HUMAN_EVAL = ScoreFormat(
+    "a sample of human-eval on each line (task_id, passed), or a problem with its numbers n and c",
+    _is_human_eval,
+    names,
+    read,
+    _from_human_eval,
+)
+EVALPLUS = ScoreFormat(
+    "the results of EvalPlus", lambda file, line: OF_EVALPLUS.match(line) is not None, names, read, _from_evalplus
+)

@@ -1,0 +1,206 @@
+"""Metrics of :mod:`.in_python`: :class:`TextMetric` before and :class:`CountedTexts` after their texts are known.
+
+How many counts a segment has can depend on the texts: three for each label, for example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _core, signature
+from ..data.corpus import Corpus
+from ..errors import InputError, Option
+from ..settings import DocumentIds
+from ..validate import check_name, check_text
+from .base import Counts, Metric, Scores, core_scores
+from .in_python import IN_PYTHON
+from .in_python.base import Spec, Texts
+from .native import NativeMetric
+from .precomputed import CountsOfFormula
+
+
+@dataclass(frozen=True)
+class TextMetric(Metric):
+    """A metric that is counted in Python. Create it with :func:`reshuffle.metric`."""
+
+    key: str
+    options: Mapping[str, Any]
+
+    waits_for_texts = True
+
+    def __post_init__(self) -> None:
+        check_name("metric", self.key, list(IN_PYTHON))
+        object.__setattr__(self, "options", _checked(self.spec, self.options))
+        object.__setattr__(self, "name", self.spec.shown)
+
+    def __hash__(self) -> int:
+        return hash((self.key, *sorted(self.options.items())))
+
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        return f"metric({self.key!r}{options})"
+
+    @property
+    def spec(self) -> Spec:
+        """Its description."""
+        return IN_PYTHON[self.key]
+
+    @property
+    def source(self) -> str | None:
+        """See :attr:`Metric.source`."""
+        return self.spec.source or None
+
+    @property
+    def reads_parses(self) -> bool:
+        """See :attr:`Metric.reads_parses`."""
+        return self.spec.reads_parses
+
+    @property
+    def uses_documents(self) -> bool:
+        """Whether the counts depend on the documents."""
+        return self.spec.uses_documents
+
+    def of_texts(self, corpus: Corpus, documents: DocumentIds | None = None) -> CountedTexts:
+        """The metric with the counts of these texts. ``documents`` has the id of each segment's document."""
+        texts = Texts(self.name, corpus.references, corpus.systems, documents)
+        found = self.spec.count(texts, _all_options(self.spec, self.options))
+        formula = TextFormula(self.key, self.options, tuple(found.columns))
+        return CountedTexts(self, formula, {name: formula.whole(rows) for name, rows in found.counts.items()})
+
+    def score(self, totals: ArrayLike) -> Scores:
+        """Not known before the texts are."""
+        raise InputError(f"{self.name} scores texts only: what its counts are depends on them")
+
+    def signature(self, n_references: str | None = None) -> str:
+        """See :meth:`Metric.signature`."""
+        options = self.spec.signature(_all_options(self.spec, self.options))
+        return signature.for_metric(self.name, options, n_references)
+
+
+@dataclass(frozen=True)
+class TextFormula(Metric):
+    """What scores sums of the counts that a :class:`TextMetric` found in texts.
+
+    ``counted`` are the names of the counts; of a mean there is one, the score.
+    """
+
+    key: str
+    options: Mapping[str, Any]
+    counted: tuple[str, ...]
+    core: _core.Metric = field(init=False, repr=False, compare=False)
+    is_mean: bool = field(init=False, repr=False, compare=False)
+    decimals: int | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        metric = TextMetric(self.key, self.options)
+        spec = metric.spec
+        if spec.formula is None:
+            core = _core.Metric.mean(spec.shown, spec.steps, True)
+        else:
+            text = spec.formula(self.counted, _all_options(spec, metric.options))
+            core = _core.Metric.expression(spec.shown, text, [(f"c{i}", 1.0) for i in range(len(self.counted))], True)
+        object.__setattr__(self, "name", metric.name)
+        object.__setattr__(self, "core", core)
+        object.__setattr__(self, "is_mean", spec.formula is None)
+        # A mean with these decimals is off by at most 1 in the last: half from the steps, half from its rounding.
+        object.__setattr__(self, "decimals", round(np.log10(spec.steps)) if spec.steps > 1 else None)
+
+    @classmethod
+    def of_columns(cls, key: str, options: Mapping[str, Any], columns: Sequence[str]) -> TextFormula:
+        """The formula whose :attr:`columns` these are."""
+        is_mean = IN_PYTHON[key].formula is None
+        return cls(key, options, tuple(columns[:-1] if is_mean else columns))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.key, self.options, self.counted)
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the K counts of a segment."""
+        return [*self.counted, *(["segments"] if self.is_mean else [])]
+
+    def whole(self, rows: np.ndarray[Any, Any]) -> Counts:
+        """The counts of segments; of a mean, from their scores."""
+        if not self.is_mean:
+            return rows.astype(np.int64, copy=False)
+        scores = np.rint(rows * IN_PYTHON[self.key].steps).astype(np.int64)
+        return np.stack([scores, np.ones_like(scores)], axis=1)
+
+    def score(self, totals: ArrayLike) -> Scores:
+        """See :meth:`Metric.score`."""
+        return core_scores(self.core, totals)
+
+    def details(self, totals: Counts) -> Mapping[str, float]:
+        """See :meth:`Metric.details`."""
+        return IN_PYTHON[self.key].details(self.columns, totals.tolist())
+
+    def signature(self, n_references: str | None = None) -> str:
+        """See :meth:`Metric.signature`."""
+        return TextMetric(self.key, self.options).signature(n_references)
+
+
+@dataclass(frozen=True, eq=False)
+class CountedTexts(CountsOfFormula):
+    """A :class:`TextMetric` with the counts of texts."""
+
+    metric: TextMetric
+    formula: TextFormula
+    counts: Mapping[str, Counts] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.formula.name)
+        object.__setattr__(self, "core", self.formula.core)
+        object.__setattr__(self, "is_mean", self.formula.is_mean)
+        object.__setattr__(self, "decimals", self.formula.decimals)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.metric, self.formula, self.counts)
+
+    @property
+    def key(self) -> str:
+        """The name of the metric, as for :func:`reshuffle.metric`."""
+        return self.metric.key
+
+    @property
+    def uses_documents(self) -> bool:
+        """See :attr:`Metric.uses_documents`."""
+        return self.metric.uses_documents
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the K counts of a segment."""
+        return self.formula.columns
+
+    def reported_segment_scores(self, names: Sequence[str], counts: Counts) -> Scores:
+        """See :meth:`Metric.reported_segment_scores`."""
+        return self.formula.reported_segment_scores(names, counts)
+
+    def signature(self, n_references: str | None = None) -> str:
+        """See :meth:`Metric.signature`."""
+        return self.metric.signature(n_references)
+
+
+def _all_options(spec: Spec, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with their defaults."""
+    return {option.name: option.default for option in spec.options} | dict(options)
+
+
+def _checked(spec: Spec, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options; :class:`InputError` for one that the metric has not, or a value that it cannot have."""
+    known = {option.name: option for option in spec.options}
+    for name, value in options.items():
+        check_name(f"{spec.name} option", name, list(known))
+        if known[name].choices:
+            check_name(Option(name), value, known[name].choices)
+        elif value is not None:
+            check_text(name, value)
+    return dict(options)
+
+
+# What -m and names choose.
+NamedMetric: TypeAlias = NativeMetric | TextMetric

@@ -1,0 +1,26 @@
+"""Metrics that are counted in Python: of answers, labels and spans.
+
+To add one, write its :class:`~.base.Spec` and its counting in a module, and list it in :data:`IN_PYTHON`. Its name is
+also in ``IN_PYTHON`` of :mod:`reshuffle.names`. The formulas of sums are evaluated in Rust.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from . import answers, labels, spans
+from .base import Spec
+
+IN_PYTHON: Mapping[str, Spec] = {
+    spec.name: spec
+    for spec in (
+        answers.EXACT,
+        answers.F1,
+        labels.ACCURACY,
+        labels.MICRO_F1,
+        labels.MACRO_F1,
+        labels.MCC,
+        labels.KAPPA,
+        spans.SPAN_F1,
+    )
+}

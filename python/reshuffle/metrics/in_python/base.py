@@ -1,0 +1,85 @@
+"""What metrics that are counted in Python share. This module does not import numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ...errors import SEGMENT_MESSAGE, InputError, quoted
+from ..specs import MetricSpec
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Options = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Spec(MetricSpec):
+    """A metric that is counted in Python, by the name after ``-m``."""
+
+    shown: str
+    """Its name in reports."""
+    counts: str
+    """What is counted of a segment, for people."""
+    count: Callable[[Texts, Options], Found]
+    signature: Callable[[Options], list[tuple[str, str]]]
+    """What is in the signature: names and values."""
+    formula: Callable[[Sequence[str], Options], str] | None = None
+    """The formula of sums, from the names of the counts; column i is called ``ci`` there. None for a mean."""
+    details: Callable[[Sequence[str], Sequence[int]], dict[str, float]] = lambda columns, totals: {}
+    """What else a report shows of the score, from the names of the counts and their sums."""
+    uses_documents: bool = False
+    """Whether the counts depend on the documents."""
+    steps: float = 1.0
+    """For a mean: scores are rounded to multiples of 1/steps, so that sums are exact."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The counts of each system, (S, K), and the names of the K counts. Of a mean, the score of each segment, (S,)."""
+
+    columns: Sequence[str]
+    counts: Mapping[str, NDArray[np.generic]]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What is counted: columns of references, outputs, and the id of each segment's document, if there are any."""
+
+    metric: str
+    references: Sequence[Sequence[str | None]]
+    systems: Mapping[str, Sequence[str]]
+    documents: Sequence[object] | NDArray[Any] | None = None
+
+    def __post_init__(self) -> None:
+        for i, column in enumerate(self.references, 1):
+            self._check(f"reference {i}", column, True)
+        for name, lines in self.systems.items():
+            self._check(name, lines, False)
+
+    def _check(self, what: str, lines: Sequence[object], may_be_missing: bool) -> None:
+        if {*map(type, lines)} <= ({str, type(None)} if may_be_missing else {str}):
+            return
+        for segment, line in enumerate(lines):
+            if not isinstance(line, str) and not (may_be_missing and line is None):
+                self.fail(what, segment, f"expected a string, got {quoted(line)}")
+
+    @property
+    def only_reference(self) -> list[str]:
+        """The reference of each segment; :class:`InputError` unless there is exactly one."""
+        if len(self.references) != 1:
+            raise InputError(
+                f"{self.metric} compares with one label for each segment, got {len(self.references)} columns of "
+                "references: accuracy, exact and f1 accept several"
+            )
+        for segment, line in enumerate(self.references[0]):
+            if line is None:
+                self.fail("the reference", segment, "the label is missing")
+        return [line for line in self.references[0] if line is not None]
+
+    def fail(self, what: str, segment: int, problem: str) -> NoReturn:
+        """Raise :class:`InputError` for a segment, counted from 0."""
+        raise InputError(SEGMENT_MESSAGE, what=f"{self.metric}, {what}", segment=segment + 1, problem=problem)

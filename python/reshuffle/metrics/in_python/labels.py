@@ -1,0 +1,219 @@
+"""Accuracy, F1, Matthews correlation and Cohen's kappa of labels: a line of text is a label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ..specs import OptionSpec
+from .base import Found, Options, Spec, Texts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+WITHOUT = OptionSpec(
+    "without", "a label that is no class of its own, such as O or none, and is left out", "text", None, None, [], None
+)
+LABELS = OptionSpec(
+    "labels",
+    "classes of the mean: those in the gold labels, or also those that only the system has",
+    "choice",
+    None,
+    None,
+    ["both", "gold"],
+    "both",
+)
+
+
+def _codes(columns: Iterable[Sequence[str]]) -> tuple[list[str], list[NDArray[np.int64]]]:
+    """The labels of several columns, sorted, and each column as indices."""
+    import numpy as np
+
+    columns = list(columns)
+    known = sorted({label for column in columns for label in {*column}})
+    index = {label: i for i, label in enumerate(known)}
+    return known, [np.array([index[label] for label in column], dtype=np.int64) for column in columns]
+
+
+def _accuracy(texts: Texts, options: Options) -> Found:
+    import numpy as np
+
+    def hits(lines: Sequence[str]) -> NDArray[np.bool_]:
+        equal = [[line == gold for line, gold in zip(lines, column, strict=True)] for column in texts.references]
+        any_of_them: NDArray[np.bool_] = np.array(equal).max(axis=0)
+        return any_of_them
+
+    return Found(("hit",), {name: hits(lines).astype(np.float64) for name, lines in texts.systems.items()})
+
+
+def _micro(texts: Texts, options: Options) -> Found:
+    """Correct, predicted and gold labels, but for the one that is left out."""
+    import numpy as np
+
+    without = options["without"]
+    gold = texts.only_reference
+    is_gold = [label != without for label in gold]
+
+    def counts(lines: Sequence[str]) -> NDArray[np.int64]:
+        predicted = [label != without for label in lines]
+        correct = [own and line == label for own, line, label in zip(predicted, lines, gold, strict=True)]
+        return np.array([correct, predicted, is_gold], dtype=np.int64).T
+
+    return Found(("correct", "predicted", "gold"), {name: counts(lines) for name, lines in texts.systems.items()})
+
+
+def micro_formula(columns: Sequence[str], options: Options) -> str:
+    """F1 of three sums: correct, predicted and gold."""
+    return "2 * c0 / (c1 + c2)"
+
+
+def by_class(names: Sequence[str]) -> list[str]:
+    """The names of three counts of each class."""
+    return [f"{what} {name}" for name in names for what in ("correct", "predicted", "gold")]
+
+
+def micro_details(columns: Sequence[str], totals: Sequence[int]) -> dict[str, float]:
+    """Precision, recall and the three sums."""
+    correct, predicted, gold = totals
+    ratios = {"precision": correct / max(predicted, 1), "recall": correct / max(gold, 1)}
+    return ratios | dict(zip(columns, totals, strict=True))
+
+
+def macro_details(columns: Sequence[str], totals: Sequence[int]) -> dict[str, float]:
+    """The F1 of each class."""
+    sums = [totals[i : i + 3] for i in range(0, len(totals), 3)]
+    scores = [2 * correct / max(predicted + gold, 1) for correct, predicted, gold in sums]
+    return {name.removeprefix("correct "): score for name, score in zip(columns[::3], scores, strict=True)}
+
+
+def macro_formula(columns: Sequence[str], options: Options) -> str:
+    """The mean of F1 over the classes that occur, of sums as :func:`by_class` names them."""
+    starts = range(0, len(columns), 3)
+    scores = ",".join(f"2*c{i}/(c{i + 1}+c{i + 2})" for i in starts)
+    occur = ",".join(f"(c{i + 2}>0)" if options.get("labels") == "gold" else f"(c{i + 1}+c{i + 2}>0)" for i in starts)
+    return f"sum({scores})/sum({occur})"
+
+
+def _macro(texts: Texts, options: Options) -> Found:
+    """Three counts of each label: :func:`by_class`."""
+    import numpy as np
+
+    labels, (gold, *outputs) = _codes([texts.only_reference, *texts.systems.values()])
+    kept = [i for i, label in enumerate(labels) if label != options["without"]]
+    place = np.full(len(labels), -1)
+    place[kept] = np.arange(len(kept))
+    rows = np.arange(len(gold))
+
+    def counts(output: NDArray[np.int64]) -> NDArray[np.int64]:
+        found = np.zeros((len(gold), len(kept), 3), dtype=np.int64)
+        for own, what in ((output[output == gold], 0), (output, 1), (gold, 2)):
+            at = rows[output == gold] if what == 0 else rows
+            is_kept = place[own] >= 0
+            found[at[is_kept], place[own][is_kept], what] = 1
+        return found.reshape(len(gold), -1)
+
+    columns = by_class([labels[i] for i in kept])
+    return Found(columns, {name: counts(own) for name, own in zip(texts.systems, outputs, strict=True)})
+
+
+def _agreement(texts: Texts, options: Options) -> Found:
+    """Correct labels, all labels, and how often each label is predicted and how often it is gold."""
+    import numpy as np
+
+    labels, (gold, *outputs) = _codes([texts.only_reference, *texts.systems.values()])
+    rows = np.arange(len(gold))
+
+    def counts(output: NDArray[np.int64]) -> NDArray[np.int64]:
+        found = np.zeros((len(gold), 2 + 2 * len(labels)), dtype=np.int64)
+        found[:, 0] = output == gold
+        found[:, 1] = 1
+        found[rows, 2 + 2 * output] = 1
+        found[rows, 3 + 2 * gold] = 1
+        return found
+
+    columns = ["correct", "labels", *(f"{what} {label}" for label in labels for what in ("predicted", "gold"))]
+    return Found(columns, {name: counts(own) for name, own in zip(texts.systems, outputs, strict=True)})
+
+
+def _products(columns: Sequence[str], first: int, second: int) -> str:
+    """The sum over the labels of the product of two of their counts: 0 is predicted, 1 is gold."""
+    terms = [f"c{i + first}**2" if first == second else f"c{i}*c{i + 1}" for i in range(2, len(columns), 2)]
+    return f"sum({','.join(terms)})"
+
+
+def _mcc_formula(columns: Sequence[str], options: Options) -> str:
+    sides = "*".join(f"(c1**2-{_products(columns, side, side)})" for side in (0, 1))
+    return f"(c0*c1-{_products(columns, 0, 1)})/sqrt({sides})"
+
+
+def _kappa_formula(columns: Sequence[str], options: Options) -> str:
+    by_chance = _products(columns, 0, 1)
+    return f"(c0*c1-{by_chance})/(c1**2-{by_chance})"
+
+
+def _case(options: Options) -> list[tuple[str, str]]:
+    return [("case", "mixed")]
+
+
+def _micro_signature(options: Options) -> list[tuple[str, str]]:
+    return [*_case(options), *([] if options["without"] is None else [("without", options["without"])])]
+
+
+def _macro_signature(options: Options) -> list[tuple[str, str]]:
+    return [*_micro_signature(options), ("labels", options["labels"])]
+
+
+ACCURACY = Spec(
+    "accuracy", "share of lines that equal a reference", "", False, [], "accuracy", "score", _accuracy, _case
+)
+MICRO_F1 = Spec(
+    "micro-f1",
+    "F1 of all labels together; without a label that is left out it is the accuracy",
+    "",
+    False,
+    [WITHOUT],
+    "micro-F1",
+    "correct, predicted, gold",
+    _micro,
+    _micro_signature,
+    micro_formula,
+    micro_details,
+)
+MACRO_F1 = Spec(
+    "macro-f1",
+    "mean over the labels of the F1 of each",
+    "",
+    False,
+    [LABELS, WITHOUT],
+    "macro-F1",
+    "correct, predicted and gold of each label",
+    _macro,
+    _macro_signature,
+    macro_formula,
+    macro_details,
+)
+MCC = Spec(
+    "mcc",
+    "Matthews correlation of labels, also of more than two",
+    "doi:10.1016/j.compbiolchem.2004.09.006",
+    False,
+    [],
+    "MCC",
+    "correct, labels; predicted and gold of each label",
+    _agreement,
+    _case,
+    _mcc_formula,
+)
+KAPPA = Spec(
+    "kappa",
+    "Cohen's kappa: agreement with the gold labels beyond chance",
+    "doi:10.1177/001316446002000104",
+    False,
+    [],
+    "kappa",
+    "correct, labels; predicted and gold of each label",
+    _agreement,
+    _case,
+    _kappa_formula,
+)

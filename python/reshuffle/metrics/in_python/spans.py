@@ -1,0 +1,145 @@
+"""F1 of spans from tags in BIO, as by seqeval: names, chunks, arguments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from ...errors import InputError, quoted
+from ..specs import OptionSpec
+from .base import Found, Options, Spec, Texts
+from .labels import by_class, macro_details, macro_formula, micro_details, micro_formula
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# First and last token, and type.
+Span = tuple[int, int, str]
+# The letters of tags; in mode strict only the first three.
+LETTERS = "OBIES"
+MODE = OptionSpec(
+    "mode",
+    "as in seqeval: default also takes E- and S-, and lets a span begin with I-; strict is IOB2, where I- without B- "
+    "is no span",
+    "choice",
+    None,
+    None,
+    ["default", "strict"],
+    "default",
+)
+AVERAGE = OptionSpec(
+    "average",
+    "micro for all spans together, macro for the mean over their types",
+    "choice",
+    None,
+    None,
+    ["micro", "macro"],
+    "micro",
+)
+
+
+def spans_of(tags: Sequence[str], strict: bool = False) -> list[Span]:
+    """The spans of a sentence. :class:`ValueError` for a tag that is none.
+
+    >>> spans_of(["B-PER", "I-PER", "O", "I-LOC"]), spans_of(["B-PER", "I-PER", "O", "I-LOC"], strict=True)
+    ([(0, 1, 'PER'), (3, 3, 'LOC')], [(0, 1, 'PER')])
+    """
+    found: list[Span] = []
+    open_at, open_type, before = -1, "", "O"
+    for at, tag in enumerate([*tags, "O"]):
+        letter, _, kind = tag.partition("-")
+        if letter not in LETTERS[: 3 if strict else 5] or len(letter) != 1:
+            raise ValueError(tag)
+        if letter in "IE" and before in "BI" and open_at >= 0 and kind == open_type:
+            before = letter
+            continue
+        if open_at >= 0:
+            found.append((open_at, at - 1, open_type))
+        begins = letter == "B" if strict else letter != "O"
+        open_at, open_type, before = (at if begins else -1), kind, letter
+    return found
+
+
+def _sentences(texts: Texts, lines: Sequence[str]) -> list[tuple[int, list[str]]]:
+    """The tags of each sentence, and its first line: of a line with all tags, or of the lines of a document."""
+    if any(len(line.split()) > 1 for line in texts.only_reference):
+        return [(at, line.split()) for at, line in enumerate(lines)]
+    if texts.documents is None:
+        raise InputError(
+            f"{texts.metric}: each line has one tag: name the sentences by --docs (documents=), or put the tags of a "
+            "sentence on one line, with spaces between them"
+        )
+    at = groupby(range(len(lines)), texts.documents.__getitem__)
+    return [(own[0], [lines[i].strip() for i in own]) for own in (list(group) for _, group in at)]
+
+
+def _count(texts: Texts, options: Options) -> Found:
+    """Correct, predicted and gold spans, on the line where they begin; of each type for the macro average."""
+    import numpy as np
+
+    strict, is_macro = options["mode"] == "strict", options["average"] == "macro"
+    lengths = [len(line.split()) for line in texts.only_reference]
+    for name, lines in texts.systems.items():
+        for at, (line, length) in enumerate(zip(lines, lengths, strict=True)):
+            if len(line.split()) != length:
+                texts.fail(name, at, f"expected {length} tags as in the reference, got {len(line.split())}")
+    expected = _spans(texts, "the reference", texts.only_reference, strict)
+    outputs = {name: _spans(texts, name, lines, strict) for name, lines in texts.systems.items()}
+    types = sorted({kind for spans in (expected, *outputs.values()) for _, (_, _, kind) in spans})
+    place = {kind: i if is_macro else 0 for i, kind in enumerate(types)}
+    shape = len(lengths), max(len(types), 1) if is_macro else 1, 3
+
+    def counts(output: set[tuple[int, Span]]) -> NDArray[np.int64]:
+        found = np.zeros(shape, dtype=np.int64)
+        for what, spans in enumerate((output & expected, output, expected)):
+            for (line, kind), n in Counter((line, place[kind]) for line, (_, _, kind) in spans).items():
+                found[line, kind, what] = n
+        return found.reshape(shape[0], -1)
+
+    columns = by_class(types or ["none"]) if is_macro else ["correct", "predicted", "gold"]
+    return Found(columns, {name: counts(own) for name, own in outputs.items()})
+
+
+def _spans(texts: Texts, what: str, lines: Sequence[str], strict: bool) -> set[tuple[int, Span]]:
+    """Every span with the line where it begins."""
+    per_line = any(len(line.split()) > 1 for line in texts.only_reference)
+    found = set()
+    for first, tags in _sentences(texts, lines):
+        try:
+            spans = spans_of(tags, strict)
+        except ValueError as error:
+            wanted = "O, B-TYPE or I-TYPE" if strict else "O, or B-, I-, E- or S- and a type"
+            texts.fail(what, first, f"expected a tag ({wanted}), got {quoted(str(error))}")
+        found |= {(first if per_line else first + span[0], span) for span in spans}
+    return found
+
+
+def _formula(columns: Sequence[str], options: Options) -> str:
+    return (macro_formula if options["average"] == "macro" else micro_formula)(columns, options)
+
+
+def _details(columns: Sequence[str], totals: Sequence[int]) -> dict[str, float]:
+    return (micro_details if columns[0] == "correct" else macro_details)(columns, totals)
+
+
+def _signature(options: Options) -> list[tuple[str, str]]:
+    return [("mode", options["mode"]), ("average", options["average"])]
+
+
+SPAN_F1 = Spec(
+    "span-f1",
+    "F1 of spans (names, chunks) from BIO tags: a sentence per line, or a tag per line and sentences as --docs",
+    "W03-0419",
+    False,
+    [MODE, AVERAGE],
+    "span-F1",
+    "correct, predicted, gold; of each type for the macro average",
+    _count,
+    _signature,
+    _formula,
+    _details,
+    uses_documents=True,
+)

