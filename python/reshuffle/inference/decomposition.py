@@ -172,6 +172,15 @@ def _nist(metric: NativeMetric) -> Decomposition:
     return Decomposition(("penalty", "information"), parts, partial(shapley, score))
 
 
+def _kinds_of_edits(metric: NativeMetric) -> Decomposition:
+    """Substitutions, deletions and insertions, and the words that stay."""
+
+    def score(parts: Parts) -> Scores:
+        return metric.score(np.stack(parts, axis=-1))
+
+    return Decomposition(tuple(metric.columns), lambda totals: np.moveaxis(totals, -1, 0), partial(shapley, score))
+
+
 # The fixed-point resolution of NIST's information.
 NIST_UNIT = 2.0**28
 
@@ -190,13 +199,17 @@ def _f_score(factor: float, parts: Parts, undefined: float = 0.0) -> Scores:
 
 # The parts of the formulas of metrics, by the names of these; a function returns None for options without parts.
 DECOMPOSITIONS: Mapping[str, Callable[[NativeMetric], Decomposition | None]] = {
+    "asr-wer": _kinds_of_edits,
     "bleu": _bleu,
+    "cer": _kinds_of_edits,
     "chrf": _chrf,
     "chrf++": _chrf,
     "depf": _f1,
     "gtm": _f1,
+    "mer": _kinds_of_edits,
     "meteor": _meteor,
     "nist": _nist,
+    "wil": _kinds_of_edits,
 }
 
 

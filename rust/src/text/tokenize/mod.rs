@@ -60,6 +60,11 @@ pub fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
+/// Punctuation: the general category P of Unicode.
+pub(crate) fn is_punctuation(c: char) -> bool {
+    unicode::class(c) == unicode::Class::Punctuation
+}
+
 /// White space as in Perl's bytes and Java's `\s`: the six characters of ASCII. `char::is_ascii_whitespace` lacks one of
 /// them, the vertical tab.
 pub(crate) const fn is_ascii_space(c: char) -> bool {
