@@ -15,9 +15,9 @@ use crate::error::Result;
 use crate::pool::{Run, Stop, WorkMeter};
 use crate::text::edit::{Kinds, KindsOfEdits, UNKNOWN_WORD};
 use crate::text::ngram::{Token, Vocabulary, each_token};
-use crate::text::tokenize::{char_at, is_punctuation, is_space};
+use crate::text::tokenize::{is_punctuation, is_space, space_at};
 
-const SOURCE: &str = "10.21437/Interspeech.2004-668";
+const SOURCE: &str = "doi:10.21437/Interspeech.2004-668";
 
 /// Edits per word of the reference. Without a reference all words are insertions, and each counts fully.
 const ERROR_RATE: &str = "100 * (substitutions + deletions + insertions) \
@@ -140,13 +140,19 @@ fn remove_punctuation(line: &str, bare: &mut String) {
 
 /// Calls `emit` with every word of a line without white space at its ends.
 fn each_word(line: &str, emit: &mut dyn FnMut(&str)) {
-    let (mut word, mut from) = (0, 0);
-    while let Some(found) = line[from..].find(is_space) {
-        let gap = from + found;
-        from = line.len() - line[gap..].trim_start_matches(is_space).len();
-        if line.as_bytes()[gap] == b' ' || gap + char_at(line, gap).len_utf8() < from {
-            emit(&line[word..gap]);
-            word = from;
+    let (mut word, mut i) = (0, 0);
+    while i < line.len() {
+        let (begins, width) = space_at(line, i);
+        let gap = i;
+        i += width;
+        if begins {
+            while let (true, width) = space_at(line, i) {
+                i += width;
+            }
+            if i > gap + width || line.as_bytes()[gap] == b' ' {
+                emit(&line[word..gap]);
+                word = i;
+            }
         }
     }
     if word < line.len() {
