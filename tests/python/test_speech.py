@@ -325,11 +325,16 @@ def test_errors_of_recordings_equal_meetevals(
 def test_the_kinds_of_edits_are_the_parts_of_a_difference() -> None:
     references = ["a b c d", "e f g h", "i j k l"] * 4
     systems = {"x": ["a c d e", "e f g h", "i j x l"] * 4, "y": ["a b c d", "e f h", "q j k l m"] * 4}
-    result = compare(references, systems, metrics=["asr-wer", "cer"], with_parts=True, baseline="x")
+    result = compare(references, systems, metrics=["asr-wer", "cer", "mer"], with_parts=True, baseline="x")
     for pair in result.comparisons:
-        assert [each.part for each in pair.contributions or ()] == ["substitutions", "deletions", "insertions", "hits"]
-        total = sum(each.difference for each in pair.contributions or ())
-        assert total == pytest.approx(pair.difference, abs=1e-9)
+        assert [each.part for each in pair.contributions or ()] == ["substitutions", "deletions", "insertions"]
+        rates = []
+        for system in ("y", "x"):
+            found = result.score(system, pair.metric).details
+            length = sum(found.values()) - (0 if pair.metric == "MER" else found["insertions"])
+            rates.append([100 * found[part] / length for part in ("substitutions", "deletions", "insertions")])
+        expected = [a - b for a, b in zip(*rates, strict=True)]
+        assert [each.difference for each in pair.contributions or ()] == pytest.approx(expected, abs=1e-9)
 
 
 def test_wer_of_transcripts_warns() -> None:

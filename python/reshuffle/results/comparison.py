@@ -128,8 +128,7 @@ class Contribution:
 
     part: str
     """For BLEU ``bp``, the brevity penalty, and ``p_1``, ``p_2`` …, the precisions; for other metrics ``precision``,
-    ``recall``, ``fragmentation``, ``penalty``, ``information``, ``substitutions``, ``deletions``, ``insertions`` or
-    ``hits``.
+    ``recall``, ``fragmentation``, ``penalty``, ``information``, ``substitutions``, ``deletions`` or ``insertions``.
     """
     difference: float
     """In the metric's units."""
