@@ -33,6 +33,7 @@ from .cases.resampling import ar, bootstrap, pairs, scipys, vectorised
 from .cases.runs import runs
 from .cases.scripts import comet, scripts
 from .cases.small import small
+from .cases.speech import speech
 from .cases.study import study
 from .cases.tune import linesearch, tuned
 from .race import Race, Skipped, run
@@ -43,6 +44,7 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "chrf": chrf,
     "ter": ter,
     "gtm": gtm,
+    "speech": speech,
     "meteor": meteor,
     "runs": runs,
     "meta": meta_cases,

@@ -29,7 +29,7 @@ from .inference.rankings import with_rankings
 from .inference.running import records, run_signature, run_tests
 from .inference.steps import JobPlan, counting_steps
 from .inference.tests import TESTS
-from .resampling import Pairs, Replicates, Sample
+from .resampling import CountSample, Pairs, Replicates, Sample
 from .resampling.averaged import AveragedData, averaged_samples
 from .resampling.counting import Data
 from .resampling.influence import influences
@@ -40,6 +40,7 @@ from .results import (
     Comparison,
     ConfidenceInterval,
     Contribution,
+    DocumentScore,
     Exchangeability,
     Influence,
     PairedDifference,
@@ -48,6 +49,9 @@ from .results import (
     UsedMetric,
 )
 from .settings import ComparisonSettings, Levels, Resampling, Units, in_order
+
+# Results have the scores of documents if there are no more than this.
+MOST_DOCUMENTS = 100
 
 
 @dataclass(frozen=True)
@@ -134,6 +138,8 @@ class Resampled(NamedTuple):
     documents: Documents | None
     replicates: Replicates
     texts: ComparedTexts | None = None
+    # The names of the documents, in their order.
+    document_names: Sequence[str] = ()
 
     @classmethod
     def from_data(
@@ -147,7 +153,9 @@ class Resampled(NamedTuple):
             samples = [sample.by_document(documents) for sample in samples]
         if strata is not None:
             samples = [sample.stratified(strata) for sample in samples]
-        return cls(data, names, by_segment, documents, Replicates.from_settings(samples, resampling))
+        own = () if units.documents is None else Documents.with_names(units.documents, data.n_segments)[1]
+        replicates = Replicates.from_settings(samples, resampling)
+        return cls(data, names, by_segment, documents, replicates, document_names=own)
 
     @classmethod
     def average_of(cls, sets: Sequence[Resampled], design: Design) -> Resampled:
@@ -207,6 +215,25 @@ class Resampled(NamedTuple):
         if isinstance(self.data, AveragedData):
             return [None] * (len(self.by_segment) * len(pairs))
         return [found for sample in self.replicates.samples for found in influences(sample, pairs)]
+
+    def document_scores(self) -> list[DocumentScore]:
+        """The scores on each document, metric by metric, for metrics whose documents are speakers."""
+        if self.documents is None or self.documents.n_documents > MOST_DOCUMENTS:
+            return []
+        return [
+            DocumentScore(
+                document=document,
+                system=name,
+                metric=label,
+                score=sample.round_score(float(sample.metric.score(counts))),
+                details=sample.metric.details(counts),
+                n_segments=int(n_segments),
+            )
+            for label, sample in zip(self.data.labels, self.replicates.samples, strict=True)
+            if isinstance(sample, CountSample) and sample.metric.by_speaker
+            for d, (document, n_segments) in enumerate(zip(self.document_names, self.documents.sizes, strict=True))
+            for name, counts in zip(self.names, sample.stored[:, d].astype(np.int64), strict=True)
+        ]
 
     def brevity(self, pairs: Pairs) -> list[Brevity | None]:
         """What a brevity penalty contributes to the differences, metric by metric, pair by pair."""
@@ -513,4 +540,5 @@ def _comparison(on: Resampled, found: Inferred) -> Comparison:
         alpha=found.levels.alpha,
         seed=found.replicates.seed if found.resampled else None,
         texts=on.texts,
+        document_scores=tuple(on.document_scores()),
     )

@@ -83,13 +83,15 @@ __all__ = [
     "Tokenizer",
     "Truth",
     "TuneTable",
+    "UnicodeForm",
     "UnknownSystems",
     "Unmatched",
     "Variances",
 ]
 
 MetricName: TypeAlias = Literal[
-    "bleu", "sentbleu", "nist", "chrf", "chrf++", "ter", "wer", "per", "meteor", "gtm", "length", "depf",
+    "bleu", "sentbleu", "nist", "chrf", "chrf++", "ter", "wer", "per", "asr-wer", "cer", "mer", "wil", "meteor", "gtm",
+    "length", "depf",
     "exact", "f1", "accuracy", "micro-f1", "macro-f1", "mcc", "kappa", "span-f1",
 ]  # fmt: skip
 """:func:`reshuffle.metrics.registry.every_spec`."""
@@ -119,6 +121,9 @@ SentenceSmoothing: TypeAlias = Literal[
     "0", "1", "2", "3", "4", "5", "6", "7", "nltk-4", "nltk-5", "nltk-6", "nltk-7"
 ]  # fmt: skip
 """The option ``smoothing`` of ``sentbleu`` in :func:`reshuffle.metrics.registry.metric_specs`."""
+
+UnicodeForm: TypeAlias = Literal["NFC", "NFKC"]
+"""The option ``unicode`` of ``asr-wer`` in :func:`reshuffle.metrics.registry.metric_specs`."""
 
 SmoothingPrior: TypeAlias = Literal["smoothed", "raw"]
 """The option ``smoothing_prior`` of ``sentbleu`` in :func:`reshuffle.metrics.registry.metric_specs`."""
@@ -231,8 +236,9 @@ CatalogueFormat: TypeAlias = Literal["text", "json", "markdown"]
 """:data:`reshuffle.cli.listing.CATALOGUE_FORMATS`."""
 
 InputFormat: TypeAlias = Literal[
-    "text", "mteval", "tsv", "csv", "jsonl", "conllu", "comet", "comet-printed", "mt-metrics-eval", "table"
-]
+    "text", "mteval", "tsv", "csv", "jsonl", "conllu", "comet", "comet-printed", "mt-metrics-eval", "table", "trn",
+    "kaldi", "meeteval",
+]  # fmt: skip
 """:data:`reshuffle.data.formats.INPUT_FORMATS`."""
 
 JudgmentFormat: TypeAlias = Literal["rank", "rnk", "rnk-2008"]

@@ -53,6 +53,7 @@ METRICS = {
     "gtm": metric("gtm"),
     "meteor": metric("meteor", modules=["exact"]),
     "nist": metric("nist"),
+    **{name: metric(name) for name in ("asr-wer", "cer", "mer", "wil")},
 }
 
 
@@ -86,6 +87,8 @@ def random_counts(m: NativeMetric, seed: int, systems: int = 2, segments: int = 
         counts = np.asarray(rng.integers(0, 4, (systems, segments, width)))
         counts[..., :2] += 40  # words, of which fewer match
         return counts
+    if m.by_speaker:
+        return np.asarray(rng.integers(1, 9, (systems, segments, width)))
     return np.concatenate([matches(1), length, reference], axis=2)
 
 

@@ -286,9 +286,44 @@ def test_gradients_of_a_mean_of_possibly_negative_scores_equal_complex_steps(tot
     assert slopes == pytest.approx([1 / 100 / segments, -total / 100 / segments**2], rel=1e-12)
 
 
+def _errors(x: Sequence[complex]) -> complex:
+    return x[0] + x[1] + x[2]
+
+
+def _error_rate(x: Sequence[complex]) -> complex:
+    length = x[0] + x[1] + x[3]
+    return 100 * _errors(x) / (length if length.real else 1)
+
+
+def _match_error_rate(x: Sequence[complex]) -> complex:
+    return 100 * _errors(x) / (_errors(x) + x[3]) if (_errors(x) + x[3]).real else 0
+
+
+def _information_lost(x: Sequence[complex]) -> complex:
+    reference, hypothesis = x[0] + x[1] + x[3], x[0] + x[2] + x[3]
+    if not (reference + hypothesis).real:
+        return 0
+    return 100 * (1 - x[3] ** 2 / (reference * hypothesis)) if reference.real and hypothesis.real else 100
+
+
+OF_SPEECH: dict[str, Twin] = {
+    "asr-wer": _error_rate,
+    "cer": _error_rate,
+    "mer": _match_error_rate,
+    "wil": _information_lost,
+}
+
+
+@pytest.mark.parametrize("name", OF_SPEECH)
+@given(COUNT, COUNT, COUNT, COUNT)
+def test_gradients_of_rates_of_speech_equal_complex_steps(name: str, s: int, d: int, i: int, h: int) -> None:
+    assert_right(metric(name), OF_SPEECH[name], [s, d, i, h])
+
+
 def test_every_native_metric_is_tested_here() -> None:
     assert {spec.name for spec in metric_specs()} == {
         *RATIOS,
+        *OF_SPEECH,
         "bleu",
         "sentbleu",
         "nist",

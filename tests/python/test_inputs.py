@@ -292,13 +292,17 @@ def test_compressed_files_and_standard_input_are_read_in_every_format(
         "comet-printed": "f\tSegment 0\tscore: x\n",
         "mt-metrics-eval": "f\tx\n",
         "table": "a\nx\n",
+        "trn": "x (a-1)\n",
+        "kaldi": "a-1 x\n",
+        "meeteval": '{"r": {"errors": "x", "length": 2, "a": "x"}}',
     }
+    nameless = ("text", "conllu", "comet-printed", "mt-metrics-eval", "trn", "kaldi")
     assert list(INPUT_FORMATS) == sorted(files, key=list(INPUT_FORMATS).index)
     for name, content in files.items():
         data = compress(content.encode())
         expected = ["#x" if name == "conllu" else "x"]
         assert segments(put("compressed", data), name) == expected
-        for path in ["-", "-#a"][: 1 if name in ("text", "conllu", "comet-printed", "mt-metrics-eval") else 2]:
+        for path in ["-", "-#a"][: 1 if name in nameless else 2]:
             monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(data)))
             assert segments(path, name) == expected
 

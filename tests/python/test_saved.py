@@ -259,6 +259,7 @@ def documents() -> list[Any]:
         replace(score(REFERENCES, SYSTEMS), averaged_over=("news", "talks")),
         compare(REFERENCES, SYSTEMS, ["bleu", some], n_resamples=9, with_texts=True),
         compare(corpus.references, corpus.systems, n_resamples=99, with_parts=True),
+        compare(REFERENCES, SYSTEMS, "asr-wer", documents=[i // 2 for i in range(SEGMENTS)], n_resamples=9),
     ]
     return [json.loads(render(comparison, "json")) for comparison in many]
 

@@ -222,6 +222,7 @@ def kinds_of_seeds() -> list[str]:
         (types.Tokenizer, choices("bleu", "tokenize")),
         (types.SmoothingMethod, choices("bleu", "smooth_method")),
         (types.SentenceSmoothing, choices("sentbleu", "smoothing")),
+        (types.UnicodeForm, choices("asr-wer", "unicode")),
         (types.SmoothingPrior, choices("sentbleu", "smoothing_prior")),
         (types.SmoothingReading, choices("sentbleu", "smoothing_reading")),
         (types.TerVariant, choices("ter", "variant")),

@@ -24,10 +24,10 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 ARGUMENTS = (
     (
         "REF, SYS",
-        "UTF-8 text with one segment per line, mteval (.sgm, .xml), tables (FILE#NAME), JSON lines (.jsonl) or parses "
-        "(.conllu), also compressed by gzip, bzip2 or xz; - is standard input. FILE#NAME is a column of a table, a key "
-        "of JSON lines, or a system or reference of an mteval file. A folder among SYS stands for the files in it, "
-        "and an mteval file with several systems for all of them.",
+        "UTF-8 text with one segment per line, mteval (.sgm, .xml), tables (FILE#NAME), JSON lines (.jsonl), parses "
+        "(.conllu) or transcripts with ids (.trn), also compressed by gzip, bzip2 or xz; - is standard input. "
+        "FILE#NAME is a column of a table, a key of JSON lines, or a system or reference of an mteval file. A folder "
+        "among SYS stands for the files in it, and an mteval file with several systems for all of them.",
     ),
 )
 COUNTS = (

@@ -13,6 +13,7 @@ from typing import Any, get_args
 from ..errors import InputError, listed, quoted, shortened
 from ..types import InputFormat, Missing
 from ..validate import LARGEST_SCORE, check_name, expected_score
+from .alignment import aligned
 from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats import INPUT_FORMATS, format_of
 from .formats.base import Column, FileFormat, Source, choose, shown_json
@@ -92,29 +93,41 @@ def read_numbers(
     return by_system[None]
 
 
-def read_used_columns(
-    path: str | os.PathLike[str],
-    used: Callable[[Sequence[str]], Sequence[str]],
+def read_count_tables(
+    paths: Sequence[str | os.PathLike[str]],
+    used: Callable[[str, Sequence[str]], Sequence[str]],
     input_format: InputFormat | str | None = None,
     *,
     max_input: int = MAX_INPUT,
-) -> dict[str, list[float]]:
-    """Read the columns of a table that ``used`` chooses from the names of all columns. All must have numbers.
+) -> list[dict[str, list[float]]]:
+    """Read the columns of tables that ``used`` chooses from a path and the names of its columns. All have numbers.
+
+    Where the rows of the first table have ids, those of the others are sorted by them.
 
     >>> from pathlib import Path
     >>> _ = Path("a.tsv").write_text("id\\tedits\\tchars\\nu1\\t3\\t12\\nu2\\t0\\t8\\n")
-    >>> read_used_columns("a.tsv", lambda names: names[1:])
-    {'edits': [3.0, 0.0], 'chars': [12.0, 8.0]}
+    >>> read_count_tables(["a.tsv"], lambda path, names: names[1:])
+    [{'edits': [3.0, 0.0], 'chars': [12.0, 8.0]}]
     >>> Path("a.tsv").unlink()
     """
-    source, _, format_name = opened(path, input_format, max_input)
-    file_format = INPUT_FORMATS[format_name]
-    if file_format.names is None:
-        source.fail(f"expected a table with names of columns ({', '.join(TABLES[:3])}), got {file_format.about}")
-    convert = _parse if file_format.numbers is str else _to_float
-    names = used(file_format.names(source))
-    columns = file_format.read(source, names)
-    return {name: _finite(column, convert, False) for name, column in zip(names, columns, strict=True)}
+    tables: list[dict[str, list[float]]] = []
+    first: Column | None = None
+    for path in paths:
+        source, _, format_name = opened(path, input_format, max_input)
+        file_format = INPUT_FORMATS[format_name]
+        if file_format.names is None:
+            source.fail(f"expected a table with names of columns ({', '.join(TABLES[:3])}), got {file_format.about}")
+        names = used(os.fspath(path), file_format.names(source))
+        columns = file_format.read(source, names)
+        first = first or columns[0]
+        convert = _parse if file_format.numbers is str else _to_float
+        tables.append(
+            {
+                name: _finite(aligned([first, column])[1], convert, False)
+                for name, column in zip(names, columns, strict=True)
+            }
+        )
+    return tables
 
 
 def opened(

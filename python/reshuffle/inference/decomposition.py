@@ -172,6 +172,35 @@ def _nist(metric: NativeMetric) -> Decomposition:
     return Decomposition(("penalty", "information"), parts, partial(shapley, score))
 
 
+def _edits(metric: NativeMetric) -> Decomposition:
+    """The rates of substitutions, deletions and insertions, whose sum is the score."""
+
+    def rates(totals: Counts) -> Parts:
+        substitutions, deletions, insertions, hits = np.moveaxis(np.asarray(totals, dtype=np.float64), -1, 0)
+        whole = substitutions + deletions + hits + (insertions if metric.key == "mer" else 0)
+        return [edits / np.maximum(whole, 1) for edits in (substitutions, deletions, insertions)]
+
+    def split(x: Parts, y: Parts) -> Scores:
+        return np.stack([100 * (a - b) for a, b in zip(x, y, strict=True)])
+
+    return Decomposition(("substitutions", "deletions", "insertions"), rates, split)
+
+
+def _information_lost(metric: NativeMetric) -> Decomposition:
+    """Precision and recall of the words."""
+
+    def precision_recall(totals: Counts) -> Parts:
+        substitutions, deletions, insertions, hits = np.moveaxis(np.asarray(totals, dtype=np.float64), -1, 0)
+        hypothesis, reference = substitutions + insertions + hits, substitutions + deletions + hits
+        nothing = hypothesis + reference == 0
+        return [np.where(nothing, 1.0, _ratio(hits, length)) for length in (hypothesis, reference)]
+
+    def score(parts: Parts) -> Scores:
+        return np.asarray(100 * (1 - parts[0] * parts[1]))
+
+    return Decomposition(("precision", "recall"), precision_recall, partial(shapley, score))
+
+
 # The fixed-point resolution of NIST's information.
 NIST_UNIT = 2.0**28
 
@@ -190,13 +219,17 @@ def _f_score(factor: float, parts: Parts, undefined: float = 0.0) -> Scores:
 
 # The parts of the formulas of metrics, by the names of these; a function returns None for options without parts.
 DECOMPOSITIONS: Mapping[str, Callable[[NativeMetric], Decomposition | None]] = {
+    "asr-wer": _edits,
     "bleu": _bleu,
+    "cer": _edits,
     "chrf": _chrf,
     "chrf++": _chrf,
     "depf": _f1,
     "gtm": _f1,
+    "mer": _edits,
     "meteor": _meteor,
     "nist": _nist,
+    "wil": _information_lost,
 }
 
 

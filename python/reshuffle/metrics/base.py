@@ -85,6 +85,11 @@ class Metric(ABC):
         return False
 
     @property
+    def by_speaker(self) -> bool:
+        """Whether results have the score of every document, because documents are speakers."""
+        return False
+
+    @property
     def source(self) -> str | None:
         """The ACL id or DOI of the paper that defines the metric; None if it is the user's."""
         return None

@@ -72,6 +72,9 @@ def _warn_of_characters(core: _core.Metric) -> None:
 # penalty is continuous: it is 0 on both sides.
 WITH_KINK = ("bleu",)
 
+# Metrics of speech recognition, whose documents are speakers.
+OF_SPEECH = ("asr-wer", "cer", "mer", "wil")
+
 # What warns, when texts are counted, of metrics whose scores are easily taken for something else.
 CAUTIONS: dict[str, Callable[[_core.Metric], None]] = {"meteor": warn_of_gaps, "wer": _warn_of_characters}
 
@@ -154,6 +157,11 @@ class NativeMetric(Metric):
         if self.key not in WITH_KINK:
             return None
         return Kink(self.columns.index("hyp_len"), self.columns.index("ref_len"))
+
+    @property
+    def by_speaker(self) -> bool:
+        """See :attr:`Metric.by_speaker`."""
+        return self.key in OF_SPEECH
 
     @property
     def reads_parses(self) -> bool:

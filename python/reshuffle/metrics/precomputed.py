@@ -315,6 +315,11 @@ class CountsOfFormula(PrecomputedCounts):
         return self.formula.kink
 
     @property
+    def by_speaker(self) -> bool:
+        """See :attr:`Metric.by_speaker`."""
+        return self.formula.by_speaker
+
+    @property
     def source(self) -> str | None:
         """See :attr:`Metric.source`."""
         return self.formula.source

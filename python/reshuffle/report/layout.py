@@ -171,6 +171,7 @@ class Layout:
             comparison,
             systems=tuple(map(self.name, comparison.systems)),
             scores=tuple(replace(s, system=self.name(s.system)) for s in comparison.scores),
+            document_scores=tuple(replace(s, system=self.name(s.system)) for s in comparison.document_scores),
             comparisons=tuple(
                 replace(p, system=self.name(p.system), baseline=self.name(p.baseline)) for p in comparison.comparisons
             ),

@@ -123,6 +123,11 @@ ENTRIES: Mapping[str, Entry] = {
         "Word Error Rates: Decomposition over {POS} classes and Applications for Error Analysis",
         _WMT.format("Second"), "48--55",
     ),
+    "doi:10.21437/Interspeech.2004-668": _paper(
+        "Morris et al.", 2004, "morris-etal-2004-wil", "Morris, Andrew Cameron and Maier, Viktoria and Green, Phil",
+        "From {WER} and {RIL} to {MER} and {WIL}: improved evaluation measures for connected speech recognition",
+        "Proceedings of Interspeech 2004", "2765--2768", "10.21437/Interspeech.2004-668",
+    ),
     "W14-3348": _paper(
         "Denkowski and Lavie", 2014, "denkowski-lavie-2014-meteor", "Denkowski, Michael and Lavie, Alon",
         "Meteor Universal: Language Specific Translation Evaluation for Any Target Language", _WMT.format("Ninth"),

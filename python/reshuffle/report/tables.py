@@ -9,6 +9,7 @@ from .cells import Table, decimals_of
 from .layout import Layout
 from .notes import counted
 from .parts import parts_table
+from .speakers import document_tables
 from .systems import (
     difference_cells,
     has_ranks,
@@ -34,6 +35,7 @@ def tables(comparison: Comparison, layout: Layout) -> Iterator[Table]:
     yield first
     yield from pair_tables(comparison, layout)
     yield from details
+    yield from document_tables(comparison, layout)
 
 
 def system_tables(comparison: Comparison, layout: Layout) -> Iterator[Table]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from unicodedata import category
 
 import numpy as np
 
@@ -144,6 +145,7 @@ class Data:
             corpus = Corpus.from_texts(references, systems)
             corpus.check(duplicates=warn_of_duplicates)
             _check_detokenized(corpus, resolved)
+            _check_kind_of_wer(corpus, resolved)
             resolved = [m.of_texts(corpus, documents) if _waits_for_texts(m) else m for m in resolved]
             return cls(corpus, resolved, tuple(corpus.systems), corpus.n_segments)
         if references is not None or systems is not None:
@@ -334,6 +336,25 @@ def _check_detokenized(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
             found.append((name, n))
     if found:
         warn_of_tokenized(found, tokenizing[0].name)
+
+
+# Fewer references may look like transcripts by chance, and these characters may occur in transcripts.
+TRANSCRIPTS = 50
+IN_TRANSCRIPTS = "'-’"
+
+
+def _check_kind_of_wer(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
+    """Warn if the word error rate of machine translation is used on what seem to be transcripts of speech."""
+    keys = [m.key for m in metrics if isinstance(m, NativeMetric)]
+    if "wer" not in keys or "asr-wer" in keys or corpus.n_segments < TRANSCRIPTS:
+        return
+    references = " ".join(line for line in corpus.references[0] if isinstance(line, str))
+    punctuated = any(category(c).startswith("P") for c in set(references).difference(IN_TRANSCRIPTS))
+    if not punctuated and (references.islower() or references.isupper()):
+        warn(
+            "the references have no punctuation and one case, as transcripts of speech have, but WER tokenizes texts: "
+            "asr-wer counts the word error rate of speech recognition, as jiwer does"
+        )
 
 
 def warn_of_tokenized(found: Sequence[tuple[str, int]], metric_name: str) -> None:

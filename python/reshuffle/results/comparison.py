@@ -48,6 +48,21 @@ class SystemScore:
 
 @documented
 @dataclass(frozen=True, slots=True)
+class DocumentScore:
+    """The score of one system on one document, such as a speaker, under one metric."""
+
+    document: str
+    system: str
+    metric: str
+    score: float
+    """From the sums of counts over the segments of the document."""
+    details: Mapping[str, float]
+    """The parts of the score, as in :class:`SystemScore`."""
+    n_segments: int
+
+
+@documented
+@dataclass(frozen=True, slots=True)
 class Exchangeability:
     """How the spread of a difference over shuffles compares with its standard error."""
 
@@ -113,7 +128,7 @@ class Contribution:
 
     part: str
     """For BLEU ``bp``, the brevity penalty, and ``p_1``, ``p_2`` …, the precisions; for other metrics ``precision``,
-    ``recall``, ``fragmentation``, ``penalty`` or ``information``.
+    ``recall``, ``fragmentation``, ``penalty``, ``information``, ``substitutions``, ``deletions`` or ``insertions``.
     """
     difference: float
     """In the metric's units."""
@@ -357,6 +372,10 @@ class Comparison(Compared):
     """
     texts: ComparedTexts | None = field(default=None, repr=False)
     """The texts and segment scores, if they were requested (``with_texts``)."""
+    document_scores: tuple[DocumentScore, ...] = ()
+    """The scores on every document, metric by metric, document by document, for metrics of speech recognition with at
+    most 100 documents, which are speakers; otherwise empty.
+    """
 
     @property
     def family_size(self) -> int:

@@ -20,6 +20,7 @@ mod options;
 mod pairs;
 mod per;
 mod sentbleu;
+mod speech;
 mod studentized;
 mod ter;
 mod text;
@@ -356,6 +357,10 @@ pub static METRICS: &[MetricSpec] = &[
     ter::SPEC,
     wer::SPEC,
     per::SPEC,
+    speech::ASR_WER,
+    speech::CER,
+    speech::MER,
+    speech::WIL,
     meteor::SPEC,
     gtm::SPEC,
     length::SPEC,

@@ -71,6 +71,19 @@ impl Levenshtein {
         distinct: usize,
         stop: &Stop<'_>,
     ) -> Result<usize> {
+        self.sweep(hypothesis, reference, distinct, stop, |_| ())
+    }
+
+    /// [`Levenshtein::distance`], which passes every row of the first 64 columns on, then every row of the next.
+    #[inline(always)]
+    fn sweep(
+        &mut self,
+        hypothesis: &[Token],
+        reference: &[Token],
+        distinct: usize,
+        stop: &Stop<'_>,
+        mut keep: impl FnMut(Row),
+    ) -> Result<usize> {
         let Levenshtein { masks, borders, meter } = self;
         masks.resize(masks.len().max(distinct + 1), 0);
         borders.clear();
@@ -82,6 +95,7 @@ impl Levenshtein {
             let mut row = FIRST;
             for (&word, (rise, fall)) in hypothesis.iter().zip(borders.iter_mut()) {
                 advance(masks[word as usize], &mut row, rise, fall);
+                keep(row);
             }
             columns.iter().for_each(|&word| masks[word as usize] = 0);
             let within = !0 >> (64 - columns.len());
@@ -90,6 +104,79 @@ impl Levenshtein {
         }
         Ok(distance)
     }
+}
+
+/// How many edits of each kind turn a reference into a hypothesis, and how many words stay.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Kinds {
+    pub(crate) substitutions: usize,
+    pub(crate) deletions: usize,
+    pub(crate) insertions: usize,
+    pub(crate) hits: usize,
+}
+
+impl Kinds {
+    pub(crate) fn edits(&self) -> usize {
+        self.substitutions + self.deletions + self.insertions
+    }
+}
+
+/// Counts the edits of each kind. Of all cheapest alignments it takes the one of rapidfuzz: the words that both
+/// sequences begin and end with are aligned first; then, from the end of the rest, a deletion is preferred to all others,
+/// and an insertion to a match, but not to a substitution.
+#[derive(Default)]
+pub(crate) struct KindsOfEdits {
+    levenshtein: Levenshtein,
+    rows: Vec<Row>,
+}
+
+impl KindsOfEdits {
+    /// The edits from a reference, whose words have numbers up to `distinct`, to a hypothesis.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if the rows do not fit in memory, [`Error::Interrupted`] if the call is cancelled.
+    pub(crate) fn count(
+        &mut self,
+        hypothesis: &[Token],
+        reference: &[Token],
+        distinct: usize,
+        stop: &Stop<'_>,
+    ) -> Result<Kinds> {
+        let (length, (hypothesis, reference)) = (reference.len(), without_common_ends(hypothesis, reference));
+        let KindsOfEdits { levenshtein, rows } = self;
+        rows.clear();
+        room(rows, hypothesis.len() * reference.len().div_ceil(64))?;
+        let distance = levenshtein.sweep(hypothesis, reference, distinct, stop, |row| rows.push(row))?;
+        let deletions = deletions(rows, hypothesis.len(), reference.len());
+        let insertions = deletions + hypothesis.len() - reference.len();
+        let substitutions = distance - deletions - insertions;
+        Ok(Kinds { substitutions, deletions, insertions, hits: length - substitutions - deletions })
+    }
+}
+
+/// Both sequences without the words that both begin with, and without those that both then end with.
+fn without_common_ends<'a>(mut a: &'a [Token], mut b: &'a [Token]) -> (&'a [Token], &'a [Token]) {
+    let same = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    (a, b) = (&a[same..], &b[same..]);
+    let same = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
+    (&a[..a.len() - same], &b[..b.len() - same])
+}
+
+/// The number of deletions, traced back from the end of both through rows that are stored 64 columns at a time.
+fn deletions(rows: &[Row], hypothesis: usize, reference: usize) -> usize {
+    let (mut i, mut j, mut found) = (hypothesis, reference, 0);
+    while i > 0 && j > 0 {
+        let (column, bit) = (&rows[(j - 1) / 64 * hypothesis..][..hypothesis], 1 << ((j - 1) % 64));
+        if column[i - 1].up & bit != 0 {
+            found += 1;
+            j -= 1;
+        } else {
+            i -= 1;
+            let inserted = i > 0 && column[i - 1].down & bit != 0;
+            j -= usize::from(!inserted);
+        }
+    }
+    found + j
 }
 
 /// The reference of a [`Matrix`]: its words, and the positions of each word as bits.
@@ -398,6 +485,35 @@ pub(crate) mod tests {
         }
     }
 
+    /// The edits of each kind, traced back through the whole matrix.
+    pub(crate) fn kinds(hypothesis: &[Token], reference: &[Token]) -> Kinds {
+        match (hypothesis, reference) {
+            ([x, hypothesis @ ..], [y, reference @ ..]) | ([hypothesis @ .., x], [reference @ .., y]) if x == y => {
+                let kinds = kinds(hypothesis, reference);
+                return Kinds { hits: kinds.hits + 1, ..kinds };
+            }
+            _ => (),
+        }
+        let d = distances(hypothesis, reference);
+        let (mut i, mut j, mut kinds) = (hypothesis.len(), reference.len(), Kinds::default());
+        while i > 0 || j > 0 {
+            if j > 0 && d[i][j] == d[i][j - 1] + 1 {
+                kinds.deletions += 1;
+                j -= 1;
+            } else if j == 0 || i > 0 && d[i - 1][j] + 1 == d[i - 1][j - 1] {
+                kinds.insertions += 1;
+                i -= 1;
+            } else {
+                match hypothesis[i - 1] == reference[j - 1] {
+                    true => kinds.hits += 1,
+                    false => kinds.substitutions += 1,
+                }
+                (i, j) = (i - 1, j - 1);
+            }
+        }
+        kinds
+    }
+
     #[test]
     fn bags_ignore_word_order() {
         for (a, b, expected) in
@@ -424,6 +540,9 @@ pub(crate) mod tests {
                 let mut edits = Vec::new();
                 matrix.walk(&reference, hypothesis, |edit| edits.push(edit));
                 prop_assert_eq!(walk_back(hypothesis, &reference_words), edits);
+                let found = KindsOfEdits::default().count(hypothesis, &reference_words, 4, never).unwrap();
+                prop_assert_eq!(kinds(hypothesis, &reference_words), found);
+                prop_assert_eq!(expected, Ok(found.edits()));
                 let bound = edits_of_bags(hypothesis, &reference_words, 4, &mut Vec::new());
                 prop_assert!(bound <= d[hypothesis.len()][reference_words.len()]);
             }

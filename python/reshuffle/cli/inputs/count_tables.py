@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ...data.files import display_name
-from ...data.scores import read_used_columns
+from ...data.scores import read_count_tables
 from ...errors import InputError, warn
 from ...metrics.expression import Expression
 from ...metrics.precomputed import FromCounts
@@ -35,12 +35,8 @@ def given_counts(files: SetFiles, systems: Mapping[str, str]) -> list[FromCounts
     for given, own in files.counts.items():
         name, formula = name_and_formula(given)
         ordered = ordered_files(f"--counts {name}", own, systems, files.by_position)
-        tables = {
-            system: read_used_columns(
-                path, partial(_used, name, formula, path), input_format, max_input=files.max_input
-            )
-            for system, path in zip(systems, ordered, strict=True)
-        }
+        read = read_count_tables(ordered, partial(_used, name, formula), input_format, max_input=files.max_input)
+        tables = dict(zip(systems, read, strict=True))
         if name.casefold() in LOWER and name not in files.lower_is_better:
             warn(f"{name}: higher scores count as better; for an error or a loss add --lower-is-better {name}")
         found.append(FromCounts(name, tables, formula, higher_is_better=name not in files.lower_is_better))

@@ -74,7 +74,7 @@ class Input:
         else:
             if reference is None:
                 _check_without_texts(files, chosen)
-            files = of_single_systems(files)
+            files = _with_speakers(of_single_systems(files))
             found = cls(files, _systems(files), metrics, **others)
             # A single file of scores may hold several systems, which shows only when it is read.
             if reference is not None or len(found.systems) > 1:
@@ -267,6 +267,23 @@ def _systems(files: SetFiles) -> dict[str, str]:
     """The file of each system, by name. Without texts, the first scores name the systems."""
     given = files.systems if files.references else files.systems or next(iter(files.numbers.values()))
     return dict(given) if isinstance(given, Mapping) else dict(zip(system_names(given), given, strict=True))
+
+
+# In place of a file of documents: the speakers are in the ids of the transcripts.
+SPEAKER = "speaker"
+
+
+def _with_speakers(files: SetFiles) -> SetFiles:
+    """The same files, with the transcripts in place of the word ``speaker``."""
+    if files.documents != SPEAKER or not files.references or Path(SPEAKER).exists():
+        return files
+    reference = files.references[0]
+    if (files.input_format or format_of(split_name(reference)[0])) not in ("trn", "kaldi"):
+        raise InputError(
+            f"--docs {SPEAKER}: {display_name(reference)} has no ids of utterances: use .trn files, --input-format "
+            "kaldi, or a file with the speaker of each segment"
+        )
+    return evolve(files, documents=reference)
 
 
 def _check_options_of_scores(files: SetFiles) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..files import uncompressed
-from . import comet, conllu, csv, jsonl, mteval, named, table, text, tsv
+from . import comet, conllu, csv, jsonl, meeteval, mteval, named, table, text, transcripts, tsv
 from .base import Column, FileFormat, Source
 
 __all__ = ["INPUT_FORMATS", "Column", "FileFormat", "Source", "format_of"]
@@ -22,6 +22,9 @@ INPUT_FORMATS: Mapping[str, FileFormat] = {
     "comet-printed": comet.PRINTED,
     "mt-metrics-eval": named.FORMAT,
     "table": table.FORMAT,
+    "trn": transcripts.TRN,
+    "kaldi": transcripts.KALDI,
+    "meeteval": meeteval.FORMAT,
 }
 
 

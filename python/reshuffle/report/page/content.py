@@ -19,6 +19,7 @@ from ..margins import within_all
 from ..methods import Methods
 from ..notes import ci, counted, joined, notes, number
 from ..sets import headed, notes_of_sets, set_tables, with_choice
+from ..speakers import document_tables
 from ..tables import pair_tables, system_tables
 
 # Tables and sentences about an earlier result.
@@ -57,7 +58,7 @@ def content(comparison: Comparison, layout: Layout, since: Since) -> Content:
         title=_title(comparison),
         facts=[*sizes(comparison), *facts(comparison)],
         conclusions=[*conclusions(comparison, layout)],
-        tables=[*system_tables(comparison, layout)],
+        tables=[*system_tables(comparison, layout), *document_tables(comparison, layout)],
         since=since[0],
         since_sentences=since[1],
         pairs=[*pair_tables(comparison, layout)],

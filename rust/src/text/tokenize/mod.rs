@@ -60,6 +60,11 @@ pub fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
+/// Punctuation: the general category P of Unicode.
+pub(crate) fn is_punctuation(c: char) -> bool {
+    unicode::class(c) == unicode::Class::Punctuation
+}
+
 /// White space as in Perl's bytes and Java's `\s`: the six characters of ASCII. `char::is_ascii_whitespace` lacks one of
 /// them, the vertical tab.
 pub(crate) const fn is_ascii_space(c: char) -> bool {
@@ -78,31 +83,33 @@ pub(crate) fn char_at(line: &str, i: usize) -> char {
     line[i..].chars().next().expect("it begins a character")
 }
 
+/// Whether white space begins at a byte of a line, and how many bytes to go on: those of the character, or 1 where no
+/// character with more bytes that may be white space begins.
+#[inline(always)]
+pub(crate) fn space_at(line: &str, i: usize) -> (bool, usize) {
+    match line.as_bytes()[i] {
+        b'\t'..=b'\r' | 0x1c..=b' ' => (true, 1),
+        // The first bytes of the characters outside ASCII that may be white space.
+        0xc2 | 0xe1..=0xe3 => {
+            let c = char_at(line, i);
+            (is_space(c), c.len_utf8())
+        }
+        _ => (false, 1),
+    }
+}
+
 /// Splits a line at white space and calls `emit` with each part.
 pub(crate) fn split(line: &str, emit: &mut dyn FnMut(&str)) {
     let (mut start, mut i) = (0, 0);
     while i < line.len() {
-        let width = match line.as_bytes()[i] {
-            b'\t'..=b'\r' | 0x1c..=b' ' => 1,
-            // The first bytes of the characters outside ASCII that may be white space.
-            0xc2 | 0xe1..=0xe3 => {
-                let c = char_at(line, i);
-                if !is_space(c) {
-                    i += c.len_utf8();
-                    continue;
-                }
-                c.len_utf8()
+        let (is_space, width) = space_at(line, i);
+        if is_space {
+            if start < i {
+                emit(&line[start..i]);
             }
-            _ => {
-                i += 1;
-                continue;
-            }
-        };
-        if start < i {
-            emit(&line[start..i]);
+            start = i + width;
         }
         i += width;
-        start = i;
     }
     if start < line.len() {
         emit(&line[start..]);

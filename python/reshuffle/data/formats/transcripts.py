@@ -1,0 +1,81 @@
+"""Input formats of transcripts whose lines have ids: sclite's ``.trn``, and the files ``text`` of Kaldi."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ...errors import quoted
+from ..files import display_name, split_lines
+from .base import Column, FileFormat, Names, Source
+
+# The id of a segment, and its text; None for a line without an id.
+Split = Callable[[str], "tuple[str, str] | None"]
+
+
+def speaker_of(utterance: str) -> tuple[str, str]:
+    """The speaker, which is the part before the last hyphen, and the rest. Without a hyphen it is a speaker of its own.
+
+    >>> speaker_of("anna-noisy-0012"), speaker_of("0012")
+    (('anna-noisy', '0012'), ('0012', ''))
+    """
+    speaker, hyphen, rest = utterance.rpartition("-")
+    return (speaker, rest) if hyphen else (utterance, "")
+
+
+def of_trn(line: str) -> tuple[str, str] | None:
+    """The id in parentheses at the end of a line, and the text before it.
+
+    >>> of_trn("no (well) yes (anna-1) "), of_trn("(anna-2)"), of_trn("no id")
+    (('anna-1', 'no (well) yes'), ('anna-2', ''), None)
+    """
+    found = re.fullmatch(r"(.*)\(([^()\s]+)\)\s*", line)
+    return found and (found[2], found[1].rstrip())
+
+
+def of_kaldi(line: str) -> tuple[str, str] | None:
+    """The first word of a line, and the text after it.
+
+    >>> of_kaldi("anna-1 no yes"), of_kaldi("anna-2"), of_kaldi(" no")
+    (('anna-1', 'no yes'), ('anna-2', ''), None)
+    """
+    found = re.fullmatch(r"(\S+)(?:\s+(.*))?", line)
+    return found and (found[1], (found[2] or "").rstrip())
+
+
+def reader(split: Split, expected: str, comment: str | None) -> Callable[[Source, Names], list[Column]]:
+    """The function of :class:`FileFormat` for a format. Lines that begin with ``comment`` are left out."""
+
+    def read(source: Source, names: Names) -> list[Column]:
+        for name in names:
+            if name is not None:
+                source.fail(f"transcripts have no named columns, got #{display_name(name)}: leave it out")
+        texts: list[str] = []
+        first_lines: dict[str, int] = {}
+        for number, line in enumerate(split_lines(source.text()), 1):
+            if comment is not None and line.startswith(comment):
+                continue
+            found = split(line)
+            if found is None:
+                source.fail(f"expected {expected}, got {quoted(line)}", number)
+            utterance, text = found
+            if utterance in first_lines:
+                source.fail(f"the id {quoted(utterance)} is also on line {first_lines[utterance]}", number)
+            first_lines[utterance] = number
+            texts.append(text)
+        ids = [speaker_of(utterance) for utterance in first_lines]
+        return [Column(source.name, texts, [*first_lines.values()], ids) for _ in names]
+
+    return read
+
+
+TRN = FileFormat(
+    "a transcript and its id in parentheses on each line, as sclite reads them",
+    (".trn",),
+    reader(of_trn, "a transcript and its id, as in 'she left (anna-0001)'", ";;"),
+)
+KALDI = FileFormat(
+    "an id and its transcript on each line, as in Kaldi's file text",
+    (),
+    reader(of_kaldi, "an id at the start of the line", None),
+)

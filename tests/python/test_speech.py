@@ -1,0 +1,361 @@
+"""Error rates of speech recognition: against jiwer's and meeteval's numbers, a slow twin, and jiwer itself."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from budgets import budget
+from reshuffle import Comparison, InputError, compare, metric, read_json
+from reshuffle.data.reading import read_columns
+
+RATES = {"wer": "asr-wer", "mer": "mer", "wil": "wil"}
+WORD_METRICS = ("asr-wer", "mer", "wil")
+
+
+def counts(name: str, references: Sequence[str], hypotheses: Sequence[str], **options: Any) -> list[list[int]]:
+    rows: list[list[int]] = metric(name, **options).suff_stats([references], [hypotheses])[0].tolist()
+    return rows
+
+
+def rate(name: str, row: Sequence[int]) -> float:
+    """As a fraction, which other tools print."""
+    return float(metric(name).score(row)) / 100
+
+
+# Twins.
+
+
+def words(line: str) -> list[str]:
+    return [word for word in re.sub(r"\s\s+", " ", line).strip().split(" ") if word]
+
+
+def kinds_of_edits(reference: Sequence[str], hypothesis: Sequence[str]) -> list[int]:
+    """Substitutions, deletions, insertions and hits by the whole matrix, traced back as rapidfuzz does."""
+    hits = 0
+    for at, cut in ((0, slice(1, None)), (-1, slice(None, -1))):
+        while reference and hypothesis and reference[at] == hypothesis[at]:
+            reference, hypothesis, hits = reference[cut], hypothesis[cut], hits + 1
+    n, m = len(reference), len(hypothesis)
+    d = [[i + j for j in range(n + 1)] for i in range(m + 1)]
+    for i in range(1, m + 1):
+        for j in range(1, n + 1):
+            differ = hypothesis[i - 1] != reference[j - 1]
+            d[i][j] = min(d[i - 1][j - 1] + differ, d[i - 1][j] + 1, d[i][j - 1] + 1)
+    i, j, found = m, n, [0, 0, 0, hits]
+    while i or j:
+        if j and d[i][j] == d[i][j - 1] + 1:
+            found[1] += 1
+            j -= 1
+        elif not j or (i and d[i - 1][j] + 1 == d[i - 1][j - 1]):
+            found[2] += 1
+            i -= 1
+        else:
+            found[3 if hypothesis[i - 1] == reference[j - 1] else 0] += 1
+            i, j = i - 1, j - 1
+    return found
+
+
+LINES = st.text("ab éÜ\t\u00a0.'", max_size=80)
+
+
+@settings(max_examples=budget(300))
+@given(LINES, LINES)
+def test_counts_are_those_of_the_whole_matrix(reference: str, hypothesis: str) -> None:
+    for name in WORD_METRICS:
+        assert counts(name, [reference], [hypothesis]) == [kinds_of_edits(words(reference), words(hypothesis))]
+    assert counts("cer", [reference], [hypothesis]) == [kinds_of_edits(reference.strip(), hypothesis.strip())]
+
+
+@settings(max_examples=budget(200))
+@given(LINES, LINES, st.booleans(), st.booleans(), st.sampled_from([None, "NFC", "NFKC"]))
+def test_normalization_is_done_before_lines_are_split(
+    reference: str, hypothesis: str, lowercase: bool, no_punct: bool, form: str | None
+) -> None:
+    def normal(line: str) -> str:
+        line = line if form is None else unicodedata.normalize(form, line)
+        line = line.lower() if lowercase else line
+        if no_punct:
+            bare = "".join(c for c in line if not unicodedata.category(c).startswith("P"))
+            line = " ".join(words(bare))
+        return line.strip()
+
+    options = {"lowercase": lowercase, "no_punct": no_punct, "unicode": form}
+    for name in ("asr-wer", "cer"):
+        expected = counts(name, [normal(reference)], [normal(hypothesis)])
+        assert counts(name, [reference], [hypothesis], **options) == expected
+
+
+def test_long_texts_are_counted_as_short_ones() -> None:
+    rng = np.random.default_rng(3)
+    for length in (63, 64, 65, 127, 128, 200, 700):
+        reference, hypothesis = (["abcd"[i] for i in rng.integers(0, 4, n)] for n in (length, length + 3))
+        expected = [kinds_of_edits(reference, hypothesis)]
+        assert counts("asr-wer", [" ".join(reference)], [" ".join(hypothesis)]) == expected
+        assert counts("cer", ["".join(reference)], ["".join(hypothesis)]) == expected
+
+
+# Numbers of other tools.
+
+
+def test_every_line_equals_jiwers(golden: Path) -> None:
+    known = json.loads((golden / "counts/speech/invented.json").read_text("utf-8"))
+    references, hypotheses = ([line[key] for line in known["lines"]] for key in ("ref", "hyp"))
+    for name in WORD_METRICS:
+        assert counts(name, references, hypotheses) == [line["words"] for line in known["lines"]]
+    assert counts("cer", references, hypotheses) == [line["characters"] for line in known["lines"]]
+    for line in known["lines"]:
+        for key, name in RATES.items():
+            assert rate(name, line["words"]) == pytest.approx(line[key], rel=1e-14, abs=1e-15), line
+        assert rate("wil", line["words"]) == pytest.approx(1 - line["wip"], rel=1e-14, abs=1e-15)
+        assert rate("cer", line["characters"]) == pytest.approx(line["cer"], rel=1e-14)
+    _check_corpus(known["corpus"], references, hypotheses)
+
+
+def _check_corpus(known: Any, references: Sequence[str], hypotheses: Sequence[str]) -> None:
+    for key, name in RATES.items():
+        total = np.sum(counts(name, references, hypotheses), axis=0).tolist()
+        assert total == known["words"]
+        assert rate(name, total) == pytest.approx(known[key], rel=1e-14)
+    total = np.sum(counts("cer", references, hypotheses), axis=0).tolist()
+    assert total == known["characters"]
+    assert rate("cer", total) == pytest.approx(known["cer"], rel=1e-14)
+
+
+def test_real_outputs_equal_jiwers(golden: Path, data: Path) -> None:
+    known = json.loads((golden / "counts/speech/data.json").read_text("utf-8"))["sets"]
+    assert len(known) == 8
+    for name, each in known.items():
+        folder, _, file = name.removesuffix(" all").partition("/")
+        lines = []
+        for wanted in (each["ref"], file):
+            (path,) = (p for p in (data / folder).rglob(Path(wanted).name) if p.is_file())
+            lines.append(path.read_text("utf-8").split("\n")[: each["lines"]])
+        if "words" in each:
+            assert counts("asr-wer", *lines) == each["words"], name
+            assert counts("cer", *lines) == each["characters"], name
+        _check_corpus(each["corpus"], *lines)
+
+
+# What jiwer's standardizing transform does beyond lower case.
+OTHERWISE = re.compile(r"[\[\]<>\t\n\r\x0b\x0c]|n't|'[a-z]|can't|let's|i'm", re.IGNORECASE)
+
+
+def test_lower_case_is_that_of_jiwers_standardizing_transform(golden: Path) -> None:
+    known = json.loads((golden / "counts/speech/invented.json").read_text("utf-8"))["lines"]
+    lines = [line for line in known if not OTHERWISE.search(line["ref"] + line["hyp"])]
+    assert len(lines) > 30
+    references, hypotheses = ([line[key] for line in lines] for key in ("ref", "hyp"))
+    expected = [line["words_standardize"] for line in lines]
+    assert counts("asr-wer", references, hypotheses, lowercase=True) == expected
+
+
+def test_sums_of_edits_are_those_of_sclite(golden: Path, data: Path) -> None:
+    """Its weights are 4, 3 and 3, so the split, and rarely the sum, may differ."""
+    known = json.loads((golden / "counts/speech/sclite.json").read_text("utf-8"))["segments"]
+    lines = []
+    for name in ("ted.ref.eng", "ted.sys1.eng"):
+        (path,) = (p for p in (data / "compare-mt-ted-slk-en").rglob(name) if p.is_file())
+        own = path.read_text("utf-8").split("\n")[: len(known)]
+        lines.append([" ".join(re.sub(r"[^a-z0-9' ]", " ", line.lower()).split()) for line in own])
+    ours = np.array(counts("asr-wer", *lines))
+    theirs = np.array(list(known.values()))
+    assert ((ours[:, 0] + ours[:, 1] + ours[:, 3]) == theirs[:, :3].sum(axis=1)).all()
+    edits = ours[:, :3].sum(axis=1), theirs[:, 1:].sum(axis=1)
+    assert (edits[0] <= edits[1]).all()
+    assert edits[0].sum() >= 0.99 * edits[1].sum()
+
+
+@pytest.mark.slow
+def test_random_lines_are_counted_as_by_jiwer() -> None:
+    jiwer = pytest.importorskip("jiwer", reason="jiwer is not installed")
+    rng = np.random.default_rng(11)
+    alphabet = list("abcd  .é\t")
+    for _ in range(3000):
+        reference, hypothesis = ("".join(rng.choice(alphabet, rng.integers(0, 90))) for _ in range(2))
+        for process, name in ((jiwer.process_words, "asr-wer"), (jiwer.process_characters, "cer")):
+            found = process(reference, hypothesis)
+            expected = [found.substitutions, found.deletions, found.insertions, found.hits]
+            assert counts(name, [reference], [hypothesis]) == [expected], (reference, hypothesis)
+        bare = jiwer.Compose(
+            [
+                jiwer.RemovePunctuation(),
+                jiwer.RemoveMultipleSpaces(),
+                jiwer.Strip(),
+                jiwer.ReduceToListOfListOfWords(),
+            ]
+        )
+        found = jiwer.process_words(reference, hypothesis, bare, bare)
+        expected = [found.substitutions, found.deletions, found.insertions, found.hits]
+        assert counts("asr-wer", [reference], [hypothesis], no_punct=True) == [expected]
+
+
+# Files.
+
+
+def test_transcripts_are_joined_by_their_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ref.trn").write_text(";; made up\nshe left (at nine) (anna-b-0001)\n(ben-0001) \n", "utf-8")
+    Path("hyp.trn").write_text("oh (ben-0001)\nshe left (anna-b-0001)\n", "utf-8")
+    Path("text").write_text("ben-0001\nanna-b-0001\tshe  left\n", "utf-8")
+    (reference,) = read_columns(["ref.trn"])
+    assert (reference.lines, reference.first_lines) == (["she left (at nine)", ""], [2, 3])
+    assert reference.ids == [("anna-b", "0001"), ("ben", "0001")]
+    (kaldi,) = read_columns(["text"], "kaldi")
+    assert (kaldi.lines, kaldi.ids) == (["", "she  left"], [("ben", "0001"), ("anna-b", "0001")])
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("x.trn", "a (u-1)\nb\n", "x.trn, line 2: expected a transcript and its id, as in 'she left (anna-0001)', got"),
+        ("x.trn", "a (u-1)\nb (u-1)\n", "x.trn, line 2: the id 'u-1' is also on line 1"),
+        ("x.text", "u-1 a\n\n", "x.text, line 2: expected an id at the start of the line, got ''"),
+        ("x.json", "[]", "x.json, line 1: expected a JSON object"),
+        ("x.json", '{"s": 1}', "x.json, line 1: expected an object with errors and length for the recording 's', got"),
+        ("x.json", "{}", "x.json: expected an object for each recording, got an empty object"),
+    ],
+)
+def test_wrong_lines_are_named(tmp_path: Path, monkeypatch: Any, file: str, text: str, message: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(file).write_text(text, "utf-8")
+    input_format = {"x.text": "kaldi", "x.json": "meeteval"}.get(file)
+    with pytest.raises(InputError) as error:
+        read_columns([file], input_format)
+    assert str(error.value).startswith(message)
+
+
+def write_transcripts(folder: Path, speakers: int = 8, each: int = 6) -> None:
+    """Transcripts of two systems, the second with other order of lines."""
+    rng = np.random.default_rng(5)
+    references: list[str] = []
+    outputs: tuple[list[str], list[str]] = ([], [])
+    for speaker in range(speakers):
+        for utterance in range(each):
+            own = [f"w{i}" for i in rng.integers(0, 30, 10)]
+            key = f"s{speaker}-{utterance}"
+            references.append(f"{' '.join(own)} ({key})")
+            for system, rate_of_edits in zip(outputs, (0.3, 0.2), strict=True):
+                said = [word if rng.random() > rate_of_edits else "x" for word in own if rng.random() > 0.05]
+                system.append(f"{' '.join(said)} ({key})")
+    for name, lines in (("ref", references), ("a", outputs[0]), ("b", outputs[1][::-1])):
+        (folder / f"{name}.trn").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def test_speakers_are_units_and_have_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_transcripts(tmp_path)
+    files = ("ref.trn", "a.trn", "b.trn")
+    options = ("-m", "asr-wer", "cer", "--docs", "speaker")
+    shown = run("compare", *files, *options)
+    assert (shown.code, shown.err) == (0, "")
+    assert "48 segments in 8 documents" in shown.out
+    assert "unit:document[8]" in shown.out
+    assert "WER by document" in shown.out
+    assert "CER by document" not in shown.out
+    result = read_json(run("compare", *files, *options, "--format", "json").out)
+    assert isinstance(result, Comparison)
+    rows = [each for each in result.document_scores if each.metric == "WER"]
+    assert [(each.document, each.system) for each in rows[:3]] == [("s0", "a"), ("s0", "b"), ("s1", "a")]
+    # The same from the sums over the lines of each speaker.
+    columns = dict(zip(("ref", "a", "b"), read_columns(files), strict=True))
+    texts = {name: dict(zip(column.ids or (), column.lines, strict=True)) for name, column in columns.items()}
+    for each in rows:
+        keys = [key for key in texts["ref"] if key[0] == each.document]
+        own = counts("asr-wer", [texts["ref"][key] for key in keys], [texts[each.system][key] for key in keys])
+        total = np.sum(own, axis=0).tolist()
+        assert list(each.details.values()) == total
+        assert each.score == pytest.approx(100 * sum(total[:3]) / (total[0] + total[1] + total[3]), rel=1e-12)
+        assert each.n_segments == 6
+        cells = [f"{each.score:.2f}", *map(str, total)]
+        assert any(row.split()[-5:] == cells for row in shown.out.splitlines())
+    for fmt in ("markdown", "html"):
+        assert "by document" in run("compare", *files, *options, "--format", fmt).out
+    assert run("compare", *files, *options[:-1], "ref.trn").out == shown.out
+
+
+def test_the_word_speaker_needs_ids(demo: Path, run: Any) -> None:
+    refused = run("compare", "reference.txt", "tuned.txt", "rules.txt", "-m", "asr-wer", "--docs", "speaker")
+    assert refused.code == 2
+    assert "--docs speaker: reference.txt has no ids of utterances: use .trn files, --input-format kaldi" in refused.err
+
+
+def test_errors_of_recordings_equal_meetevals(
+    golden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    known = json.loads((golden / "counts/speech/cpwer.json").read_text("utf-8"))["sessions"]
+    sessions: dict[str, list[tuple[str, Any]]] = {
+        name: [(f"session{i:02}", each) for i, each in enumerate(own)] for name, own in known.items()
+    }
+    first, second = sessions
+    Path("a.json").write_text(json.dumps(dict(sessions[first]), indent=2), "utf-8")
+    Path("b.json").write_text(json.dumps(dict(reversed(sessions[second]))), "utf-8")
+    command = ("compare", "--counts", "cpWER:100*errors/length", "a.json", "b.json", "--lower-is-better", "cpWER")
+    shown = run(*command, "--input-format", "meeteval", "--format", "json")
+    assert (shown.code, shown.err) == (0, "")
+    result = read_json(shown.out)
+    assert isinstance(result, Comparison)
+    assert result.n_segments == 40
+    for name, system in ((first, "a"), (second, "b")):
+        total = [sum(each[key] for each in known[name]) for key in ("errors", "length")]
+        assert result.score(system).score == pytest.approx(100 * total[0] / total[1], rel=1e-12)
+    # Pairs are recordings, whatever the order in the files.
+    differing = sum(a["errors"] != b["errors"] for a, b in zip(known[first], known[second], strict=True))
+    influence = result.pair("b").influence
+    assert influence is not None
+    assert influence.differing == differing
+    Path("b.json").write_text(json.dumps({"other": sessions[second][0][1], **dict(sessions[second][1:])}), "utf-8")
+    assert "lacks the document 'session00'" in run(*command, "--input-format", "meeteval").err
+
+
+# Reports.
+
+
+def test_the_kinds_of_edits_are_the_parts_of_a_difference() -> None:
+    references = ["a b c d", "e f g h", "i j k l"] * 4
+    systems = {"x": ["a c d e", "e f g h", "i j x l"] * 4, "y": ["a b c d", "e f h", "q j k l m"] * 4}
+    result = compare(references, systems, metrics=["asr-wer", "cer", "mer"], with_parts=True, baseline="x")
+    for pair in result.comparisons:
+        assert [each.part for each in pair.contributions or ()] == ["substitutions", "deletions", "insertions"]
+        rates = []
+        for system in ("y", "x"):
+            found = result.score(system, pair.metric).details
+            length = sum(found.values()) - (0 if pair.metric == "MER" else found["insertions"])
+            rates.append([100 * found[part] / length for part in ("substitutions", "deletions", "insertions")])
+        expected = [a - b for a, b in zip(*rates, strict=True)]
+        assert [each.difference for each in pair.contributions or ()] == pytest.approx(expected, abs=1e-9)
+
+
+def test_wer_of_transcripts_warns() -> None:
+    def warned(lines: list[str], *metrics: str) -> bool:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            compare(lines, {"a": lines[::-1], "b": [*lines[1:], "x"]}, metrics=list(metrics), interval=None)
+        return any("asr-wer counts the word error rate of speech" in str(each.message) for each in caught)
+
+    transcripts = [f"we don't say{'s' * (i % 3)} it" for i in range(60)]
+    assert warned(transcripts, "wer")
+    assert warned([line.upper() for line in transcripts], "wer")
+    assert not warned(transcripts, "asr-wer", "wer")
+    assert not warned(transcripts, "ter")
+    assert not warned([*transcripts, "Yes"], "wer")
+    assert not warned([*transcripts, "yes."], "wer")
+    assert not warned(transcripts[:40], "wer")
+
+
+def test_signatures_name_what_changes_a_score() -> None:
+    assert metric("asr-wer").signature("1") == "WER|nrefs:1|case:mixed|tok:jiwer"
+    options = {"lowercase": True, "no_punct": True, "unicode": "NFKC"}
+    assert metric("cer", **options).signature("1") == "CER|nrefs:1|case:lc|punct:no|unicode:NFKC|tok:characters"
+    assert metric("wer").signature("1") == "WER|nrefs:1|case:mixed|tok:13a"
