@@ -17,7 +17,7 @@ from .errors import InputError
 from .inference import sequential
 from .inference.estimates import MEANS, SUMS, check_kind
 from .inference.hypotheses import pairs_of
-from .inference.sequential import Looks
+from .inference.sequential import PLANNED, Looks
 from .inference.steps import counting_steps
 from .lazy import lazy
 from .metrics.base import Scores
@@ -273,7 +273,7 @@ METHODS: Mapping[str, Callable[[Hypothesis], Path]] = {
     "obrien-fleming": _planned,
     "pocock": _planned,
 }
-UNIT_BY_UNIT, PLANNED = ("betting", "sign"), ("obrien-fleming", "pocock")
+UNIT_BY_UNIT = ("betting", "sign")
 
 
 def _watched(data: Data, samples: Sequence[CountSample], options: WatchOptions) -> StudyResult:

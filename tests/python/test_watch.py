@@ -125,11 +125,29 @@ class TestPlanned:
     def test_published_boundaries_have_their_level(self, looks: int, pocock: float, obrien_fleming: float) -> None:
         shares = np.arange(1, looks + 1) / looks
         for limits in (np.full(looks, pocock), obrien_fleming / np.sqrt(shares)):
-            walk, crossed = sequential.Walk(np.zeros(1), np.ones(1), np.ones(1)), 0.0
-            for share, limit in zip(shares, limits, strict=True):
-                crossed += walk.beyond(limit * share**0.5, looks**-0.5)
-                walk = walk.within(limit * share**0.5, looks**-0.5)
-            assert crossed == pytest.approx(0.05, abs=1.5e-4)
+            crossed = sequential.stopping(limits.tolist(), shares.tolist(), 0.0)
+            assert crossed.sum() == pytest.approx(0.05, abs=1.5e-4)
+
+    # How much larger the largest sample is than that of one test with power .8: the same book, Tables 2.2 and 2.4.
+    @pytest.mark.parametrize(("looks", "limits", "larger"), [(5, [2.413] * 5, 1.229), (10, [2.555] * 10, 1.301)])
+    def test_published_sizes(self, looks: int, limits: list[float], larger: float) -> None:
+        shares = [look / looks for look in range(1, looks + 1)]
+        drift = sequential.drift_for(limits, shares, 0.8)
+        assert (drift / 2.80158) ** 2 == pytest.approx(larger, abs=1.5e-3)
+
+    def test_a_plan_has_its_power(self) -> None:
+        rng = np.random.default_rng(0)
+        pilot = scores(stream(1, 4000, 0.03))
+        planned = reshuffle.study.plan(metrics=pilot, difference={"score": 0.05}, looks=4, simulate=False)
+        for each in planned.tables["sequential"]:
+            seeds = rng.integers(1 << 30, size=300)
+            found = [
+                only(watch(metrics=scores(stream(seed, each.size, 0.05)), method=each.method, looks=4))
+                for seed in seeds
+            ]
+            assert np.mean([one.verdict == "better" for one in found]) == pytest.approx(0.8, abs=0.08)
+            stops = [one.units if one.decided_at is None else one.decided_at for one in found]
+            assert np.mean(stops) == pytest.approx(each.expected, rel=0.08)
 
     def test_boundaries_spend_what_they_should(self) -> None:
         shares = np.array([0.1, 0.35, 0.5, 1.0])

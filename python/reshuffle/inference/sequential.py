@@ -19,6 +19,7 @@ The first three are *anytime-valid*. Units have to be independent, and their ord
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple
 
@@ -29,6 +30,9 @@ from .. import _core
 from ..metrics.base import Scores
 
 Looks = NDArray[np.intp]
+
+# The methods of looks that are planned.
+PLANNED = ("obrien-fleming", "pocock")
 
 # Candidate means on each side of the observed one, spaced by a constant factor, and the smallest distance from it.
 CANDIDATES, NEAREST = 400, 1e-5
@@ -132,19 +136,23 @@ class Walk(NamedTuple):
     density: Scores
     weights: Scores
 
-    def beyond(self, limit: float, deviation: float) -> float:
-        """The probability of being beyond ±limit after a normal step."""
+    def beyond(self, limit: float, deviation: float, drift: float = 0.0) -> float:
+        """The probability of being beyond ±limit after a normal step, whose mean is the drift."""
         from scipy.special import ndtr
 
-        outside = ndtr((self.points - limit) / deviation) + ndtr((-limit - self.points) / deviation)
+        points = self.points + drift
+        outside = ndtr((points - limit) / deviation) + ndtr((-limit - points) / deviation)
         return float((self.density * self.weights) @ outside)
 
-    def within(self, limit: float, deviation: float) -> Walk:
-        """The walk after a normal step, if it is then within ±limit."""
+    def within(self, limit: float, deviation: float, drift: float = 0.0) -> Walk:
+        """The walk after such a step, if it is then within ±limit."""
         points, weights = _quadrature(limit)
-        steps = (points[:, None] - self.points) / deviation
+        steps = (points[:, None] - self.points - drift) / deviation
         density = np.exp(-0.5 * steps * steps) @ (self.density * self.weights)
         return Walk(points, density / (deviation * math.sqrt(2 * math.pi)), weights)
+
+
+START = Walk(np.zeros(1), np.ones(1), np.ones(1))
 
 
 def _quadrature(limit: float, n_points: int = 200) -> tuple[Scores, Scores]:
@@ -172,7 +180,7 @@ def boundaries(method: str, shares: tuple[float, ...], alpha: float) -> Scores:
 
     # Where hardly anything may be spent, no boundary can be computed, and none is needed.
     most = 8.0
-    walk = Walk(np.zeros(1), np.ones(1), np.ones(1))
+    walk = START
     found = np.empty(len(shares))
     before, last = 0.0, 0.0
     for look, (share, total) in enumerate(zip(shares, spent(method, np.array(shares), alpha), strict=True)):
@@ -183,3 +191,27 @@ def boundaries(method: str, shares: tuple[float, ...], alpha: float) -> Scores:
         walk = walk.within(found[look] * scale, deviation)
         before, last = total, share
     return found
+
+
+def stopping(limits: Sequence[float], shares: Sequence[float], drift: float) -> Scores:
+    """The probability of rejecting at each look and not before, (looks,), for boundaries of ``|z|``.
+
+    ``drift`` is the expected z after all units: the true difference in standard errors of the largest sample.
+    """
+    walk, last, found = START, 0.0, np.empty(len(shares))
+    for look, (share, limit) in enumerate(zip(shares, limits, strict=True)):
+        end, deviation, mean = limit * math.sqrt(share), math.sqrt(share - last), drift * (share - last)
+        found[look] = walk.beyond(end, deviation, mean)
+        walk, last = walk.within(end, deviation, mean), share
+    return found
+
+
+def drift_for(limits: Sequence[float], shares: Sequence[float], power: float) -> float:
+    """The drift that is shown at any of the looks with this probability.
+
+    >>> round(drift_for([1.96], [1.0], 0.8), 3)  # a z-test: 1.960 + 0.842
+    2.802
+    """
+    from scipy.optimize import brentq
+
+    return float(brentq(lambda drift: stopping(limits, shares, drift).sum() - power, 0, 60, xtol=1e-9))

@@ -405,6 +405,12 @@ class Planned(Options):
             One-sided tests are planned, and simulated, for a difference in their direction."""
         ),
     ] = "two-sided"
+    looks: Annotated[
+        int | None,
+        Ge(2),
+        Flag(metavar="N"),
+        Doc("Also plan this number of equally spaced looks, for :func:`reshuffle.watch`: the size, and that expected."),
+    ] = None
     family_size: Annotated[
         int | None,
         Ge(1),

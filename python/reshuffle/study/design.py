@@ -23,12 +23,21 @@ from ..inference.power import (
     t_power,
     t_required_units,
 )
+from ..inference.sequential import PLANNED, boundaries, drift_for, stopping
 from ..lazy import lazy
 from ..options.declare import called_with
 from ..options.studies import Plan
 from ..resampling import CountSample
 from ..resampling.counting import Data
-from ..results.studies import DetectableAtSize, PairError, PlannedPower, PlannedSize, PowerRate, StudyResult
+from ..results.studies import (
+    DetectableAtSize,
+    PairError,
+    PlannedLooks,
+    PlannedPower,
+    PlannedSize,
+    PowerRate,
+    StudyResult,
+)
 from ..validate import check_number
 from .calibration import ROUNDS, Calibrator, Efficiency
 from .material import Material
@@ -79,7 +88,8 @@ def plan(options: Plan) -> StudyResult:
     StudyResult
         With the tables ``detectable`` (:class:`~reshuffle.results.studies.DetectableAtSize`), ``planned``
         (:class:`~reshuffle.results.studies.PlannedPower`), ``needed``
-        (:class:`~reshuffle.results.studies.PlannedSize`), ``simulated``
+        (:class:`~reshuffle.results.studies.PlannedSize`), ``sequential``
+        (:class:`~reshuffle.results.studies.PlannedLooks`), ``simulated``
         (:class:`~reshuffle.results.studies.PowerRate`) and ``errors`` (:class:`~reshuffle.results.studies.PairError`),
         without those that have no records.
 
@@ -118,6 +128,8 @@ def plan(options: Plan) -> StudyResult:
     with started("plan", options) as (data, units, settings):
         settings = evolve(settings, alphas=(options.alpha,))
         options = evolve(options, difference=_by_label(options.difference, data))
+        if options.looks is not None and not (options.difference and settings.alternative == "two-sided"):
+            raise InputError("looks (--looks) are planned for a difference, two-sided: add --difference METRIC=VALUE")
         for test in settings.tests:
             check_test(test, settings.alternative, *(data.metrics if options.simulate else ()))
         n_simulations = _n_simulations(options, len(data.metrics)) * len(settings.tests)
@@ -128,6 +140,7 @@ def plan(options: Plan) -> StudyResult:
             "detectable": tuple(design.detectable()),
             "planned": tuple(design.power()),
             "needed": tuple(design.needed()),
+            "sequential": tuple(design.sequential()),
             "simulated": tuple(design.simulated()),
             "errors": tuple(design.errors()),
         }
@@ -143,6 +156,7 @@ def plan(options: Plan) -> StudyResult:
             "power": list(options.power),
             "alpha": settings.alphas[0],
             "family_size": design.family_size,
+            "looks": options.looks,
             "simulate": options.simulate,
             "metrics": list(data.labels),
             **shared,
@@ -327,6 +341,25 @@ class _Design:
             method, efficiency = NORMAL, 1.0
         sizes = (required_units(efficiency * difference, error, 1, self.level, power, self._side) for error in errors)
         return PlannedSize(label, method, self.level, power, difference, *sizes)
+
+    def sequential(self) -> Iterator[PlannedLooks]:
+        """The size that each difference needs with planned looks, of tests with the normal distribution."""
+        n_looks = self.options.looks
+        if n_looks is None:
+            return
+        shares = tuple(look / n_looks for look in range(1, n_looks + 1))
+        for m, label in enumerate(self.material.data.labels):
+            error = self._errors_at(m, 1)[0]
+            for method in PLANNED:
+                limits = boundaries(method, shares, self.level)
+                for difference in self.options.difference.get(label, ()):
+                    for power in self.options.power:
+                        drift = drift_for(limits, shares, power)
+                        size = math.ceil((drift * error / difference) ** 2)
+                        stops = stopping(limits, shares, drift)
+                        share = float(stops @ np.array(shares)) + 1 - float(stops.sum())
+                        expected = math.ceil(size * share)
+                        yield PlannedLooks(label, method, n_looks, self.level, power, difference, size, expected)
 
     def simulated(self) -> Iterator[PowerRate]:
         """The last simulation of each efficiency."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...results.studies import DetectableAtSize, PlannedPower, PlannedSize, StudyResult
+from ...results.studies import DetectableAtSize, PlannedLooks, PlannedPower, PlannedSize, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import counted, joined, number
 from .base import Figure, StudyReport
@@ -28,6 +28,8 @@ def tables(study: StudyResult) -> Iterator[Table]:
         has_errors = any(each.type_m is not None for each in study.tables["planned"])
         yield _planned(study).explained(M_AND_S if has_errors else "")
         yield _needed(study)
+    if "sequential" in study.tables:
+        yield _sequential(study).explained("Expected: units at the look that decides, if the difference is true.")
     if study.tables.get("simulated"):
         rates = study.tables["simulated"]
         (first, *_) = rates
@@ -124,6 +126,20 @@ def _needed(study: StudyResult) -> Table:
     for each, keys in _ruled(table, found, names):
         shown = [_given(each.difference), *([f"{percent(each.power, 0)}%"] if power else []), _size(each.size)]
         table.add([*keys, *shown, *_range(each, ranged, _size)])
+    return table
+
+
+def _sequential(study: StudyResult) -> Table:
+    found: Sequence[PlannedLooks] = study.tables["sequential"]
+    units = f"{_unit(study).capitalize()}s"
+    table = Table(
+        f"Size needed with {found[0].looks} planned looks{_of_power(found)}",
+        ["Metric", "Method", "Difference", "Power", units, "Expected"],
+        n_names=2,
+    )
+    for each in found:
+        power = f"{percent(each.power, 0)}%"
+        table.add([each.metric, each.method, _given(each.difference), power, f"{each.size:,}", f"{each.expected:,}"])
     return table
 
 

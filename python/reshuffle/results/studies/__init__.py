@@ -9,7 +9,7 @@ from ...lazy import lazy_names
 if TYPE_CHECKING:
     from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgreement
     from .base import Rate, StudyResult
-    from .design import DetectableAtSize, PairError, PlannedPower, PlannedSize
+    from .design import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize
     from .exchange import ExchangeRate
     from .mbr import MbrChoice, MbrScore
     from .meta import (
@@ -63,6 +63,7 @@ __all__ = [
     "PairConclusions",
     "PairError",
     "PairPvalue",
+    "PlannedLooks",
     "PlannedPower",
     "PlannedSize",
     "PowerContrast",
@@ -107,6 +108,7 @@ _NAMES = {
     "design": (
         "DetectableAtSize",
         "PairError",
+        "PlannedLooks",
         "PlannedPower",
         "PlannedSize",
     ),

@@ -92,3 +92,25 @@ class PlannedSize:
     low: int | None
     """The same for the smallest and the largest standard error."""
     high: int | None
+
+
+@documented
+@dataclass(frozen=True, slots=True)
+class PlannedLooks:
+    """The number of units that :func:`reshuffle.watch` needs with planned looks."""
+
+    metric: str
+    method: str
+    """``obrien-fleming`` or ``pocock``."""
+    looks: int
+    """The number of looks, after equal numbers of units."""
+    level: float
+    """The level of a single test, at all looks together."""
+    power: float
+    """The target power, at all looks together."""
+    difference: float
+    """The true difference, in points of the metric."""
+    size: int
+    """The number of units at the last look, for the pair with the median standard error."""
+    expected: int
+    """The expected number of units at the look that decides, or at the last one."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgreement
 from .base import Rate, StudyResult
-from .design import DetectableAtSize, PairError, PlannedPower, PlannedSize
+from .design import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize
 from .exchange import ExchangeRate
 from .mbr import MbrChoice, MbrScore
 from .meta import HumanScores, MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup, MetricSystemScore
@@ -48,6 +48,7 @@ RECORDS: Mapping[str, type[Any]] = {
     "detectable": DetectableAtSize,
     "planned": PlannedPower,
     "needed": PlannedSize,
+    "sequential": PlannedLooks,
     "simulated": PowerRate,
     "errors": PairError,
     "sensitivity": MetricSensitivity,
