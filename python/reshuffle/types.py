@@ -22,6 +22,8 @@ __all__ = [
     "Family",
     "FlipFormat",
     "Format",
+    "GateFormat",
+    "GateRule",
     "Grouping",
     "Groups",
     "HumanScore",
@@ -207,6 +209,12 @@ SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
 
 FlipFormat: TypeAlias = Literal["text", "markdown", "latex", "typst", "json", "csv"]
 """As :data:`Format`, without pages."""
+
+GateFormat: TypeAlias = Literal["text", "markdown", "latex", "typst", "html", "json", "csv", "junit"]
+"""As :data:`Format`, and :data:`reshuffle.report.OF_GATES`."""
+
+GateRule: TypeAlias = Literal["non-inferior", "superior", "no-regression"]
+""":data:`reshuffle.inference.gate.RULES`."""
 
 CatalogueFormat: TypeAlias = Literal["text", "json", "markdown"]
 """:data:`reshuffle.cli.listing.CATALOGUE_FORMATS`."""

@@ -288,7 +288,9 @@ SHOWN_TABLE = option(
     help="The table to write as CSV.  [default: with -o FILE.csv all of them, as FILE.NAME.csv; on standard output the "
     "main one]",
 )
-FULL = option("--full", is_flag=True, help="In text: all of a result of 'reshuffle runs', not the short form.")
+FULL = option(
+    "--full", is_flag=True, help="In text: all of a result of 'reshuffle runs' or 'gate', not the short form."
+)
 
 
 @click.command("show", epilog=SHOW_EXAMPLES)
@@ -301,8 +303,9 @@ FULL = option("--full", is_flag=True, help="In text: all of a result of 'reshuff
 def show_command(result: str, **options: Any) -> None:
     """Show a saved result in any format.
 
-    RESULT is a file in JSON or HTML that reshuffle compare, score, flips, runs, study, plan, meta, tune, oracle or mbr
-    wrote; - is standard input. Nothing is computed again. HTML does not show the command that computed the result.
+    RESULT is a file in JSON or HTML that reshuffle compare, score, flips, gate, runs, study, plan, meta, tune, oracle
+    or mbr wrote; - is standard input. Nothing is computed again. HTML does not show the command that computed the
+    result.
     """
     from .showing import show
 

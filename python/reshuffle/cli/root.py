@@ -25,6 +25,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "score": (".commands:score_command", "Score systems, and show the components of each score."),
         "runs": (".runs:runs_command", "Compare systems with several runs (seeds, epochs) each."),
         "flips": (".commands:flips_command", "List the segments that make the difference between two systems."),
+        "gate": (".gate:gate_command", "Decide whether new outputs may replace the baseline: an exit code for CI."),
         "count": (".stored:count_command", "Count texts once, into a file that takes their place."),
         "show": (".commands:show_command", "Show a saved result in any format."),
         "verify": (".commands:verify_command", "Run a command again, and compare its result with a saved one."),
