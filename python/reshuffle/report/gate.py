@@ -145,17 +145,13 @@ def _sentences(gate: Gate) -> Iterator[str]:
         yield f"{_listed(worse, _worse)}: by less than the margin."
     if gate.verdict == "inconclusive" and not worse and all(task.has_enough for task in gate.tasks):
         shown = [task for task in gate.tasks if task.is_shown]
-        yield "No regression is shown." + (f" {_capital(_listed(_closest(shown), _shown))}." if shown else "")
+        yield "No regression is shown" + (f"; {_listed(_closest(shown), _shown)}." if shown else ".")
     yield from _power(gate)
     detectable = [task for task in gate.tasks if task.detectable is not None]
     if gate.rule == "no-regression" and detectable:
         smallest = _listed(detectable, lambda t: f"{t.name} {number(float(f'{t.detectable:.2g}'))}")
         yield f"Regressions that would have been found with a probability of 80 %: {smallest}."
     yield from _trends(gate)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _power(gate: Gate) -> Iterator[str]:
