@@ -9,6 +9,7 @@ are multiples of the true standard error of a difference. Three minutes on one c
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -39,7 +40,7 @@ class Suite(NamedTuple):
     @property
     def margin(self) -> float:
         """The margin in points."""
-        return self.room * NOISE / np.sqrt(SEGMENTS)
+        return self.room * NOISE / math.sqrt(SEGMENTS)
 
 
 SUITES = (

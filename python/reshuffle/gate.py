@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime, timezone
 from typing import cast
 
@@ -31,9 +31,10 @@ from .inference.hypotheses import Hypotheses, Outcome
 from .inference.plan import Plan
 from .inference.power import POWER, detectable_factor
 from .inference.running import run_tests
+from .inference.steps import JobPlan
 from .inference.trend import trends
 from .metrics.base import Scores
-from .options.declare import called_with, taken
+from .options.declare import called_with
 from .options.gate import Gate as GateOptions
 from .options.gate import Gated, Margin
 from .progress import reported
@@ -115,7 +116,7 @@ def gated(sets: Mapping[str, SetData], options: GateOptions, resampling: Resampl
     decided = _gated(sets, options, resampling)
     if options.history is None:
         return decided
-    tasks = tuple(taken(PastTask, task) for task in decided.tasks)
+    tasks = tuple(PastTask(*(getattr(task, each.name) for each in fields(PastTask))) for task in decided.tasks)
     now = datetime.now(timezone.utc).isoformat(timespec="seconds")
     run = PastGate(now, decided.version, decided.digest, decided.verdict, tasks)
     append_run(options.history, run)
@@ -133,6 +134,9 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     n_tasks = len(metrics)
     resampling = resampling.with_number(automatic(worse.enough_replicates(n_tasks, rule.alpha))[0])
     margins = {name: _given_margins(each.data, rule) for name, each in sets.items()}
+    if resampling.progress is not None:
+        data, shown = [each.data for each in sets.values()], list(sets) if len(sets) > 1 else ()
+        resampling.progress.plan(JobPlan(data, shown, 2, 1, resampling.n_resamples, worse, None).steps())
     counted = []
     for index, (name, each) in enumerate(sets.items()):
         seed = resampling.seed if len(sets) == 1 else derive_seed(resampling.seed, "test-set", index)
@@ -261,7 +265,7 @@ class _Tested:
         has_enough = n_units >= FEWEST
         shown = better if is_primary else None if outcome is None else outcome.pvalue
         n_differing, lost = _lost(self.on, m, ids)
-        alone = sample.round_score
+        rounded = sample.round_score
         return GateTask(
             test_set=name,
             metric=self.on.data.labels[m],
@@ -269,13 +273,13 @@ class _Tested:
             unit=sample.unit,
             n_units=n_units,
             n_differing=n_differing,
-            baseline_score=alone(float(sample.scores[base])),
-            system_score=alone(float(sample.scores[new])),
-            difference=alone(float(sample.scores[new] - sample.scores[base])),
+            baseline_score=rounded(float(sample.scores[base])),
+            system_score=rounded(float(sample.scores[new])),
+            difference=rounded(float(sample.scores[new] - sample.scores[base])),
             standard_error=float(error) if math.isfinite(error) else None,
             margin=margin,
             given_margin=None if given is None else str(given),
-            bound=None if outcome is None else alone(outcome.bound),
+            bound=None if outcome is None else rounded(outcome.bound),
             margin_test=None if outcome is None else outcome.test,
             margin_pvalue=None if outcome is None else outcome.pvalue,
             worse_test=(self.worse.test[m] if self.worse.test is not None else "") or self.test,

@@ -43,15 +43,13 @@ def _not_worse(
 
     if inconclusive not in ("fail", "skip"):
         raise InputError(f"inconclusive must be 'fail' or 'skip', got {inconclusive!r}")
-    systems = {"base": base, "new": new}
+    systems: Any = {"base": base, "new": new}
     if references is None:
-        metrics, texts = SegmentScores("score", systems, higher_is_better), ()
-    else:
-        texts = (references, systems)
+        metrics, systems = SegmentScores("score", systems, higher_is_better), None
     if margin is not None and not isinstance(margin, Mapping):
         several = metrics if isinstance(metrics, list | tuple) else [metrics]
         margin = {each if isinstance(each, str) else each.name: margin for each in several}
-    result = gate(*texts, metrics=metrics, margin=margin, **options)
+    result = gate(references, systems, metrics, margin=margin, **options)
     if result.verdict == "inconclusive" and inconclusive == "skip":
         pytest.skip(f"{result}")
     if not result.allowed:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
@@ -20,6 +22,7 @@ from reshuffle import CorpusFunction, Gate, InputError, NonInferiority, SegmentS
 from reshuffle.cli.main import run
 from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.gate import verdict_of
+from reshuffle.types import GateFormat
 
 CORPUS = demo_corpus()
 DEMO = {name: list(CORPUS.systems[name]) for name in ("baseline", "tuned", "rules")}
@@ -211,7 +214,7 @@ def test_no_regression_says_what_it_would_have_found() -> None:
 
 
 def test_functions_of_texts_are_gated_from_draws() -> None:
-    def words(hypotheses: list[str], references: list[list[str]]) -> float:
+    def words(hypotheses: list[str], references: list[list[str | None]]) -> float:
         return sum(len(line.split()) for line in hypotheses) / len(hypotheses)
 
     few = {name: lines[:30] for name, lines in (("base", DEMO["baseline"]), ("new", DEMO["rules"]))}
@@ -240,7 +243,10 @@ def test_functions_of_texts_are_gated_from_draws() -> None:
         (lambda: gate(metrics=scores([1.0]), margin={"points": 1}), "only one segment"),
         (lambda: gate(CORPUS.references, DEMO, margin={"bleu": 1}), "compares a new system with a baseline, got 3"),
         (lambda: gate(sets={}, margin={"bleu": 1}), "expected a mapping of names to test sets"),
-        (lambda: gate(CORPUS.references, DEMO, sets={"a": (1, 2)}, margin={"bleu": 1}), "sets cannot be combined"),
+        (
+            lambda: gate(CORPUS.references, DEMO, sets={"a": (None, None)}, margin={"bleu": 1}),
+            "sets cannot be combined",
+        ),
     ],
 )
 def test_bad_arguments_are_refused_in_a_sentence(call: Callable[[], Gate], message: str) -> None:
@@ -269,8 +275,9 @@ def test_every_format_has_the_verdict_and_json_is_read_back(verdict: str) -> Non
     assert found.verdict == verdict
     assert reshuffle.read_json(found.render("json")) == found
     assert reshuffle.read_html(found.render("html")) == found
-    for fmt in ("text", "markdown", "html", "latex", "typst"):
-        assert verdict.upper() in found.render(fmt)  # type: ignore[arg-type]
+    formats: tuple[GateFormat, ...] = ("text", "markdown", "html", "latex", "typst")
+    for fmt in formats:
+        assert verdict.upper() in found.render(fmt)
     assert [row["verdict"] for row in found.to_dicts()] == [verdict] * 2
 
 
@@ -393,6 +400,16 @@ def test_a_saved_gate_is_shown(folder: Path, capsys: pytest.CaptureFixture[str])
         run(["plot", "gate.json", "forest", "-o", "x.pdf"])
 
 
+def test_a_gate_is_verified_without_a_line_in_its_history(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = "gate tuned.txt baseline.txt --ref ref.txt --margin bleu=0.1 -n 999 --history nights.jsonl".split()
+    assert run([*line, "-o", "gate.json"]) == 5
+    before = Path("nights.jsonl").read_bytes()
+    assert run(["verify", "gate.json", *line]) == 0
+    assert run(["verify", "gate.json", *(word.replace("=0.1", "=9") for word in line)]) == 1
+    assert "gate: inconclusive → allow" in capsys.readouterr().out
+    assert Path("nights.jsonl").read_bytes() == before
+
+
 # History.
 
 
@@ -407,10 +424,16 @@ def test_a_history_has_a_line_for_each_run_and_its_trend_is_said(tmp_path: Path)
     before = path.read_bytes()
     (trend,) = (found := nightly(path, -0.7, 7)).trends
     assert path.read_bytes().startswith(before)
-    assert (trend.n_runs, trend.tau) == (8, pytest.approx(-1))
+    assert trend.n_runs == 8
+    assert trend.tau == pytest.approx(-1)
     # Of 8! orders, two have |τ| = 1.
     assert trend.pvalue == pytest.approx(2 / 40320)
     assert "The scores of points fall over 8 runs" in str(found)
+    (drawn,) = re.findall(r"data:image/svg\+xml;base64,([\w+/=]+)", found.render("html"))
+    (line,) = ElementTree.fromstring(base64.b64decode(drawn)).iter("{http://www.w3.org/2000/svg}polyline")
+    heights = [float(point.split(",")[1]) for point in str(line.get("points")).split()]
+    assert len(heights) == 8
+    assert heights == sorted(heights)  # from the top, so that scores fall
     line = json.loads(path.read_text().splitlines()[-1])
     assert (line["digest"], line["verdict"], line["tasks"][0]["system_score"]) == (found.digest, found.verdict, -0.7)
     # The same outputs again are no further evidence.
@@ -449,3 +472,86 @@ def test_a_file_that_is_no_history_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="line 2: expected a line of the history of a gate"):
         nightly(path, 0, 1)
     assert b"x\n" in path.read_bytes()
+
+
+# Logs of harnesses.
+
+
+def inspect_log(model: str, right: NDArray[np.bool_]) -> str:
+    """A log of inspect_ai with two epochs: (2, questions)."""
+    samples = [
+        {"id": f"q{q}", "epoch": epoch + 1, "input": "in", "scores": {"match": {"value": "C" if each else "I"}}}
+        for epoch, row in enumerate(right)
+        for q, each in enumerate(row)
+    ]
+    header = {"version": 2, "status": "success", "eval": {"task": "qa", "model": model}}
+    return json.dumps({**header, "samples": samples})
+
+
+def lm_eval_log(right: NDArray[np.bool_], first: int = 0) -> str:
+    """The samples of lm-evaluation-harness."""
+    return "".join(
+        json.dumps(
+            {"doc_id": n, "doc": {}, "filtered_resps": [], "filter": "none", "metrics": ["acc"], "acc": float(x)}
+        )
+        + "\n"
+        for n, x in enumerate(right.tolist(), first)
+    )
+
+
+def test_logs_of_inspect_ai_with_epochs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right = np.random.default_rng(6).random((2, 2, 60)) < np.array([0.9, 0.4])[:, None, None]
+    for model, own in zip(("a", "b"), right, strict=True):
+        (folder / f"{model}.json").write_text(inspect_log(f"openai/{model}", own))
+    assert command("--scores match a.json b.json --margin match=0.05 --format json") == 1
+    (task,) = json.loads(capsys.readouterr().out)["tasks"]
+    assert (task["n_units"], task["baseline_score"]) == (60, pytest.approx(right[0].mean()))
+    assert task["difference"] == pytest.approx(right[1].mean() - right[0].mean())
+
+
+def test_logs_of_lm_eval_with_clusters(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right = np.random.default_rng(7).random((2, 200)) < 0.6
+    for model, own in zip(("a", "b"), right, strict=True):
+        (folder / f"{model}.jsonl").write_text(lm_eval_log(own))
+    (folder / "passages.txt").write_text("".join(f"p{n // 4}\n" for n in range(200)))
+    line = "--scores acc a.jsonl b.jsonl --margin acc=0.4"
+    assert command(f"{line} --format json") == 0
+    assert json.loads(capsys.readouterr().out)["tasks"][0]["unit"] == "segment"
+    # The same answers in 50 passages are 50 units.
+    expected = gate(
+        metrics=SegmentScores("acc", dict(zip("ab", right.astype(float), strict=True))),
+        documents=[f"p{n // 4}" for n in range(200)],
+        margin={"acc": 0.4},
+        n_resamples=999,
+    )
+    assert (expected.tasks[0].unit, expected.tasks[0].n_units) == ("document", 50)
+    assert expected.allowed
+
+
+@pytest.mark.parametrize(
+    ("first", "message"), [(100, "100 segments are in all files"), (200, "0 segments are in all files")]
+)
+def test_logs_of_other_items_are_refused(folder: Path, first: int, message: str) -> None:
+    right = np.ones(200, dtype=bool)
+    (folder / "a.jsonl").write_text(lm_eval_log(right))
+    (folder / "b.jsonl").write_text(lm_eval_log(right, first))
+    with pytest.raises(InputError, match=f"ids of segments do not match: {message}"):
+        command("--scores acc a.jsonl b.jsonl --margin acc=0.05")
+
+
+# Error rates.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("suite", "n"), [(0, 600), (1, 150), (2, 150)])
+def test_both_errors_keep_their_level(suite: int, n: int) -> None:
+    from benches.simulations.gate import ALPHA, SUITES, rates, truths
+
+    tolerance = 3 * (ALPHA * (1 - ALPHA) / n) ** 0.5
+    for name, truth in truths(SUITES[suite]).items():
+        found = rates(SUITES[suite], truth, n)
+        wrong = found["reject"] if name == "no change" else found["allow"]
+        assert wrong <= ALPHA + tolerance, (name, found)
+        if name == "no change" and suite == 0:
+            # The power sentence: margins of 2.5 standard errors are allowed with probability .80.
+            assert found["allow"] == pytest.approx(0.80, abs=3 * (0.8 * 0.2 / n) ** 0.5)

@@ -330,9 +330,9 @@ def verify_command(result: str, words: tuple[str, ...]) -> int:
     """Run a command again, and compare its result with a saved one.
 
     RESULT is a report in JSON or HTML, and COMMAND the command that computed it, which an HTML report shows. No file is
-    written: -o, --format, --save, --resume and options of reports have no effect. Prints "same bytes" and the
-    signature, or the verdicts and the values that differ (at most 20 of each), by their keys in JSON, and by how much:
-    scores and p-values first, histograms and seeds last. The exit code is 0 if all bytes are the same, else 1.
+    written: -o, --format, --save, --resume, --history and options of reports have no effect. Prints "same bytes" and
+    the signature, or the verdicts and the values that differ (at most 20 of each), by their keys in JSON, and by how
+    much: scores and p-values first, histograms and seeds last. The exit code is 0 if all bytes are the same, else 1.
 
     Nothing in RESULT is ever run, so a file from somebody else is safe to check.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import math
@@ -9,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from xml.etree import ElementTree
 
 from ..errors import printable
-from ..results import Gate, GateTask
+from ..results import Gate, GateTask, Trend
 from ..results.schemas import GATE
 from .cells import Table, decimals_for, signed
 from .document import Document, Page, Paragraph
@@ -278,10 +279,36 @@ def _plain(text: str) -> str:
     return printable(text, keep="\n\t")
 
 
+# The size of the figure of a history, and the room at its edges.
+WIDTH, HEIGHT, EDGE = 432, 160, 40
+
+
+def _drawn(trend: Trend) -> str:
+    """The scores of a history as a line, with the lowest and the highest score: base64-encoded SVG."""
+    low, high = min(trend.scores), max(trend.scores)
+    step, scale = (WIDTH - 2 * EDGE) / (trend.n_runs - 1), (HEIGHT - 2 * EDGE) / (high - low)
+    points = [(EDGE + n * step, HEIGHT - EDGE - (score - low) * scale) for n, score in enumerate(trend.scores)]
+    svg = ElementTree.Element("svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {WIDTH} {HEIGHT}")
+    svg.set("font-family", "sans-serif")
+    svg.set("font-size", "12")
+    ElementTree.SubElement(svg, "rect", width=f"{WIDTH}", height=f"{HEIGHT}", fill="white")
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    ElementTree.SubElement(svg, "polyline", points=line, fill="none", stroke="#0072b2")
+    for x, y in points:
+        ElementTree.SubElement(svg, "circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r="3", fill="#0072b2")
+    decimals = decimals_for(max(abs(low), abs(high)))
+    for score, y in ((high, EDGE - 12), (low, HEIGHT - EDGE + 22)):
+        ElementTree.SubElement(svg, "text", x=f"{EDGE}", y=f"{y}").text = f"{score:.{decimals}f}"
+    return base64.b64encode(ElementTree.tostring(svg)).decode("ascii")
+
+
 def _page(gate: Gate, document: Document, layout: Layout) -> Page:
     """The page, in the form of that of a study."""
     from .page.content import versions
-    from .studies.page import Content  # most commands write no page
+    from .studies.page import Content, Drawn  # most commands write no page
+
+    about = "Scores of {} in {} runs, the earliest on the left"
+    figures = [Drawn(_drawn(trend), about.format(trend.task, trend.n_runs)) for trend in gate.trends]
 
     facts = [("Verdict", gate.verdict), ("Baseline", gate.baseline), ("System", gate.system), ("Rule", gate.rule)]
     shown = Content(
@@ -292,7 +319,7 @@ def _page(gate: Gate, document: Document, layout: Layout) -> Page:
         notes=document.notes,
         truths=(),
         truths_heading="",
-        figures=(),
+        figures=figures,
         without="",
         command=layout.command,
         plan=json.dumps({task.name: task.given_margin for task in gate.tasks}, indent=2, ensure_ascii=False),
