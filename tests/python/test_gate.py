@@ -406,7 +406,7 @@ def test_a_gate_is_verified_without_a_line_in_its_history(folder: Path, capsys: 
     before = Path("nights.jsonl").read_bytes()
     assert run(["verify", "gate.json", *line]) == 0
     assert run(["verify", "gate.json", *(word.replace("=0.1", "=9") for word in line)]) == 1
-    assert "gate: inconclusive → allow" in capsys.readouterr().out
+    assert "gate: 'inconclusive' → 'allow'" in capsys.readouterr().out
     assert Path("nights.jsonl").read_bytes() == before
 
 
