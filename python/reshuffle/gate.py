@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timezone
 from typing import cast
 
@@ -133,7 +133,8 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     )
     n_tasks = len(metrics)
     resampling = resampling.with_number(automatic(worse.enough_replicates(n_tasks, rule.alpha))[0])
-    margins = {name: _given_margins(each.data, rule) for name, each in sets.items()}
+    for each in sets.values():
+        _given_margins(each.data, rule)  # now, before anything is counted
     if resampling.progress is not None:
         data, shown = [each.data for each in sets.values()], list(sets) if len(sets) > 1 else ()
         resampling.progress.plan(JobPlan(data, shown, 2, 1, resampling.n_resamples, worse, None).steps())
@@ -147,10 +148,10 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     outcome = run_tests(worse, replicates, hypotheses)
     better = _better(rule, counted, hypotheses, metrics)
     tasks = []
-    for t, (name, resampled) in enumerate(zip(sets, counted, strict=True)):
+    for t, ((name, each), on) in enumerate(zip(sets.items(), counted, strict=True)):
         at = np.flatnonzero(hypotheses.test_set == t)
-        tested = _Tested(resampled, outcome.take(at), None if better is None else better.take(at), worse.test.name)
-        tasks += tested.tasks(name, margins[name], sets[name].units, rule, n_tasks)
+        of_better = None if better is None else better.take(at)
+        tasks += _OnSet(name, on, each.units, rule, n_tasks, outcome.take(at), worse.test.name, of_better).tasks()
     return _decided(names, tasks, rule, resampling, counted)
 
 
@@ -219,55 +220,54 @@ def _better(
     return run_tests(plan, [each.replicates for each in counted], replace(hypotheses, family=hypotheses.metric))
 
 
-class _Tested:
-    """The tests on a test set."""
+@dataclass(frozen=True)
+class _OnSet:
+    """A test set, and the tests on it."""
 
-    def __init__(self, on: Resampled, worse: Outcome, better: Outcome | None, test: str) -> None:
-        self.on, self.worse, self.better, self.test = on, worse, better, test
+    name: str
+    on: Resampled
+    units: Units
+    rule: Gated
+    n_tasks: int
+    """The number of tasks on all test sets."""
+    worse: Outcome
+    worse_test: str
+    better: Outcome | None
 
-    def tasks(
-        self, name: str, margins: Sequence[Margin | None], units: Units, rule: Gated, n_tasks: int
-    ) -> list[GateTask]:
-        """The record of each metric on the test set, which has this name."""
-        data, replicates = self.on.data, self.on.replicates
+    def tasks(self) -> list[GateTask]:
+        """The record of each metric."""
+        data = self.on.data
         assert isinstance(data, Data)
-        with on_test_set(name):
-            in_points = [
-                None if margin is None else _in_points(margin, self.on.by_segment[m], data.labels[m])
-                for m, margin in enumerate(margins)
+        given, samples = _given_margins(data, self.rule), zip(self.on.by_segment, data.labels, strict=True)
+        with on_test_set(self.name):
+            margins = [
+                None if margin is None else _in_points(margin, *sample)
+                for margin, sample in zip(given, samples, strict=True)
             ]
-        outcomes = margin_outcomes(replicates, in_points, rule.alpha)
-        primary, ids = _primary(data, rule), _ids(units, data.n_segments)
-        return [
-            self._task(m, name, margins[m], in_points[m], outcomes[m], m in primary, ids, rule.alpha, n_tasks)
-            for m in range(len(margins))
-        ]
+        outcomes, primary = margin_outcomes(self.on.replicates, margins, self.rule.alpha), _primary(data, self.rule)
+        ids = _ids(self.units, data.n_segments)
+        found = []
+        for m, (written, margin, outcome) in enumerate(zip(given, margins, outcomes, strict=True)):
+            task = replace(self._task(m, ids), margin=margin, given_margin=None if written is None else str(written))
+            if m in primary:
+                assert self.better is not None
+                p = float(self.better.pvalue[m])
+                task = replace(task, better_pvalue=p, is_shown=task.has_enough and p <= self.rule.alpha)
+            found.append(task if outcome is None else self._with_margin(m, task, outcome))
+        return found
 
-    def _task(
-        self,
-        m: int,
-        name: str,
-        given: Margin | None,
-        margin: float | None,
-        outcome: MarginOutcome | None,
-        is_primary: bool,
-        ids: Sequence[str] | None,
-        alpha: float,
-        n_tasks: int,
-    ) -> GateTask:
-        sample = self.on.replicates.samples[m]
+    def _task(self, m: int, ids: Sequence[str] | None) -> GateTask:
+        """The scores, and the test of whether the new system is worse."""
+        sample, alpha = self.on.replicates.samples[m], self.rule.alpha
         ((new, base),) = sample.rows_of([PAIR])
         scored = sample.scored_units([new, base])
         n_units = sample.n_units if scored is None else len(scored)
         (error,) = standard_errors(self.on.replicates, m, [PAIR])
-        worse = self.worse.pvalue if self.worse.adjusted is None else self.worse.adjusted
-        better = float(self.better.pvalue[m]) if is_primary and self.better is not None else None
-        has_enough = n_units >= FEWEST
-        shown = better if is_primary else None if outcome is None else outcome.pvalue
+        adjusted = self.worse.pvalue if self.worse.adjusted is None else self.worse.adjusted
         n_differing, lost = _lost(self.on, m, ids)
         rounded = sample.round_score
         return GateTask(
-            test_set=name,
+            test_set=self.name,
             metric=self.on.data.labels[m],
             higher_is_better=sample.metric.higher_is_better,
             unit=sample.unit,
@@ -277,21 +277,31 @@ class _Tested:
             system_score=rounded(float(sample.scores[new])),
             difference=rounded(float(sample.scores[new] - sample.scores[base])),
             standard_error=float(error) if math.isfinite(error) else None,
-            margin=margin,
-            given_margin=None if given is None else str(given),
-            bound=None if outcome is None else rounded(outcome.bound),
-            margin_test=None if outcome is None else outcome.test,
-            margin_pvalue=None if outcome is None else outcome.pvalue,
-            worse_test=(self.worse.test[m] if self.worse.test is not None else "") or self.test,
+            margin=None,
+            given_margin=None,
+            bound=None,
+            margin_test=None,
+            margin_pvalue=None,
+            worse_test=(self.worse.test[m] if self.worse.test is not None else "") or self.worse_test,
             worse_pvalue=float(self.worse.pvalue[m]),
-            worse_adjusted_pvalue=float(worse[m]),
-            better_pvalue=better,
-            has_enough=has_enough,
-            is_shown=has_enough and (shown is None or shown <= alpha),
-            is_worse=has_enough and bool(worse[m] <= alpha),
-            detectable=detectable_factor(alpha / n_tasks, POWER, "worse") * float(error) if error > 0 else None,
+            worse_adjusted_pvalue=float(adjusted[m]),
+            better_pvalue=None,
+            has_enough=n_units >= FEWEST,
+            is_shown=n_units >= FEWEST,
+            is_worse=n_units >= FEWEST and bool(adjusted[m] <= alpha),
+            detectable=detectable_factor(alpha / self.n_tasks, POWER, "worse") * float(error) if error > 0 else None,
             more_units=None,
             lost=lost,
+        )
+
+    def _with_margin(self, m: int, task: GateTask, outcome: MarginOutcome) -> GateTask:
+        """The task with the test of its margin."""
+        return replace(
+            task,
+            bound=self.on.replicates.samples[m].round_score(outcome.bound),
+            margin_test=outcome.test,
+            margin_pvalue=outcome.pvalue,
+            is_shown=task.has_enough and outcome.pvalue <= self.rule.alpha,
         )
 
 

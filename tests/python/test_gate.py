@@ -462,6 +462,11 @@ def test_a_damaged_end_of_a_history_is_dropped_with_a_word(tmp_path: Path) -> No
         assert path.read_bytes().startswith(b"".join(whole.splitlines(keepends=True)[:kept]))
 
 
+def test_a_history_that_cannot_be_written_is_an_error_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nights.jsonl cannot be written: No such file"):
+        nightly(tmp_path / "missing" / "nights.jsonl", 0, 1)
+
+
 def test_a_file_that_is_no_history_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "nights.jsonl"
     path.write_text("BLEU = 3\n")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -35,11 +36,18 @@ def read_history(path: str | os.PathLike[str]) -> list[PastGate]:
         return runs
     if not runs or _runs(lines[len(runs) + 1 :])[0]:
         raise InputError(f"{name}, line {len(runs) + 1}: expected a line of the history of a gate: {problem}")
-    good = sum(len(line) + 1 for line in lines[: len(runs)])
+    with _written(name), file.open("r+b") as stream:
+        stream.truncate(sum(len(line) + 1 for line in lines[: len(runs)]))
     warn(f"{name}: the end, after line {len(runs)}, is damaged and was cut off")
-    with file.open("r+b") as stream:
-        stream.truncate(good)
     return runs
+
+
+@contextlib.contextmanager
+def _written(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{name} cannot be written: {error.strerror or error}") from None
 
 
 def _runs(lines: Sequence[bytes]) -> tuple[list[PastGate], str | None]:
@@ -58,8 +66,5 @@ def _runs(lines: Sequence[bytes]) -> tuple[list[PastGate], str | None]:
 def append_run(path: str | os.PathLike[str], run: PastGate) -> None:
     """Append a line, in one write, so that runs at the same time do not mix."""
     line = json.dumps(asdict(run), ensure_ascii=True) + "\n"
-    try:
-        with Path(path).open("ab", buffering=0) as stream:
-            stream.write(line.encode("ascii"))
-    except OSError as error:
-        raise InputError(f"{display_name(os.fspath(path))} cannot be written: {error.strerror or error}") from None
+    with _written(display_name(os.fspath(path))), Path(path).open("ab", buffering=0) as stream:
+        stream.write(line.encode("ascii"))
