@@ -463,7 +463,7 @@ def test_a_damaged_end_of_a_history_is_dropped_with_a_word(tmp_path: Path) -> No
 
 
 def test_a_history_that_cannot_be_written_is_an_error_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="nights.jsonl cannot be written: No such file"):
+    with pytest.raises(InputError, match=r"nights\.jsonl cannot be written: No such file"):
         nightly(tmp_path / "missing" / "nights.jsonl", 0, 1)
 
 
