@@ -33,6 +33,7 @@ ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
         "several_sets",
         "runtime",
     ),
+    ("python/reshuffle/gate.py", "python/reshuffle/inference/gate.py"): ("gate",),
     ("python/reshuffle/runs.py", "python/reshuffle/inference/run*"): ("run_*", "compat_multeval"),
     ("rust/src/study", "python/reshuffle/study", "python/reshuffle/options"): (
         "study_*",

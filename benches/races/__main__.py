@@ -21,6 +21,7 @@ from .cases.commands import disk, million, whole_command
 from .cases.counting import chrf, count, gtm, nist, sentbleu, ter
 from .cases.dropin import dropin, dropin_command, harness
 from .cases.executors import executors
+from .cases.gate import gates
 from .cases.labels import labels
 from .cases.libraries import libraries
 from .cases.many import html, many, sets
@@ -63,6 +64,7 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "scipy": scipys,
     "numpy": vectorised,
     "command": whole_command,
+    "gate": gates,
     "dropin": dropin,
     "dropin-command": dropin_command,
     "harness": harness,

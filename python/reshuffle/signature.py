@@ -7,7 +7,7 @@ made. Defaults that everyone would assume, such as segments as the resampling un
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from . import _core
@@ -168,6 +168,18 @@ def for_watch(settings: Mapping[str, Any], metrics: Iterable[str]) -> str:
     """
     parts = [f"{key}:{_value(value)}" for key, value in settings.items() if value is not None]
     return joined(["watch", *parts, *metrics, version()])
+
+
+def for_gate(metrics: Iterable[str], rule: str, margins: Sequence[float], alpha: float, n: int, seed: int) -> str:
+    """Signature of a gate: the metrics on all test sets, the rule, the margins in points, the level and the replicates.
+
+    >>> print(for_gate(["BLEU", "BLEU", "TER"], "non-inferior", [0.5, 0.5, 1], 0.05, 99, 1).partition("|rng")[0])
+    BLEU|TER|gate:non-inferior|margin:0.5,0.5,1|alpha:0.05|n:99|seed:1
+    """
+    run = [f"alpha:{alpha!r}", f"n:{n}", f"seed:{format_seed(seed)}", f"rng:{_core.GENERATOR}", version()]
+    return joined(
+        [*dict.fromkeys(metrics), f"gate:{rule}", *([f"margin:{for_margins(margins)}"] if margins else []), *run]
+    )
 
 
 def for_study(study: str, settings: Mapping[str, Any], seed: int, metrics: Iterable[str]) -> str:

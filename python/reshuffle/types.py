@@ -23,6 +23,8 @@ __all__ = [
     "Family",
     "FlipFormat",
     "Format",
+    "GateFormat",
+    "GateRule",
     "Grouping",
     "Groups",
     "HumanScore",
@@ -231,6 +233,12 @@ SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
 SequentialMethod: TypeAlias = Literal["auto", "betting", "sign", "asymptotic", "obrien-fleming", "pocock"]
 FlipFormat: TypeAlias = Literal["text", "markdown", "latex", "typst", "json", "csv"]
 """As :data:`Format`, without pages."""
+
+GateFormat: TypeAlias = Literal["text", "markdown", "latex", "typst", "html", "json", "csv", "junit"]
+"""As :data:`Format`, and :data:`reshuffle.report.OF_GATES`."""
+
+GateRule: TypeAlias = Literal["non-inferior", "superior", "no-regression"]
+""":data:`reshuffle.inference.gate.RULES`."""
 
 CatalogueFormat: TypeAlias = Literal["text", "json", "markdown"]
 """:data:`reshuffle.cli.listing.CATALOGUE_FORMATS`."""

@@ -18,7 +18,7 @@ import reshuffle.meta
 from reshuffle import InputError, study, tune
 from reshuffle.cli.command import Command
 from reshuffle.cli.declared import declared_options, flag_of, given_values, made
-from reshuffle.options import arrays, comparisons, evaluations, flips, meta, studies, tuning
+from reshuffle.options import arrays, comparisons, evaluations, flips, gate, meta, studies, tuning
 from reshuffle.options.declare import Flag, Option, Options, call, called_with, options_of, several, taken
 
 FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
@@ -28,6 +28,7 @@ FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
     reshuffle.score: comparisons.Score,
     reshuffle.segment_scores: comparisons.SegmentScoring,
     reshuffle.flips: flips.FlipOptions,
+    reshuffle.gate: gate.Gate,
     reshuffle.approximate_randomization: arrays.ApproximateRandomization,
     reshuffle.bootstrap_test: arrays.BootstrapTest,
     reshuffle.bootstrap_interval: arrays.BootstrapInterval,

@@ -22,6 +22,7 @@ from reshuffle.data.formats import INPUT_FORMATS
 from reshuffle.data.scores import ROLES
 from reshuffle.errors import InputError
 from reshuffle.inference.exchange import EXCHANGES
+from reshuffle.inference.gate import RULES
 from reshuffle.inference.hypotheses import FAMILIES
 from reshuffle.inference.intervals import INTERVALS, STANDARD_ERRORS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
@@ -35,7 +36,7 @@ from reshuffle.metrics.in_python import IN_PYTHON
 from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import every_spec, tokenizer_specs
 from reshuffle.options.tuning import PRESETS
-from reshuffle.report import FORMATS, OF_SEGMENTS, PLOTS, TABLES
+from reshuffle.report import FORMATS, OF_GATES, OF_SEGMENTS, PLOTS, TABLES
 from reshuffle.report.layout import GROUPS
 from reshuffle.report.studies import STUDIES
 from reshuffle.resampling.runs import STATISTICS
@@ -249,6 +250,8 @@ def kinds_of_seeds() -> list[str]:
         (types.SegmentFormat, OF_SEGMENTS),
         (types.SequentialMethod, ["auto", *METHODS]),
         (types.FlipFormat, [name for name in FORMATS if name != "html"]),
+        (types.GateFormat, [*FORMATS, *OF_GATES]),
+        (types.GateRule, RULES),
         (types.CatalogueFormat, CATALOGUE_FORMATS),
         (types.PlotKind, PLOTS),
         (types.SampleLayout, LAYOUTS),

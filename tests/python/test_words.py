@@ -45,6 +45,8 @@ HARNESSES = {"lm_eval": "lm_eval.api.metrics", "lighteval": "lighteval.metrics"}
 # Libraries that an adapter imports.
 HARNESSES |= {"evaluate": "evaluate", "inspect_ai": "inspect_ai.scorer"}
 UPDATE = "RESHUFFLE_UPDATE_DOCS" in os.environ
+# The end of a command in a session that shows its exit code.
+EXIT_CODE = "; echo $?"
 
 
 def has_examples(name: str) -> bool:
@@ -122,10 +124,12 @@ def test_sessions_in_pages_show_the_actual_output(
         shown = []
         for line in session[1].splitlines():
             if line.startswith("$ "):
-                program, *arguments = shlex.split(line[2:])
+                command, code, _ = line[2:].partition(EXIT_CODE)
+                program, *arguments = shlex.split(command)
                 outcome = run(*arguments)
-                assert (program, outcome.code) == ("reshuffle", 0)
-                shown.append(f"{line}\n{outcome.out}")
+                assert program == "reshuffle"
+                assert code or outcome.code == 0
+                shown.append(f"{line}\n{outcome.out}" + (f"{outcome.code}\n" if code else ""))
         return f"```console\n{''.join(shown)}```"
 
     replayed = CONSOLE.sub(replay, text)

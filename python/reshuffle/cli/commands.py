@@ -335,7 +335,9 @@ SHOWN_TABLE = option(
     help="The table to write as CSV.  [default: with -o FILE.csv all of them, as FILE.NAME.csv; on standard output the "
     "main one]",
 )
-FULL = option("--full", is_flag=True, help="In text: all of a result of 'reshuffle runs', not the short form.")
+FULL = option(
+    "--full", is_flag=True, help="In text: all of a result of 'reshuffle runs' or 'gate', not the short form."
+)
 
 
 @click.command("show", epilog=SHOW_EXAMPLES)
@@ -348,8 +350,9 @@ FULL = option("--full", is_flag=True, help="In text: all of a result of 'reshuff
 def show_command(result: str, **options: Any) -> None:
     """Show a saved result in any format.
 
-    RESULT is a file in JSON or HTML that reshuffle compare, score, flips, runs, study, plan, meta, tune, oracle or mbr
-    wrote; - is standard input. Nothing is computed again. HTML does not show the command that computed the result.
+    RESULT is a file in JSON or HTML that reshuffle compare, score, flips, gate, runs, study, plan, meta, tune, oracle
+    or mbr wrote; - is standard input. Nothing is computed again. HTML does not show the command that computed the
+    result.
     """
     from .showing import show
 
@@ -374,9 +377,9 @@ def verify_command(result: str, words: tuple[str, ...]) -> int:
     """Run a command again, and compare its result with a saved one.
 
     RESULT is a report in JSON or HTML, and COMMAND the command that computed it, which an HTML report shows. No file is
-    written: -o, --format, --save, --resume and options of reports have no effect. Prints "same bytes" and the
-    signature, or the verdicts and the values that differ (at most 20 of each), by their keys in JSON, and by how much:
-    scores and p-values first, histograms and seeds last. The exit code is 0 if all bytes are the same, else 1.
+    written: -o, --format, --save, --resume, --history and options of reports have no effect. Prints "same bytes" and
+    the signature, or the verdicts and the values that differ (at most 20 of each), by their keys in JSON, and by how
+    much: scores and p-values first, histograms and seeds last. The exit code is 0 if all bytes are the same, else 1.
 
     Nothing in RESULT is ever run, so a file from somebody else is safe to check.
     """

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, get_origin
 
 from ..errors import InputError, either
-from ..options.declare import SIZE, Option, Options, check, options_of
+from ..options.declare import SIZE, Option, Options, Reads, check, options_of
 from .command import option
 from .params import (
     Headers,
@@ -88,7 +88,10 @@ def _type(each: Option) -> tuple[Any, str]:
         return Named(), "NAME FILE"
     if each.keys:
         return Headers(each.keys), "NAME=VALUE"
-    return (OfMetric() if each.is_mapping else str), "VALUE"
+    if each.is_mapping:
+        (read,) = [rule for rule in each.rules if isinstance(rule, Reads)] or [Reads()]
+        return OfMetric(read.function), "VALUE"
+    return str, "VALUE"
 
 
 def _help(each: Option, record: type[Options]) -> str:
@@ -165,7 +168,7 @@ def _mapping(each: Option, given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         return after_each_name(flag_of(each), given)
     if each.keys:
         return headers_by_role(flag_of(each), flattened(tuple(given)) or ())
-    found: dict[str, tuple[float, ...]] = {}
+    found: dict[str, tuple[Any, ...]] = {}
     for name, value in given:
         found[name] = (*found.get(name, ()), value)
     return found

@@ -14,6 +14,7 @@ from ..errors import InputError, either, quoted, shortened
 from ..inference.estimates import MEANS, SUMS
 from ..inference.exchange import EXCHANGES
 from ..inference.few_differing import FEW_DIFFERING, FOR_FEW
+from ..inference.gate import RULES
 from ..inference.hypotheses import FAMILIES
 from ..inference.intervals import INTERVALS, Interval
 from ..inference.multiplicity import ADJUSTMENTS, Adjustment
@@ -239,6 +240,10 @@ def _families() -> Iterable[Entry]:
     return (Entry(name, about) for name, about in FAMILIES.items())
 
 
+def _rules() -> Iterable[Entry]:
+    return (Entry(name, about) for name, about in RULES.items())
+
+
 def _schemes() -> Iterable[Entry]:
     for name in dict.fromkeys((*SCHEMES, *STUDY_SCHEMES)):
         of_study = STUDY_SCHEMES.get(name, "no")
@@ -349,6 +354,7 @@ KINDS: Sequence[Kind] = (
     Kind("intervals", "confidence interval", "Intervals", "--interval", _intervals),
     Kind("adjustments", "adjustment for multiple tests", "Adjustments", "--adjust", _adjustments),
     Kind("families", "family of tests", "Families", "--family", _families),
+    Kind("rules", "rule of gates", "Rules of gates", "reshuffle gate --rule", _rules),
     Kind(
         "exchanges",
         "exchange unit of runs",

@@ -21,12 +21,12 @@ from ..errors import InputError, either, printable, shortened
 from ..report import PAPERS, WITH_METHODS, Layout, Terminal, check_folder, paper_files, pieces
 from ..report.terminal import stdout_width
 from ..report.wording import joined
-from ..results import Comparison, Flips, SegmentTable, SetComparison
+from ..results import Comparison, Flips, Gate, SegmentTable, SetComparison
 from ..results.studies import StudyResult
 from .params import COMMAND_LINE
 from .process import cleanup, stdout_problem
 
-Result: TypeAlias = Comparison | SetComparison | SegmentTable | Flips | StudyResult
+Result: TypeAlias = Comparison | SetComparison | SegmentTable | Flips | Gate | StudyResult
 Writer: TypeAlias = Callable[[Result], object]
 
 # What a paper cites, beside its table.
@@ -41,6 +41,7 @@ ENDINGS: Mapping[str, str] = {
     ".html": "html",
     ".tsv": "tsv",
     ".jsonl": "jsonl",
+    ".xml": "junit",
 }
 
 

@@ -247,19 +247,21 @@ class NumberList(StrParam):
 
 
 class OfMetric(StrParam):
-    """A metric and a number: ``bleu=0.5``."""
+    """A metric and a number, or what else ``read`` makes of the text after it: ``bleu=0.5``."""
 
     name = "number"
+
+    def __init__(self, read: Callable[[str], Any] = float) -> None:
+        self._read = read
 
     def accepts(self, word: str) -> bool:
         """Whether a word after the first is another such pair, and not a file whose name has an equals sign."""
         return self._parsed(word) is not None
 
-    @staticmethod
-    def _parsed(value: str) -> tuple[str, float] | None:
+    def _parsed(self, value: str) -> tuple[str, Any] | None:
         name, _, number = value.rpartition("=")
         try:
-            return (name, float(number)) if name else None
+            return (name, self._read(number)) if name else None
         except ValueError:
             return None
 

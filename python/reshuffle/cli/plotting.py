@@ -13,7 +13,7 @@ from ..report import PLOTS, check_matplotlib
 from ..report.layout import MAX_DIGITS, check_names
 from ..report.plots import file_of
 from ..report.studies import draw_figure
-from ..results import Comparison, Flips, SetComparison
+from ..results import Comparison, Flips, Gate, SetComparison
 from ..results.studies import StudyResult
 from ..validate import check_integer, check_name
 from .output import binary_destination
@@ -75,8 +75,9 @@ def plot(source: str, kind: str, output: str, options: PlotOptions) -> None:
     inputs = [source, *([] if options.names is None else [options.names])]
     with binary_destination(output, inputs) as write:
         result = read_json(source)
-        if isinstance(result, Flips):
-            raise InputError(f"{source} holds flips: expected a comparison or a study, of which there are figures")
+        if isinstance(result, Flips | Gate):
+            held = "flips" if isinstance(result, Flips) else "a gate"
+            raise InputError(f"{source} holds {held}: expected a comparison or a study, of which there are figures")
         axes = _of_study(result, kind, options) if isinstance(result, StudyResult) else _of(result, kind, options)
         write(file_of(axes, fmt))
 

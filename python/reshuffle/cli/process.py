@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from types import FrameType
 
 DIFFERENT = 1  # as diff and cmp
+REJECTED = 1  # by a gate
 BAD_INPUT = 2
 OUT_OF_MEMORY = 3
 WORKER_FAILED = 4
+INCONCLUSIVE = 5
 INTERRUPTED = 128 + 2  # as shells report the end by SIGINT
 
 # numpy 2 with its libraries takes 125 MiB of address space; the rest is needed besides.
@@ -46,9 +48,10 @@ def cleanup(undo: Callable[[], object] | None = None) -> Iterator[None]:
 def leave(command: Callable[[], int | None]) -> NoReturn:
     """Run a command line and exit with its code, or with that of an error and one sentence about it.
 
-    The code is 0 also if the reader of the output closes the pipe, 1 if 'reshuffle verify' finds differences, 2 if
-    input cannot be used or output cannot be written, 3 if memory runs out, 4 if a worker of an executor fails, 130
-    after Ctrl-C. SIGTERM and SIGHUP end the process as usual, after unfinished files have been removed.
+    The code is 0 also if the reader of the output closes the pipe, 1 if 'reshuffle verify' finds differences or
+    'reshuffle gate' rejects, 2 if input cannot be used or output cannot be written, 3 if memory runs out, 4 if a worker
+    of an executor fails, 5 if 'reshuffle gate' is inconclusive, 130 after Ctrl-C. SIGTERM and SIGHUP end the process as
+    usual, after unfinished files have been removed.
     """
     _occupy_standard_streams()
     with _signals_handled("SIGINT"):

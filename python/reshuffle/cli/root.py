@@ -25,6 +25,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "score": (".commands:score_command", "Score systems, and show the components of each score."),
         "runs": (".runs:runs_command", "Compare systems with several runs (seeds, epochs) each."),
         "flips": (".commands:flips_command", "List the segments that make the difference between two systems."),
+        "gate": (".gate:gate_command", "Decide whether new outputs may replace the baseline: an exit code for CI."),
         "watch": (".commands:watch_command", "Test while data arrive, however often you look."),
         "count": (".stored:count_command", "Count texts once, into a file that takes their place."),
         "show": (".commands:show_command", "Show a saved result in any format."),

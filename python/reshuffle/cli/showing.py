@@ -12,7 +12,7 @@ from ..options.declare import options_of
 from ..options.display import ComparisonDisplay
 from ..report import TABLES
 from ..report.studies.registry import report_of
-from ..results import Comparison, Flips, SetComparison
+from ..results import Comparison, Flips, Gate, SetComparison
 from ..results.studies import StudyResult
 from ..validate import check_name
 from .declared import flag_of, given_values
@@ -32,10 +32,11 @@ def show(source: str, options: dict[str, Any]) -> None:
         if not tables:
             raise InputError("--table is for results with several tables: leave it out")
         check_name("table", layout.table, tables)
-    if layout.full and not (isinstance(result, StudyResult) and report_of(result).brief):
-        raise InputError("--full is for results of 'reshuffle runs': leave it out")
+    is_brief = isinstance(result, Gate) or (isinstance(result, StudyResult) and report_of(result).brief)
+    if layout.full and not is_brief:
+        raise InputError("--full is for results of 'reshuffle runs' and 'reshuffle gate': leave it out")
     inputs, paper = [source], None
-    if isinstance(result, StudyResult | Flips):
+    if isinstance(result, StudyResult | Flips | Gate):
         _check_unused(display, options_of(ComparisonDisplay), "is for comparisons and scores of systems")
     else:
         chosen = _chosen(result, display, reports)
@@ -47,9 +48,9 @@ def show(source: str, options: dict[str, Any]) -> None:
         write(result)
 
 
-def _tables(result: Comparison | SetComparison | StudyResult | Flips) -> list[str]:
+def _tables(result: Comparison | SetComparison | StudyResult | Flips | Gate) -> list[str]:
     """The tables that CSV may have."""
-    if isinstance(result, Flips):
+    if isinstance(result, Flips | Gate):
         return []
     if isinstance(result, StudyResult):
         return list(result.tables)

@@ -16,11 +16,11 @@ from ..errors import InputError, printable, quoted
 from ..options.declare import options_of
 from ..options.display import ComparisonDisplay
 from ..report.wording import counted
-from ..results import Comparison, SetComparison
+from ..results import Comparison, Gate, SetComparison
 from .process import DIFFERENT
 
 # Options that say what is written, or that continue an earlier run. They have no effect here.
-WITHOUT_EFFECT = ("outputs", "table", "full", "save", "checkpoint", *options_of(ComparisonDisplay))
+WITHOUT_EFFECT = ("outputs", "table", "full", "save", "checkpoint", "history", "page", *options_of(ComparisonDisplay))
 # The most differences to list.
 MAX_SHOWN = 20
 
@@ -48,11 +48,13 @@ def verify(source: str, words: Sequence[str]) -> int:
 
 
 def _verdicts(result: Any) -> dict[str, str]:
-    """Of every pair of a comparison, by what a reader calls the pair."""
+    """Of every pair of a comparison, by what a reader calls the pair; of a gate."""
     if isinstance(result, SetComparison):
         average = {} if result.average is None else {"average": result.average}
         sets = {**average, **result.sets}
         return {f"{key} on {name}": each for name, own in sets.items() for key, each in _verdicts(own).items()}
+    if isinstance(result, Gate):
+        return {"gate": result.verdict}
     if not isinstance(result, Comparison):
         return {}
     return {f"{p.system} against {p.baseline} under {p.metric}": result.verdict(p) for p in result.comparisons}

@@ -11,8 +11,8 @@ from typing import Any
 
 from .. import _core
 from ..errors import quoted, unknown_name
-from ..results import Comparison, Flips, Histogram, NullHistogram, SetComparison, SignificanceResult, UsedStopping
-from ..results.schemas import COMPARISON, FLIPS, SETS, STUDY, Result, cached_by_type, field_types
+from ..results import Comparison, Flips, Gate, Histogram, NullHistogram, SetComparison, SignificanceResult, UsedStopping
+from ..results.schemas import COMPARISON, FLIPS, GATE, SETS, STUDY, Result, cached_by_type, field_types
 from ..results.studies import RESULTS, StudyResult, record_types
 from .checks import check_comparison, check_histogram, check_sets, check_stopping, check_study, check_test
 from .decoding import Decoder, Hooks, Mismatch, decoder_of, list_of, object_of, record_of, text
@@ -71,7 +71,7 @@ def _pairs(packed: Any) -> Any:
 _PACKED: Mapping[str, Callable[[Any], Any]] = {"comparisons": _pairs, "texts": unpacked_texts}
 
 
-_RECORDS: Mapping[str, type[Any]] = {COMPARISON: Comparison, SETS: SetComparison, FLIPS: Flips}
+_RECORDS: Mapping[str, type[Any]] = {COMPARISON: Comparison, SETS: SetComparison, FLIPS: Flips, GATE: Gate}
 _HOOKS = Hooks(
     before={Comparison: _unpacked},
     after={

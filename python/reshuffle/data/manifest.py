@@ -194,6 +194,8 @@ class KeyReader:
             return self.mapping(key, kind, value, may_be_empty=len(members) == 1)
         if get_origin(kind) is tuple:
             return self.several(key, get_args(kind)[0], value)
+        if float in members:
+            return float(value) if _is_finite(value) else self.string(key, value)
         if attrs.has(kind):
             where = f"{self.where}, {key}"
             return kind(**KeyReader(where, self.manifest).record(kind, value, nested=True))

@@ -30,7 +30,7 @@ def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Result:
 
     Returns
     -------
-    Comparison, SetComparison, StudyResult or Flips
+    Comparison, SetComparison, StudyResult, Flips or Gate
         Equal (``==``) to the result that was written. It renders the same reports.
 
     Raises
@@ -66,7 +66,7 @@ def read_html(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Result:
 
     Returns
     -------
-    Comparison, SetComparison, StudyResult or Flips
+    Comparison, SetComparison, StudyResult, Flips or Gate
         Equal (``==``) to the result that was written. It renders the same reports.
 
     Raises

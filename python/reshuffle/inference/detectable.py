@@ -26,7 +26,7 @@ def detectable_differences(comparison: Comparison, replicates: Replicates) -> tu
     found = []
     for m, metric in enumerate(comparison.metrics):
         of_metric = [pair for pair in comparison.comparisons if pair.metric == metric.name]
-        errors = _standard_errors(replicates, m, [(numbers[pair.system], numbers[pair.baseline]) for pair in of_metric])
+        errors = standard_errors(replicates, m, [(numbers[pair.system], numbers[pair.baseline]) for pair in of_metric])
         of_pairs = median_and_range(errors)
         if of_pairs is not None:
             middle, low, high = (factor * error for error in of_pairs)
@@ -46,7 +46,7 @@ def median_and_range(errors: Scores) -> tuple[float, float, float] | None:
     return (median(vary.tolist()), float(vary.min()), float(vary.max())) if vary.size else None
 
 
-def _standard_errors(replicates: Replicates, metric: int, pairs: Pairs) -> Scores:
+def standard_errors(replicates: Replicates, metric: int, pairs: Pairs) -> Scores:
     """The standard error of each pair's difference, NaN where it is unknown: (pairs,).
 
     It is that of the delta method for metrics with counts. For others it is the standard deviation of the draws, if the

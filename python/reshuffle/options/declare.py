@@ -94,6 +94,12 @@ class Check(NamedTuple):
     function: Callable[[str, Any], object]
 
 
+class Reads(NamedTuple):
+    """What a value of a mapping is read with on the command line; ValueError for other text. By default, a number."""
+
+    function: Callable[[str], Any] = float
+
+
 class Trait(NamedTuple):
     """What else a value is."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from .. import types
 from ..errors import InputError, either
-from ..results import Comparison, Flips, SegmentTable
+from ..results import Comparison, Flips, Gate, SegmentTable
 from ..results.studies import StudyResult
 from ..validate import check_name
 from .csv import as_csv
@@ -23,6 +23,7 @@ from .document import Document
 from .documents import document
 from .fragment import as_fragment
 from .frames import as_pandas, as_polars, rows_of
+from .gate import gate_as_junit
 from .json import as_json
 from .latex import as_latex
 from .layout import MAX_TEXTS, Layout
@@ -45,6 +46,7 @@ __all__ = [
     "DATA",
     "FORMATS",
     "MAX_TEXTS",
+    "OF_GATES",
     "OF_SEGMENTS",
     "PAPERS",
     "PLOTS",
@@ -87,6 +89,8 @@ PAPERS = ("latex", "typst")
 WITH_METHODS = ("text", *PAPERS)
 # For programs: with every number in full, and the names of the input.
 DATA: Mapping[str, Callable[[Any, Layout], str]] = {"json": as_json, "csv": as_csv}
+# Only of gates, for programs that show the results of tests.
+OF_GATES: Mapping[str, Callable[[Gate, Layout], str]] = {"junit": gate_as_junit}
 # For programs, piece by piece, because the scores of all segments may be large.
 OF_SEGMENTS: Mapping[str, Callable[[SegmentTable], Iterator[str]]] = {
     "tsv": segments_as_tsv,
@@ -99,6 +103,8 @@ def formats_of(result: Any) -> tuple[str, ...]:
     """The formats of a kind of result."""
     if isinstance(result, SegmentTable):
         return tuple(OF_SEGMENTS)
+    if isinstance(result, Gate):
+        return (*FORMATS, *OF_GATES)
     return get_args(types.FlipFormat) if isinstance(result, Flips) else FORMATS
 
 
@@ -126,6 +132,8 @@ def pieces(result: Any, fmt: str, layout: Layout | None = None) -> Iterable[str]
         raise InputError(f"a table (--table) is chosen for the format csv, not for {fmt}: leave it out")
     if fmt in OF_SEGMENTS:
         return OF_SEGMENTS[fmt](result)
+    if fmt in OF_GATES:
+        return [OF_GATES[fmt](result, layout)]
     if fmt in DATA:
         return [DATA[fmt](result, layout)]
     if fmt != "text":

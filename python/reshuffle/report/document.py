@@ -51,6 +51,12 @@ class Document:
     """The methods paragraph of a paper, if it is part of the report."""
     page: Callable[[], Page] | None = None
     """Makes the HTML page, for results that have one."""
+    headline: str = ""
+    """The verdict, for results that have one: a sentence above everything else."""
+    marker: str = ""
+    """In Markdown, a hidden word by which a program finds the comment that it has to update."""
+    link: str | None = None
+    """In Markdown, the address of the HTML page."""
 
     @property
     def tables(self) -> list[Table]:
@@ -64,6 +70,11 @@ class Document:
 
     @property
     def found(self) -> list[str]:
-        """The sentences of all paragraphs, each with what it is about."""
+        """The headline and the sentences of all paragraphs, each with what it is about."""
+        return [*filter(None, [self.headline]), *self.below_headline]
+
+    @property
+    def below_headline(self) -> list[str]:
+        """The same without the headline."""
         paragraphs = [block for block in self.blocks if isinstance(block, Paragraph)]
         return [f"{each.about}: {text}" if each.about else text for each in paragraphs for text in each.sentences]

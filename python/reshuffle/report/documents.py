@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial, singledispatch
 from typing import Any
 
-from ..results import Comparison, Flips, SegmentTable, SetComparison
+from ..results import Comparison, Flips, Gate, SegmentTable, SetComparison
 from ..results.studies import StudyResult
 from .captions import symbols, symbols_of_sets
 from .cells import Table
 from .conclusions import conclusions, conclusions_of_sets
 from .document import Block, Document, Paragraph
 from .flips import flips_document
+from .gate import gate_document
 from .layout import Layout
 from .methods import Methods
 from .notes import notes
@@ -62,6 +63,11 @@ def _(result: StudyResult, layout: Layout) -> Document:
 @document.register
 def _(result: Flips, layout: Layout) -> Document:
     return flips_document(result)
+
+
+@document.register
+def _(result: Gate, layout: Layout) -> Document:
+    return gate_document(result, layout)
 
 
 @document.register

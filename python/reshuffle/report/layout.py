@@ -61,6 +61,8 @@ class Layout:
     """Whether text shows everything, for results that have a short form."""
     methods: bool = False
     """In text, add the paragraph for a paper and the BibTeX entries of what it cites."""
+    page: str | None = None
+    """The address of the HTML report, to which Markdown of a gate links."""
     command: str | None = None
     """The command line that computed the result, which HTML shows; empty if it is not known. If it is None, sentences
     name arguments of Python instead of flags.

@@ -13,13 +13,27 @@ from .layout import Layout
 
 def as_markdown(document: Document, layout: Layout) -> str:
     """Pipe tables with their titles, all sentences as a list, and the signature as code."""
-    parts, shown = [], document.tables
+    parts, shown = _top(document), document.tables
     for table in shown:
         rule = ["---" if index < table.n_names else "---:" for index in range(len(table.header))]
         rows = [_cells(row, bold) for row, bold in zip(table.rows, table.bold, strict=True)]
         parts += [f"**{_escaped(table.title)}**", "\n".join(map(_line, [_cells(table.header), rule, *rows]))]
-    items = [*map(_escaped, [*document.sentences, *keys(shown)]), f"Signature: `{printable(document.signature)}`"]
+    sentences = [*document.below_headline, *document.notes, *keys(shown)]
+    items = [*map(_escaped, sentences), f"Signature: `{printable(document.signature)}`"]
+    if document.link is not None:
+        items.insert(0, f"[Report](<{_address(document.link)}>)")
     return "\n\n".join([*parts, "\n".join(f"- {item}" for item in items)]) + "\n"
+
+
+def _top(document: Document) -> list[str]:
+    """The marker, which is not shown, and the headline."""
+    marker = [f"<!-- {document.marker} -->"] if document.marker else []
+    return [*marker, *([f"### {_escaped(document.headline)}"] if document.headline else [])]
+
+
+def _address(link: str) -> str:
+    """An address in angle brackets, which must not contain these nor end the line."""
+    return "".join(f"%{ord(c):02X}" if c in "<>\\" or ord(c) <= 32 else c for c in link)
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from ..results import (
     Comparison,
     ConfidenceInterval,
     Flips,
+    Gate,
     PairedDifference,
     RankedSystem,
     SegmentTable,
@@ -20,6 +21,7 @@ from ..results.studies import StudyResult
 from ..validate import check_name
 from .flips import flip_columns
 from .frames import Columns
+from .gate import gate_columns
 from .segments import segment_columns
 
 Row = dict[str, Any]
@@ -110,6 +112,11 @@ def _(result: StudyResult, table: str | None = None) -> Columns:
 @columns_of.register
 def _(result: Flips, table: str | None = None) -> Columns:
     return flip_columns(result)
+
+
+@columns_of.register
+def _(result: Gate, table: str | None = None) -> Columns:
+    return gate_columns(result)
 
 
 @columns_of.register

@@ -15,8 +15,18 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ..documented import fields_of
-from ..results import Comparison, Flips, SetComparison
-from ..results.schemas import COMPARISON, FLIPS, NON_FINITE, SEED_DERIVATION, SETS, STUDY, derived_keys, field_types
+from ..results import Comparison, Flips, Gate, SetComparison
+from ..results.schemas import (
+    COMPARISON,
+    FLIPS,
+    GATE,
+    NON_FINITE,
+    SEED_DERIVATION,
+    SETS,
+    STUDY,
+    derived_keys,
+    field_types,
+)
 from ..results.studies import RECORDS, RESULTS, TABLES_OF, StudyResult
 
 Schema = dict[str, Any]
@@ -40,7 +50,13 @@ DERIVATION = "How the seed was derived from another one, as in 12345>test-set[0]
 
 def schemas() -> dict[str, Schema]:
     """The schemas of all kinds of results, by the names of their files."""
-    found = {COMPARISON: _schema(Comparison), SETS: _schema(SetComparison), FLIPS: _schema(Flips), STUDY: _study()}
+    found = {
+        COMPARISON: _schema(Comparison),
+        SETS: _schema(SetComparison),
+        FLIPS: _schema(Flips),
+        GATE: _schema(Gate),
+        STUDY: _study(),
+    }
     return {
         _file_name(name): {
             "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -23,7 +23,8 @@ BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 def as_text(document: Document, layout: Layout) -> str:
     """The tables and the sentences about them, the notes, and the signature on one line."""
     terminal = layout.terminal
-    parts = [
+    parts = [_paragraph(filter(None, [document.headline]), terminal)]
+    parts += [
         table_as_text(block, terminal) if isinstance(block, Table) else _paragraph(block.sentences, terminal)
         for block in document.blocks
     ]

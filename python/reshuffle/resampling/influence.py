@@ -34,7 +34,7 @@ def _of_pair(sample: Sample, rows: Sequence[int]) -> Influence:
     if isinstance(sample, TextSample):
         return Influence(len(sample.differing_units((a, b))))
     counts = sample.with_counts()
-    differing, values = _values(counts, a, b)
+    differing, values = contributions(counts, a, b)
     if values is None or not np.isfinite(values).all():
         return Influence(differing)
     squares = float(values @ values)
@@ -57,8 +57,8 @@ def _rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def _values(sample: CountSample, a: int, b: int) -> tuple[int, Scores | None]:
-    """The number of units in which the counts differ, and the influence of every unit.
+def contributions(sample: CountSample, a: int, b: int) -> tuple[int, Scores | None]:
+    """The number of units in which the counts differ, and the influence of every unit, in points of the score.
 
     None instead of the influences if the score has no derivatives there.
     """

@@ -20,6 +20,7 @@ from .comparison import (
     UsedTest,
 )
 from .flips import FlippedSegment, Flips
+from .gate import Gate, GateTask, LostSegment, Trend
 from .histograms import Histogram, NullHistogram
 from .intervals import ConfidenceInterval, clopper_pearson, may_lie_across, robbins
 from .ranking import DetectableDifference, RankedSystem, Ranking
@@ -41,8 +42,11 @@ __all__ = [
     "Exchangeability",
     "FlippedSegment",
     "Flips",
+    "Gate",
+    "GateTask",
     "Histogram",
     "Influence",
+    "LostSegment",
     "NullHistogram",
     "PairedDifference",
     "RankedSystem",
@@ -51,6 +55,7 @@ __all__ = [
     "SetComparison",
     "SignificanceResult",
     "SystemScore",
+    "Trend",
     "UsedInterval",
     "UsedMetric",
     "UsedStopping",

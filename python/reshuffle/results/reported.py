@@ -8,13 +8,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..types import FlipFormat, Format, Groups, SegmentFormat
+from ..types import FlipFormat, Format, GateFormat, Groups, SegmentFormat
 
 if TYPE_CHECKING:
     from .comparison import Comparison
     from .sets import SetComparison
 
-AnyFormat: TypeAlias = Format | FlipFormat | SegmentFormat
+AnyFormat: TypeAlias = Format | FlipFormat | GateFormat | SegmentFormat
 
 
 def reports() -> Any:

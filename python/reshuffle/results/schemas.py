@@ -14,12 +14,13 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar
 
-from . import Comparison, Flips, SetComparison
+from . import Comparison, Flips, Gate, SetComparison
 from .studies import StudyResult
 
 __all__ = [
     "COMPARISON",
     "FLIPS",
+    "GATE",
     "NON_FINITE",
     "NUMBER",
     "SEED_DERIVATION",
@@ -37,11 +38,11 @@ __all__ = [
 
 T = TypeVar("T")
 # What is written as JSON and read back.
-Result: TypeAlias = Comparison | SetComparison | StudyResult | Flips
+Result: TypeAlias = Comparison | SetComparison | StudyResult | Flips | Gate
 
 # The number is raised when a key disappears or changes its meaning. Readers ignore keys that they do not know.
 COMPARISON, SETS = "reshuffle.comparison/2", "reshuffle.sets/2"
-STUDY, FLIPS = "reshuffle.study/1", "reshuffle.flips/1"
+STUDY, FLIPS, GATE = "reshuffle.study/1", "reshuffle.flips/1", "reshuffle.gate/1"
 
 # JSON has no numbers for these. In values of any type, where a string may be a name, they are objects with this key.
 NON_FINITE: Mapping[str, float] = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -59,7 +60,7 @@ def cached_by_type(function: Callable[[type[Any]], T]) -> Callable[[type[Any]], 
 
 def schema_of(result: Result) -> str:
     """The schema of a result's JSON."""
-    schemas: Mapping[type[Any], str] = {Comparison: COMPARISON, SetComparison: SETS, Flips: FLIPS}
+    schemas: Mapping[type[Any], str] = {Comparison: COMPARISON, SetComparison: SETS, Flips: FLIPS, Gate: GATE}
     return schemas.get(type(result), STUDY)
 
 

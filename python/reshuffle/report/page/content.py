@@ -68,7 +68,7 @@ def content(comparison: Comparison, layout: Layout, since: Since) -> Content:
         bibtex=Methods.of_result(comparison).bibtex,
         signature=comparison.signature,
         version=comparison.version,
-        versions=_versions(comparison.version, COMPARISON),
+        versions=versions(comparison.version, COMPARISON),
     )
 
 
@@ -94,11 +94,11 @@ def content_of_sets(result: SetComparison, layout: Layout, since: Since) -> Cont
         bibtex=Methods.of_result(result).bibtex,
         signature=result.signature,
         version=result.version,
-        versions=_versions(result.version, SETS),
+        versions=versions(result.version, SETS),
     )
 
 
-def _versions(version: str, schema: str) -> list[tuple[str, str]]:
+def versions(version: str, schema: str) -> list[tuple[str, str]]:
     """The versions of reshuffle that computed the result, of the JSON schema, and of what wrote the page."""
     return [
         ("reshuffle", version),

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
-import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ...results.schemas import STUDY
 from ...results.studies import StudyResult
@@ -20,6 +17,7 @@ from ..json import as_json
 from ..layout import Layout
 from ..notes import joined, number
 from ..page import STUDY_SCRIPTS
+from ..page.content import versions
 from ..plots import file_of
 from .base import Figure
 from .plots import choices, draw_figure
@@ -85,12 +83,7 @@ def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:
         plan=json.dumps(dict(study.plan), indent=2, ensure_ascii=False),
         signature=study.signature,
         version=study.version,
-        versions=[
-            ("reshuffle", study.version),
-            ("JSON", STUDY),
-            ("Python", platform.python_version()),
-            ("NumPy", np.__version__),
-        ],
+        versions=versions(study.version, STUDY),
     )
     return Page("study.html.j2", STUDY_SCRIPTS, as_json(study), {"shown": shown})
 

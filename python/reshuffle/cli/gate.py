@@ -1,0 +1,137 @@
+"""``reshuffle gate``: a verdict, and an exit code for continuous integration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, get_args
+
+import click
+
+from .. import types
+from ..errors import InputError, listed
+from ..options.files import Sets
+from ..options.gate import Gate as GateOptions
+from ..options.gate import Gated, GatedFiles, GateFiles, GateKeys
+from .command import Command
+from .declared import declared_options, given_values, made
+from .options import EXECUTOR, METRICS, all_of, file_options, output_options
+from .process import INCONCLUSIVE, REJECTED
+
+EXAMPLES = (
+    "reshuffle gate base.txt new.txt --ref ref.txt -m bleu chrf --margin bleu=0.8 chrf=0.6",
+    "reshuffle gate --scores accuracy base.json new.json --margin accuracy=0.01 -o gate.html",
+    "reshuffle gate base.txt new.txt --ref ref.txt --config gate.toml --history nights.jsonl --format markdown",
+    "reshuffle gate base.txt new.txt --ref ref.txt --rule no-regression",
+)
+ARGUMENTS = (
+    (
+        "BASE, NEW",
+        "The outputs of the baseline and of the new system, in the formats of 'reshuffle compare'. Leave them out with "
+        "--set or --manifest, and with --scores without texts.",
+    ),
+)
+# A program that reads the exit code must not take an error for a verdict: docs/guide/files.md has all codes.
+CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCONCLUSIVE}
+
+
+@click.command(
+    "gate",
+    cls=Command,
+    examples=EXAMPLES,
+    arguments=ARGUMENTS,
+    common=(
+        "references",
+        "scores",
+        "sets",
+        "metrics",
+        "margin",
+        "rule",
+        "primary",
+        "alpha",
+        "config",
+        "history",
+        "page",
+        "n_resamples",
+        "seed",
+        "outputs",
+        "fmt",
+    ),
+)
+@click.argument("systems", metavar="[BASE NEW]", nargs=-1)
+@all_of(
+    file_options(GatedFiles),
+    declared_options(Sets),
+    METRICS,
+    declared_options(Gated),
+    declared_options(GateOptions, ["history"]),
+    declared_options(GateFiles),
+    declared_options(GateOptions, ["n_resamples", "seed", "threads"]),
+    (EXECUTOR,),
+    output_options(get_args(types.GateFormat), "text"),
+)
+def gate_command(
+    systems: tuple[str, ...], executor: str | None, fmt: str | None, outputs: tuple[str, ...], **options: Any
+) -> int:
+    """Decide whether NEW may replace BASE: allow (exit code 0), reject (1) or inconclusive (5).
+
+    NEW is allowed if it is shown not to be worse than BASE by the margin under any metric on any test set, rejected if
+    it is shown to be worse under some metric, and otherwise it is inconclusive. For bad input the exit code is 2.
+    """
+    from ..gate import gated
+    from ..report import Layout
+    from ..settings import Resampling
+    from .executors import chosen_executor
+    from .inputs.sets import Inputs
+    from .output import Reports, destination
+    from .progress import progress_bar
+
+    reports = Reports.chosen(fmt, outputs, get_args(types.GateFormat), "text")
+    files = GateFiles(**given_values(GateFiles, options))
+    if files.page is not None:
+        reports.check("--page", ["markdown"], ", or add --format markdown")
+    values = _with_config(files.config, given_values(GateOptions, options), options)
+    chosen = made(GateOptions, values)
+    inputs = Inputs.from_options(*_positional(systems, options), options, chosen.threads)
+    others = [path for path in (files.config, chosen.history) if path is not None]
+    with (
+        destination(reports, [*inputs.paths, *others], Layout(page=files.page)) as write,
+        chosen_executor(executor, chosen.threads) as workers,
+    ):
+        sets = inputs.read()
+        with progress_bar() as progress:
+            resampling = replace(Resampling.from_options(chosen, progress), executor=workers)
+            result = gated(sets, chosen, resampling)
+        write(result)
+    return CODES[result.verdict]
+
+
+def _with_config(path: str | None, values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """The values of a command line, and for the others those of the configuration."""
+    if path is None:
+        return values
+    from ..data.manifest import Manifest
+    from .metric_options import parse_metric
+
+    manifest = Manifest.read(path, "the margins of a gate in TOML or JSON")
+    found = manifest.values(GateKeys)
+    found.pop("metric_options", None)
+    metrics = found.pop("metrics", ())
+    if not options["metrics"]:
+        options["metrics"] = tuple(parse_metric(text, manifest.folder) for text in metrics)
+    return found | values
+
+
+def _positional(systems: tuple[str, ...], options: dict[str, Any]) -> tuple[str | None, tuple[str, ...]]:
+    """The first reference and the outputs, as the readers of comparisons take them."""
+    if systems and (options["sets"] or options["manifest"]):
+        raise InputError(f"BASE and NEW cannot be combined with --set or --manifest: leave out {listed(systems)}")
+    if not systems:
+        return None, ()
+    if len(systems) != 2:
+        raise InputError(f"expected BASE and NEW, the outputs of two systems, got {listed(systems)}")
+    if not options["references"] and not options["scores"] and not options["counts"]:
+        raise InputError("no reference: add --ref REF, or external scores with --scores")
+    references = given_values(GatedFiles, {"references": options.pop("references")}).get("references", ())
+    options["references"] = tuple(references[1:])
+    return (references[0] if references else None), systems

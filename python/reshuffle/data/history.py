@@ -1,0 +1,70 @@
+"""The history of a gate: a file to which every run appends a line of JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+from ..errors import InputError, warn
+from ..results.gate import PastGate
+from .decoding import Decoder, Hooks, Mismatch, record_of
+from .files import display_name, opened
+
+
+@cache
+def _decoder() -> Decoder:
+    return record_of(PastGate, Hooks({}, {}))
+
+
+def read_history(path: str | os.PathLike[str]) -> list[PastGate]:
+    """The runs in a file, the earliest first; none if there is no file.
+
+    A damaged end, as an interrupted run leaves it, is cut off, with a warning. :class:`InputError` for a file that
+    holds something else.
+    """
+    file, name = Path(path), display_name(os.fspath(path))
+    if not file.exists():
+        return []
+    lines = opened(os.fspath(path), file.read_bytes).split(b"\n")
+    runs, problem = _runs(lines)
+    if problem is None:
+        return runs
+    if not runs or _runs(lines[len(runs) + 1 :])[0]:
+        raise InputError(f"{name}, line {len(runs) + 1}: expected a line of the history of a gate: {problem}")
+    with _written(name), file.open("r+b") as stream:
+        stream.truncate(sum(len(line) + 1 for line in lines[: len(runs)]))
+    warn(f"{name}: the end, after line {len(runs)}, is damaged and was cut off")
+    return runs
+
+
+@contextlib.contextmanager
+def _written(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{name} cannot be written: {error.strerror or error}") from None
+
+
+def _runs(lines: Sequence[bytes]) -> tuple[list[PastGate], str | None]:
+    """The runs up to the first line that is none, and what is wrong with that line. A last line has an end, too."""
+    runs: list[PastGate] = []
+    for line in lines[:-1]:
+        try:
+            runs.append(_decoder()(json.loads(line)))
+        except Mismatch as mismatch:
+            return runs, f"{mismatch.place}: {mismatch.problem}"
+        except (ValueError, RecursionError) as error:
+            return runs, str(error)
+    return runs, "it has no end" if lines[-1:] not in ([], [b""]) else None
+
+
+def append_run(path: str | os.PathLike[str], run: PastGate) -> None:
+    """Append a line, in one write, so that runs at the same time do not mix."""
+    line = json.dumps(asdict(run), ensure_ascii=True) + "\n"
+    with _written(display_name(os.fspath(path))), Path(path).open("ab", buffering=0) as stream:
+        stream.write(line.encode("ascii"))

@@ -1,0 +1,409 @@
+"""``gate``: whether new outputs may replace those of the baseline."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime, timezone
+from typing import cast
+
+import numpy as np
+
+from . import _core, signature
+from .comparing import Resampled
+from .data.history import append_run, read_history
+from .errors import InputError, listed, quoted, unknown_name
+from .inference.detectable import standard_errors
+from .inference.enough import automatic
+from .inference.gate import (
+    FEWEST,
+    PAIR,
+    MarginOutcome,
+    allowed_if_equal,
+    margin_outcomes,
+    more_units,
+    needed_room,
+    verdict_of,
+)
+from .inference.hypotheses import Hypotheses, Outcome
+from .inference.plan import Plan
+from .inference.power import POWER, detectable_factor
+from .inference.running import run_tests
+from .inference.steps import JobPlan
+from .inference.trend import trends
+from .metrics.base import Scores
+from .options.declare import called_with
+from .options.gate import Gate as GateOptions
+from .options.gate import Gated, Margin
+from .progress import reported
+from .resampling import CountSample, Sample, TextSample
+from .resampling.counting import Data, metrics_named
+from .resampling.influence import contributions
+from .resampling.units import Documents
+from .results import Gate, GateTask, LostSegment
+from .results.gate import PastGate, PastTask
+from .seeds import derive_seed
+from .sets import AnySet, SetData, on_test_set
+from .settings import ComparisonSettings, Resampling, Units
+from .validate import MAX_SEED, check_integer
+
+# How many of the segments that lost most are listed.
+MOST_LOST = 3
+
+
+@called_with(GateOptions)
+def gate(options: GateOptions) -> Gate:
+    """Decide whether new outputs may replace those of a baseline: allow, reject, or inconclusive.
+
+    The first system is the baseline, the second one is new. A task is a metric on a test set.
+
+    ``allow``: under every task, the new system is not worse by the margin or more. Each task is tested at level
+    ``alpha``, and a system that is worse by the margin under any task is allowed with a probability of at most
+    ``alpha``, for any number of tasks. ``reject``: not allowed, and under some task the new system is worse; one that
+    is no worse under any task is rejected with a probability of at most ``alpha``. ``inconclusive``: the rest, and all
+    test sets of fewer than 20 segments (or documents).
+
+    Returns
+    -------
+    Gate
+
+    Raises
+    ------
+    InputError
+        As :func:`reshuffle.compare`; if there are not two systems, a metric lacks a margin, or a margin is given for a
+        metric that is not compared.
+
+    Notes
+    -----
+    Both probabilities are those of one run: who looks every night rejects, in a year, about 18 times without any
+    change. Margins are tested by ``non-inferiority-ar`` for means of segment scores, ``non-inferiority-studentized``
+    for other metrics, and ``non-inferiority`` for functions of texts or with strata; regressions by the default test
+    with p adjusted for all tasks (docs/statistics/gate.md). Cost: that of :func:`reshuffle.compare` and of a test with
+    margins, on the same counts and draws.
+
+    Examples
+    --------
+    >>> from reshuffle import SegmentScores
+    >>> scores = {"old": [70, 80, 60, 75, 90] * 20, "new": [71, 79, 60, 76, 90] * 20}
+    >>> verdict = gate(metrics=SegmentScores("rating", scores), margin={"rating": 1})
+    >>> verdict.verdict, round(verdict.tasks[0].difference, 2), verdict.tasks[0].margin
+    ('allow', 0.2, 1.0)
+    """
+    sets = _sets(options)
+    with reported(options.progress) as watched:
+        return gated(sets, options, Resampling.from_options(options, watched))
+
+
+def _sets(options: GateOptions) -> Mapping[str, SetData]:
+    """The test sets; a single one has no name."""
+    if options.sets is None:
+        from .comparing import data_and_units
+
+        return {"": SetData(*data_and_units(options))}
+    if options.references is not None or options.systems is not None:
+        raise InputError("sets cannot be combined with references and systems: make them one of the test sets")
+    if not isinstance(options.sets, Mapping) or not options.sets:
+        raise InputError(f"sets: expected a mapping of names to test sets, got {quoted(options.sets)}")
+    sets: Mapping[str, AnySet] = options.sets
+    return {str(name): SetData.from_set(str(name), each, options.metrics) for name, each in sets.items()}
+
+
+def gated(sets: Mapping[str, SetData], options: GateOptions, resampling: Resampling) -> Gate:
+    """The verdict on these test sets, and trends over its history: see :func:`gate`."""
+    runs = [] if options.history is None else read_history(options.history)
+    decided = _gated(sets, options, resampling)
+    if options.history is None:
+        return decided
+    tasks = tuple(PastTask(*(getattr(task, each.name) for each in fields(PastTask))) for task in decided.tasks)
+    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    run = PastGate(now, decided.version, decided.digest, decided.verdict, tasks)
+    append_run(options.history, run)
+    return replace(decided, trends=trends([*runs, run]))
+
+
+def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> Gate:
+    """Count the systems on each test set, test the tasks, and decide."""
+    check_integer("seed", resampling.seed, 0, MAX_SEED)
+    names = _two_systems(sets)
+    metrics = [metric for each in sets.values() for metric in each.data.metrics]
+    worse = Plan.from_settings(
+        ComparisonSettings(alternative="worse", family="all"), *metrics, alpha=rule.alpha, n_sets=len(sets)
+    )
+    n_tasks = len(metrics)
+    resampling = resampling.with_number(automatic(worse.enough_replicates(n_tasks, rule.alpha))[0])
+    for each in sets.values():
+        _given_margins(each.data, rule)  # now, before anything is counted
+    if resampling.progress is not None:
+        data, shown = [each.data for each in sets.values()], list(sets) if len(sets) > 1 else ()
+        resampling.progress.plan(JobPlan(data, shown, 2, 1, resampling.n_resamples, worse, None).steps())
+    counted = []
+    for index, (name, each) in enumerate(sets.items()):
+        seed = resampling.seed if len(sets) == 1 else derive_seed(resampling.seed, "test-set", index)
+        with on_test_set(name):
+            counted.append(Resampled.from_data(each.data, names, each.units, replace(resampling, seed=seed), [PAIR]))
+    replicates = [each.replicates for each in counted]
+    hypotheses = Hypotheses.from_pairs([PAIR], len(metrics) // len(sets), len(sets), "all")
+    outcome = run_tests(worse, replicates, hypotheses)
+    better = _better(rule, counted, hypotheses, metrics)
+    tasks = []
+    for t, ((name, each), on) in enumerate(zip(sets.items(), counted, strict=True)):
+        at = np.flatnonzero(hypotheses.test_set == t)
+        of_better = None if better is None else better.take(at)
+        tasks += _OnSet(name, on, each.units, rule, n_tasks, outcome.take(at), worse.test.name, of_better).tasks()
+    return _decided(names, tasks, rule, resampling, counted)
+
+
+def _two_systems(sets: Mapping[str, SetData]) -> tuple[str, str]:
+    """The baseline and the new system, which all test sets have."""
+    names = next(iter(sets.values())).data.names
+    for name, each in sets.items():
+        with on_test_set(name):
+            if len(each.data.names) != 2:
+                raise InputError(
+                    f"a gate compares a new system with a baseline, got {len(each.data.names)} systems: "
+                    f"{listed(each.data.names)}"
+                )
+            if set(each.data.names) != set(names):
+                raise InputError(
+                    f"expected the systems {names[0]} and {names[1]}, as on the first test set, got "
+                    f"{listed(each.data.names)}"
+                )
+            if each.data.labels != next(iter(sets.values())).data.labels:
+                raise InputError("all test sets need metrics of the same names, in the same order")
+    baseline, system = names
+    return baseline, system
+
+
+def _given_margins(data: Data, rule: Gated) -> list[Margin | None]:
+    """The margin of each metric; :class:`InputError` for one that is missing, or of a metric that is not compared."""
+    found: list[Margin | None] = [None] * len(data.metrics)
+    given = cast("Mapping[str, Margin]", rule.margin)  # by the converter of the option
+    for name, margin in given.items():
+        for m in _named(name, data, "metric of a margin"):
+            if found[m] is not None:
+                raise InputError(f"{data.labels[m]} has two margins: leave out one of them")
+            found[m] = margin
+    if rule.rule == "no-regression":
+        return found
+    primary = _primary(data, rule)
+    lacking = [label for m, label in enumerate(data.labels) if found[m] is None and m not in primary]
+    if lacking:
+        raise InputError(
+            f"no margin for {listed(lacking)}: say how much worse the new system may be with margin (--margin "
+            f"{lacking[0]}=VALUE), or use the rule no-regression"
+        )
+    return [None if m in primary else margin for m, margin in enumerate(found)]
+
+
+def _primary(data: Data, rule: Gated) -> set[int]:
+    """The indices of the metrics under which the new system has to be better."""
+    return {m for name in rule.primary for m in _named(name, data, "primary metric")}
+
+
+def _named(name: str, data: Data, noun: str) -> list[int]:
+    found = metrics_named(str(name), data.metrics)
+    if not found:
+        raise unknown_name(noun, str(name), [str(getattr(m, "key", m.name)) for m in data.metrics])
+    return found
+
+
+def _better(
+    rule: Gated, counted: Sequence[Resampled], hypotheses: Hypotheses, metrics: Sequence[object]
+) -> Outcome | None:
+    """The tests of whether the new system is better, which the rule ``superior`` needs, without an adjustment."""
+    if not rule.primary:
+        return None
+    settings = ComparisonSettings(alternative="better", adjust="none")
+    plan = Plan.from_settings(settings, *metrics, alpha=rule.alpha, n_sets=len(counted))  # type: ignore[arg-type]
+    return run_tests(plan, [each.replicates for each in counted], replace(hypotheses, family=hypotheses.metric))
+
+
+@dataclass(frozen=True)
+class _OnSet:
+    """A test set, and the tests on it."""
+
+    name: str
+    on: Resampled
+    units: Units
+    rule: Gated
+    n_tasks: int
+    """The number of tasks on all test sets."""
+    worse: Outcome
+    worse_test: str
+    better: Outcome | None
+
+    def tasks(self) -> list[GateTask]:
+        """The record of each metric."""
+        data = self.on.data
+        assert isinstance(data, Data)
+        given, samples = _given_margins(data, self.rule), zip(self.on.by_segment, data.labels, strict=True)
+        with on_test_set(self.name):
+            margins = [
+                None if margin is None else _in_points(margin, *sample)
+                for margin, sample in zip(given, samples, strict=True)
+            ]
+        outcomes, primary = margin_outcomes(self.on.replicates, margins, self.rule.alpha), _primary(data, self.rule)
+        ids = _ids(self.units, data.n_segments)
+        found = []
+        for m, (written, margin, outcome) in enumerate(zip(given, margins, outcomes, strict=True)):
+            task = replace(self._task(m, ids), margin=margin, given_margin=None if written is None else str(written))
+            if m in primary:
+                assert self.better is not None
+                p = float(self.better.pvalue[m])
+                task = replace(task, better_pvalue=p, is_shown=task.has_enough and p <= self.rule.alpha)
+            found.append(task if outcome is None else self._with_margin(m, task, outcome))
+        return found
+
+    def _task(self, m: int, ids: Sequence[str] | None) -> GateTask:
+        """The scores, and the test of whether the new system is worse."""
+        sample, alpha = self.on.replicates.samples[m], self.rule.alpha
+        ((new, base),) = sample.rows_of([PAIR])
+        scored = sample.scored_units([new, base])
+        n_units = sample.n_units if scored is None else len(scored)
+        (error,) = standard_errors(self.on.replicates, m, [PAIR])
+        adjusted = self.worse.pvalue if self.worse.adjusted is None else self.worse.adjusted
+        n_differing, lost = _lost(self.on, m, ids)
+        rounded = sample.round_score
+        return GateTask(
+            test_set=self.name,
+            metric=self.on.data.labels[m],
+            higher_is_better=sample.metric.higher_is_better,
+            unit=sample.unit,
+            n_units=n_units,
+            n_differing=n_differing,
+            baseline_score=rounded(float(sample.scores[base])),
+            system_score=rounded(float(sample.scores[new])),
+            difference=rounded(float(sample.scores[new] - sample.scores[base])),
+            standard_error=float(error) if math.isfinite(error) else None,
+            margin=None,
+            given_margin=None,
+            bound=None,
+            margin_test=None,
+            margin_pvalue=None,
+            worse_test=(self.worse.test[m] if self.worse.test is not None else "") or self.worse_test,
+            worse_pvalue=float(self.worse.pvalue[m]),
+            worse_adjusted_pvalue=float(adjusted[m]),
+            better_pvalue=None,
+            has_enough=n_units >= FEWEST,
+            is_shown=n_units >= FEWEST,
+            is_worse=n_units >= FEWEST and bool(adjusted[m] <= alpha),
+            detectable=detectable_factor(alpha / self.n_tasks, POWER, "worse") * float(error) if error > 0 else None,
+            more_units=None,
+            lost=lost,
+        )
+
+    def _with_margin(self, m: int, task: GateTask, outcome: MarginOutcome) -> GateTask:
+        """The task with the test of its margin."""
+        return replace(
+            task,
+            bound=self.on.replicates.samples[m].round_score(outcome.bound),
+            margin_test=outcome.test,
+            margin_pvalue=outcome.pvalue,
+            is_shown=task.has_enough and outcome.pvalue <= self.rule.alpha,
+        )
+
+
+def _in_points(margin: Margin, sample: Sample, label: str) -> float:
+    """The margin in points of the metric. ``sample`` has the segments of the test set."""
+    if not margin.unit:
+        return margin.value
+    ((_, base),) = sample.rows_of([PAIR])
+    if margin.unit == "%":
+        scale, what = abs(float(sample.scores[base])) / 100, "the baseline's score"
+    elif isinstance(sample, TextSample):
+        raise InputError(f"{label} is a function of texts, which has no standard deviation: give its margin in points")
+    else:
+        alone, (row,) = sample.alone([base])
+        scale = math.sqrt(alone.linear.variance(row) * alone.n_units)
+        what = "the standard deviation of the baseline's segments"
+    if not 0 < scale < math.inf:
+        raise InputError(f"the margin of {label} is {margin}, but {what} is {scale:g}: give the margin in points")
+    return margin.value * scale
+
+
+def _ids(units: Units, n_segments: int) -> Sequence[str] | None:
+    """The ids of the documents in the order of the resampling units; None for segments."""
+    return None if units.documents is None else Documents.with_names(units.documents, n_segments)[1]
+
+
+def _lost(on: Resampled, m: int, ids: Sequence[str] | None) -> tuple[int, tuple[LostSegment, ...]]:
+    """In how many units the systems differ under a metric, and the units that lost most."""
+    sample = on.replicates.samples[m]
+    ((new, base),) = sample.rows_of([PAIR])
+    if isinstance(sample, TextSample):
+        return len(sample.differing_units((new, base))), ()
+    alone, (a, b) = sample.alone([new, base])
+    n_differing, values = contributions(alone.with_counts(), a, b)
+    if values is None or not np.isfinite(values).all():
+        return n_differing, ()
+    losses = -values if sample.metric.higher_is_better else values
+    most = [int(unit) for unit in np.argsort(-losses, kind="stable")[:MOST_LOST] if losses[unit] > 0]
+    scored, scores = sample.scored_units([new, base]), _unit_scores(on, m)
+    found = []
+    for unit in most:
+        at = unit if scored is None else int(scored[unit])
+        number = at + 1 if ids is None else ids[at]
+        old, now = scores[:, at].tolist()
+        found.append(LostSegment(number, old, now, alone.round_score(float(values[unit]))))
+    return n_differing, tuple(found)
+
+
+def _unit_scores(on: Resampled, m: int) -> Scores:
+    """The scores of each segment or document: (2, units), the baseline's first."""
+    by_segment = on.by_segment[m]
+    if on.documents is None:
+        return by_segment.segment_scores(on.names)
+    ((new, base),) = by_segment.rows_of([PAIR])
+    return by_segment.document_scores(on.documents)[[base, new]]
+
+
+def _decided(
+    names: tuple[str, str], tasks: Sequence[GateTask], rule: Gated, resampling: Resampling, counted: Sequence[Resampled]
+) -> Gate:
+    """The verdict, and what would be enough for another one."""
+    with_margin = [task for task in tasks if task.margin is not None]
+    rooms = [math.inf if task.room is None and task.standard_error == 0 else task.room for task in with_margin]
+    known = [room for room in rooms if room is not None]
+    # The rule superior does not allow equal systems.
+    has_power = rule.rule == "non-inferior" and len(known) == len(tasks)
+    needed = needed_room(len(tasks), rule.alpha) if has_power else None
+    if needed is not None:
+        tasks = [
+            task if task.room is None else replace(task, more_units=more_units(task.n_units, task.room, needed))
+            for task in tasks
+        ]
+    margins = [task.margin for task in with_margin if task.margin is not None]
+    lines = [m.signature(each.data.n_references) for each in counted for m in each.data.metrics]
+    return Gate(
+        verdict=verdict_of(rule.rule, tasks),
+        rule=rule.rule,
+        alpha=rule.alpha,
+        baseline=names[0],
+        system=names[1],
+        tasks=tuple(tasks),
+        allowed_if_equal=allowed_if_equal(known, rule.alpha) if has_power else None,
+        needed_room=needed,
+        n_resamples=resampling.n_resamples,
+        seed=resampling.seed,
+        digest=_digest(counted),
+        trends=(),
+        signature=signature.for_gate(lines, rule.rule, margins, rule.alpha, resampling.n_resamples, resampling.seed),
+        version=_core.VERSION,
+    )
+
+
+def _digest(counted: Sequence[Resampled]) -> str:
+    """SHA-256 of the counts, or texts, of both systems on all test sets."""
+    digest = hashlib.sha256()
+    for each in counted:
+        for sample in each.by_segment:
+            if isinstance(sample, TextSample):
+                digest.update(repr(sample.systems).encode("utf-8", "surrogatepass"))
+                continue
+            alone, rows = sample.alone(list(sample.rows_of([PAIR])[0]))
+            assert isinstance(alone, CountSample)
+            for row in rows:
+                digest.update(np.ascontiguousarray(alone.stored[row], dtype="<i8").tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,120 @@
+"""What a gate decides: whether new outputs are allowed, from tests of tasks (a metric on a test set).
+
+Task j has the difference Δ_j, oriented so that larger is better, and the margin M_j > 0. *Allow*, if every task is
+shown to be non-inferior at level α, is an intersection–union test (Berger 1982, doi:10.1080/00401706.1982.10487790): it
+allows outputs with some Δ_j ≤ −M_j with a probability of at most α, without an adjustment. *Reject*, if not allowed and
+some task is shown to be worse with p-values adjusted for all tasks, rejects outputs with all Δ_j ≥ 0 with a probability
+of at most α.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..metrics.base import Metric
+from ..metrics.black_box import CorpusFunction
+from ..resampling import Replicates
+from ..resampling.schemes import Shuffling
+from ..results import GateTask
+from .hypotheses import Hypotheses, Observed
+from .power import MAX_UNITS, POWER, critical_value
+from .tests import TESTS
+
+RULES: Mapping[str, str] = {
+    "non-inferior": "allow outputs that are non-inferior within the margin under every metric on every test set",
+    "superior": "allow outputs that are better under the primary metrics, and non-inferior under the others",
+    "no-regression": "allow outputs that are not shown to be worse; this bounds no risk",
+}
+
+# Tests of margins are too liberal for fewer resampling units.
+FEWEST = 20
+
+# The pair of systems: the new one and the baseline.
+PAIR = (1, 0)
+
+
+class MarginOutcome(NamedTuple):
+    """The test of whether the new system is worse by the margin or more."""
+
+    test: str
+    pvalue: float
+    bound: float
+    """The end of the one-sided interval on the side where the system is worse."""
+
+
+def margin_test(metric: Metric | CorpusFunction, has_strata: bool) -> str:
+    """The name of the test of a margin under a metric."""
+    if metric.is_mean:
+        return "non-inferiority-ar"
+    return "non-inferiority-studentized" if metric.is_sum and not has_strata else "non-inferiority"
+
+
+def margin_outcomes(
+    replicates: Replicates, margins: Sequence[float | None], alpha: float
+) -> list[MarginOutcome | None]:
+    """The test of each metric's margin on a test set; None for metrics without one."""
+    every = Hypotheses.from_pairs([PAIR], len(margins)).in_rows_of(replicates.samples)
+    of_test: dict[str, list[int]] = {}
+    for m, margin in enumerate(margins):
+        if margin is not None:
+            of_test.setdefault(margin_test(replicates.samples[m].metric, replicates.strata is not None), []).append(m)
+    filled = [math.nan if margin is None else margin for margin in margins]
+    found: list[MarginOutcome | None] = [None] * len(margins)
+    for name, chosen in of_test.items():
+        at = np.array(chosen)
+        some = Hypotheses(every.pairs, every.test_set[at], every.metric[at], every.systems[:, at], every.family[at])
+        observed = Observed(replicates, some, "non-inferiority", Shuffling("auto"), margins=filled, alpha=alpha)
+        outcome = TESTS[name].run(observed)
+        assert outcome.low is not None
+        assert outcome.high is not None
+        for m, p, low, high in zip(chosen, outcome.pvalue, outcome.low, outcome.high, strict=True):
+            bound = low if replicates.samples[m].metric.higher_is_better else high
+            found[m] = MarginOutcome(name, float(p), float(bound))
+    return found
+
+
+def verdict_of(rule: str, tasks: Sequence[GateTask]) -> str:
+    """``allow``, ``reject`` or ``inconclusive``."""
+    is_worse, has_enough = any(task.is_worse for task in tasks), all(task.has_enough for task in tasks)
+    if rule != "no-regression" and all(task.is_shown for task in tasks):
+        return "allow"
+    if is_worse:
+        return "reject"
+    return "allow" if rule == "no-regression" and has_enough else "inconclusive"
+
+
+def allowed_if_equal(rooms: Iterable[float], alpha: float) -> float:
+    """P(allow) without any difference: Π Φ(M_j/se_j − z₁₋α), for independent tasks with these margins M_j/se_j.
+
+    >>> round(allowed_if_equal([2.5] * 5, 0.05), 2)
+    0.34
+    """
+    from statistics import NormalDist
+
+    z = critical_value(alpha, "greater")
+    return math.prod(NormalDist().cdf(room - z) for room in rooms)
+
+
+def needed_room(n_tasks: int, alpha: float, power: float = POWER) -> float:
+    """The margin in standard errors with which n independent tasks are allowed with this power if nothing changed.
+
+    >>> [round(needed_room(n, 0.05), 2) for n in (1, 5, 20)]
+    [2.49, 3.35, 3.93]
+    """
+    from statistics import NormalDist
+
+    return critical_value(alpha, "greater") + NormalDist().inv_cdf(power ** (1 / n_tasks))
+
+
+def more_units(n_units: int, room: float, needed: float) -> int | None:
+    """How many more units make the margin ``needed`` standard errors, which shrink with √n; None for too many.
+
+    >>> more_units(1000, 2.0, 4.0), more_units(1000, 4.0, 2.0)
+    (3000, 0)
+    """
+    wanted = n_units * (needed / room) ** 2
+    return max(0, math.ceil(wanted) - n_units) if wanted < MAX_UNITS else None

@@ -1,0 +1,197 @@
+"""The options of :func:`reshuffle.gate`."""
+
+# Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from annotated_types import Gt, Lt, MinLen
+from attrs import field, frozen
+from typing_extensions import Doc
+
+from .. import types
+from ..errors import InputError, quoted
+from .comparisons import Resampled, Stratified, Texts
+from .declare import Flag, Kind, Options, Reads, several
+from .files import References, SetFiles
+from .groups import PYTHON
+
+if TYPE_CHECKING:
+    import os
+
+    from ..sets import AnySet
+
+# A number, and what it is a multiple of.
+WRITTEN = re.compile(r"([-+.\w]+?)(sd|%)?")
+
+
+@frozen
+class Margin:
+    """A margin as users write it: ``0.8`` points, ``0.1sd`` or ``1%``.
+
+    >>> Margin.from_text("0.1sd"), str(Margin.from_text("1%"))
+    (Margin(value=0.1, unit='sd'), '1%')
+    """
+
+    value: float
+    unit: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.value:.12g}{self.unit}"
+
+    @classmethod
+    def from_text(cls, text: str) -> "Margin":
+        """A margin from text; ValueError for other text."""
+        found = WRITTEN.fullmatch(text.strip())
+        if found is None:
+            raise ValueError(text)
+        return cls(float(found[1]), found[2] or "")
+
+
+def margins(value: Any) -> Any:
+    """The margin of each metric. What is no mapping is left as it is, for the check of the option."""
+    if value is None:
+        return {}
+    return {name: _margin(name, each) for name, each in value.items()} if isinstance(value, Mapping) else value
+
+
+def _margin(name: str, value: Any) -> Margin:
+    """The margin of a metric; :class:`InputError` unless it is above 0 and finite, or for two of them."""
+    if isinstance(value, Margin):
+        found = value
+    elif isinstance(value, tuple | list):
+        if len(value) != 1:
+            raise InputError(f"the margin of {name} is given twice: leave one out")
+        return _margin(name, value[0])
+    else:
+        try:
+            found = Margin.from_text(value) if isinstance(value, str) else Margin(_number(value))
+        except (TypeError, ValueError):
+            raise InputError(
+                f"the margin of {name} must be a number of points, such as 0.5, a number of standard deviations, such "
+                f"as 0.1sd, or a percentage of the baseline's score, such as 1%, got {quoted(value)}"
+            ) from None
+    if not 0 < found.value < math.inf:
+        raise InputError(f"the margin of {name} must be a finite number above 0, got {quoted(str(found))}")
+    return found
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool):
+        raise TypeError
+    return float(value)
+
+
+def names(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    """One name or several as a tuple; none for None."""
+    return () if value is None else several(value)
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Gated(Options):
+    """What a gate allows. These are also keys of ``gate.toml``."""
+
+    TITLE: ClassVar[str] = "Gate"
+
+    margin: Annotated[
+        Mapping[str, float | str],
+        Flag(metavar="METRIC=MARGIN"),
+        Kind("mapping of str to float or str"),
+        Reads(Margin.from_text),
+        Doc(
+            """How much worse NEW may be: points (bleu=0.8), standard deviations of BASE's segments (bleu=0.1sd), or per
+            cent of its score (bleu=1%). There is no default.
+
+            For example ``{'bleu': 0.8, 'chrf': '1%'}``. Choose margins before you see results. The standard deviation
+            is that of segment scores, or for other metrics that of the segments' contributions by the delta method,
+            times the number of segments."""
+        ),
+    ] = field(default=None, converter=margins)
+    rule: Annotated[
+        types.GateRule | str,
+        Doc(
+            """What to allow: non-inferior (all within margins), superior (better under --primary, others within
+            margins) or no-regression (none shown to be worse, which bounds no risk).
+
+            A name in :data:`reshuffle.inference.gate.RULES`."""
+        ),
+    ] = "non-inferior"
+    primary: Annotated[
+        tuple[str, ...],
+        Flag(metavar="METRIC"),
+        Kind("str or sequence of str", "metric"),
+        MinLen(0),
+        Doc("For superior: metrics under which NEW has to be better. They need no margin."),
+    ] = field(default=(), converter=names)
+    alpha: Annotated[
+        float,
+        Gt(0),
+        Lt(1),
+        Flag(metavar="LEVEL"),
+        Doc("The largest probability of each error, in one run."),
+    ] = 0.05
+
+    def check_together(self) -> None:
+        """:class:`InputError` for margins and metrics that the rule does not have, and a level without an interval."""
+        if self.alpha >= 0.5:
+            raise InputError(f"alpha must be below 0.5, got {self.alpha}")
+        if self.rule == "no-regression" and self.margin:
+            raise InputError("the rule no-regression has no margins: leave them out, or use another rule")
+        if self.primary and self.rule != "superior":
+            raise InputError(f"the rule {self.rule} has no primary metrics: leave them out, or use superior")
+        if self.rule == "superior" and not self.primary:
+            raise InputError("the rule superior needs primary metrics, under which the new outputs must be better")
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Gate(Resampled, Gated, Stratified, Texts):
+    """:func:`reshuffle.gate`."""
+
+    sets: Annotated[
+        "Mapping[str, AnySet] | None",
+        PYTHON,
+        Kind("mapping of str to TestSet or (references, systems), optional"),
+        Doc("Several test sets by name, as for :func:`reshuffle.compare_sets`, instead of references and systems."),
+    ] = field(default=None, kw_only=True)
+    history: Annotated[
+        "str | os.PathLike[str] | None",
+        Flag(metavar="FILE"),
+        Kind("path, optional"),
+        Doc(
+            """Append scores and verdict to FILE, and test the scores in it for a trend.
+
+            Each run appends a line of JSON. A damaged end of the file is dropped, with an
+            :class:`~reshuffle.InputWarning`."""
+        ),
+    ] = field(default=None, kw_only=True)
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class GatedFiles(SetFiles):
+    """The files of a test set of a gate."""
+
+    references: Annotated[References, Doc("The references; --refs takes all files up to the next option.")] = ()
+    source: Annotated[str | None, Flag(hidden=True), Doc("Not used by gates.")] = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class GateFiles(Options):
+    """Other files of a gate."""
+
+    TITLE: ClassVar[str] = "Gate"
+
+    config: Annotated[
+        str | None,
+        Flag(metavar="FILE"),
+        Doc("TOML or JSON with margin, rule, primary, alpha and metrics; options replace its keys."),
+    ] = None
+    page: Annotated[str | None, Flag(metavar="URL"), Doc("In Markdown: the address of the report, to link to.")] = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class GateKeys(Gated):
+    """The keys of ``gate.toml``."""
+
+    metrics: Annotated[tuple[str, ...], MinLen(0), Doc("The metrics on texts.")] = ()

@@ -1,0 +1,330 @@
+"""Gates: the verdict, why it was reached, and what would decide it; for terminals, comments and test reporters."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from xml.etree import ElementTree
+
+from ..errors import printable
+from ..results import Gate, GateTask, Trend
+from ..results.schemas import GATE
+from .cells import Table, decimals_for, signed
+from .document import Document, Page, Paragraph
+from .frames import Columns
+from .json import as_json
+from .layout import Layout
+from .notes import counted, joined, number
+from .page import STUDY_SCRIPTS
+
+# The most tasks that a sentence lists.
+MOST_LISTED = 3
+MEANINGS = {
+    "non-inferior": "In one run, a system that is worse by a margin is allowed with probability {alpha} at most, and "
+    "one that is no worse is rejected with probability {alpha} at most.",
+    "superior": "In one run, a system that is no better under a primary metric, or worse by a margin, is allowed with "
+    "probability {alpha} at most, and one that is no worse is rejected with probability {alpha} at most.",
+    "no-regression": "In one run, a system that is no worse is rejected with probability {alpha} at most. How often a "
+    "worse one is allowed is not bounded.",
+}
+
+
+def gate_document(gate: Gate, layout: Layout) -> Document:
+    """The verdict, a table of the tasks, and what follows from it. Text has only the sentences, unless all is shown."""
+    tables = [_tasks(gate), *_lost(gate)] if layout.full or layout.paper else []
+    return Document(
+        [*tables, Paragraph([*_sentences(gate)])],
+        [MEANINGS[gate.rule].format(alpha=number(gate.alpha))],
+        gate.signature,
+        page=lambda: _page(gate, gate_document(gate, layout), layout),
+        headline=_headline(gate),
+        marker=f"reshuffle-gate {_suite(gate)}",
+        link=layout.page,
+    )
+
+
+def _suite(gate: Gate) -> str:
+    """A digest of the names of tasks, so that a comment is updated only by a gate of the same tasks."""
+    names = json.dumps([[task.test_set, task.metric] for task in gate.tasks])
+    return hashlib.sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def _headline(gate: Gate) -> str:
+    return f"{gate.verdict.upper()}: {_reason(gate)}"
+
+
+def _reason(gate: Gate) -> str:
+    """Why the verdict was reached."""
+    if not all(task.has_enough for task in gate.tasks) and gate.verdict != "reject":
+        task = min(gate.tasks, key=lambda each: each.n_units)
+        return f"{counted(task.n_units, task.unit)} are too few for a verdict: 20 are needed ({task.name})."
+    if gate.is_identical:
+        return "the systems do not differ under any metric."
+    if gate.verdict == "reject":
+        return f"{_listed([t for t in gate.tasks if t.is_worse], _worse)}."
+    if gate.rule == "no-regression":
+        return f"no regression was found under {_under(gate.tasks)}."
+    if gate.verdict == "allow":
+        return f"{_listed(_closest(gate.tasks), _shown)}."
+    return f"{_listed([task for task in gate.tasks if not task.is_shown], _open)}."
+
+
+def _under(tasks: Sequence[GateTask]) -> str:
+    return joined(task.name for task in tasks) if len(tasks) <= MOST_LISTED else counted(len(tasks), "task")
+
+
+def _closest(tasks: Sequence[GateTask]) -> list[GateTask]:
+    """The tasks, those first whose bounds are closest to their margins."""
+
+    def used(task: GateTask) -> float:
+        return 0.0 if task.margin is None or task.bound is None else _loss(task, task.bound) / task.margin
+
+    return sorted(tasks, key=used, reverse=True)
+
+
+def _loss(task: GateTask, difference: float) -> float:
+    return -difference if task.higher_is_better else difference
+
+
+def _listed(tasks: Sequence[GateTask], words: Callable[[GateTask], str]) -> str:
+    """The first tasks in words, and how many there are if these are not all."""
+    shown = "; ".join(map(words, tasks[:MOST_LISTED]))
+    return shown if len(tasks) <= MOST_LISTED else f"{shown}; and {counted(len(tasks) - MOST_LISTED, 'more task')}"
+
+
+def _decimals(task: GateTask) -> int:
+    return decimals_for(max(abs(task.baseline_score), abs(task.system_score)))
+
+
+def _signed(task: GateTask, value: float) -> str:
+    return "unbounded" if math.isinf(value) else signed(value, _decimals(task))
+
+
+def _margin(task: GateTask) -> str:
+    """The margin in points, and as it was written if that is something else."""
+    if task.margin is None:
+        return ""
+    points = number(float(f"{task.margin:.4g}"))
+    has_unit = task.given_margin is not None and task.given_margin.endswith(("sd", "%"))
+    return f"{points} ({task.given_margin})" if has_unit else points
+
+
+def _values(task: GateTask) -> str:
+    """The difference and its bound, in brackets."""
+    bound = "" if task.bound is None else f", bound {_signed(task, task.bound)}"
+    return f"({_signed(task, task.difference)}{bound})"
+
+
+def _worse(task: GateTask) -> str:
+    p = f"adjusted p {_pvalue(task.worse_adjusted_pvalue)}"
+    return f"{task.name} is worse ({_signed(task, task.difference)}, {p})"
+
+
+def _pvalue(p: float) -> str:
+    return f"= {p:.2g}" if p >= 0.001 else "< 0.001"
+
+
+def _shown(task: GateTask) -> str:
+    if task.is_primary:
+        return f"{task.name} is better ({_signed(task, task.difference)}, p {_pvalue(task.better_pvalue or 0.0)})"
+    return f"{task.name} is not worse by {_margin(task)} or more {_values(task)}"
+
+
+def _open(task: GateTask) -> str:
+    if task.is_primary:
+        return f"{task.name} is not shown to be better ({_signed(task, task.difference)})"
+    return f"{task.name} is not shown to be within {_margin(task)} of the baseline {_values(task)}"
+
+
+def _sentences(gate: Gate) -> Iterator[str]:
+    """What else was found, what would decide an open case, and trends."""
+    worse = [task for task in gate.tasks if task.is_worse]
+    if gate.verdict == "allow" and worse:
+        yield f"{_listed(worse, _worse)}: by less than the margin."
+    if gate.verdict == "inconclusive" and not worse and all(task.has_enough for task in gate.tasks):
+        shown = [task for task in gate.tasks if task.is_shown]
+        yield "No regression is shown" + (f"; {_listed(_closest(shown), _shown)}." if shown else ".")
+    yield from _power(gate)
+    detectable = [task for task in gate.tasks if task.detectable is not None]
+    if gate.rule == "no-regression" and detectable:
+        smallest = _listed(detectable, lambda t: f"{t.name} {number(float(f'{t.detectable:.2g}'))}")
+        yield f"Regressions that would have been found with a probability of 80 %: {smallest}."
+    yield from _trends(gate)
+
+
+def _power(gate: Gate) -> Iterator[str]:
+    """How likely it is to allow a system that does not differ, and what would make it likely."""
+    weakest = gate.weakest
+    if gate.allowed_if_equal is None or gate.needed_room is None or weakest is None or weakest.room is None:
+        return
+    if gate.verdict == "reject":
+        return
+    suite = "these outputs" if len(gate.tasks) == 1 else f"these {len(gate.tasks)} tasks"
+    chance = f"If nothing had changed, {suite} would be allowed with probability {gate.allowed_if_equal:.2f}"
+    if weakest.room >= gate.needed_room or gate.verdict != "inconclusive":
+        yield f"{chance}."
+        return
+    more = [task for task in gate.tasks if task.more_units]
+    most = max(more, key=lambda task: task.more_units or 0, default=None)
+    units = "" if most is None else f", or about {_about(most.more_units or 0)} more {most.unit}s,"
+    yield (
+        f"{chance}; margins of {gate.needed_room:.2f} standard errors{units} would give 0.80. "
+        f"Weakest: {weakest.name}, {weakest.room:.2f} standard errors."
+    )
+
+
+def _about(n: int) -> str:
+    """A number with two significant digits.
+
+    >>> _about(1873), _about(7)
+    ('1,900', '7')
+    """
+    return f"{int(float(f'{n:.2g}')):,}"
+
+
+def _trends(gate: Gate) -> Iterator[str]:
+    if not gate.trends:
+        return
+    moving = [trend for trend in gate.trends if trend.pvalue <= gate.alpha]
+    runs = max(trend.n_runs for trend in gate.trends)
+    if not moving:
+        yield f"No trend over {counted(runs, 'run')} (Mann and Kendall's test)."
+    for trend in moving[:MOST_LISTED]:
+        verb = "rise" if trend.tau > 0 else "fall"
+        test = f"τ = {trend.tau:.2f}, Mann and Kendall's test, adjusted p {_pvalue(trend.pvalue)}"
+        yield f"The scores of {trend.task} {verb} over {counted(trend.n_runs, 'run')} ({test})."
+
+
+def _tasks(gate: Gate) -> Table:
+    margins = any(task.margin is not None for task in gate.tasks)
+    level = f"{number(round(100 * (1 - gate.alpha), 10))}% bound"
+    header = [gate.baseline, gate.system, "Δ", *([level, "Margin"] if margins else []), "p (worse)", "Result"]
+    n_sets = len({task.test_set for task in gate.tasks})
+    names = ["Test set", "Metric"] if n_sets > 1 else ["Metric"]
+    table = Table(f"{gate.system} against {gate.baseline}", [*names, *header], n_names=len(names), grouped=n_sets > 1)
+    for task in gate.tasks:
+        decimals = _decimals(task)
+        bound = "" if task.bound is None else _signed(task, task.bound)
+        cells = [f"{task.baseline_score:.{decimals}f}", f"{task.system_score:.{decimals}f}"]
+        cells += [_signed(task, task.difference), *([bound, _margin(task)] if margins else [])]
+        own = [task.test_set, task.metric] if n_sets > 1 else [task.metric]
+        table.add([*own, *cells, f"{task.worse_adjusted_pvalue:.4f}", result_of(gate, task)])
+    return table
+
+
+def result_of(gate: Gate, task: GateTask) -> str:
+    """The result of a task in a word or two."""
+    if not task.has_enough:
+        return "too few"
+    if gate.rule == "no-regression" or not task.is_shown:
+        return "worse" if task.is_worse else "no regression" if gate.rule == "no-regression" else "open"
+    if task.is_primary:
+        return "better"
+    return "worse, within margin" if task.is_worse else "within margin"
+
+
+def _lost(gate: Gate) -> Iterator[Table]:
+    """The segments that lost most, under the task that lost most."""
+    losing = [task for task in gate.tasks if task.lost and task.standard_error]
+    if not losing:
+        return
+    task = max(losing, key=lambda each: each.loss / (each.standard_error or 1.0))
+    title = f"The {task.unit}s that lost most under {task.name}"
+    table = Table(title, [task.unit.capitalize(), gate.baseline, gate.system, "Part of Δ"])
+    decimals = decimals_for(max(abs(score) for s in task.lost for score in (s.baseline_score, s.system_score)))
+    of_parts = decimals_for(abs(task.lost[0].contribution))
+    for each in task.lost:
+        scores = (f"{score:.{decimals}f}" for score in (each.baseline_score, each.system_score))
+        table.add([str(each.segment), *scores, f"{each.contribution:+.{of_parts}f}"])
+    yield table
+
+
+def gate_columns(gate: Gate) -> Columns:
+    """A row for each task."""
+    types: dict[str, str | None] = {
+        "test_set": None, "metric": None, "unit": None, "n_units": "Int64", "n_differing": "Int64",
+        "baseline_score": "float64", "system_score": "float64", "difference": "float64", "standard_error": "float64",
+        "margin": "float64", "bound": "float64", "margin_test": None, "margin_pvalue": "float64", "worse_test": None,
+        "worse_pvalue": "float64", "worse_adjusted_pvalue": "float64", "better_pvalue": "float64",
+        "is_shown": "boolean", "is_worse": "boolean", "detectable": "float64", "more_units": "Int64",
+    }  # fmt: skip
+    columns: Columns = {name: ([getattr(task, name) for task in gate.tasks], kind) for name, kind in types.items()}
+    return {**columns, "verdict": ([gate.verdict] * len(gate.tasks), None)}
+
+
+def gate_as_junit(gate: Gate, layout: object = None) -> str:
+    """JUnit's XML: a test case for each task. A task that keeps the outputs from being allowed is a failure."""
+    cases = [(task, result_of(gate, task)) for task in gate.tasks]
+    failed = [gate.verdict != "allow" and result in ("worse", "open", "too few") for _, result in cases]
+    suite = ElementTree.Element("testsuite", name="reshuffle gate", tests=f"{len(cases)}", failures=f"{sum(failed)}")
+    for (task, result), fails in zip(cases, failed, strict=True):
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=_plain(task.test_set or "reshuffle gate"), name=_plain(task.metric)
+        )
+        said = _plain(f"{_worse(task) if result == 'worse' else _open(task) if result == 'open' else result}")
+        if fails:
+            ElementTree.SubElement(case, "failure", type=gate.verdict, message=said).text = _plain(_headline(gate))
+        else:
+            ElementTree.SubElement(case, "system-out").text = said
+    ElementTree.SubElement(suite, "system-out").text = _plain("\n".join([_headline(gate), *_sentences(gate)]))
+    ElementTree.indent(suite)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suite, encoding="unicode")}\n'
+
+
+def _plain(text: str) -> str:
+    """A text without the characters that XML cannot have."""
+    return printable(text, keep="\n\t")
+
+
+# The size of the figure of a history, and the room at its edges.
+WIDTH, HEIGHT, EDGE = 432, 160, 40
+
+
+def _drawn(trend: Trend) -> str:
+    """The scores of a history as a line, with the lowest and the highest score: base64-encoded SVG."""
+    low, high = min(trend.scores), max(trend.scores)
+    step, scale = (WIDTH - 2 * EDGE) / (trend.n_runs - 1), (HEIGHT - 2 * EDGE) / (high - low)
+    points = [(EDGE + n * step, HEIGHT - EDGE - (score - low) * scale) for n, score in enumerate(trend.scores)]
+    svg = ElementTree.Element("svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {WIDTH} {HEIGHT}")
+    svg.set("font-family", "sans-serif")
+    svg.set("font-size", "12")
+    ElementTree.SubElement(svg, "rect", width=f"{WIDTH}", height=f"{HEIGHT}", fill="white")
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    ElementTree.SubElement(svg, "polyline", points=line, fill="none", stroke="#0072b2")
+    for x, y in points:
+        ElementTree.SubElement(svg, "circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r="3", fill="#0072b2")
+    decimals = decimals_for(max(abs(low), abs(high)))
+    for score, y in ((high, EDGE - 12), (low, HEIGHT - EDGE + 22)):
+        ElementTree.SubElement(svg, "text", x=f"{EDGE}", y=f"{y}").text = f"{score:.{decimals}f}"
+    return base64.b64encode(ElementTree.tostring(svg)).decode("ascii")
+
+
+def _page(gate: Gate, document: Document, layout: Layout) -> Page:
+    """The page, in the form of that of a study."""
+    from .page.content import versions
+    from .studies.page import Content, Drawn  # most commands write no page
+
+    about = "Scores of {} in {} runs, the earliest on the left"
+    figures = [Drawn(_drawn(trend), about.format(trend.task, trend.n_runs)) for trend in gate.trends]
+
+    facts = [("Verdict", gate.verdict), ("Baseline", gate.baseline), ("System", gate.system), ("Rule", gate.rule)]
+    shown = Content(
+        title=f"Gate: {gate.verdict}",
+        facts=[*facts, ("α", number(gate.alpha)), ("Replicates", f"{gate.n_resamples:,}"), ("Seed", f"{gate.seed}")],
+        conclusions=document.found,
+        tables=document.tables,
+        notes=document.notes,
+        truths=(),
+        truths_heading="",
+        figures=figures,
+        without="",
+        command=layout.command,
+        plan=json.dumps({task.name: task.given_margin for task in gate.tasks}, indent=2, ensure_ascii=False),
+        signature=gate.signature,
+        version=gate.version,
+        versions=versions(gate.version, GATE),
+    )
+    return Page("study.html.j2", STUDY_SCRIPTS, as_json(gate), {"shown": shown})

@@ -1,0 +1,562 @@
+"""Gates: verdicts against slow twins, exit codes, what people and programs read, and bad input."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import reshuffle
+from reshuffle import CorpusFunction, Gate, InputError, NonInferiority, SegmentScores, compare, gate
+from reshuffle.cli.main import run
+from reshuffle.data.demo import demo_corpus
+from reshuffle.inference.gate import verdict_of
+from reshuffle.types import GateFormat
+
+CORPUS = demo_corpus()
+DEMO = {name: list(CORPUS.systems[name]) for name in ("baseline", "tuned", "rules")}
+
+
+def of_demo(base: str, new: str, *metrics: str, **options: Any) -> Gate:
+    """A gate on the demo's corpus."""
+    return gate(CORPUS.references, {base: DEMO[base], new: DEMO[new]}, list(metrics), n_resamples=999, **options)
+
+
+def scores(new: NDArray[np.float64] | list[float], base: Any = 0.0, name: str = "points") -> SegmentScores:
+    """Scores of a baseline and a new system."""
+    return SegmentScores(name, {"base": np.zeros(len(new)) + base, "new": np.asarray(new)})
+
+
+def noisy(n: int, mean: float, name: str = "points", seed: int = 1) -> SegmentScores:
+    """Scores whose differences have a standard deviation of 1."""
+    values = np.random.default_rng(seed).normal(size=n)
+    return scores((values - values.mean() + mean).round(2), name=name)
+
+
+def test_p_values_are_those_of_the_tests_that_the_gate_names() -> None:
+    found = of_demo("baseline", "rules", "bleu", "ter", margin={"bleu": 20, "TER": 11})
+    texts = CORPUS.references, {name: DEMO[name] for name in ("baseline", "rules")}
+    for test, values in (
+        ("non-inferiority-studentized", ("margin_pvalue", "margin_test")),
+        ("auto", ("worse_adjusted_pvalue", "worse_test")),
+    ):
+        is_margin = test != "auto"
+        chosen: Any = NonInferiority({"bleu": 20, "ter": 11}, by="studentized") if is_margin else test
+        others: dict[str, Any] = (
+            {"adjust": "none"} if is_margin else {"alternative": "worse", "family": "all", "adjust": "maxt"}
+        )
+        expected = compare(*texts, ["bleu", "ter"], test=chosen, n_resamples=999, interval="delta", **others)
+        for task, pair in zip(found.tasks, expected.comparisons, strict=True):
+            p, name = (getattr(task, value) for value in values)
+            assert (pair.test.pvalue if is_margin else pair.test.adjusted_pvalue) == p
+            assert name == ("non-inferiority-studentized" if is_margin else "bootstrap-both")
+            assert pair.difference == task.difference
+            if is_margin:
+                assert pair.confidence_interval is not None
+                ends = pair.confidence_interval
+                assert task.bound == (ends.low if task.higher_is_better else ends.high)
+    assert [found.tasks[0].margin, found.tasks[1].margin] == [20, 11]
+
+
+@pytest.mark.parametrize(
+    ("mean", "margin", "verdict"),
+    [(0.0, 0.5, "allow"), (0.0, 0.05, "inconclusive"), (-0.6, 0.5, "reject"), (-0.3, 0.6, "allow")],
+)
+def test_verdicts_of_means(mean: float, margin: float, verdict: str) -> None:
+    found = gate(metrics=noisy(100, mean), margin={"points": margin}, n_resamples=1999)
+    assert found.verdict == verdict
+    # A proven regression within the margin is allowed, and said.
+    assert (mean == -0.3) == ("by less than the margin" in str(found))
+
+
+def test_the_verdict_is_what_its_definition_says() -> None:
+    task = gate(metrics=noisy(50, 0), margin={"points": 1}, n_resamples=99).tasks[0]
+    for rule, states in product(
+        ("non-inferior", "superior", "no-regression"), product(product((False, True), repeat=3), repeat=2)
+    ):
+        tasks = [
+            replace(task, has_enough=enough, is_shown=enough and shown, is_worse=enough and worse)
+            for enough, shown, worse in states
+        ]
+        if rule == "no-regression":
+            tasks = [replace(each, is_shown=each.has_enough) for each in tasks]
+        expected = "inconclusive"
+        if any(each.is_worse for each in tasks):
+            expected = "reject"
+        elif rule == "no-regression" and all(each.has_enough for each in tasks):
+            expected = "allow"
+        if rule != "no-regression" and all(each.is_shown for each in tasks):
+            expected = "allow"
+        assert verdict_of(rule, tasks) == expected, (rule, states)
+
+
+def test_margins_in_standard_deviations_and_per_cent_of_the_baseline() -> None:
+    rng = np.random.default_rng(2)
+    base, new = rng.normal(50, 10, (2, 80)).round(2)
+    metric = SegmentScores("points", {"base": base, "new": new})
+    (in_sd,) = gate(metrics=metric, margin={"points": "0.1sd"}).tasks
+    (in_percent,) = gate(metrics=metric, margin={"points": "2%"}).tasks
+    assert in_sd.margin == pytest.approx(0.1 * base.std(ddof=1))
+    assert in_percent.margin == pytest.approx(0.02 * base.mean())
+    assert (in_sd.given_margin, in_percent.given_margin) == ("0.1sd", "2%")
+
+
+def test_margins_of_bleu_in_standard_deviations_follow_from_its_standard_error() -> None:
+    (task,) = of_demo("baseline", "tuned", "bleu", margin={"bleu": "0.1sd"}).tasks
+    counts = reshuffle.metric("bleu").suff_stats(CORPUS.references, {"baseline": DEMO["baseline"]})
+    error = np.ravel(reshuffle.standard_error(counts, "bleu"))
+    assert task.margin == pytest.approx(0.1 * float(error[0]) * np.sqrt(len(DEMO["baseline"])))
+
+
+def test_the_power_sentence_is_that_of_normal_estimates() -> None:
+    metrics = [noisy(100, 0.05, f"m{n}", seed=n) for n in range(5)]
+    found = gate(metrics=metrics, margin={f"m{n}": 0.1 + n / 10 for n in range(5)}, n_resamples=999)
+    expected = 1.0
+    for n, task in enumerate(found.tasks):
+        values = np.random.default_rng(n).normal(size=100)
+        assert task.standard_error == pytest.approx(values.std(ddof=1) / 10, rel=0.01)
+        expected *= NormalDist().cdf((0.1 + n / 10) / (task.standard_error or 0) - NormalDist().inv_cdf(0.95))
+    assert found.allowed_if_equal == pytest.approx(expected)
+    assert found.needed_room == pytest.approx(3.3547, abs=0.0001)
+    weakest = found.tasks[0]
+    assert found.weakest == weakest
+    # With so many more segments, the margin is as many standard errors as are needed.
+    assert weakest.more_units is not None
+    assert weakest.standard_error is not None
+    larger = weakest.standard_error * np.sqrt(100 / (100 + weakest.more_units))
+    assert 0.1 / larger == pytest.approx(found.needed_room, rel=0.01)
+    assert "Weakest: m0" in str(found)
+
+
+def test_identical_outputs_are_allowed_and_that_is_said() -> None:
+    texts = {"base": DEMO["tuned"], "new": DEMO["tuned"]}
+    found = gate(CORPUS.references, texts, ["bleu", "chrf"], margin={"bleu": 0.1, "chrf": 0.1})
+    assert found.allowed
+    assert found.is_identical
+    assert str(found).startswith("ALLOW: the systems do not differ under any metric.")
+    ties = gate(metrics=scores([1.0] * 30, base=1.0), margin={"points": 1})
+    assert ties.is_identical
+    assert ties.allowed
+
+
+def test_fewer_than_20_segments_are_inconclusive() -> None:
+    few = gate(metrics=scores([-5.0] * 19), margin={"points": 1})
+    assert (few.verdict, few.tasks[0].is_worse) == ("inconclusive", False)
+    assert "19 segments are too few" in str(few)
+    assert gate(metrics=scores([-5.0] * 20), margin={"points": 1}).verdict == "reject"
+    documents = [f"d{n // 10}" for n in range(100)]
+    assert gate(metrics=noisy(100, 0), margin={"points": 1}, documents=documents).verdict == "inconclusive"
+
+
+def test_segments_that_lost_most_add_up_to_the_difference() -> None:
+    values = [0.0] * 17 + [-3.0, -1.0, -2.0, 4.0]
+    (task,) = gate(metrics=scores(values), margin={"points": 1}).tasks
+    assert [(each.segment, each.system_score) for each in task.lost] == [(18, -3), (20, -2), (19, -1)]
+    assert [each.contribution for each in task.lost] == pytest.approx([-3 / 21, -2 / 21, -1 / 21])
+    documents = [f"d{n // 2}" for n in range(42)]
+    (of_documents,) = gate(metrics=scores(np.repeat(values, 2)), margin={"points": 1}, documents=documents).tasks
+    assert [each.segment for each in of_documents.lost] == ["d17", "d19", "d18"]
+    assert of_documents.unit == "document"
+
+
+def test_missing_scores_are_left_out() -> None:
+    values = np.where(np.arange(60) % 3 == 0, np.nan, -1.0) + np.arange(60) % 2
+    (task,) = gate(
+        metrics=SegmentScores("points", {"base": np.zeros(60), "new": values}, missing="pairwise"),
+        margin={"points": 1},
+    ).tasks
+    assert (task.n_units, task.difference) == (40, -0.5)
+    assert all(each.segment % 3 != 1 for each in task.lost if isinstance(each.segment, int))
+
+
+def test_test_sets_and_metrics_are_one_family() -> None:
+    first, second = noisy(60, 0.0, seed=3), noisy(80, -0.9, seed=4)
+    found = gate(
+        sets={"news": reshuffle.TestSet(metrics=first), "talks": reshuffle.TestSet(metrics=second)},
+        margin={"points": 0.6},
+        n_resamples=999,
+    )
+    assert [task.name for task in found.tasks] == ["points on news", "points on talks"]
+    assert found.verdict == "reject"
+    assert "points on talks is worse" in str(found)
+    alone = gate(metrics=second, margin={"points": 0.6}, n_resamples=999)
+    assert alone.tasks[0].worse_adjusted_pvalue <= found.tasks[1].worse_adjusted_pvalue
+
+
+def test_superior_needs_primary_metrics_to_be_better() -> None:
+    better, equal = noisy(100, 0.5, "a"), noisy(100, 0.0, "b", seed=5)
+    rule: dict[str, Any] = {"rule": "superior", "margin": {"b": 0.5}, "n_resamples": 999}
+    assert gate(metrics=[better, equal], primary="a", **rule).allowed
+    swapped = gate(metrics=[better, equal], primary="b", rule="superior", margin={"a": 0.5}, n_resamples=999)
+    assert swapped.verdict == "inconclusive"
+    assert "b is not shown to be better" in str(swapped)
+
+
+def test_no_regression_says_what_it_would_have_found() -> None:
+    found = gate(metrics=noisy(100, 0.0), rule="no-regression", n_resamples=999)
+    (task,) = found.tasks
+    assert found.allowed
+    assert task.standard_error is not None
+    factor = NormalDist().inv_cdf(0.95) + NormalDist().inv_cdf(0.8)
+    assert task.detectable == pytest.approx(factor * task.standard_error)
+    assert "found with a probability of 80 %: points 0.2" in str(found)
+
+
+def test_functions_of_texts_are_gated_from_draws() -> None:
+    def words(hypotheses: list[str], references: list[list[str | None]]) -> float:
+        return sum(len(line.split()) for line in hypotheses) / len(hypotheses)
+
+    few = {name: lines[:30] for name, lines in (("base", DEMO["baseline"]), ("new", DEMO["rules"]))}
+    found = gate(CORPUS.references[0][:30], few, CorpusFunction("words", words), margin={"words": 5}, n_resamples=99)
+    assert (found.tasks[0].margin_test, found.tasks[0].lost) == ("non-inferiority", ())
+    with pytest.raises(InputError, match="give its margin in points"):
+        gate(CORPUS.references[0][:30], few, CorpusFunction("words", words), margin={"words": "1sd"}, n_resamples=99)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: gate(metrics=noisy(30, 0)), "no margin for points: say how much worse"),
+        (lambda: gate(metrics=noisy(30, 0), margin={"points": 0}), "margin of points must be a finite number above 0"),
+        (lambda: gate(metrics=noisy(30, 0), margin={"points": -1}), "margin of points must be a finite number above 0"),
+        (lambda: gate(metrics=noisy(30, 0), margin={"points": float("nan")}), "must be a finite number above 0"),
+        (lambda: gate(metrics=noisy(30, 0), margin={"points": "much"}), "must be a number of points, such as 0.5"),
+        (lambda: gate(metrics=noisy(30, 0), margin={"points": 1, "bleu": 1}), "unknown metric of a margin 'bleu'"),
+        (lambda: gate(metrics=noisy(30, 0), margin={"points": "1%"}), "baseline's score is 0: give the margin in"),
+        (lambda: gate(metrics=noisy(30, 0), margin={"points": 1}, rule="no-regression"), "has no margins"),
+        (lambda: gate(metrics=noisy(30, 0), margin={"points": 1}, primary="points"), "has no primary metrics"),
+        (lambda: gate(metrics=noisy(30, 0), rule="superior"), "needs primary metrics"),
+        (lambda: gate(metrics=noisy(30, 0), rule="superior", primary="bleu"), "unknown primary metric 'bleu'"),
+        (lambda: gate(metrics=noisy(30, 0), margin={"points": 1}, rule="best"), "unknown rule 'best'"),
+        (lambda: gate(metrics=noisy(30, 0), margin={"points": 1}, alpha=0.5), "alpha"),
+        (lambda: gate(metrics=scores([1.0]), margin={"points": 1}), "only one segment"),
+        (lambda: gate(CORPUS.references, DEMO, margin={"bleu": 1}), "compares a new system with a baseline, got 3"),
+        (lambda: gate(sets={}, margin={"bleu": 1}), "expected a mapping of names to test sets"),
+        (
+            lambda: gate(CORPUS.references, DEMO, sets={"a": (None, None)}, margin={"bleu": 1}),
+            "sets cannot be combined",
+        ),
+    ],
+)
+def test_bad_arguments_are_refused_in_a_sentence(call: Callable[[], Gate], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+# What programs and people read.
+
+
+def results() -> dict[str, Gate]:
+    """A gate of each kind."""
+    return {
+        "allow": of_demo("baseline", "tuned", "bleu", "chrf", margin={"bleu": 2, "chrf": "2%"}),
+        "reject": of_demo("baseline", "rules", "bleu", "ter", margin={"bleu": 2, "ter": 2}),
+        "inconclusive": of_demo("tuned", "baseline", "bleu", "chrf", margin={"bleu": 1, "chrf": 5}),
+    }
+
+
+RESULTS = results()
+
+
+@pytest.mark.parametrize("verdict", RESULTS)
+def test_every_format_has_the_verdict_and_json_is_read_back(verdict: str) -> None:
+    found = RESULTS[verdict]
+    assert found.verdict == verdict
+    assert reshuffle.read_json(found.render("json")) == found
+    assert reshuffle.read_html(found.render("html")) == found
+    formats: tuple[GateFormat, ...] = ("text", "markdown", "html", "latex", "typst")
+    for fmt in formats:
+        assert verdict.upper() in found.render(fmt)
+    assert [row["verdict"] for row in found.to_dicts()] == [verdict] * 2
+
+
+def test_text_is_short() -> None:
+    lines = [line for line in str(RESULTS["inconclusive"]).splitlines() if line]
+    assert len(lines) <= 10
+    assert lines[0].startswith("INCONCLUSIVE: BLEU is not shown to be within 1 of the baseline (-2.05, bound -4.")
+
+
+def test_a_markdown_comment_is_found_again_and_escapes_names() -> None:
+    nasty = "x-->|<b>*y*"
+    found = gate(metrics=noisy(30, 0, name=nasty), margin={nasty: 1}, n_resamples=99)
+    first, _, heading, *rest = found.render("markdown").splitlines()
+    assert first.startswith("<!-- reshuffle-gate ")
+    assert first.count("-->") == 1
+    assert heading.startswith("### ALLOW: x--\\>") or "\\<b>" in heading
+    assert not any("<b>" in line.replace("\\<b>", "") for line in rest if "Signature" not in line)
+    # The same tasks have the same marker, whatever their outputs; others have another one.
+    again = gate(metrics=noisy(30, 0.1, name=nasty), margin={nasty: 2}, n_resamples=99)
+    assert again.render("markdown").splitlines()[0] == first
+    assert RESULTS["allow"].render("markdown").splitlines()[0] != first
+
+
+@pytest.mark.parametrize("verdict", RESULTS)
+def test_junit_has_a_case_for_each_task(verdict: str) -> None:
+    root = ElementTree.fromstring(RESULTS[verdict].render("junit"))
+    failures = [case.find("failure") is not None for case in root.iter("testcase")]
+    assert root.tag == "testsuite"
+    assert (root.get("tests"), root.get("failures")) == ("2", str(sum(failures)))
+    assert failures == {"allow": [False] * 2, "reject": [True] * 2, "inconclusive": [True, False]}[verdict]
+
+
+def test_junit_can_hold_any_name() -> None:
+    name = 'a"<&\x00\x1b'
+    found = gate(metrics=noisy(30, -2, name=name), margin={name: 1}, n_resamples=99)
+    (case,) = ElementTree.fromstring(found.render("junit")).iter("testcase")
+    assert case.get("name") == 'a"<&\\u0000\\u001b'
+
+
+# The command line.
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the demo's texts, in which commands run."""
+    for name, lines in {**DEMO, "ref": CORPUS.references[0]}.items():
+        (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def command(line: str) -> int:
+    return run(["gate", *line.split(), "-n", "999"])
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict", "code"),
+    [
+        ("baseline.txt tuned.txt --ref ref.txt -m bleu chrf --margin bleu=2 chrf=2%", "ALLOW", 0),
+        ("baseline.txt rules.txt --ref ref.txt --margin bleu=0.8", "REJECT", 1),
+        ("tuned.txt baseline.txt --ref ref.txt --margin bleu=0.01sd", "INCONCLUSIVE", 5),
+        ("--set news ref.txt baseline.txt tuned.txt --margin bleu=2", "ALLOW", 0),
+    ],
+)
+def test_the_exit_code_is_the_verdict(
+    folder: Path, capsys: pytest.CaptureFixture[str], line: str, verdict: str, code: int
+) -> None:
+    assert command(line) == code
+    assert capsys.readouterr().out.startswith(f"{verdict}: ")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("baseline.txt --ref ref.txt --margin bleu=1", "expected BASE and NEW"),
+        ("baseline.txt tuned.txt --margin bleu=1", "no reference: add --ref REF"),
+        ("baseline.txt tuned.txt --ref ref.txt --set a ref.txt baseline.txt tuned.txt --margin bleu=1", "--set"),
+        ("baseline.txt tuned.txt --ref ref.txt --margin bleu", "must be a metric and a number"),
+        ("baseline.txt tuned.txt --ref ref.txt --margin bleu=1 bleu=2", "margin of bleu is given twice"),
+        ("baseline.txt tuned.txt --ref ref.txt", "no margin for BLEU"),
+        ("baseline.txt tuned.txt --ref ref.txt --margin bleu=1 --page https://x", "--page is for the format markdown"),
+        ("baseline.txt short.txt --ref ref.txt --margin bleu=1", "must match segment by segment"),
+        ("--scores rating a.scores b.scores --margin rating=1", "segments"),
+        ("--scores rating a.scores nan.scores --margin rating=1", "nan.scores"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(folder: Path, line: str, message: str) -> None:
+    (folder / "short.txt").write_text("a\n")
+    (folder / "a.scores").write_text("1\n2\n3\n")
+    (folder / "b.scores").write_text("1\n2\n")
+    (folder / "nan.scores").write_text("1\nNaN\n3\n")
+    with pytest.raises(InputError, match=message):
+        command(line)
+
+
+def test_a_configuration_has_margins_and_options_replace_its_keys(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "gate.toml").write_text('alpha = 0.1\nmetrics = ["bleu", "chrf"]\n[margin]\nbleu = 2\nchrf = "2%"\n')
+    assert command("baseline.txt tuned.txt --ref ref.txt --config gate.toml --format json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["alpha"], [task["given_margin"] for task in found["tasks"]]) == (0.1, ["2", "2%"])
+    line = "baseline.txt tuned.txt --ref ref.txt --config gate.toml --margin bleu=0.1 -m bleu --alpha 0.01"
+    assert command(line) == 5
+    (folder / "gate.toml").write_text("margins = 1\n")
+    with pytest.raises(InputError, match="unknown key 'margins': did you mean 'margin'"):
+        command("baseline.txt tuned.txt --ref ref.txt --config gate.toml")
+
+
+def test_a_saved_gate_is_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command("baseline.txt tuned.txt --ref ref.txt --margin bleu=2 -o gate.json -o gate.html -o gate.xml") == 0
+    capsys.readouterr()
+    for saved in ("gate.json", "gate.html"):
+        run(["show", saved, "--full"])
+        shown = capsys.readouterr().out
+        assert shown.startswith("ALLOW: BLEU is not worse by 2 or more")
+        assert "The segments that lost most under BLEU" in shown
+    assert (folder / "gate.xml").read_text().startswith("<?xml")
+    with pytest.raises(InputError, match="holds a gate: expected a comparison"):
+        run(["plot", "gate.json", "forest", "-o", "x.pdf"])
+
+
+def test_a_gate_is_verified_without_a_line_in_its_history(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = "gate tuned.txt baseline.txt --ref ref.txt --margin bleu=0.1 -n 999 --history nights.jsonl".split()
+    assert run([*line, "-o", "gate.json"]) == 5
+    before = Path("nights.jsonl").read_bytes()
+    assert run(["verify", "gate.json", *line]) == 0
+    assert run(["verify", "gate.json", *(word.replace("=0.1", "=9") for word in line)]) == 1
+    assert "gate: 'inconclusive' → 'allow'" in capsys.readouterr().out
+    assert Path("nights.jsonl").read_bytes() == before
+
+
+# History.
+
+
+def nightly(path: Path, mean: float, seed: int) -> Gate:
+    return gate(metrics=noisy(60, mean, seed=seed), margin={"points": 2}, n_resamples=99, history=path)
+
+
+def test_a_history_has_a_line_for_each_run_and_its_trend_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "nights.jsonl"
+    for night in range(7):
+        assert nightly(path, -night / 10, night).trends == ()
+    before = path.read_bytes()
+    (trend,) = (found := nightly(path, -0.7, 7)).trends
+    assert path.read_bytes().startswith(before)
+    assert trend.n_runs == 8
+    assert trend.tau == pytest.approx(-1)
+    # Of 8! orders, two have |τ| = 1.
+    assert trend.pvalue == pytest.approx(2 / 40320)
+    assert "The scores of points fall over 8 runs" in str(found)
+    (drawn,) = re.findall(r"data:image/svg\+xml;base64,([\w+/=]+)", found.render("html"))
+    (line,) = ElementTree.fromstring(base64.b64decode(drawn)).iter("{http://www.w3.org/2000/svg}polyline")
+    heights = [float(point.split(",")[1]) for point in str(line.get("points")).split()]
+    assert len(heights) == 8
+    assert heights == sorted(heights)  # from the top, so that scores fall
+    line = json.loads(path.read_text().splitlines()[-1])
+    assert (line["digest"], line["verdict"], line["tasks"][0]["system_score"]) == (found.digest, found.verdict, -0.7)
+    # The same outputs again are no further evidence.
+    (again,) = nightly(path, -0.7, 7).trends
+    assert again == trend
+
+
+def test_orders_without_a_trend_are_said_to_have_none(tmp_path: Path) -> None:
+    path = tmp_path / "nights.jsonl"
+    for night, mean in enumerate([0.1, 0.4, -0.2, 0.3, 0.0, 0.2, -0.1, 0.25]):
+        found = nightly(path, mean, night)
+    assert "No trend over 8 runs" in str(found)
+
+
+def test_a_damaged_end_of_a_history_is_dropped_with_a_word(tmp_path: Path) -> None:
+    path = tmp_path / "nights.jsonl"
+    for night in range(3):
+        nightly(path, 0, night)
+    whole = path.read_bytes()
+    for damaged in (whole + b'{"time": "20', whole + b"\xff\xfe\n", whole[:-1], whole + b"{}\n"):
+        path.write_bytes(damaged)
+        kept = 2 if damaged == whole[:-1] else 3
+        with pytest.warns(reshuffle.InputWarning, match=f"the end, after line {kept}, is damaged and was cut off"):
+            nightly(path, 0, 9)
+        assert len(path.read_bytes().splitlines()) == kept + 1
+        assert path.read_bytes().startswith(b"".join(whole.splitlines(keepends=True)[:kept]))
+
+
+def test_a_history_that_cannot_be_written_is_an_error_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"nights\.jsonl cannot be written: No such file"):
+        nightly(tmp_path / "missing" / "nights.jsonl", 0, 1)
+
+
+def test_a_file_that_is_no_history_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "nights.jsonl"
+    path.write_text("BLEU = 3\n")
+    with pytest.raises(InputError, match="line 1: expected a line of the history of a gate"):
+        nightly(path, 0, 1)
+    nightly(good := tmp_path / "good.jsonl", 0, 1)
+    path.write_bytes(good.read_bytes() + b"x\n" + good.read_bytes())
+    with pytest.raises(InputError, match="line 2: expected a line of the history of a gate"):
+        nightly(path, 0, 1)
+    assert b"x\n" in path.read_bytes()
+
+
+# Logs of harnesses.
+
+
+def inspect_log(model: str, right: NDArray[np.bool_]) -> str:
+    """A log of inspect_ai with two epochs: (2, questions)."""
+    samples = [
+        {"id": f"q{q}", "epoch": epoch + 1, "input": "in", "scores": {"match": {"value": "C" if each else "I"}}}
+        for epoch, row in enumerate(right)
+        for q, each in enumerate(row)
+    ]
+    header = {"version": 2, "status": "success", "eval": {"task": "qa", "model": model}}
+    return json.dumps({**header, "samples": samples})
+
+
+def lm_eval_log(right: NDArray[np.bool_], first: int = 0) -> str:
+    """The samples of lm-evaluation-harness."""
+    return "".join(
+        json.dumps(
+            {"doc_id": n, "doc": {}, "filtered_resps": [], "filter": "none", "metrics": ["acc"], "acc": float(x)}
+        )
+        + "\n"
+        for n, x in enumerate(right.tolist(), first)
+    )
+
+
+def test_logs_of_inspect_ai_with_epochs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right = np.random.default_rng(6).random((2, 2, 60)) < np.array([0.9, 0.4])[:, None, None]
+    for model, own in zip(("a", "b"), right, strict=True):
+        (folder / f"{model}.json").write_text(inspect_log(f"openai/{model}", own))
+    assert command("--scores match a.json b.json --margin match=0.05 --format json") == 1
+    (task,) = json.loads(capsys.readouterr().out)["tasks"]
+    assert (task["n_units"], task["baseline_score"]) == (60, pytest.approx(right[0].mean()))
+    assert task["difference"] == pytest.approx(right[1].mean() - right[0].mean())
+
+
+def test_logs_of_lm_eval_with_clusters(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right = np.random.default_rng(7).random((2, 200)) < 0.6
+    for model, own in zip(("a", "b"), right, strict=True):
+        (folder / f"{model}.jsonl").write_text(lm_eval_log(own))
+    (folder / "passages.txt").write_text("".join(f"p{n // 4}\n" for n in range(200)))
+    line = "--scores acc a.jsonl b.jsonl --margin acc=0.4"
+    assert command(f"{line} --format json") == 0
+    assert json.loads(capsys.readouterr().out)["tasks"][0]["unit"] == "segment"
+    # The same answers in 50 passages are 50 units.
+    expected = gate(
+        metrics=SegmentScores("acc", dict(zip("ab", right.astype(float), strict=True))),
+        documents=[f"p{n // 4}" for n in range(200)],
+        margin={"acc": 0.4},
+        n_resamples=999,
+    )
+    assert (expected.tasks[0].unit, expected.tasks[0].n_units) == ("document", 50)
+    assert expected.allowed
+
+
+@pytest.mark.parametrize(
+    ("first", "message"), [(100, "100 segments are in all files"), (200, "0 segments are in all files")]
+)
+def test_logs_of_other_items_are_refused(folder: Path, first: int, message: str) -> None:
+    right = np.ones(200, dtype=bool)
+    (folder / "a.jsonl").write_text(lm_eval_log(right))
+    (folder / "b.jsonl").write_text(lm_eval_log(right, first))
+    with pytest.raises(InputError, match=f"ids of segments do not match: {message}"):
+        command("--scores acc a.jsonl b.jsonl --margin acc=0.05")
+
+
+# Error rates.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("suite", "n"), [(0, 600), (1, 150), (2, 150)])
+def test_both_errors_keep_their_level(suite: int, n: int) -> None:
+    from benches.simulations.gate import ALPHA, SUITES, rates, truths
+
+    tolerance = 3 * (ALPHA * (1 - ALPHA) / n) ** 0.5
+    for name, truth in truths(SUITES[suite]).items():
+        found = rates(SUITES[suite], truth, n)
+        wrong = found["reject"] if name == "no change" else found["allow"]
+        assert wrong <= ALPHA + tolerance, (name, found)
+        if name == "no change" and suite == 0:
+            # The power sentence: margins of 2.5 standard errors are allowed with probability .80.
+            assert found["allow"] == pytest.approx(0.80, abs=3 * (0.8 * 0.2 / n) ** 0.5)

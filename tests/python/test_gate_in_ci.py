@@ -1,0 +1,220 @@
+"""The gate where others call it: the fixture of pytest, and the action's script as GitHub's runner calls it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import reshuffle
+from reshuffle.data.demo import demo_corpus
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[2]
+ACTION = ROOT / ".github/actions/gate"
+
+# The fixture.
+
+TESTS = """
+import pytest
+
+SAME, WORSE, OPEN = [3, 4, 5, 4, 2] * 20, [1, 2, 3, 2, 0] * 20, [3, 4, 5, 4, 2] * 19 + [2, 4, 5, 4, 1]
+
+def test_same(not_worse):
+    assert not_worse(SAME, SAME, margin=0.5).allowed
+
+def test_worse(not_worse):
+    not_worse(SAME, WORSE, margin=0.5)
+
+def test_lower(not_worse):
+    assert not_worse(SAME, WORSE, margin=0.5, higher_is_better=False).allowed
+
+def test_open(not_worse):
+    not_worse(SAME, OPEN, margin=0.01)
+
+def test_skipped(not_worse):
+    not_worse(SAME, OPEN, margin={"score": 0.01}, inconclusive="skip")
+
+def test_texts(not_worse):
+    lines = ["the cat sat on the mat", "a dog barked at the moon"] * 20
+    not_worse(lines, lines, references=lines, metrics=["bleu", "chrf"], margin="1%")
+
+def test_no_margin(not_worse):
+    not_worse(SAME, SAME)
+"""
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The output of a session of pytest that uses the fixture."""
+    folder = tmp_path_factory.mktemp("suite")
+    (folder / "test_models.py").write_text(TESTS)
+    command = [sys.executable, "-m", "pytest", "-p", "reshuffle.pytest_plugin", "-p", "no:cacheprovider", "-rsA"]
+    environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
+    ).stdout
+
+
+def test_pytest_finds_the_fixture_by_its_entry_point() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["entry-points"]["pytest11"] == {"reshuffle": "reshuffle.pytest_plugin"}
+
+
+def test_the_fixture_fails_unless_outputs_are_allowed(session: str) -> None:
+    for test in ("same", "lower", "texts"):
+        assert f"PASSED test_models.py::test_{test}" in session
+    for test in ("worse", "open", "no_margin"):
+        assert f"FAILED test_models.py::test_{test}" in session
+    assert "3 failed, 3 passed, 1 skipped" in session
+
+
+def test_a_failure_reads_like_the_report(session: str) -> None:
+    scores = {"base": [3, 4, 5, 4, 2] * 20, "new": [1, 2, 3, 2, 0] * 20}
+    report = str(reshuffle.gate(metrics=reshuffle.SegmentScores("score", scores), margin={"score": 0.5}))
+    assert report.startswith("REJECT: score is worse (-2.000, adjusted p < 0.001).")
+    assert report in session
+    assert "no margin for score: say how much worse" in session
+
+
+def test_the_plugin_costs_nothing_until_it_is_used() -> None:
+    code = (
+        "import sys, pytest, reshuffle.pytest_plugin as p; print([m for m in sys.modules if m in ('numpy', 'scipy')])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
+
+
+# The action. Its runner replaces ${{ … }} by values in the environment of the script.
+
+GH = """#!/usr/bin/env bash
+printf '%s\\n' "$*" >> "$GH_CALLS"
+case "$*" in *--paginate*) [ ! -e "$GH_EARLIER" ] || cat "$GH_EARLIER" ;; esac
+"""
+
+needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+
+
+class Runner:
+    """A folder with the demo's texts, and the environment that GitHub's runner gives to the script."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        corpus = demo_corpus()
+        for name, lines in {**corpus.systems, "ref": corpus.references[0]}.items():
+            (folder / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        programs = folder / "bin"
+        programs.mkdir()
+        for name, text in (("gh", GH), ("reshuffle", f'#!/bin/sh\nexec "{sys.executable}" -m reshuffle "$@"\n')):
+            (programs / name).write_text(text)
+            (programs / name).chmod(0o755)
+        files = {name: str(folder / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GH_CALLS")}
+        self.environment = {
+            **os.environ,
+            **files,
+            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "GH_EARLIER": str(folder / "earlier"),
+            "GITHUB_ACTION_PATH": str(ACTION),
+            "GITHUB_REPOSITORY": "owner/name",
+            "RUNNER_TEMP": str(folder),
+        }
+
+    def run(self, arguments: str, **inputs: str) -> subprocess.CompletedProcess[str]:
+        """What the step of action.yml does."""
+        values = {"FAIL_ON": "inconclusive", "COMMENT": "false", "PAGE": "", "PULL_REQUEST": ""} | inputs
+        return subprocess.run(
+            # As `shell: bash` calls it.
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", '"$GITHUB_ACTION_PATH/gate.sh"'],
+            cwd=self.folder,
+            env=self.environment | values | {"ARGUMENTS": arguments},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def read(self, name: str) -> str:
+        """A file that the step has written."""
+        path = self.folder / name
+        return path.read_text("utf-8") if path.exists() else ""
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Runner:
+    """A runner in a folder of its own."""
+    return Runner(tmp_path)
+
+
+BASE_AND_NEW = "baseline.txt tuned.txt --ref ref.txt -n 99 --margin bleu="
+
+
+def test_the_action_passes_its_inputs_to_the_script() -> None:
+    text = (ACTION / "action.yml").read_text("utf-8")
+    script = (ACTION / "gate.sh").read_text("utf-8")
+    (step,) = (part for part in text.split("- id: ") if part.startswith("gate"))
+    given = [line.split(":")[0].strip() for line in step.partition("env:\n")[2].splitlines()]
+    assert given == ["ARGUMENTS", "FAIL_ON", "COMMENT", "PAGE", "GH_TOKEN", "PULL_REQUEST"]
+    # No input is pasted into a script: a name of a file could be a command.
+    assert "${{" not in step.partition("env:\n")[0]
+    assert all(f"${name}" in script or f"${{{name}" in script for name in given if name != "GH_TOKEN")
+
+
+@needs_bash
+def test_the_action_sets_its_outputs_and_the_summary(runner: Runner) -> None:
+    done = runner.run(BASE_AND_NEW.replace(" --ref", "\n --ref") + "2")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("ALLOW: BLEU is not worse by 2 or more")
+    outputs = dict(line.split("=", 1) for line in runner.read("GITHUB_OUTPUT").splitlines())
+    assert outputs["verdict"] == "allow"
+    assert json.loads(Path(outputs["json"]).read_text("utf-8"))["verdict"] == "allow"
+    assert Path(outputs["html"]).read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert runner.read("GITHUB_STEP_SUMMARY").startswith("<!-- reshuffle-gate ")
+    assert runner.read("GH_CALLS") == ""
+
+
+@needs_bash
+@pytest.mark.parametrize(
+    ("new", "fail_on", "code"),
+    [
+        ("rules.txt", "inconclusive", 1),
+        ("rules.txt", "reject", 1),
+        ("rules.txt", "nothing", 0),
+        ("tuned.txt", "inconclusive", 5),
+        ("tuned.txt", "reject", 0),
+        ("tuned.txt", "always", 2),
+        ("missing.txt", "nothing", 2),
+    ],
+)
+def test_the_action_fails_as_it_was_told(runner: Runner, new: str, fail_on: str, code: int) -> None:
+    done = runner.run(f"baseline.txt {new} --ref ref.txt -n 99 --margin bleu=0.01", FAIL_ON=fail_on)
+    assert done.returncode == code
+    assert ("::error::" in done.stdout) == (code == 2)
+
+
+@needs_bash
+def test_arguments_are_words_and_never_commands(runner: Runner) -> None:
+    done = runner.run("$(touch owned) baseline.txt;touch owned --ref ref.txt")
+    assert done.returncode == 2
+    assert not (runner.folder / "owned").exists()
+
+
+@needs_bash
+def test_the_comment_of_an_earlier_run_is_updated(runner: Runner) -> None:
+    inputs = {"COMMENT": "true", "PULL_REQUEST": "7", "PAGE": "https://example.org/gate.html"}
+    assert runner.run(f"{BASE_AND_NEW}2", **inputs).returncode == 0
+    (runner.folder / "earlier").write_text("12345\n")
+    assert runner.run(f"{BASE_AND_NEW}2", **inputs).returncode == 0
+    listed, created, again, updated = runner.read("GH_CALLS").splitlines()
+    assert listed == again
+    assert listed.startswith("api --paginate repos/owner/name/issues/7/comments --jq")
+    assert created.startswith("api --method POST repos/owner/name/issues/7/comments -F body=@")
+    assert updated.startswith("api --method PATCH repos/owner/name/issues/comments/12345 -F body=@")
+    assert "[Report](<https://example.org/gate.html>)" in Path(updated.rpartition("@")[2]).read_text("utf-8")
