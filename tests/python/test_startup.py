@@ -7,6 +7,7 @@ import random
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import get_args
 
@@ -112,8 +113,19 @@ for call, command in [*calls, *((main, command) for command in {HELP!r})]:
     assert set(imported) <= {"imported []", "imported ['reshuffle._core']"}
 
 
+def imports_too_much(modules: Iterable[str]) -> set[str]:
+    """What takes longer to import than 10,000 shuffles, or than a report takes to write."""
+    return {name for name in modules if name.partition(".")[0] in ("scipy", "rich")}
+
+
+def test_comparing_texts_imports_neither_scipy_nor_rich() -> None:
+    modules = imported_by("demo")
+    assert "numpy" in modules
+    assert not imports_too_much(modules)
+
+
 def test_comparing_all_pairs_imports_neither_scipy_nor_rich(tmp_path: Path) -> None:
-    """The import of SciPy takes longer than 10,000 shuffles. Some of these p-values are near alpha."""
+    """Some of these p-values are near alpha."""
     rng = random.Random(3)
     for name in "abcdefgh":
         lines = (str(rng.gauss(ord(name) / 8, 1)) for _ in range(50))
@@ -121,10 +133,7 @@ def test_comparing_all_pairs_imports_neither_scipy_nor_rich(tmp_path: Path) -> N
     files = [str(tmp_path / name) for name in "abcdefgh"]
     for test in ("ar", "bootstrap-both"):
         options = ["--all-pairs", "--adjust", "maxt", "--test", test, "-n", "200"]
-        modules = imported_by("compare", "--scores", "rating", *files, *options)
-        assert "numpy" in modules
-        # Text is laid out without rich, which takes longer to import than a report takes to write.
-        assert not {name for name in modules if name.partition(".")[0] in ("scipy", "rich")}
+        assert not imports_too_much(imported_by("compare", "--scores", "rating", *files, *options))
 
 
 def test_the_command_line_starts_no_threads_of_blas() -> None:

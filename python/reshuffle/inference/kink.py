@@ -35,6 +35,7 @@ from ..results import Brevity
 from ..settings import default_alpha
 from .estimates import Estimate
 from .hypotheses import Observed, Outcome
+from .power import normal_cdf
 from .pvalues import largest_rank, pvalue
 
 # The levels α whose regions are searched, from the smallest region to the largest. β is α divided by SHARES.
@@ -118,11 +119,10 @@ def _variances(sample: CountSample, pairs: Pairs) -> Scores:
 
 def _brevity(scores: Scores, excess: Scores, errors: Scores, variance: float) -> Brevity:
     """The record of a pair, from (2,) scores, x and their standard errors, and the variance of the difference."""
-    from scipy.special import ndtr
-
     z = excess / errors
     shifted = np.abs((excess[:, None] + errors.mean() * np.linspace(-SHIFT, SHIFT, 81)) / errors[:, None])
-    kappa = np.exp(-(shifted**2) / 2) / math.sqrt(2 * math.pi) - shifted * ndtr(-shifted)
+    beyond = np.reshape([normal_cdf(-x) for x in shifted.flat], shifted.shape)
+    kappa = np.exp(-(shifted**2) / 2) / math.sqrt(2 * math.pi) - shifted * beyond
     biases = scores[:, None] * errors[:, None] * kappa
     share = None
     if scores.all() and scores[0] != scores[1]:
