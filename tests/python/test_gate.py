@@ -387,6 +387,13 @@ def test_a_configuration_has_margins_and_options_replace_its_keys(
         command("baseline.txt tuned.txt --ref ref.txt --config gate.toml")
 
 
+def test_the_help_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["gate", "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 65
+    assert any(line.startswith("  --margin METRIC=MARGIN") for line in lines)
+
+
 def test_a_saved_gate_is_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command("baseline.txt tuned.txt --ref ref.txt --margin bleu=2 -o gate.json -o gate.html -o gate.xml") == 0
     capsys.readouterr()
