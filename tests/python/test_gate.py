@@ -240,6 +240,10 @@ def test_functions_of_texts_are_gated_from_draws() -> None:
         (lambda: gate(metrics=noisy(30, 0), rule="superior", primary="bleu"), "unknown primary metric 'bleu'"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": 1}, rule="best"), "unknown rule 'best'"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": 1}, alpha=0.5), "alpha"),
+        (
+            lambda: gate(metrics=noisy(30, 0), margin={"points": 1}, n_resamples=18),
+            "with 19 replicates or more, got 18",
+        ),
         (lambda: gate(metrics=scores([1.0]), margin={"points": 1}), "only one segment"),
         (lambda: gate(CORPUS.references, DEMO, margin={"bleu": 1}), "compares a new system with a baseline, got 3"),
         (lambda: gate(sets={}, margin={"bleu": 1}), "expected a mapping of names to test sets"),
