@@ -133,8 +133,8 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     )
     n_tasks = len(metrics)
     resampling = resampling.with_number(automatic(worse.enough_replicates(n_tasks, rule.alpha))[0])
-    for each in sets.values():
-        _given_margins(each.data, rule)  # now, before anything is counted
+    _check_replicates(resampling.n_resamples, rule.alpha)
+    given = [_given_margins(each.data, rule) for each in sets.values()]
     if resampling.progress is not None:
         data, shown = [each.data for each in sets.values()], list(sets) if len(sets) > 1 else ()
         resampling.progress.plan(JobPlan(data, shown, 2, 1, resampling.n_resamples, worse, None).steps())
@@ -151,8 +151,20 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     for t, ((name, each), on) in enumerate(zip(sets.items(), counted, strict=True)):
         at = np.flatnonzero(hypotheses.test_set == t)
         of_better = None if better is None else better.take(at)
-        tasks += _OnSet(name, on, each.units, rule, n_tasks, outcome.take(at), worse.test.name, of_better).tasks()
+        tasks += _OnSet(
+            name, on, each.units, rule, given[t], n_tasks, outcome.take(at), worse.test.name, of_better
+        ).tasks()
     return _decided(names, tasks, rule, resampling, counted)
+
+
+def _check_replicates(n: int, alpha: float) -> None:
+    """:class:`InputError` if even the smallest p, 1/(n + 1), is above α."""
+    least = math.ceil(1 / alpha - 1e-9) - 1
+    if n < least:
+        raise InputError(
+            f"at alpha {alpha:g}, p can only be small enough with {least:,} replicates or more, got {n:,}: increase "
+            "n_resamples (-n)"
+        )
 
 
 def _two_systems(sets: Mapping[str, SetData]) -> tuple[str, str]:
@@ -228,6 +240,7 @@ class _OnSet:
     on: Resampled
     units: Units
     rule: Gated
+    given: Sequence[Margin | None]
     n_tasks: int
     """The number of tasks on all test sets."""
     worse: Outcome
@@ -238,7 +251,7 @@ class _OnSet:
         """The record of each metric."""
         data = self.on.data
         assert isinstance(data, Data)
-        given, samples = _given_margins(data, self.rule), zip(self.on.by_segment, data.labels, strict=True)
+        given, samples = self.given, zip(self.on.by_segment, data.labels, strict=True)
         with on_test_set(self.name):
             margins = [
                 None if margin is None else _in_points(margin, *sample)

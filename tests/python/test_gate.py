@@ -240,6 +240,10 @@ def test_functions_of_texts_are_gated_from_draws() -> None:
         (lambda: gate(metrics=noisy(30, 0), rule="superior", primary="bleu"), "unknown primary metric 'bleu'"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": 1}, rule="best"), "unknown rule 'best'"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": 1}, alpha=0.5), "alpha"),
+        (
+            lambda: gate(metrics=noisy(30, 0), margin={"points": 1}, n_resamples=18),
+            "with 19 replicates or more, got 18",
+        ),
         (lambda: gate(metrics=scores([1.0]), margin={"points": 1}), "only one segment"),
         (lambda: gate(CORPUS.references, DEMO, margin={"bleu": 1}), "compares a new system with a baseline, got 3"),
         (lambda: gate(sets={}, margin={"bleu": 1}), "expected a mapping of names to test sets"),
@@ -385,6 +389,13 @@ def test_a_configuration_has_margins_and_options_replace_its_keys(
     (folder / "gate.toml").write_text("margins = 1\n")
     with pytest.raises(InputError, match="unknown key 'margins': did you mean 'margin'"):
         command("baseline.txt tuned.txt --ref ref.txt --config gate.toml")
+
+
+def test_the_help_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["gate", "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 65
+    assert any(line.startswith("  --margin METRIC=MARGIN") for line in lines)
 
 
 def test_a_saved_gate_is_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
