@@ -425,3 +425,49 @@ def test_lists_of_gold_answers_are_several_references(tmp_path: Path, run: Any, 
         Path(f"{name}.jsonl").write_text("".join(json.dumps({"answer": line}) + "\n" for line in lines))
     found = json.loads(run("score", "golds.jsonl", "a.jsonl", "b.jsonl", "-m", "exact", "f1", "--format", "json").out)
     assert [each["score"] for each in found["scores"]] == pytest.approx([1, 0, 1, (2 / 3) / 4])
+
+
+# --- Beside other tools
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:A single label was found")
+@settings(max_examples=budget(300), deadline=None)
+@given(labels)
+def test_any_labels_score_as_by_scikit_learn(rows: list[tuple[str, str, str]]) -> None:
+    from sklearn import metrics
+
+    gold, output, _ = ([*column] for column in zip(*rows, strict=True))
+    options: dict[str, Any] = {"average": "macro", "zero_division": 0.0}
+    expected = {
+        "accuracy": metrics.accuracy_score(gold, output),
+        "micro-f1": metrics.f1_score(gold, output, average="micro"),
+        "macro-f1": metrics.f1_score(gold, output, **options),
+        "macro-f1 gold": metrics.f1_score(gold, output, labels=sorted({*gold}), **options),
+        "mcc": metrics.matthews_corrcoef(gold, output),
+    }
+    if len({*gold, *output}) > 1:  # where all labels are the same, scikit-learn's kappa is NaN
+        expected["kappa"] = metrics.cohen_kappa_score(gold, output)
+    for name, value in expected.items():
+        assert scores_of(gold, {"s": output}, CHOSEN[name])["s"] == pytest.approx(value, abs=1e-12), name
+
+
+tags = st.sampled_from(["O", *(f"{letter}-{kind}" for letter in "BI" for kind in "xy")])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=budget(300), deadline=None)
+@given(st.lists(st.lists(st.tuples(tags, tags), min_size=2, max_size=8), min_size=1, max_size=4))
+def test_any_spans_score_as_by_seqeval(pairs: list[list[tuple[str, str]]]) -> None:
+    seqeval = pytest.importorskip("seqeval.metrics")
+    scheme = pytest.importorskip("seqeval.scheme").IOB2
+    gold, output = ([[pair[i] for pair in sentence] for sentence in pairs] for i in (0, 1))
+    lines = [[" ".join(sentence) for sentence in column] for column in (gold, output)]
+    for mode, options in (("default", {}), ("strict", {"mode": "strict", "scheme": scheme})):
+        if not any(spans_of(sentence, mode == "strict") for sentence in (*gold, *output)):
+            continue  # seqeval raises an error
+        for average in ("micro", "macro"):
+            expected = seqeval.f1_score(gold, output, average=average, **options)
+            found = scores_of(lines[0], {"s": lines[1]}, metric("span-f1", mode=mode, average=average))
+            assert found["s"] == pytest.approx(expected, abs=1e-12)

@@ -237,7 +237,7 @@ class Input:
 
 def _with_ids_of_columns(files: SetFiles) -> SetFiles:
     """The same files, with ``FILE#NAME`` for ``--docs NAME`` and ``--strata NAME`` if NAME is a column of the first."""
-    found = {
+    found: dict[str, Any] = {
         group: _in_first_file(files, path)
         for group, path in (("documents", files.documents), ("strata", files.strata))
         if path is not None
