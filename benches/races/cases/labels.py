@@ -38,8 +38,10 @@ def labels(_: Texts) -> list[Race]:
     flat = [[tag for sentence in column for tag in sentence] for column in (gold, output)]
     lines = [[" ".join(sentence) for sentence in column] for column in spans]
     return [
-        _race("macro-F1", "scikit-learn", _sklearn(gold, output), partial(_ours, "macro-f1", *flat, ids)),
-        _race("span F1", "seqeval", _seqeval(*spans), partial(_ours, "span-f1", *lines, None)),
+        _race(
+            "macro-F1", "scikit-learn", _sklearn(gold, output), lambda threads: _ours("macro-f1", *flat, ids, threads)
+        ),
+        _race("span F1", "seqeval", _seqeval(*spans), lambda threads: _ours("span-f1", *lines, None, threads)),
     ]
 
 
