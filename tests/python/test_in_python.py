@@ -158,6 +158,14 @@ def test_labels_score_as_their_slow_twin(rows: list[tuple[str, str, str]]) -> No
             assert found[system] == pytest.approx(slow_labels(gold, output)[name], abs=1e-12), name
 
 
+@pytest.mark.parametrize("name", CHOSEN)
+def test_many_labels_can_be_counted(name: str) -> None:
+    gold = [f"label {i}" for i in range(190)]
+    output = [*gold[:95], *reversed(gold[95:])]
+    expected = slow_labels(gold, output)[name]
+    assert scores_of(gold, {"s": output}, CHOSEN[name])["s"] == pytest.approx(expected, abs=1e-12)
+
+
 def test_a_label_can_be_left_out() -> None:
     gold, output = list("xxyyzo"), list("xyyozo")
     # Without o: x 1 of (1, 2), y 1 of (2, 2), z 1 of (1, 1).
@@ -365,6 +373,7 @@ def test_means_are_means_for_tests_of_segment_scores() -> None:
         ([["a", "b"], ["a", "c"]], ["a", "b"], "mcc", "MCC compares with one label for each segment, got 2 columns"),
         (["a", None], ["a", "b"], "macro-f1", "macro-F1, the reference, segment 2: the label is missing"),
         (["a", None], ["a", "b"], "exact", "exact, the reference, segment 2: all references are missing"),
+        ([f"l{i}" for i in range(191)], ["l0"] * 191, "kappa", "kappa: expected at most 190 different labels, got 191"),
         (["O", "B-x"], ["O", "O"], "span-f1", "span-F1: each line has one tag: name the sentences by --docs"),
         (["O B-x"], ["O"], "span-f1", "span-F1, s, segment 1: expected 2 tags as in the reference, got 1"),
         (["O B-x"], ["O U-x"], "span-f1", "span-F1, s, segment 1: expected a tag (O, or B-, I-, E- or S- and a type)"),

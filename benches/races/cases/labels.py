@@ -39,9 +39,14 @@ def labels(_: Texts) -> list[Race]:
     lines = [[" ".join(sentence) for sentence in column] for column in spans]
     return [
         _race(
-            "macro-F1", "scikit-learn", _sklearn(gold, output), lambda threads: _ours("macro-f1", *flat, ids, threads)
+            "macro-F1",
+            "scikit-learn",
+            _sklearn(gold, output),
+            lambda threads: _ours("macro-f1", flat[0], flat[1], ids, threads),
         ),
-        _race("span F1", "seqeval", _seqeval(*spans), lambda threads: _ours("span-f1", *lines, None, threads)),
+        _race(
+            "span F1", "seqeval", _seqeval(*spans), lambda threads: _ours("span-f1", lines[0], lines[1], None, threads)
+        ),
     ]
 
 

@@ -89,6 +89,8 @@ def _count(texts: Texts, options: Options) -> Found:
     expected = _spans(texts, "the reference", texts.only_reference, strict)
     outputs = {name: _spans(texts, name, lines, strict) for name, lines in texts.systems.items()}
     types = sorted({kind for spans in (expected, *outputs.values()) for _, (_, _, kind) in spans})
+    if is_macro:
+        texts.check_labels(types)
     place = {kind: i if is_macro else 0 for i, kind in enumerate(types)}
     shape = len(lengths), max(len(types), 1) if is_macro else 1, 3
 
