@@ -112,15 +112,15 @@ def _spans(
 ) -> set[Placed]:
     """Every span, after the line where it begins."""
     found: set[Placed] = set()
-    for at, own in enumerate(range(len(lines)) if sentences is None else sentences):
-        tags = lines[at].split() if isinstance(own, int) else [lines[i].strip() for i in own]
+    for own in sentences or (range(at, at + 1) for at in range(len(lines))):
+        tags = lines[own.start].split() if sentences is None else [lines[at].strip() for at in own]
         try:
             spans = spans_of(tags, strict)
         except ValueError as error:
             wanted = "O, B-TYPE or I-TYPE" if strict else "O, or B-, I-, E- or S- and a type"
-            first = own if isinstance(own, int) else own.start + tags.index(str(error))
-            texts.fail(what, first, f"expected a tag ({wanted}), got {quoted(str(error))}")
-        found.update(((own if isinstance(own, int) else own[span[0]]), *span) for span in spans)
+            at = own.start if sentences is None else own[tags.index(str(error))]
+            texts.fail(what, at, f"expected a tag ({wanted}), got {quoted(str(error))}")
+        found.update((own.start if sentences is None else own[span[0]], *span) for span in spans)
     return found
 
 
