@@ -18,6 +18,7 @@ ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
         "counts",
         "compat_suite",
         "compat_nltk*",
+        "in_python",
     ),
     ("rust/src/resample", "rust/src/stream.rs", "python/reshuffle/resampling", "python/reshuffle/inference"): (
         "*calibration",

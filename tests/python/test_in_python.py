@@ -158,6 +158,14 @@ def test_labels_score_as_their_slow_twin(rows: list[tuple[str, str, str]]) -> No
             assert found[system] == pytest.approx(slow_labels(gold, output)[name], abs=1e-12), name
 
 
+@pytest.mark.parametrize("name", CHOSEN)
+def test_many_labels_can_be_counted(name: str) -> None:
+    gold = [f"label {i}" for i in range(190)]
+    output = [*gold[:95], *reversed(gold[95:])]
+    expected = slow_labels(gold, output)[name]
+    assert scores_of(gold, {"s": output}, CHOSEN[name])["s"] == pytest.approx(expected, abs=1e-12)
+
+
 def test_a_label_can_be_left_out() -> None:
     gold, output = list("xxyyzo"), list("xyyozo")
     # Without o: x 1 of (1, 2), y 1 of (2, 2), z 1 of (1, 1).
@@ -365,6 +373,7 @@ def test_means_are_means_for_tests_of_segment_scores() -> None:
         ([["a", "b"], ["a", "c"]], ["a", "b"], "mcc", "MCC compares with one label for each segment, got 2 columns"),
         (["a", None], ["a", "b"], "macro-f1", "macro-F1, the reference, segment 2: the label is missing"),
         (["a", None], ["a", "b"], "exact", "exact, the reference, segment 2: all references are missing"),
+        ([f"l{i}" for i in range(191)], ["l0"] * 191, "kappa", "kappa: expected at most 190 different labels, got 191"),
         (["O", "B-x"], ["O", "O"], "span-f1", "span-F1: each line has one tag: name the sentences by --docs"),
         (["O B-x"], ["O"], "span-f1", "span-F1, s, segment 1: expected 2 tags as in the reference, got 1"),
         (["O B-x"], ["O U-x"], "span-f1", "span-F1, s, segment 1: expected a tag (O, or B-, I-, E- or S- and a type)"),
@@ -425,3 +434,49 @@ def test_lists_of_gold_answers_are_several_references(tmp_path: Path, run: Any, 
         Path(f"{name}.jsonl").write_text("".join(json.dumps({"answer": line}) + "\n" for line in lines))
     found = json.loads(run("score", "golds.jsonl", "a.jsonl", "b.jsonl", "-m", "exact", "f1", "--format", "json").out)
     assert [each["score"] for each in found["scores"]] == pytest.approx([1, 0, 1, (2 / 3) / 4])
+
+
+# --- Beside other tools
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:A single label was found")
+@settings(max_examples=budget(300), deadline=None)
+@given(labels)
+def test_any_labels_score_as_by_scikit_learn(rows: list[tuple[str, str, str]]) -> None:
+    from sklearn import metrics
+
+    gold, output, _ = ([*column] for column in zip(*rows, strict=True))
+    options: dict[str, Any] = {"average": "macro", "zero_division": 0.0}
+    expected = {
+        "accuracy": metrics.accuracy_score(gold, output),
+        "micro-f1": metrics.f1_score(gold, output, average="micro"),
+        "macro-f1": metrics.f1_score(gold, output, **options),
+        "macro-f1 gold": metrics.f1_score(gold, output, labels=sorted({*gold}), **options),
+        "mcc": metrics.matthews_corrcoef(gold, output),
+    }
+    if len({*gold, *output}) > 1:  # where all labels are the same, scikit-learn's kappa is NaN
+        expected["kappa"] = metrics.cohen_kappa_score(gold, output)
+    for name, value in expected.items():
+        assert scores_of(gold, {"s": output}, CHOSEN[name])["s"] == pytest.approx(value, abs=1e-12), name
+
+
+tags = st.sampled_from(["O", *(f"{letter}-{kind}" for letter in "BI" for kind in "xy")])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=budget(300), deadline=None)
+@given(st.lists(st.lists(st.tuples(tags, tags), min_size=2, max_size=8), min_size=1, max_size=4))
+def test_any_spans_score_as_by_seqeval(pairs: list[list[tuple[str, str]]]) -> None:
+    seqeval = pytest.importorskip("seqeval.metrics")
+    scheme = pytest.importorskip("seqeval.scheme").IOB2
+    gold, output = ([[pair[i] for pair in sentence] for sentence in pairs] for i in (0, 1))
+    lines = [[" ".join(sentence) for sentence in column] for column in (gold, output)]
+    for mode, options in (("default", {}), ("strict", {"mode": "strict", "scheme": scheme})):
+        if not any(spans_of(sentence, mode == "strict") for sentence in (*gold, *output)):
+            continue  # seqeval raises an error
+        for average in ("micro", "macro"):
+            expected = seqeval.f1_score(gold, output, average=average, **options)
+            found = scores_of(lines[0], {"s": lines[1]}, metric("span-f1", mode=mode, average=average))
+            assert found["s"] == pytest.approx(expected, abs=1e-12)

@@ -38,8 +38,15 @@ def labels(_: Texts) -> list[Race]:
     flat = [[tag for sentence in column for tag in sentence] for column in (gold, output)]
     lines = [[" ".join(sentence) for sentence in column] for column in spans]
     return [
-        _race("macro-F1", "scikit-learn", _sklearn(gold, output), partial(_ours, "macro-f1", *flat, ids)),
-        _race("span F1", "seqeval", _seqeval(*spans), partial(_ours, "span-f1", *lines, None)),
+        _race(
+            "macro-F1",
+            "scikit-learn",
+            _sklearn(gold, output),
+            lambda threads: _ours("macro-f1", flat[0], flat[1], ids, threads),
+        ),
+        _race(
+            "span F1", "seqeval", _seqeval(*spans), lambda threads: _ours("span-f1", lines[0], lines[1], None, threads)
+        ),
     ]
 
 

@@ -60,8 +60,8 @@ METRICS = (
         type=Metric(),
         metavar="NAME...",
         help=f"{any_of(types.MetricName)}. Several may follow one -m, up to the first word that is no metric (./ter is "
-        "a file). Options follow a name (bleu:tokenize=intl,lowercase), or are flags (--lowercase) for all metrics "
-        "that have them: 'reshuffle explain NAME'.  [default: bleu]",
+        "a file). Options follow a name (bleu:tokenize=intl,lowercase), or are flags (--lowercase): see 'reshuffle "
+        "explain NAME'.  [default: bleu]",
     ),
 )
 

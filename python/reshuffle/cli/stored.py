@@ -86,15 +86,16 @@ def _count_blocks(given: Input, file: Any, output: str) -> None:
     """Count plain texts, which need not fit in memory."""
     from ..counts import BlockChecks, BlockCounting
     from ..data.blocks import TextBlocks
-    from ..metrics.native import block_step
+    from ..metrics.native import NativeMetric, block_step
     from .progress import progress_bar
 
     references, ids = given.files.references, given.ids()
+    metrics = [m for m in given.metrics if isinstance(m, NativeMetric)]
     texts = TextBlocks([*references, *given.systems.values()], given.files.max_input)
-    counting, checks = BlockCounting(given.metrics, Path(output).parent, given.threads), BlockChecks(given.metrics)
+    counting, checks = BlockCounting(metrics, Path(output).parent, given.threads), BlockChecks(metrics)
     try:
         with progress_bar() as progress:
-            progress.plan([block_step(given.metrics)])
+            progress.plan([block_step(metrics)])
             progress.begin("counting", max(texts.total, 1))
             for block in texts:
                 own, others = block[: len(references)], block[len(references) :]

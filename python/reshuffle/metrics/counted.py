@@ -19,7 +19,7 @@ from ..settings import DocumentIds
 from ..validate import check_name, check_text
 from .base import Counts, Metric, Scores, core_scores
 from .in_python import IN_PYTHON
-from .in_python.base import Spec, Texts
+from .in_python.base import Spec, Texts, variable
 from .native import NativeMetric
 from .precomputed import CountsOfFormula
 
@@ -103,7 +103,9 @@ class TextFormula(Metric):
             core = _core.Metric.mean(spec.shown, spec.steps, True)
         else:
             text = spec.formula(self.counted, _all_options(spec, metric.options))
-            core = _core.Metric.expression(spec.shown, text, [(f"c{i}", 1.0) for i in range(len(self.counted))], True)
+            core = _core.Metric.expression(
+                spec.shown, text, [(variable(i), 1.0) for i in range(len(self.counted))], True
+            )
         object.__setattr__(self, "name", metric.name)
         object.__setattr__(self, "core", core)
         object.__setattr__(self, "is_mean", spec.formula is None)

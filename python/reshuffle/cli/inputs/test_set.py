@@ -163,7 +163,10 @@ class Input:
         ).renamed(self.names)
         metrics: list[OnTexts] = list(self.metrics)
         if files.parses:
-            metrics = [self._on_parses(m, corpus) if m.reads_parses else m for m in self.metrics]
+            metrics = [
+                self._on_parses(m, corpus) if isinstance(m, NativeMetric) and m.reads_parses else m
+                for m in self.metrics
+            ]
         _check_kinds(metrics, corpus.sources)
         scores = self._score_files.read().in_order("the texts", corpus.n_segments)
         metrics_and_scores = [*metrics, *self._given(scores)]
@@ -237,7 +240,7 @@ class Input:
 
 def _with_ids_of_columns(files: SetFiles) -> SetFiles:
     """The same files, with ``FILE#NAME`` for ``--docs NAME`` and ``--strata NAME`` if NAME is a column of the first."""
-    found = {
+    found: dict[str, Any] = {
         group: _in_first_file(files, path)
         for group, path in (("documents", files.documents), ("strata", files.strata))
         if path is not None

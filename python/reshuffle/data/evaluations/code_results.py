@@ -57,7 +57,7 @@ def pass_at_k(n: int, c: int, k: int) -> float:
     few, many = sorted((c, k))
     if few == 1:  # without the rounding error of the subtraction
         return many / n
-    return 1 - math.prod((n - many - i) / (n - i) for i in range(few))
+    return 1.0 - math.prod((n - many - i) / (n - i) for i in range(few))
 
 
 class Problems(NamedTuple):

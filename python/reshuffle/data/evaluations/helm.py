@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ class Instances(NamedTuple):
     """The means of each instance and trial, by name of the statistic."""
 
     source: Source
-    stats: list[tuple[str, Mapping[str, float]]]
+    stats: Sequence[tuple[str, Mapping[str, float]]]
 
 
 def names(file: Instances, options: ScoreOptions) -> tuple[list[str], bool]:
@@ -37,7 +37,7 @@ def read(file: Instances, metric: str, options: ScoreOptions) -> Cells:
 def _instances(source: Source) -> Instances:
     """HELM 0.5: a list of instances, each with a list of statistics. Perturbed instances are others."""
     try:
-        found = [(_id(each), {**_means(each["stats"])}) for each in json.loads(source.text())]
+        found = [(_id(each), _means(each["stats"])) for each in json.loads(source.text())]
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         source.fail("expected a list of instances with an 'instance_id' and 'stats', as HELM 0.5 writes it")
     if not any(own for _, own in found):

@@ -29,9 +29,11 @@ def word_f1(answer: str, gold: str) -> float:
     >>> word_f1("b c d", "a b c"), word_f1("", ""), word_f1("", "a")
     (0.6666666666666666, 1.0, 0.0)
     """
+    if answer == gold:
+        return 1.0
     words, expected = answer.split(), gold.split()
-    if not words or not expected:
-        return float(words == expected)
+    if {*words}.isdisjoint(expected):  # most answers are all right or all wrong
+        return 0.0
     common = sum((Counter(words) & Counter(expected)).values())
     return 2 * common / (len(words) + len(expected))
 
@@ -40,7 +42,7 @@ def _best(score: Callable[[str, str], float], texts: Texts) -> Found:
     """The score of each answer against the gold answer that it is closest to."""
     import numpy as np
 
-    clean = cache(normalized)
+    clean, score = cache(normalized), cache(score)
     golds = [[clean(gold) for gold in own if gold is not None] for own in zip(*texts.references, strict=True)]
     for segment, own in enumerate(golds):
         if not own:

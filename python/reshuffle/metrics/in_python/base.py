@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -14,6 +15,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Options = Mapping[str, Any]
+
+# Of so many labels, the formulas are within the length that the core allows.
+MOST_LABELS = 190
+# A name that is no function of formulas.
+FIRST_LETTERS = string.ascii_letters.replace("f", "")
+
+
+def variable(column: int) -> str:
+    """The name of a column in formulas: short, because a formula has at most 4,096 characters.
+
+    >>> variable(0), variable(51), variable(2702)
+    ('a', 'aa', 'ZZ')
+    """
+    if column < len(FIRST_LETTERS):
+        return FIRST_LETTERS[column]
+    first, second = divmod(column - len(FIRST_LETTERS), len(string.ascii_letters))
+    return FIRST_LETTERS[first] + string.ascii_letters[second]
 
 
 @dataclass(frozen=True)
@@ -28,7 +46,7 @@ class Spec(MetricSpec):
     signature: Callable[[Options], list[tuple[str, str]]]
     """What is in the signature: names and values."""
     formula: Callable[[Sequence[str], Options], str] | None = None
-    """The formula of sums, from the names of the counts; column i is called ``ci`` there. None for a mean."""
+    """The formula of sums, from the names of the counts; column i is called ``variable(i)`` there. None for a mean."""
     details: Callable[[Sequence[str], Sequence[int]], dict[str, float]] = lambda columns, totals: {}
     """What else a report shows of the score, from the names of the counts and their sums."""
     uses_documents: bool = False
@@ -79,6 +97,14 @@ class Texts:
             if line is None:
                 self.fail("the reference", segment, "the label is missing")
         return [line for line in self.references[0] if line is not None]
+
+    def check_labels(self, labels: Sequence[str]) -> None:
+        """Raise :class:`InputError` for more different labels than can be counted, which may be no labels."""
+        if len(labels) > MOST_LABELS:
+            raise InputError(
+                f"{self.metric}: expected at most {MOST_LABELS} different labels, got {len(labels):,}, such as "
+                f"{quoted(labels[0])}: a line is a label"
+            )
 
     def fail(self, what: str, segment: int, problem: str) -> NoReturn:
         """Raise :class:`InputError` for a segment, counted from 0."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..specs import OptionSpec
-from .base import Found, Options, Spec, Texts
+from .base import Found, Options, Spec, Texts, variable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,12 +26,13 @@ LABELS = OptionSpec(
 )
 
 
-def _codes(columns: Iterable[Sequence[str]]) -> tuple[list[str], list[NDArray[np.int64]]]:
-    """The labels of several columns, sorted, and each column as indices."""
+def _codes(texts: Texts) -> tuple[list[str], list[NDArray[np.int64]]]:
+    """The labels of the reference and of all systems, sorted, and each column as indices."""
     import numpy as np
 
-    columns = list(columns)
+    columns = [texts.only_reference, *texts.systems.values()]
     known = sorted({label for column in columns for label in {*column}})
+    texts.check_labels(known)
     index = {label: i for i, label in enumerate(known)}
     return known, [np.array([index[label] for label in column], dtype=np.int64) for column in columns]
 
@@ -65,7 +66,7 @@ def _micro(texts: Texts, options: Options) -> Found:
 
 def micro_formula(columns: Sequence[str], options: Options) -> str:
     """F1 of three sums: correct, predicted and gold."""
-    return "2 * c0 / (c1 + c2)"
+    return "2*a/(b+c)"
 
 
 def by_class(names: Sequence[str]) -> list[str]:
@@ -89,17 +90,19 @@ def macro_details(columns: Sequence[str], totals: Sequence[int]) -> dict[str, fl
 
 def macro_formula(columns: Sequence[str], options: Options) -> str:
     """The mean of F1 over the classes that occur, of sums as :func:`by_class` names them."""
-    starts = range(0, len(columns), 3)
-    scores = ",".join(f"2*c{i}/(c{i + 1}+c{i + 2})" for i in starts)
-    occur = ",".join(f"(c{i + 2}>0)" if options.get("labels") == "gold" else f"(c{i + 1}+c{i + 2}>0)" for i in starts)
-    return f"sum({scores})/sum({occur})"
+    names = [variable(i) for i in range(len(columns))]
+    classes = list(zip(names[::3], names[1::3], names[2::3], strict=True))
+    scores = ",".join(f"{correct}/({predicted}+{gold})" for correct, predicted, gold in classes)
+    in_gold = options.get("labels") == "gold"
+    occur = ",".join(f"({gold}>0)" if in_gold else f"({predicted}+{gold}>0)" for _, predicted, gold in classes)
+    return f"2*sum({scores})/sum({occur})"
 
 
 def _macro(texts: Texts, options: Options) -> Found:
     """Three counts of each label: :func:`by_class`."""
     import numpy as np
 
-    labels, (gold, *outputs) = _codes([texts.only_reference, *texts.systems.values()])
+    labels, (gold, *outputs) = _codes(texts)
     kept = [i for i, label in enumerate(labels) if label != options["without"]]
     place = np.full(len(labels), -1)
     place[kept] = np.arange(len(kept))
@@ -121,7 +124,7 @@ def _agreement(texts: Texts, options: Options) -> Found:
     """Correct labels, all labels, and how often each label is predicted and how often it is gold."""
     import numpy as np
 
-    labels, (gold, *outputs) = _codes([texts.only_reference, *texts.systems.values()])
+    labels, (gold, *outputs) = _codes(texts)
     rows = np.arange(len(gold))
 
     def counts(output: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -138,18 +141,18 @@ def _agreement(texts: Texts, options: Options) -> Found:
 
 def _products(columns: Sequence[str], first: int, second: int) -> str:
     """The sum over the labels of the product of two of their counts: 0 is predicted, 1 is gold."""
-    terms = [f"c{i + first}**2" if first == second else f"c{i}*c{i + 1}" for i in range(2, len(columns), 2)]
-    return f"sum({','.join(terms)})"
+    pairs = [(variable(i + first), variable(i + second)) for i in range(2, len(columns), 2)]
+    return f"sum({','.join(f'{one}^2' if one == other else f'{one}*{other}' for one, other in pairs)})"
 
 
 def _mcc_formula(columns: Sequence[str], options: Options) -> str:
-    sides = "*".join(f"(c1**2-{_products(columns, side, side)})" for side in (0, 1))
-    return f"(c0*c1-{_products(columns, 0, 1)})/sqrt({sides})"
+    sides = "*".join(f"(b^2-{_products(columns, side, side)})" for side in (0, 1))
+    return f"(a*b-{_products(columns, 0, 1)})/sqrt({sides})"
 
 
 def _kappa_formula(columns: Sequence[str], options: Options) -> str:
     by_chance = _products(columns, 0, 1)
-    return f"(c0*c1-{by_chance})/(c1**2-{by_chance})"
+    return f"(a*b-{by_chance})/(b^2-{by_chance})"
 
 
 def _case(options: Options) -> list[tuple[str, str]]:

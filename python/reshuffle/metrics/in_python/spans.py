@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from ...errors import InputError, quoted
@@ -16,8 +15,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# First and last token, and type.
+# First and last token of the sentence, and type; and the same after the line where the span begins.
 Span = tuple[int, int, str]
+Placed = tuple[int, int, int, str]
 # The letters of tags; in mode strict only the first three.
 LETTERS = "OBIES"
 MODE = OptionSpec(
@@ -63,17 +63,18 @@ def spans_of(tags: Sequence[str], strict: bool = False) -> list[Span]:
     return found
 
 
-def _sentences(texts: Texts, lines: Sequence[str]) -> list[tuple[int, list[str]]]:
-    """The tags of each sentence, and its first line: of a line with all tags, or of the lines of a document."""
-    if any(len(line.split()) > 1 for line in texts.only_reference):
-        return [(at, line.split()) for at, line in enumerate(lines)]
+def _sentences(texts: Texts) -> list[range] | None:
+    """The lines of each sentence, which are those of a document; None if each line is a sentence."""
+    if any(" " in line.strip() or "\t" in line.strip() for line in texts.only_reference):
+        return None
     if texts.documents is None:
         raise InputError(
             f"{texts.metric}: each line has one tag: name the sentences by --docs (documents=), or put the tags of a "
             "sentence on one line, with spaces between them"
         )
-    at = groupby(range(len(lines)), texts.documents.__getitem__)
-    return [(own[0], [lines[i].strip() for i in own]) for own in (list(group) for _, group in at)]
+    sizes = [len([*group]) for _, group in groupby(texts.documents)]
+    ends = [*accumulate(sizes)]
+    return [range(end - size, end) for end, size in zip(ends, sizes, strict=True)]
 
 
 def _count(texts: Texts, options: Options) -> Found:
@@ -81,39 +82,45 @@ def _count(texts: Texts, options: Options) -> Found:
     import numpy as np
 
     strict, is_macro = options["mode"] == "strict", options["average"] == "macro"
-    lengths = [len(line.split()) for line in texts.only_reference]
+    sentences, gold = _sentences(texts), texts.only_reference
+    lengths = [len(line.split()) for line in gold]
     for name, lines in texts.systems.items():
         for at, (line, length) in enumerate(zip(lines, lengths, strict=True)):
             if len(line.split()) != length:
                 texts.fail(name, at, f"expected {length} tags as in the reference, got {len(line.split())}")
-    expected = _spans(texts, "the reference", texts.only_reference, strict)
-    outputs = {name: _spans(texts, name, lines, strict) for name, lines in texts.systems.items()}
-    types = sorted({kind for spans in (expected, *outputs.values()) for _, (_, _, kind) in spans})
+    expected = _spans(texts, "the reference", gold, sentences, strict)
+    outputs = {name: _spans(texts, name, lines, sentences, strict) for name, lines in texts.systems.items()}
+    types = sorted({kind for spans in (expected, *outputs.values()) for _, _, _, kind in spans})
+    if is_macro:
+        texts.check_labels(types)
     place = {kind: i if is_macro else 0 for i, kind in enumerate(types)}
     shape = len(lengths), max(len(types), 1) if is_macro else 1, 3
 
-    def counts(output: set[tuple[int, Span]]) -> NDArray[np.int64]:
+    def counts(output: set[Placed]) -> NDArray[np.int64]:
         found = np.zeros(shape, dtype=np.int64)
         for what, spans in enumerate((output & expected, output, expected)):
-            for (line, kind), n in Counter((line, place[kind]) for line, (_, _, kind) in spans).items():
-                found[line, kind, what] = n
+            at = np.array([(line, place[kind]) for line, _, _, kind in spans], dtype=np.int64).reshape(-1, 2)
+            np.add.at(found, (at[:, 0], at[:, 1], what), 1)
         return found.reshape(shape[0], -1)
 
     columns = by_class(types or ["none"]) if is_macro else ["correct", "predicted", "gold"]
     return Found(columns, {name: counts(own) for name, own in outputs.items()})
 
 
-def _spans(texts: Texts, what: str, lines: Sequence[str], strict: bool) -> set[tuple[int, Span]]:
-    """Every span with the line where it begins."""
-    per_line = any(len(line.split()) > 1 for line in texts.only_reference)
-    found = set()
-    for first, tags in _sentences(texts, lines):
+def _spans(
+    texts: Texts, what: str, lines: Sequence[str], sentences: Sequence[range] | None, strict: bool
+) -> set[Placed]:
+    """Every span, after the line where it begins."""
+    found: set[Placed] = set()
+    for own in sentences or (range(at, at + 1) for at in range(len(lines))):
+        tags = lines[own.start].split() if sentences is None else [lines[at].strip() for at in own]
         try:
             spans = spans_of(tags, strict)
         except ValueError as error:
             wanted = "O, B-TYPE or I-TYPE" if strict else "O, or B-, I-, E- or S- and a type"
-            texts.fail(what, first, f"expected a tag ({wanted}), got {quoted(str(error))}")
-        found |= {(first if per_line else first + span[0], span) for span in spans}
+            at = own.start if sentences is None else own[tags.index(str(error))]
+            texts.fail(what, at, f"expected a tag ({wanted}), got {quoted(str(error))}")
+        found.update((own.start if sentences is None else own[span[0]], *span) for span in spans)
     return found
 
 
