@@ -204,7 +204,8 @@ def read_groups(
     """The ids of the segments' documents or strata, and those of the segments if a column such as ``id`` has them.
 
     ``group`` is ``document`` or ``stratum``. The path is ``FILE`` or ``FILE#NAME``: lines of text, a column of a TSV
-    file, a key of JSON lines, or an mteval file, whose documents are also its strata.
+    file, a key of JSON lines, an mteval file, whose documents are also its strata, or transcripts with ids (``trn``,
+    ``kaldi``), whose speakers are.
 
     Raises
     ------

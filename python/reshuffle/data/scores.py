@@ -59,8 +59,8 @@ def read_numbers(
     path : str
         ``FILE`` or ``FILE#NAME``, as for :func:`read_columns`.
     input_format : str, optional
-        ``text``, ``tsv``, ``csv``, ``jsonl``, ``comet``, ``comet-printed`` or ``mt-metrics-eval``. By default the
-        file's extension determines the format, and the last two are recognised by their first line.
+        ``text``, ``tsv``, ``csv``, ``jsonl``, ``comet``, ``meeteval``, ``comet-printed`` or ``mt-metrics-eval``. By
+        default the file's extension determines the format, and the last two are recognised by their first line.
     max_input : int, optional
         As for :func:`read_columns`.
     missing : {'error', 'pairwise'}
