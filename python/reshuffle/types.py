@@ -84,7 +84,8 @@ __all__ = [
 ]
 
 MetricName: TypeAlias = Literal[
-    "bleu", "sentbleu", "nist", "chrf", "chrf++", "ter", "wer", "per", "meteor", "gtm", "length", "depf"
+    "bleu", "sentbleu", "nist", "chrf", "chrf++", "ter", "wer", "per", "meteor", "gtm", "length", "depf",
+    "rouge1", "rouge2", "rougeL", "rougeLsum",
 ]  # fmt: skip
 """:func:`reshuffle.metrics.registry.metric_specs`."""
 

@@ -236,6 +236,12 @@ def test_gradients_of_sentence_bleu_equal_complex_steps(weighted: int, length: i
     assert_right(metric("sentbleu"), ratio(100 / 2**30), [weighted, length, unweighted])
 
 
+@pytest.mark.parametrize("name", ["rouge1", "rouge2", "rougeL", "rougeLsum"])
+@given(st.lists(COUNT, min_size=4, max_size=4))
+def test_gradients_of_rouge_equal_complex_steps(name: str, totals: list[int]) -> None:
+    assert_right(metric(name), ratio(100 / 2**40), totals)
+
+
 @pytest.mark.parametrize("name", ["gtm", "depf"])
 @given(COUNT, COUNT, COUNT)
 def test_gradients_of_f_equal_complex_steps(name: str, match: int, hyp: int, ref: int) -> None:
@@ -297,6 +303,10 @@ def test_every_native_metric_is_tested_here() -> None:
         "gtm",
         "meteor",
         "depf",
+        "rouge1",
+        "rouge2",
+        "rougeL",
+        "rougeLsum",
     }
 
 

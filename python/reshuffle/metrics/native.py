@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,9 +51,15 @@ NAMED_METRICS = 3
 # Metrics whose counts follow from matches of n-grams of words.
 TAKES_TOKENS = ("bleu", "sentbleu")
 
+ROUGES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+
 # Metrics that use files: what reads those that the options name or that are installed, and returns the other options
 # and the files.
 FILES: dict[str, Callable[[Mapping[str, Any]], tuple[dict[str, Any], list[Files]]]] = {"meteor": read_files}
+
+
+# Columns of references.
+References: TypeAlias = Sequence[Sequence[str | None]]
 
 
 def _warn_of_characters(core: _core.Metric) -> None:
@@ -65,12 +72,32 @@ def _warn_of_characters(core: _core.Metric) -> None:
         )
 
 
+# Letters outside ASCII; the share of them from which ROUGE warns, and the number of texts in which it counts them.
+OTHER_LETTERS, MANY_LETTERS, TEXTS_READ = re.compile(r"[^\W\d_\x00-\x7f]"), 0.005, 1_000
+
+
+def _warn_of_other_letters(references: References) -> None:
+    """Warn that ROUGE drops letters outside a–z, if there are more than in a few names and loanwords."""
+    lines = [line for column in references for line in column[:TEXTS_READ] if isinstance(line, str)]
+    others = sum(len(OTHER_LETTERS.findall(line)) for line in lines if not line.isascii())
+    ascii_letters = len(re.findall("[A-Za-z]", "".join(lines))) if others else 0
+    if others > MANY_LETTERS * (others + ascii_letters):
+        share = 100 * others / (others + ascii_letters)
+        warn(
+            f"ROUGE knows the letters a to z only: others, {share:.2g}% of those in the references, are dropped and "
+            "separate words, as in rouge_score"
+        )
+
+
 # Metrics with a brevity penalty whose derivative jumps where hypotheses are as long as their references. That of NIST's
 # penalty is continuous: it is 0 on both sides.
 WITH_KINK = ("bleu",)
 
 # What warns, when texts are counted, of metrics whose scores are easily taken for something else.
 CAUTIONS: dict[str, Callable[[_core.Metric], None]] = {"meteor": warn_of_gaps, "wer": _warn_of_characters}
+
+# The same for metrics for which it depends on the references. What several metrics have in common warns once.
+CAUTIONS_ON_TEXTS: dict[str, Callable[[References], None]] = dict.fromkeys(ROUGES, _warn_of_other_letters)
 
 
 @dataclass(frozen=True)
@@ -279,7 +306,7 @@ class NativeMetric(Metric):
         self, lists: _core.NBest, references: list[list[str | None]], threads: int | None, progress: Progress | None
     ) -> Counts:
         """The counts of each entry of k-best lists: (K, T). See :meth:`reshuffle.tune.NBest.count`."""
-        warn_of_scores([self])
+        warn_of_scores([self], references)
         hypotheses = None
         try:
             if self._tokenize is not None:
@@ -298,7 +325,7 @@ class NativeMetric(Metric):
 
         ``weights`` are those of the distinct hypotheses as pseudo-references. See :func:`reshuffle.tune.mbr`.
         """
-        warn_of_scores([self])
+        warn_of_scores([self], [])
         hypotheses = None
         if self._tokenize is not None:
             ((hypotheses,), _) = _tokenized(self._tokenize, [lists.texts(None)], [], progress)
@@ -395,11 +422,13 @@ def count_all(
     return [counts[i] for i in range(len(metrics))]
 
 
-def warn_of_scores(metrics: Sequence[NativeMetric]) -> None:
+def warn_of_scores(metrics: Sequence[NativeMetric], references: References) -> None:
     """Warn of metrics whose scores are easily taken for something else, such as METEOR's without files it can use."""
     for m in metrics:
         if m.key in CAUTIONS:
             CAUTIONS[m.key](m.core)
+    for caution in dict.fromkeys(CAUTIONS_ON_TEXTS[m.key] for m in metrics if m.key in CAUTIONS_ON_TEXTS):
+        caution(references)
 
 
 def block_step(metrics: Sequence[NativeMetric]) -> tuple[str, float, int]:
@@ -528,7 +557,7 @@ def _count_together(
     progress: Progress | None,
 ) -> list[Counts]:
     """The counts by each metric of a pass."""
-    warn_of_scores(metrics)
+    warn_of_scores(metrics, columns[1])
     first, texts = metrics[0], columns
     if first.options.get("tokenize") == "mteval-intl":
         texts = _unstripped(texts[0]), _unstripped(texts[1])

@@ -247,7 +247,7 @@ def _count_elsewhere(
     """The counts of systems by each metric, by the workers of an executor."""
     from ..execution import run_job
 
-    warn_of_scores(metrics)  # the warnings of workers would be lost
+    warn_of_scores(metrics, references)  # the warnings of workers would be lost
     systems = {name: segment_list(name, lines) for name, lines in outputs.items()}
     job = CountingJob(metrics, systems, [list(column) for column in references])
     # A checkpoint keeps what takes long, and not what only an executor computes as a job.

@@ -19,6 +19,7 @@ mod nist;
 mod options;
 mod pairs;
 mod per;
+mod rouge;
 mod sentbleu;
 mod studentized;
 mod ter;
@@ -360,6 +361,10 @@ pub static METRICS: &[MetricSpec] = &[
     gtm::SPEC,
     length::SPEC,
     depf::SPEC,
+    rouge::ROUGE_1,
+    rouge::ROUGE_2,
+    rouge::ROUGE_L,
+    rouge::ROUGE_LSUM,
 ];
 
 impl MetricSpec {
@@ -526,6 +531,7 @@ mod tests {
                 ("meteor", vec![("language", "fr")]),
                 ("length", vec![]),
                 ("depf", vec![]),
+                ("rouge1", vec![]),
             ]),
             rows in prop::collection::vec(
                 prop::array::uniform24(prop_oneof![8 => 1..300i64, 1 => Just(0), 1 => 1..1i64 << 40]),
