@@ -33,6 +33,7 @@ from .cases.runs import runs
 from .cases.scripts import comet, scripts
 from .cases.small import small
 from .cases.study import study
+from .cases.summaries import summaries
 from .cases.tune import linesearch, tuned
 from .race import Race, Skipped, run
 from .report import READING, plain_table, record, rows
@@ -64,6 +65,7 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "dropin-command": dropin_command,
     "harness": harness,
     "nltk": nltk,
+    "summaries": summaries,
     "libraries": libraries,
     "comet": comet,
     "scripts": scripts,
@@ -79,7 +81,7 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
 NAMED = (
     *("million", "disk", "executors", "runs", "meta", "tau", "linesearch", "tune", "study", "many", "sets", "html"),
     *("dropin", "dropin-command", "harness"),
-    *("nltk", "libraries", "comet", "scripts"),
+    *("nltk", "summaries", "libraries", "comet", "scripts"),
 )
 ORDINARY = [case for case in CASES if case not in NAMED]
 

@@ -56,6 +56,7 @@ __all__ = [
     "RunTable",
     "SampleLayout",
     "Sampling",
+    "SariDeletion",
     "Scheme",
     "ScoreColumn",
     "ScoreFormat",
@@ -85,7 +86,7 @@ __all__ = [
 
 MetricName: TypeAlias = Literal[
     "bleu", "sentbleu", "nist", "chrf", "chrf++", "ter", "wer", "per", "meteor", "gtm", "length", "depf",
-    "rouge1", "rouge2", "rougeL", "rougeLsum",
+    "rouge1", "rouge2", "rougeL", "rougeLsum", "sari",
 ]  # fmt: skip
 """:func:`reshuffle.metrics.registry.metric_specs`."""
 
@@ -108,6 +109,9 @@ SmoothingPrior: TypeAlias = Literal["smoothed", "raw"]
 
 SmoothingReading: TypeAlias = Literal["paper", "strict"]
 """The option ``smoothing_reading`` of ``sentbleu`` in :func:`reshuffle.metrics.registry.metric_specs`."""
+
+SariDeletion: TypeAlias = Literal["f", "precision"]
+"""The option ``deletion`` of ``sari`` in :func:`reshuffle.metrics.registry.metric_specs`."""
 
 TerVariant: TypeAlias = Literal["sacrebleu", "tercom"]
 """The option ``variant`` of ``ter`` in :func:`reshuffle.metrics.registry.metric_specs`."""

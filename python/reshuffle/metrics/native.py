@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
@@ -52,6 +52,9 @@ NAMED_METRICS = 3
 TAKES_TOKENS = ("bleu", "sentbleu")
 
 ROUGES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+
+# Metrics that compare outputs with the source texts, too. The core gets these as the first references.
+READS_SOURCES = ("sari",)
 
 # Metrics that use files: what reads those that the options name or that are installed, and returns the other options
 # and the files.
@@ -106,6 +109,8 @@ class NativeMetric(Metric):
 
     key: str
     options: Mapping[str, Any]
+    # The source of each segment, for metrics that read it.
+    sources: Sequence[str | None] | None = field(default=None, repr=False)
     core: _core.Metric = field(init=False, repr=False, compare=False)
     # Values in the signature that replace those of the core, if another package tokenizes.
     _overrides: Mapping[str, str] = field(init=False, repr=False, compare=False)
@@ -114,6 +119,9 @@ class NativeMetric(Metric):
 
     def __post_init__(self) -> None:
         check_name("metric", self.key, [spec.name for spec in metric_specs()])
+        if self.sources is not None and (isinstance(self.sources, str) or not self.reads_sources):
+            got = "a single string" if self.reads_sources else f"{self.key}, which does not read them"
+            raise InputError(f"sources are texts for each segment, for {' and '.join(READS_SOURCES)}, got {got}")
         object.__setattr__(self, "options", {name: _hashable(value) for name, value in self.options.items()})
         options = dict(self.options)
         defaults = _check_option_names(self.key, options)
@@ -150,7 +158,7 @@ class NativeMetric(Metric):
         return f"metric({self.key!r}{options})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(metric, self.key, **self.options), ()
+        return partial(metric, self.key, sources=self.sources, **self.options), ()
 
     def __hash__(self) -> int:
         return hash((self.key, *sorted(self.options.items())))
@@ -183,6 +191,17 @@ class NativeMetric(Metric):
     def reads_parses(self) -> bool:
         """See :attr:`Metric.reads_parses`."""
         return next(spec.reads_parses for spec in metric_specs() if spec.name == self.key)
+
+    @property
+    def reads_sources(self) -> bool:
+        """Whether the metric compares outputs with the source texts."""
+        return self.key in READS_SOURCES
+
+    def with_sources(self, sources: Sequence[str | None] | None) -> NativeMetric:
+        """The same metric with the source texts, if it reads them and has none."""
+        if sources is None or not self.reads_sources or self.sources is not None:
+            return self
+        return replace(self, sources=sources)
 
     @property
     def source(self) -> str:
@@ -300,7 +319,7 @@ class NativeMetric(Metric):
     @property
     def _reads(self) -> tuple[object, ...]:
         """What the core is given of a line. Metrics for which it is the same are counted in one pass."""
-        return self.options.get("tokenize") == "mteval-intl", *self._overrides.items()
+        return self.options.get("tokenize") == "mteval-intl", *self._overrides.items(), id(self.sources)
 
     def counted_lists(
         self, lists: _core.NBest, references: list[list[str | None]], threads: int | None, progress: Progress | None
@@ -383,10 +402,11 @@ class NativeMetric(Metric):
         return [(name, self._overrides.get(name, value)) for name, value in options]
 
 
-def metric(name: MetricName | str, **options: Any) -> NativeMetric:
+def metric(name: MetricName | str, *, sources: Sequence[str | None] | None = None, **options: Any) -> NativeMetric:
     """Create a metric from its name and options. ``reshuffle explain`` lists them all.
 
-    The name may be in any case, and that of reports: ``BLEU``, ``chrF2++``.
+    The name may be in any case, and that of reports: ``BLEU``, ``chrF2++``. ``sources`` are the source texts, one for
+    each segment, for ``sari``; functions with an argument ``source`` take them from there.
 
     Raises
     ------
@@ -400,7 +420,7 @@ def metric(name: MetricName | str, **options: Any) -> NativeMetric:
     >>> metric("bleu", trg_lang="zh").signature()
     'BLEU|case:mixed|eff:no|tok:zh|smooth:exp'
     """
-    return NativeMetric(metric_key(name), options)
+    return NativeMetric(metric_key(name), options, sources)
 
 
 def count_all(
@@ -559,6 +579,8 @@ def _count_together(
     """The counts by each metric of a pass."""
     warn_of_scores(metrics, columns[1])
     first, texts = metrics[0], columns
+    if first.reads_sources:
+        texts = columns[0], [_sources(first, columns[1]), *columns[1]]
     if first.options.get("tokenize") == "mteval-intl":
         texts = _unstripped(texts[0]), _unstripped(texts[1])
     try:
@@ -569,6 +591,18 @@ def _count_together(
         raise error.with_names(System, lambda system: names[system - 1]) from None
     except (TypeError, UnicodeError) as error:
         raise _find_bad_line(names, *texts, error) from None
+
+
+def _sources(m: NativeMetric, references: References) -> list[str | None]:
+    """The source texts. :class:`InputError` unless each segment has one, and a reference."""
+    if m.sources is None:
+        raise InputError(f"{m.name} needs the source of each segment: pass source (--source)")
+    if len(m.sources) != len(references[0]):
+        raise InputError(f"{m.name}: {len(m.sources):,} source texts for {len(references[0]):,} segments")
+    for segment, (source, *own) in enumerate(zip(m.sources, *references, strict=True), 1):
+        if source is None or all(line is None for line in own):
+            raise InputError(f"{m.name}: segment {segment:,} has no {'source' if source is None else 'reference'}")
+    return list(m.sources)
 
 
 def _tokenized(

@@ -121,10 +121,16 @@ class Data:
 
     @classmethod
     def from_arguments(
-        cls, references: References, systems: Systems, metrics: Metrics, *, warn_of_duplicates: bool = True
+        cls,
+        references: References,
+        systems: Systems,
+        metrics: Metrics,
+        source: Sequence[str | None] | None = None,
+        *,
+        warn_of_duplicates: bool = True,
     ) -> Data:
         """Check the arguments of a public function. :class:`InputError` if they cannot be used together."""
-        resolved = resolved_metrics(metrics)
+        resolved = [m.with_sources(source) if isinstance(m, NativeMetric) else m for m in resolved_metrics(metrics)]
         if references is not None and systems is not None:
             corpus = Corpus.from_texts(references, systems)
             corpus.check(duplicates=warn_of_duplicates)
@@ -154,6 +160,11 @@ class Data:
         if not found:
             raise unknown_name("metric", name, self.labels)
         return self.labels[found[0]]
+
+    @property
+    def reads_sources(self) -> bool:
+        """Whether a metric compares outputs with the source texts."""
+        return any(isinstance(m, NativeMetric) and m.reads_sources for m in self.metrics)
 
     @property
     def n_references(self) -> str | None:

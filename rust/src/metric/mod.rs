@@ -20,6 +20,7 @@ mod options;
 mod pairs;
 mod per;
 mod rouge;
+mod sari;
 mod sentbleu;
 mod studentized;
 mod ter;
@@ -365,6 +366,7 @@ pub static METRICS: &[MetricSpec] = &[
     rouge::ROUGE_2,
     rouge::ROUGE_L,
     rouge::ROUGE_LSUM,
+    sari::SPEC,
 ];
 
 impl MetricSpec {
@@ -532,9 +534,11 @@ mod tests {
                 ("length", vec![]),
                 ("depf", vec![]),
                 ("rouge1", vec![]),
+                ("sari", vec![]),
+                ("sari", vec![("deletion", "precision")]),
             ]),
             rows in prop::collection::vec(
-                prop::array::uniform24(prop_oneof![8 => 1..300i64, 1 => Just(0), 1 => 1..1i64 << 40]),
+                prop::collection::vec(prop_oneof![8 => 1..300i64, 1 => Just(0), 1 => 1..1i64 << 40], 36),
                 1..70,
             ),
             // Without zeros most metrics take another path.

@@ -152,9 +152,10 @@ class Input:
             outputs=outputs,
             source=files.source,
         ).renamed(self.names)
-        metrics: list[OnTexts] = list(self.metrics)
+        given = [m.with_sources(corpus.source) for m in self.metrics]
+        metrics: list[OnTexts] = list(given)
         if files.parses:
-            metrics = [self._on_parses(m, corpus) if m.reads_parses else m for m in self.metrics]
+            metrics = [self._on_parses(m, corpus) if m.reads_parses else m for m in given]
         _check_kinds(metrics, corpus.sources)
         scores = self._score_files.read().in_order("the texts", corpus.n_segments)
         metrics_and_scores = [*metrics, *self._given(scores)]
