@@ -79,7 +79,8 @@ def test_letters_that_are_dropped_give_a_warning() -> None:
     m = metric("rouge1"), metric("rougeL")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        score([["Das Café schließt", None], ["x", "über"]], {"a": ["Das Café", "x"]}, m)
+        references: list[list[str | None]] = [["Das Café schließt", None], ["x", "über"]]
+        score(references, {"a": ["Das Café", "x"]}, m)
         (warned,) = caught
         assert str(warned.message) == (
             "ROUGE knows the letters a to z only: others, 15% of those in the references, are dropped and separate "

@@ -158,6 +158,10 @@ def test_missing_and_wrong_sources_are_refused() -> None:
     assert Corpus(REFERENCES, SYSTEMS).source is None
 
 
+def saved(name: str) -> Any:
+    return read_json(name)
+
+
 def test_files(run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, texts in {"src": SOURCES, "ref": REFERENCES, **SYSTEMS}.items():
@@ -172,9 +176,9 @@ def test_files(run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.Monk
         ["score", *files, "--source", "src.txt"],
     ):
         assert run(*command, "-o", "out.json").code == 0
-        assert [each.score for each in read_json("out.json").scores] == expected
+        assert [each.score for each in saved("out.json").scores] == expected
     assert run("compare", "--manifest", "sets.toml", "-m", "sari", "-n", "20", "-o", "sets.json").code == 0
-    assert [each.score for each in read_json("sets.json")["one"].scores] == expected
+    assert [each.score for each in saved("sets.json")["one"].scores] == expected
     assert run("score", *files, "--source", "src.txt", "--segments").out.count("\n") == 7
     for command in (["compare", *files], ["score", *files]):
         assert "SARI needs the source of each segment" in run(*command).err

@@ -60,7 +60,7 @@ METRICS = (
         metavar="NAME...",
         help=f"{any_of(types.MetricName)}. Several names may follow one -m, up to the first word that is not a metric "
         "(write ./ter for a file called ter). Options follow a name, as in bleu:tokenize=intl,lowercase, or are flags "
-        "for all metrics that have them, as in --lowercase; 'reshuffle explain NAME' lists them.  [default: bleu]",
+        "for all that have them, as in --lowercase; 'reshuffle explain NAME' lists them.  [default: bleu]",
     ),
 )
 

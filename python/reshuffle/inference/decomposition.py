@@ -184,7 +184,7 @@ def _sari(metric: NativeMetric) -> Decomposition:
         return list(np.moveaxis(100 * scores.mean(axis=-1) / 3, -1, 0))
 
     def differences(x: Parts, y: Parts) -> Scores:
-        return np.stack(x) - np.stack(y)
+        return np.asarray(np.stack(x) - np.stack(y))
 
     return Decomposition(("add", "keep", "delete"), thirds, differences)
 

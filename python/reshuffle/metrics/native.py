@@ -402,7 +402,7 @@ class NativeMetric(Metric):
         return [(name, self._overrides.get(name, value)) for name, value in options]
 
 
-def metric(name: MetricName | str, *, sources: Sequence[str | None] | None = None, **options: Any) -> NativeMetric:
+def metric(name: MetricName | str, **options: Any) -> NativeMetric:
     """Create a metric from its name and options. ``reshuffle explain`` lists them all.
 
     The name may be in any case, and that of reports: ``BLEU``, ``chrF2++``. ``sources`` are the source texts, one for
@@ -420,6 +420,7 @@ def metric(name: MetricName | str, *, sources: Sequence[str | None] | None = Non
     >>> metric("bleu", trg_lang="zh").signature()
     'BLEU|case:mixed|eff:no|tok:zh|smooth:exp'
     """
+    sources = options.pop("sources", None)
     return NativeMetric(metric_key(name), options, sources)
 
 

@@ -130,7 +130,9 @@ class Data:
         warn_of_duplicates: bool = True,
     ) -> Data:
         """Check the arguments of a public function. :class:`InputError` if they cannot be used together."""
-        resolved = [m.with_sources(source) if isinstance(m, NativeMetric) else m for m in resolved_metrics(metrics)]
+        resolved: list[Any] = [
+            m.with_sources(source) if isinstance(m, NativeMetric) else m for m in resolved_metrics(metrics)
+        ]
         if references is not None and systems is not None:
             corpus = Corpus.from_texts(references, systems)
             corpus.check(duplicates=warn_of_duplicates)
