@@ -11,10 +11,17 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # The files of each room, and the tests that are slow because of it. tests/python/test_tiers.py checks both.
 ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
-    ("rust/src/text", "python/reshuffle/metrics/tokenizers.py"): ("tokenizers", "ter", "compat_counting", "speech"),
+    ("rust/src/text", "python/reshuffle/metrics/tokenizers.py"): (
+        "tokenizers",
+        "ter",
+        "compat_counting",
+        "rouge",
+        "speech",
+    ),
     ("rust/src/metric", "python/reshuffle/metrics"): (
         "ter",
         "meteor",
+        "rouge",
         "speech",
         "counts",
         "compat_suite",

@@ -36,6 +36,7 @@ from .cases.scripts import comet, scripts
 from .cases.small import small
 from .cases.speech import speech
 from .cases.study import study
+from .cases.summaries import summaries
 from .cases.tune import linesearch, tuned
 from .race import Race, Skipped, run
 from .report import READING, plain_table, record, rows
@@ -70,6 +71,7 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "harness": harness,
     "nltk": nltk,
     "labels": labels,
+    "summaries": summaries,
     "libraries": libraries,
     "comet": comet,
     "scripts": scripts,
@@ -85,7 +87,7 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
 NAMED = (
     *("million", "disk", "executors", "runs", "meta", "tau", "linesearch", "tune", "study", "many", "sets", "html"),
     *("dropin", "dropin-command", "harness"),
-    *("nltk", "libraries", "comet", "scripts"),
+    *("nltk", "summaries", "libraries", "comet", "scripts"),
 )
 ORDINARY = [case for case in CASES if case not in NAMED]
 

@@ -99,7 +99,7 @@ class Design:
 
     def count(self, data: Data, units: Units, seed: int) -> Resampled:
         """Count the systems on a test set, whose replicates have this seed."""
-        if units.source is not None and not self.with_texts:
+        if units.source is not None and not self.with_texts and not data.reads_sources:
             raise InputError("a source is shown with the texts: add with_texts (--with-texts), or leave it out")
         texts = data.texts(self.names, units) if self.with_texts else None
         resampled = Resampled.from_data(data, self.names, units, replace(self.resampling, seed=seed), self.pairs)
@@ -122,8 +122,11 @@ def data_and_units(options: Any) -> tuple[Data, Units]:
     texts = Texts.from_arguments(
         options.references, options.systems, options.reference, documents=options.documents, strata=strata
     )
-    data = Data.from_arguments(texts.references, texts.systems, options.metrics, texts.documents)
-    return data, Units(texts.documents, texts.strata, getattr(options, "source", None))
+    source = getattr(options, "source", None)
+    data = Data.from_arguments(
+        texts.references, texts.systems, options.metrics, documents=texts.documents, source=source
+    )
+    return data, Units(texts.documents, texts.strata, source)
 
 
 class Resampled(NamedTuple):

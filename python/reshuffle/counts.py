@@ -187,7 +187,7 @@ def save_counts(
     path = os.fspath(path)
     check_ending(path)
     texts = Texts.from_arguments(references, systems, None, documents=documents, strata=strata)
-    data = Data.from_arguments(texts.references, texts.systems, metrics, texts.documents)
+    data = Data.from_arguments(texts.references, texts.systems, metrics, documents=texts.documents)
     with reported(progress) as watched, _replaced(path) as file:
         ids = {"documents": texts.documents, "strata": texts.strata}
         write_counts(file, path, data, ids, threads, watched)

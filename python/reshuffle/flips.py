@@ -56,7 +56,7 @@ def flips(options: FlipOptions) -> Flips:
     [(2, 17.5), (3, -14.167)]
     """
     texts = Texts.from_arguments(options.references, options.systems, options.reference, documents=options.documents)
-    data = Data.from_arguments(texts.references, texts.systems, [options.metric], texts.documents)
+    data = Data.from_arguments(texts.references, texts.systems, [options.metric], documents=texts.documents)
     pair = _pair(data.names, options.system, options.baseline)
     with reported(options.progress) as watched:
         resampling = Resampling(threads=options.threads, progress=watched)

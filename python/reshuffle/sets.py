@@ -152,7 +152,9 @@ class SetData(NamedTuple):
                 documents=test_set.documents,
                 strata=test_set.strata,
             )
-            data = Data.from_arguments(texts.references, texts.systems, own, texts.documents)
+            data = Data.from_arguments(
+                texts.references, texts.systems, own, documents=texts.documents, source=test_set.source
+            )
         return cls(data, Units(texts.documents, texts.strata, test_set.source))
 
 

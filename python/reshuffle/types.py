@@ -60,6 +60,7 @@ __all__ = [
     "RunTable",
     "SampleLayout",
     "Sampling",
+    "SariDeletion",
     "Scheme",
     "ScoreColumn",
     "ScoreFormat",
@@ -93,7 +94,7 @@ __all__ = [
 
 MetricName: TypeAlias = Literal[
     "bleu", "sentbleu", "nist", "chrf", "chrf++", "ter", "wer", "per", "asr-wer", "cer", "mer", "wil", "meteor", "gtm",
-    "length", "depf",
+    "length", "depf", "rouge1", "rouge2", "rougeL", "rougeLsum", "sari",
     "exact", "f1", "accuracy", "micro-f1", "macro-f1", "mcc", "kappa", "span-f1",
 ]  # fmt: skip
 """:func:`reshuffle.metrics.registry.every_spec`."""
@@ -132,6 +133,9 @@ SmoothingPrior: TypeAlias = Literal["smoothed", "raw"]
 
 SmoothingReading: TypeAlias = Literal["paper", "strict"]
 """The option ``smoothing_reading`` of ``sentbleu`` in :func:`reshuffle.metrics.registry.metric_specs`."""
+
+SariDeletion: TypeAlias = Literal["f", "precision"]
+"""The option ``deletion`` of ``sari`` in :func:`reshuffle.metrics.registry.metric_specs`."""
 
 TerVariant: TypeAlias = Literal["sacrebleu", "tercom"]
 """The option ``variant`` of ``ter`` in :func:`reshuffle.metrics.registry.metric_specs`."""

@@ -236,6 +236,27 @@ def test_gradients_of_sentence_bleu_equal_complex_steps(weighted: int, length: i
     assert_right(metric("sentbleu"), ratio(100 / 2**30), [weighted, length, unweighted])
 
 
+@pytest.mark.parametrize("deletion", ["f", "precision"])
+@given(st.lists(COUNT, min_size=36, max_size=36))
+def test_gradients_of_sari_equal_complex_steps(deletion: str, totals: list[int]) -> None:
+    def of_ngrams(x: Sequence[complex], precise: bool) -> complex:
+        both, output, references = x
+        factor, possible = (1, output) if precise else (2, output + references)
+        return factor * both / possible if possible.real else 0
+
+    def twin(x: Sequence[complex]) -> complex:
+        precise = [deletion == "precision" and i >= 8 for i in range(12)]
+        return sum(of_ngrams(x[3 * i : 3 * i + 3], precise[i]) for i in range(12)) * 100 / 12
+
+    assert_right(metric("sari", deletion=deletion), twin, totals)
+
+
+@pytest.mark.parametrize("name", ["rouge1", "rouge2", "rougeL", "rougeLsum"])
+@given(st.lists(COUNT, min_size=4, max_size=4))
+def test_gradients_of_rouge_equal_complex_steps(name: str, totals: list[int]) -> None:
+    assert_right(metric(name), ratio(100 / 2**40), totals)
+
+
 @pytest.mark.parametrize("name", ["gtm", "depf"])
 @given(COUNT, COUNT, COUNT)
 def test_gradients_of_f_equal_complex_steps(name: str, match: int, hyp: int, ref: int) -> None:
@@ -332,6 +353,11 @@ def test_every_native_metric_is_tested_here() -> None:
         "gtm",
         "meteor",
         "depf",
+        "rouge1",
+        "rouge2",
+        "rougeL",
+        "rougeLsum",
+        "sari",
     }
 
 

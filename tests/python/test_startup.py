@@ -236,6 +236,7 @@ def kinds_of_seeds() -> list[str]:
         (types.SmoothingPrior, choices("sentbleu", "smoothing_prior")),
         (types.SmoothingReading, choices("sentbleu", "smoothing_reading")),
         (types.TerVariant, choices("ter", "variant")),
+        (types.SariDeletion, choices("sari", "deletion")),
         (types.MeteorLanguage, choices("meteor", "language")),
         (types.MeteorTask, choices("meteor", "task")),
         (types.MeteorModule, choices("meteor", "modules")),

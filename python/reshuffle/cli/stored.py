@@ -73,7 +73,7 @@ def _count(texts: Input, file: Any, output: str) -> None:
 
     paths = [*texts.files.references, *texts.systems.values()]
     in_blocks = can_be_read_in_blocks(paths, texts.files.input_format) and all(counts_blocks(m) for m in texts.metrics)
-    if in_blocks and not texts.files.parses and not any(m.reads_parses for m in texts.metrics):
+    if in_blocks and not texts.files.parses and not any(m.reads_parses or m.reads_sources for m in texts.metrics):
         _count_blocks(texts, file, output)
         return
     found = SetData.from_set("", texts.read(), ())

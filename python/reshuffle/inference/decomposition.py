@@ -201,6 +201,23 @@ def _information_lost(metric: NativeMetric) -> Decomposition:
     return Decomposition(("precision", "recall"), precision_recall, partial(shapley, score))
 
 
+def _sari(metric: NativeMetric) -> Decomposition:
+    """The operations, each with a third of the score."""
+
+    def thirds(totals: Counts) -> Parts:
+        counts = np.asarray(totals, dtype=np.float64).reshape(*np.shape(totals)[:-1], 3, 4, 3)
+        both, output, references = np.moveaxis(counts, -1, 0)
+        scores = 2 * _ratio(both, output + references)
+        if _option(metric, "deletion") == "precision":
+            scores[..., 2, :] = _ratio(both, output)[..., 2, :]
+        return list(np.moveaxis(100 * scores.mean(axis=-1) / 3, -1, 0))
+
+    def differences(x: Parts, y: Parts) -> Scores:
+        return np.asarray(np.stack(x) - np.stack(y))
+
+    return Decomposition(("add", "keep", "delete"), thirds, differences)
+
+
 # The fixed-point resolution of NIST's information.
 NIST_UNIT = 2.0**28
 
@@ -229,6 +246,7 @@ DECOMPOSITIONS: Mapping[str, Callable[[NativeMetric], Decomposition | None]] = {
     "mer": _edits,
     "meteor": _meteor,
     "nist": _nist,
+    "sari": _sari,
     "wil": _information_lost,
 }
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,9 +54,18 @@ NAMED_METRICS = 3
 # Metrics whose counts follow from matches of n-grams of words.
 TAKES_TOKENS = ("bleu", "sentbleu")
 
+ROUGES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+
+# Metrics that compare outputs with the source texts, too. The core gets these as the first references.
+READS_SOURCES = ("sari",)
+
 # Metrics that use files: what reads those that the options name or that are installed, and returns the other options
 # and the files.
 FILES: dict[str, Callable[[Mapping[str, Any]], tuple[dict[str, Any], list[Files]]]] = {"meteor": read_files}
+
+
+# Columns of references.
+References: TypeAlias = Sequence[Sequence[str | None]]
 
 
 def _warn_of_characters(core: _core.Metric) -> None:
@@ -65,6 +75,23 @@ def _warn_of_characters(core: _core.Metric) -> None:
             "WER with {option}=char counts characters without spaces, so it is not the character error rate (CER) of "
             "jiwer and other tools, which count spaces too",
             option=Option("tokenize"),
+        )
+
+
+# Letters outside ASCII; the share of them from which ROUGE warns, and the number of texts in which it counts them.
+OTHER_LETTERS, MANY_LETTERS, TEXTS_READ = re.compile(r"[^\W\d_\x00-\x7f]"), 0.005, 1_000
+
+
+def _warn_of_other_letters(references: References) -> None:
+    """Warn that ROUGE drops letters outside a–z, if there are more than in a few names and loanwords."""
+    lines = [line for column in references for line in column[:TEXTS_READ] if isinstance(line, str)]
+    others = sum(len(OTHER_LETTERS.findall(line)) for line in lines if not line.isascii())
+    ascii_letters = len(re.findall("[A-Za-z]", "".join(lines))) if others else 0
+    if others > MANY_LETTERS * (others + ascii_letters):
+        share = 100 * others / (others + ascii_letters)
+        warn(
+            f"ROUGE knows the letters a to z only: others, {share:.2g}% of those in the references, are dropped and "
+            "separate words, as in rouge_score"
         )
 
 
@@ -78,6 +105,9 @@ OF_SPEECH = ("asr-wer", "cer", "mer", "wil")
 # What warns, when texts are counted, of metrics whose scores are easily taken for something else.
 CAUTIONS: dict[str, Callable[[_core.Metric], None]] = {"meteor": warn_of_gaps, "wer": _warn_of_characters}
 
+# The same for metrics for which it depends on the references. What several metrics have in common warns once.
+CAUTIONS_ON_TEXTS: dict[str, Callable[[References], None]] = dict.fromkeys(ROUGES, _warn_of_other_letters)
+
 
 @dataclass(frozen=True)
 class NativeMetric(Metric):
@@ -85,6 +115,8 @@ class NativeMetric(Metric):
 
     key: str
     options: Mapping[str, Any]
+    # The source of each segment, for metrics that read it.
+    sources: Sequence[str | None] | None = field(default=None, repr=False)
     core: _core.Metric = field(init=False, repr=False, compare=False)
     # Values in the signature that replace those of the core, if another package tokenizes.
     _overrides: Mapping[str, str] = field(init=False, repr=False, compare=False)
@@ -93,6 +125,9 @@ class NativeMetric(Metric):
 
     def __post_init__(self) -> None:
         check_name("metric", self.key, [spec.name for spec in metric_specs()])
+        if self.sources is not None and (isinstance(self.sources, str) or not self.reads_sources):
+            got = "a single string" if self.reads_sources else f"{self.key}, which does not read them"
+            raise InputError(f"sources are texts for each segment, for {' and '.join(READS_SOURCES)}, got {got}")
         object.__setattr__(self, "options", {name: _hashable(value) for name, value in self.options.items()})
         options = dict(self.options)
         defaults = _check_option_names(self.key, options)
@@ -129,7 +164,7 @@ class NativeMetric(Metric):
         return f"metric({self.key!r}{options})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(metric, self.key, **self.options), ()
+        return partial(metric, self.key, sources=self.sources, **self.options), ()
 
     def __hash__(self) -> int:
         return hash((self.key, *sorted(self.options.items())))
@@ -167,6 +202,17 @@ class NativeMetric(Metric):
     def reads_parses(self) -> bool:
         """See :attr:`Metric.reads_parses`."""
         return next(spec.reads_parses for spec in metric_specs() if spec.name == self.key)
+
+    @property
+    def reads_sources(self) -> bool:
+        """Whether the metric compares outputs with the source texts."""
+        return self.key in READS_SOURCES
+
+    def with_sources(self, sources: Sequence[str | None] | None) -> NativeMetric:
+        """The same metric with the source texts, if it reads them and has none."""
+        if sources is None or not self.reads_sources or self.sources is not None:
+            return self
+        return replace(self, sources=sources)
 
     @property
     def source(self) -> str:
@@ -284,13 +330,13 @@ class NativeMetric(Metric):
     @property
     def _reads(self) -> tuple[object, ...]:
         """What the core is given of a line. Metrics for which it is the same are counted in one pass."""
-        return self.options.get("tokenize") == "mteval-intl", *self._overrides.items()
+        return self.options.get("tokenize") == "mteval-intl", *self._overrides.items(), id(self.sources)
 
     def counted_lists(
         self, lists: _core.NBest, references: list[list[str | None]], threads: int | None, progress: Progress | None
     ) -> Counts:
         """The counts of each entry of k-best lists: (K, T). See :meth:`reshuffle.tune.NBest.count`."""
-        warn_of_scores([self])
+        warn_of_scores([self], references)
         hypotheses = None
         try:
             if self._tokenize is not None:
@@ -309,7 +355,7 @@ class NativeMetric(Metric):
 
         ``weights`` are those of the distinct hypotheses as pseudo-references. See :func:`reshuffle.tune.mbr`.
         """
-        warn_of_scores([self])
+        warn_of_scores([self], [])
         hypotheses = None
         if self._tokenize is not None:
             ((hypotheses,), _) = _tokenized(self._tokenize, [lists.texts(None)], [], progress)
@@ -377,7 +423,8 @@ def metric(name: MetricName | str, **options: Any) -> NativeMetric | TextMetric:
     Metrics of answers, labels and spans (``exact`` to ``span-f1``) are counted when their texts are known, so they have
     no ``suff_stats`` and no formula of their own.
 
-    The name may be in any case, and that of reports: ``BLEU``, ``chrF2++``.
+    The name may be in any case, and that of reports: ``BLEU``, ``chrF2++``. ``sources`` are the source texts, one for
+    each segment, for ``sari``; functions with an argument ``source`` take them from there.
 
     Raises
     ------
@@ -398,7 +445,8 @@ def metric(name: MetricName | str, **options: Any) -> NativeMetric | TextMetric:
         return TextMetric(key, options)
     if key not in (known := [spec.name for spec in metric_specs()]):
         raise unknown_name("metric", str(name), [*known, *IN_PYTHON])
-    return NativeMetric(key, options)
+    sources = options.pop("sources", None)
+    return NativeMetric(key, options, sources)
 
 
 def count_all(
@@ -420,11 +468,13 @@ def count_all(
     return [counts[i] for i in range(len(metrics))]
 
 
-def warn_of_scores(metrics: Sequence[NativeMetric]) -> None:
+def warn_of_scores(metrics: Sequence[NativeMetric], references: References) -> None:
     """Warn of metrics whose scores are easily taken for something else, such as METEOR's without files it can use."""
     for m in metrics:
         if m.key in CAUTIONS:
             CAUTIONS[m.key](m.core)
+    for caution in dict.fromkeys(CAUTIONS_ON_TEXTS[m.key] for m in metrics if m.key in CAUTIONS_ON_TEXTS):
+        caution(references)
 
 
 def block_step(metrics: Sequence[NativeMetric]) -> tuple[str, float, int]:
@@ -553,8 +603,10 @@ def _count_together(
     progress: Progress | None,
 ) -> list[Counts]:
     """The counts by each metric of a pass."""
-    warn_of_scores(metrics)
+    warn_of_scores(metrics, columns[1])
     first, texts = metrics[0], columns
+    if first.reads_sources:
+        texts = columns[0], [_sources(first, columns[1]), *columns[1]]
     if first.options.get("tokenize") == "mteval-intl":
         texts = _unstripped(texts[0]), _unstripped(texts[1])
     try:
@@ -565,6 +617,18 @@ def _count_together(
         raise error.with_names(System, lambda system: names[system - 1]) from None
     except (TypeError, UnicodeError) as error:
         raise _find_bad_line(names, *texts, error) from None
+
+
+def _sources(m: NativeMetric, references: References) -> list[str | None]:
+    """The source texts. :class:`InputError` unless each segment has one, and a reference."""
+    if m.sources is None:
+        raise InputError(f"{m.name} needs the source of each segment: pass source (--source)")
+    if len(m.sources) != len(references[0]):
+        raise InputError(f"{m.name}: {len(m.sources):,} source texts for {len(references[0]):,} segments")
+    for segment, (source, *own) in enumerate(zip(m.sources, *references, strict=True), 1):
+        if source is None or all(line is None for line in own):
+            raise InputError(f"{m.name}: segment {segment:,} has no {'source' if source is None else 'reference'}")
+    return list(m.sources)
 
 
 def _tokenized(

@@ -294,7 +294,7 @@ class Sourced(Options):
         "Sequence[str | None] | None",
         PYTHON,
         Kind("sequence of S str, optional"),
-        Doc("The source text of each segment. Reports with texts (``with_texts``) show it."),
+        Doc("The source text of each segment. ``sari`` needs it, and reports with texts (``with_texts``) show it."),
     ] = None
 
 

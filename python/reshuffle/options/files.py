@@ -151,7 +151,7 @@ class SetFiles(Incomplete, Reading, Files, Outputs):
     source: Annotated[
         File | None,
         Flag(metavar="FILE"),
-        Doc("The source text, to be shown by --with-texts."),
+        Doc("The source text, for sari and --with-texts."),
     ] = None
 
 

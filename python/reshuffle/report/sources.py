@@ -102,6 +102,16 @@ ENTRIES: Mapping[str, Entry] = {
         "Automatic Evaluation of Machine Translation Quality Using N-gram Co-Occurrence Statistics",
         "Proceedings of the Second International Conference on Human Language Technology Research", "138--145",
     ),
+    "W04-1013": _paper(
+        "Lin", 2004, "lin-2004-rouge", "Lin, Chin-Yew", "{ROUGE}: A Package for Automatic Evaluation of Summaries",
+        "Text Summarization Branches Out", "74--81",
+    ),
+    "Q16-1029": _article(
+        "Xu et al.", 2016, "xu-etal-2016-optimizing",
+        "Xu, Wei and Napoles, Courtney and Pavlick, Ellie and Chen, Quanze and Callison-Burch, Chris",
+        "Optimizing Statistical Machine Translation for Text Simplification",
+        "Transactions of the Association for Computational Linguistics", "4:401--415",
+    ),
     "W15-3049": _paper(
         "Popović", 2015, "popovic-2015-chrf", r"Popovi{\'c}, Maja",
         "chr{F}: character n-gram {F}-score for automatic {MT} evaluation", _WMT.format("Tenth"), "392--395",

@@ -132,15 +132,18 @@ class Data:
         references: References,
         systems: Systems,
         metrics: Metrics,
-        documents: DocumentIds | None = None,
         *,
+        documents: DocumentIds | None = None,
+        source: Sequence[str | None] | None = None,
         warn_of_duplicates: bool = True,
     ) -> Data:
         """Check the arguments of a public function. :class:`InputError` if they cannot be used together.
 
         Metrics that are counted in Python count here. For those of spans, ``documents`` may be the sentences.
         """
-        resolved = resolved_metrics(metrics)
+        resolved: list[Any] = [
+            m.with_sources(source) if isinstance(m, NativeMetric) else m for m in resolved_metrics(metrics)
+        ]
         if references is not None and systems is not None:
             corpus = Corpus.from_texts(references, systems)
             corpus.check(duplicates=warn_of_duplicates)
@@ -172,6 +175,11 @@ class Data:
         if not found:
             raise unknown_name("metric", name, self.labels)
         return self.labels[found[0]]
+
+    @property
+    def reads_sources(self) -> bool:
+        """Whether a metric compares outputs with the source texts."""
+        return any(isinstance(m, NativeMetric) and m.reads_sources for m in self.metrics)
 
     @property
     def n_references(self) -> str | None:
@@ -270,7 +278,7 @@ def _count_elsewhere(
     """The counts of systems by each metric, by the workers of an executor."""
     from ..execution import run_job
 
-    warn_of_scores(metrics)  # the warnings of workers would be lost
+    warn_of_scores(metrics, references)  # the warnings of workers would be lost
     systems = {name: segment_list(name, lines) for name, lines in outputs.items()}
     job = CountingJob(metrics, systems, [list(column) for column in references])
     # A checkpoint keeps what takes long, and not what only an executor computes as a job.

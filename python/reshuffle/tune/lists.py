@@ -417,6 +417,8 @@ def additive(metric: MetricLike) -> NativeMetric:
         )
     if found.reads_parses:
         raise InputError(f"{found.name} reads parses, and k-best lists hold texts: expected a metric of texts")
+    if found.reads_sources:
+        raise InputError(f"{found.name} reads source texts, which k-best lists lack: expected another metric")
     return found
 
 

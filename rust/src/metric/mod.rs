@@ -19,6 +19,8 @@ mod nist;
 mod options;
 mod pairs;
 mod per;
+mod rouge;
+mod sari;
 mod sentbleu;
 mod speech;
 mod studentized;
@@ -365,6 +367,11 @@ pub static METRICS: &[MetricSpec] = &[
     gtm::SPEC,
     length::SPEC,
     depf::SPEC,
+    rouge::ROUGE_1,
+    rouge::ROUGE_2,
+    rouge::ROUGE_L,
+    rouge::ROUGE_LSUM,
+    sari::SPEC,
 ];
 
 impl MetricSpec {
@@ -531,9 +538,12 @@ mod tests {
                 ("meteor", vec![("language", "fr")]),
                 ("length", vec![]),
                 ("depf", vec![]),
+                ("rouge1", vec![]),
+                ("sari", vec![]),
+                ("sari", vec![("deletion", "precision")]),
             ]),
             rows in prop::collection::vec(
-                prop::array::uniform24(prop_oneof![8 => 1..300i64, 1 => Just(0), 1 => 1..1i64 << 40]),
+                prop::collection::vec(prop_oneof![8 => 1..300i64, 1 => Just(0), 1 => 1..1i64 << 40], 36),
                 1..70,
             ),
             // Without zeros most metrics take another path.

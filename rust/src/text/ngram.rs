@@ -134,6 +134,11 @@ impl Children {
         self.0.insert_unique(hash((prefix, token)), (prefix, token, new), |&(p, t, _)| hash((p, t)));
         new
     }
+
+    /// Removes all n-grams.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
 }
 
 /// The n-grams of a segment's references, each with its largest count in any one reference, and the overlap of
@@ -197,7 +202,7 @@ impl Ngrams {
         self.tokens.clear();
         self.ends.clear();
         self.nodes.clear();
-        self.children.0.clear();
+        self.children.clear();
         self.extensions.clear();
         self.texts = 0;
         self.numbered = 0;

@@ -161,11 +161,11 @@ class Input:
             outputs=outputs,
             source=files.source,
         ).renamed(self.names)
-        metrics: list[OnTexts] = list(self.metrics)
+        given = [m.with_sources(corpus.source) if isinstance(m, NativeMetric) else m for m in self.metrics]
+        metrics: list[OnTexts] = list(given)
         if files.parses:
             metrics = [
-                self._on_parses(m, corpus) if isinstance(m, NativeMetric) and m.reads_parses else m
-                for m in self.metrics
+                self._on_parses(m, corpus) if isinstance(m, NativeMetric) and m.reads_parses else m for m in given
             ]
         _check_kinds(metrics, corpus.sources)
         scores = self._score_files.read().in_order("the texts", corpus.n_segments)

@@ -33,7 +33,7 @@ ARGUMENTS = (
 )
 
 # The metrics that read texts.
-OF_TEXTS = [name for name in get_args(types.MetricName) if name != "depf"]
+OF_TEXTS = [name for name in get_args(types.MetricName) if name not in ("depf", "sari")]
 
 
 # The options of files beside the sources, which only features of templates need.
