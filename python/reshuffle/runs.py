@@ -94,7 +94,12 @@ class Runs:
             lines = [line for runs in systems.values() if not isinstance(runs, int) for line in runs]
             texts = dict(zip(flat, lines, strict=True))
             data = Data.from_arguments(
-                references, texts, metrics, None if units is None else units.documents, warn_of_duplicates=False
+                references,
+                texts,
+                metrics,
+                documents=None if units is None else units.documents,
+                source=None if units is None else units.source,
+                warn_of_duplicates=False,
             )
         shown = names if outputs is None else {name: outputs.get(name, own) for name, own in names.items()}
         return cls(data, shown, units or Units())
