@@ -26,7 +26,7 @@ TYPES = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
 Scores = tuple[float, float, float]
 
 
-def of_texts(name: str, references: Sequence[Sequence[str]], hypotheses: Sequence[str], **options: Any) -> Any:
+def of_texts(name: str, references: Sequence[Sequence[str | None]], hypotheses: Sequence[str], **options: Any) -> Any:
     """P, R and F of every text: (S, 3). ``references`` are columns."""
     (rows,) = metric(name, **options).suff_stats(references, [hypotheses])
     assert (rows[:, 1] == 1).all()
