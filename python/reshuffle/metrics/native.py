@@ -18,7 +18,7 @@ from ..data.columns import named_columns, segment_list
 from ..data.corpus import number_systems, reference_columns
 from ..data.files import has_lone_surrogate
 from ..data.formats.base import StrippedText
-from ..errors import SEGMENT_MESSAGE, InputError, Option, System, quoted, unknown_name, warn
+from ..errors import SEGMENT_MESSAGE, InputError, Option, System, quoted, warn
 from ..lazy import lazy
 from ..names import IN_PYTHON, metric_key
 from ..progress import AnyProgress, reported
@@ -439,14 +439,13 @@ def metric(name: MetricName | str, **options: Any) -> NativeMetric | TextMetric:
     'BLEU|case:mixed|eff:no|tok:zh|smooth:exp'
     """
     key = metric_key(name)
-    if key in IN_PYTHON:
-        from .counted import TextMetric
+    check_name("metric", key, [*(spec.name for spec in metric_specs()), *IN_PYTHON])
+    if key not in IN_PYTHON:
+        sources = options.pop("sources", None)
+        return NativeMetric(key, options, sources)
+    from .counted import TextMetric
 
-        return TextMetric(key, options)
-    if key not in (known := [spec.name for spec in metric_specs()]):
-        raise unknown_name("metric", str(name), [*known, *IN_PYTHON])
-    sources = options.pop("sources", None)
-    return NativeMetric(key, options, sources)
+    return TextMetric(key, options)
 
 
 def count_all(

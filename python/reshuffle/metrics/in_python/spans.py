@@ -100,7 +100,7 @@ def _count(texts: Texts, options: Options) -> Found:
         found = np.zeros(shape, dtype=np.int64)
         for what, spans in enumerate((output & expected, output, expected)):
             at = np.array([(line, place[kind]) for line, _, _, kind in spans], dtype=np.int64).reshape(-1, 2)
-            np.add.at(found, (at[:, 0], at[:, 1], what), 1)
+            np.add.at(found[:, :, what], (at[:, 0], at[:, 1]), 1)
         return found.reshape(shape[0], -1)
 
     columns = by_class(types or ["none"]) if is_macro else ["correct", "predicted", "gold"]
