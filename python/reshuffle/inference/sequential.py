@@ -193,7 +193,7 @@ def boundaries(method: str, shares: tuple[float, ...], alpha: float) -> Scores:
     return found
 
 
-def stopping(limits: Sequence[float], shares: Sequence[float], drift: float) -> Scores:
+def stopping(limits: Sequence[float] | Scores, shares: Sequence[float], drift: float) -> Scores:
     """The probability of rejecting at each look and not before, (looks,), for boundaries of ``|z|``.
 
     ``drift`` is the expected z after all units: the true difference in standard errors of the largest sample.
@@ -206,7 +206,7 @@ def stopping(limits: Sequence[float], shares: Sequence[float], drift: float) -> 
     return found
 
 
-def drift_for(limits: Sequence[float], shares: Sequence[float], power: float) -> float:
+def drift_for(limits: Sequence[float] | Scores, shares: Sequence[float], power: float) -> float:
     """The drift that is shown at any of the looks with this probability.
 
     >>> round(drift_for([1.96], [1.0], 0.8), 3)  # a z-test: 1.960 + 0.842

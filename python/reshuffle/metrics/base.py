@@ -80,6 +80,11 @@ class Metric(ABC):
         return None
 
     @property
+    def reads_sources(self) -> bool:
+        """Whether it compares texts with the source texts."""
+        return False
+
+    @property
     def uses_documents(self) -> bool:
         """Whether counts depend on the documents: if spans end with them."""
         return False
