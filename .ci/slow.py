@@ -43,6 +43,7 @@ ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
         "runtime",
     ),
     ("python/reshuffle/gate.py", "python/reshuffle/inference/gate.py"): ("gate",),
+    ("python/reshuffle/watch.py", "python/reshuffle/inference/sequential.py"): ("watch",),
     ("python/reshuffle/runs.py", "python/reshuffle/inference/run*"): ("run_*", "compat_multeval"),
     ("rust/src/study", "python/reshuffle/study", "python/reshuffle/options"): (
         "study_*",

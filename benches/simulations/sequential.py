@@ -162,7 +162,11 @@ def nights(pair: tuple[str, str], swapped: bool, simulations: int) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m benches.simulations.sequential",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--simulations", type=int, default=2000, help="streams of each case (default: 2000)")
     parser.add_argument("--nights", type=int, default=300, help="series of segments of BLEU (default: 300; 0: none)")
     options = parser.parse_args()

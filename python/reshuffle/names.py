@@ -42,6 +42,17 @@ def metric_key(name: str) -> str:
     return _keys().get(str(name).casefold(), name)
 
 
+def printed_name(key: str) -> str:
+    """What reports call a metric of the registry without options; other names are returned as they are.
+
+    >>> printed_name("asr-wer"), printed_name("wer"), printed_name("COMET")
+    ('WER', 'WER', 'COMET')
+    """
+    from . import _core
+
+    return _core.Metric(key, {}).name if any(metric.name == key for metric in _core.metrics()) else key
+
+
 def is_metric(name: str) -> bool:
     """Whether a metric of the registry has this name."""
     return name.casefold() in _keys()

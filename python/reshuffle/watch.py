@@ -24,8 +24,9 @@ from .metrics.base import Scores
 from .options.declare import called_with
 from .options.watch import WatchOptions
 from .progress import reported
-from .resampling import CountSample
+from .resampling import CountSample, Sample
 from .resampling.counting import Data
+from .resampling.incomplete import IncompleteSample
 from .resampling.linear import gradient, rows_of, slopes_of
 from .resampling.units import Documents
 from .results import UsedMetric
@@ -81,12 +82,22 @@ def watch(options: WatchOptions) -> StudyResult:
         resampling = Resampling(threads=options.threads, progress=watched)
         if watched is not None:
             watched.plan(counting_steps(data, len(data.names)))
-        check_kind("watch", SUMS, data.metrics, ["compare"])
-        samples = [sample.with_counts() for sample in data.count(data.names, resampling)]
+        samples = [_complete(sample) for sample in data.count(data.names, resampling)]
         if units.documents is not None:
             grouping = Documents.from_ids(units.documents, data.n_segments)
             samples = [sample.by_document(grouping) for sample in samples]
         return _watched(data, samples, _resolved(options, data, samples[0]))
+
+
+def _complete(sample: Sample) -> CountSample:
+    """The counts of all systems; :class:`InputError` if there are none, or some are missing."""
+    check_kind("watch", SUMS, [sample.metric], ["compare"])
+    if isinstance(sample, IncompleteSample):
+        raise InputError(
+            f"watch needs the scores of all systems on each segment, but {sample.metric.name} lacks some: leave out "
+            "the segments without scores"
+        )
+    return sample.with_counts()
 
 
 def _resolved(options: WatchOptions, data: Data, sample: CountSample) -> WatchOptions:
@@ -94,6 +105,8 @@ def _resolved(options: WatchOptions, data: Data, sample: CountSample) -> WatchOp
     check_name("method", options.method, ("auto", *METHODS))
     if len(data.names) < 2:
         raise InputError(f"there is only one system, {data.names[0]}: a difference needs two")
+    if sample.n_units < 2:
+        raise InputError(f"there is only one {sample.unit}: a test needs at least 2")
     method = options.method
     if method == "auto":
         method = "asymptotic" if options.bounds is None else "betting"
@@ -109,7 +122,11 @@ def _resolved(options: WatchOptions, data: Data, sample: CountSample) -> WatchOp
         )
     planned = options.planned
     if method in PLANNED:
-        planned = sample.n_units if planned is None else planned
+        if planned is None:
+            raise InputError(
+                f"method {method!r} needs the number of {sample.unit}s at the last look, chosen before the first: give "
+                "planned (--planned)"
+            )
         if sample.n_units > planned:
             raise InputError(
                 f"planned: {planned:,} {sample.unit}s were planned, but there are {sample.n_units:,}: looks that were "
@@ -119,7 +136,7 @@ def _resolved(options: WatchOptions, data: Data, sample: CountSample) -> WatchOp
             raise InputError(f"looks: {options.looks:,} looks need as many {sample.unit}s, but {planned:,} are planned")
     elif planned is not None:
         raise InputError(f"method {method!r} has no planned looks: leave out planned (--planned), or choose 'pocock'")
-    return evolve(options, method=method, planned=planned)
+    return evolve(options, method=method)
 
 
 @dataclass(frozen=True, eq=False)

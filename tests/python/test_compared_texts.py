@@ -327,8 +327,8 @@ def test_a_source_that_does_not_fit_is_an_error(options: dict[str, Any], message
     ("command", "lines", "message"),
     [
         ("compare", 399, "source.txt has texts for 399 segments, but reference.txt has 400: expected a text for each"),
-        ("score", 400, "--source is for reports of compare with texts: leave it out"),
-        ("flips", 400, "--source is for reports of compare with texts: leave it out"),
+        ("score", 400, "--source is for reports of compare with texts, and for sari: leave it out"),
+        ("flips", 400, "--source is for reports of compare with texts, and for sari: leave it out"),
     ],
 )
 def test_a_source_file_that_does_not_fit_is_an_error(

@@ -53,6 +53,8 @@ METRICS = {
     "gtm": metric("gtm"),
     "meteor": metric("meteor", modules=["exact"]),
     "nist": metric("nist"),
+    "sari": metric("sari"),
+    "sari precision": metric("sari", deletion="precision"),
     **{name: metric(name) for name in ("asr-wer", "cer", "mer", "wil")},
 }
 
@@ -87,6 +89,9 @@ def random_counts(m: NativeMetric, seed: int, systems: int = 2, segments: int = 
         counts = np.asarray(rng.integers(0, 4, (systems, segments, width)))
         counts[..., :2] += 40  # words, of which fewer match
         return counts
+    if m.key == "sari":  # both, output and references for each of twelve kinds of n-grams
+        both = matches(12)
+        return np.stack([both, both + matches(12), both + matches(12)], axis=-1).reshape(systems, segments, width)
     if m.by_speaker:
         return np.asarray(rng.integers(1, 9, (systems, segments, width)))
     return np.concatenate([matches(1), length, reference], axis=2)

@@ -391,7 +391,8 @@ def test_a_configuration_has_margins_and_options_replace_its_keys(
         command("baseline.txt tuned.txt --ref ref.txt --config gate.toml")
 
 
-def test_the_help_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_fits_a_screen(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     run(["gate", "--help"])
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 65

@@ -25,7 +25,8 @@ SYSTEMS = {
 @pytest.mark.parametrize("key", [spec.name for spec in metric_specs()])
 def test_every_metric_is_found_by_its_name_in_reports_and_in_any_case(key: str) -> None:
     printed = _core.Metric(key, {}).name
-    for name in (key, printed):
+    # Reports call two metrics WER. As the name of a metric, it is that of translation.
+    for name in (key, *([] if key == "asr-wer" else [printed])):
         for spelling in (name, name.upper(), name.lower(), name.swapcase()):
             assert metric_key(spelling) == key
             assert metric(spelling) == metric(key)

@@ -283,7 +283,8 @@ def test_the_guide_has_every_exit_code() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs/guide/files.md").read_text("utf-8")
     table = page.partition("## Exit codes")[2].partition("\n## ")[0]
     ours = {process.DIFFERENT, process.BAD_INPUT, process.OUT_OF_MEMORY, process.WORKER_FAILED, process.INTERRUPTED}
-    assert {0, *ours, 128 + 15, 128 + 1} == {int(code) for code in re.findall(r"\d+(?=[\d, ]* \|)", table)}
+    gates = {process.REJECTED, process.INCONCLUSIVE}
+    assert {0, *ours, *gates, 128 + 15, 128 + 1} == {int(code) for code in re.findall(r"\d+(?=[\d, ]* \|)", table)}
 
 
 @POSIX

@@ -142,7 +142,9 @@ class TestPlanned:
         for each in planned.tables["sequential"]:
             seeds = rng.integers(1 << 30, size=300)
             found = [
-                only(watch(metrics=scores(stream(seed, each.size, 0.05)), method=each.method, looks=4))
+                only(
+                    watch(metrics=scores(stream(seed, each.size, 0.05)), method=each.method, looks=4, planned=each.size)
+                )
                 for seed in seeds
             ]
             assert np.mean([one.verdict == "better" for one in found]) == pytest.approx(0.8, abs=0.08)
@@ -206,8 +208,8 @@ METHODS: dict[str, dict[str, Any]] = {
     "betting": {"bounds": (0, 1)},
     "sign": {"method": "sign"},
     "asymptotic": {"method": "asymptotic", "first_look": 100},
-    "obrien-fleming": {"method": "obrien-fleming"},
-    "pocock": {"method": "pocock"},
+    "obrien-fleming": {"method": "obrien-fleming", "planned": 1500},
+    "pocock": {"method": "pocock", "planned": 1500},
 }
 
 
@@ -224,13 +226,12 @@ class TestEveryMethod:
 
     def test_what_comes_later_does_not_change_what_was_decided(self, name: str) -> None:
         differences = stream(11, 1500, 0.15)
-        extra: dict[str, Any] = {"planned": 1500} if name in ("obrien-fleming", "pocock") else {}
-        whole = only(watch(metrics=scores(differences), **METHODS[name], **extra))
+        whole = only(watch(metrics=scores(differences), **METHODS[name]))
         assert whole.decided_at is not None
         if name == "asymptotic":  # whose looks depend on the number of units
             return
-        before = only(watch(metrics=scores(differences[: whole.decided_at - 1]), **METHODS[name], **extra))
-        at = only(watch(metrics=scores(differences[: whole.decided_at]), **METHODS[name], **extra))
+        before = only(watch(metrics=scores(differences[: whole.decided_at - 1]), **METHODS[name]))
+        at = only(watch(metrics=scores(differences[: whole.decided_at]), **METHODS[name]))
         assert (before.decided_at, at.decided_at) == (None, whole.decided_at)
 
     def test_json_and_csv(self, name: str) -> None:
@@ -240,9 +241,9 @@ class TestEveryMethod:
         assert len(result.to_dicts("looks")) == len(result.tables["looks"])
 
     def test_the_error_rate_is_shared(self, name: str) -> None:
-        differences = stream(5, 1000, 0.1)
+        differences = stream(5, 1500, 0.1)
         both = SegmentScores(
-            "score", {"old": np.maximum(-differences, 0), "a": np.maximum(differences, 0), "b": np.zeros(1000)}
+            "score", {"old": np.maximum(-differences, 0), "a": np.maximum(differences, 0), "b": np.zeros(1500)}
         )
         first = watch(metrics=both, **METHODS[name]).tables["verdicts"][0]
         alone = only(watch(metrics=scores(differences), alpha=0.025, **METHODS[name]))
@@ -252,7 +253,7 @@ class TestEveryMethod:
     def test_size(self, name: str) -> None:
         level = 0.05 if name in ("betting", "sign") else 0.055
         options = METHODS[name] | ({"first_look": 500} if name == "asymptotic" else {})
-        decided = [only(watch(metrics=scores(stream(i, 1000)), **options)).decided_at for i in range(2000)]
+        decided = [only(watch(metrics=scores(stream(i, 1500)), **options)).decided_at for i in range(2000)]
         share = np.mean([each is not None for each in decided])
         assert share <= level + 3 * np.sqrt(0.05 * 0.95 / 2000)
 
@@ -271,6 +272,7 @@ TEXTS = ["a b c d", "b c d e", "c d e f", "d e f g"]
         ({"method": "poccock"}, r"did you mean 'pocock'"),
         ({"method": "pocock", "planned": 3}, r"3 segments were planned, but there are 4"),
         ({"method": "pocock", "planned": 4, "looks": 5}, r"5 looks need as many segments, but 4 are planned"),
+        ({"method": "pocock"}, r"needs the number of segments at the last look, chosen before the first: give planned"),
         ({"method": "sign", "planned": 9}, r"method 'sign' has no planned looks"),
         ({"alpha": 1.0}, r"alpha"),
         ({"method": "sign", "documents": [1, 1, 2, 2]}, r"takes segments as units, not documents"),
@@ -285,6 +287,17 @@ def test_bad_options(options: dict[str, Any], message: str) -> None:
 def test_bets_need_means() -> None:
     with pytest.raises(InputError, match=r"method 'sign' is for means of segment scores, but BLEU is not one"):
         watch(TEXTS, {"a": TEXTS, "b": TEXTS[::-1]}, method="sign")
+
+
+def test_missing_scores() -> None:
+    lacking = SegmentScores("score", {"a": [0, 1, None], "b": [1, 1, 0]}, missing="pairwise")
+    with pytest.raises(InputError, match="watch needs the scores of all systems on each segment, but score lacks some"):
+        watch(metrics=lacking, method="sign")
+
+
+def test_one_segment() -> None:
+    with pytest.raises(InputError, match="there is only one segment: a test needs at least 2"):
+        watch(metrics=SegmentScores("score", {"a": [0], "b": [1]}), method="sign")
 
 
 def test_one_system() -> None:

@@ -139,7 +139,6 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "chrfpp": "use -m chrf++",
         "sentence-bleu": "use -m sentbleu",
         "exact_match": "use -m exact, which normalizes as SQuAD does; --scores exact_match reads logs",
-        "cer": "use -m wer:tokenize=char, which leaves spaces out",
         **{name: _SCORES.format(name=name) for name in EXTERNAL},
     },
     "test": {

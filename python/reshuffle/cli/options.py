@@ -59,9 +59,9 @@ METRICS = (
         multiple=True,
         type=Metric(),
         metavar="NAME...",
-        help=f"{any_of(types.MetricName)}. Several may follow one -m, up to the first word that is no metric (./ter is "
-        "a file). Options follow a name (bleu:tokenize=intl,lowercase), or are flags (--lowercase): see 'reshuffle "
-        "explain NAME'.  [default: bleu]",
+        help=f"{any_of(types.MetricName)}. Several may follow one -m, up to a word "
+        "that is no metric (./ter is a file). Options follow a name (bleu:tokenize=intl,lowercase) or are flags: see "
+        "'reshuffle explain NAME'.  [default: bleu]",
     ),
 )
 

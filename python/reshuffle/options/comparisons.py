@@ -268,9 +268,10 @@ class Kept(Options):
     with_texts: Annotated[
         bool,
         Doc(
-            """Include texts and segment scores in HTML and JSON. HTML lists the segments that differ most.
+            """Include texts and segment scores in HTML and JSON.
 
-            ``Comparison.texts`` has the references, the outputs, and the score of every segment."""
+            HTML lists the segments that differ most. ``Comparison.texts`` has the references, the outputs, and the
+            score of every segment."""
         ),
     ] = False
     with_parts: Annotated[

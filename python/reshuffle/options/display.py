@@ -71,6 +71,6 @@ class ComparisonDisplay(Display):
     since: Annotated[
         str | None,
         Flag(metavar="FILE"),
-        Doc("""An earlier result (JSON or HTML): text, Markdown and HTML say what changed."""),
+        Doc("""An earlier result (JSON, HTML): text, Markdown and HTML say what changed."""),
     ] = None
     max_texts: Annotated[int | None, SIZE, Doc("Largest size of the texts in HTML. By default 50MB.")] = None

@@ -115,7 +115,7 @@ class Files(Measured):
     ] = ()
     documents: Annotated[
         DocumentFile,
-        Doc("Document ids, one per segment (FILE#NAME, a column of REF, text, mteval): resample documents."),
+        Doc("Document ids (FILE#NAME, a column of REF, text, mteval): draw documents."),
     ] = None
     strata: Annotated[
         File | None, Flag(metavar="FILE"), Doc("Stratum ids, one per segment: draw within strata in the bootstrap.")

@@ -66,7 +66,7 @@ class Looking(Options):
         int, Ge(1), Flag(metavar="N"), Doc("The number of planned looks of obrien-fleming and pocock, equally spaced.")
     ] = 5
     planned: Annotated[
-        int | None, Ge(2), Flag(metavar="N"), Doc("The units at the last planned look. By default all that there are.")
+        int | None, Ge(2), Flag(metavar="N"), Doc("The units at the last planned look, chosen beforehand.")
     ] = None
 
 

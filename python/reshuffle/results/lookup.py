@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..errors import InputError, listed, printable, shortened, unknown_name
-from ..names import metric_key
+from ..names import metric_key, printed_name
 
 
 def metric_name(metric: str | None, known: Sequence[str]) -> str:
@@ -22,6 +22,7 @@ def metric_name(metric: str | None, known: Sequence[str]) -> str:
         return metric
     folded, key = str(metric).casefold(), metric_key(str(metric))
     alike = [name for name in known if name.casefold() == folded] or [n for n in known if metric_key(n) == key]
+    alike = alike or [name for name in known if name == printed_name(key)]
     if len(alike) != 1:
         raise unknown_name("metric", str(metric), known)
     return alike[0]
