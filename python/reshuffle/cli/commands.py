@@ -297,8 +297,8 @@ def flips_command(
 def watch_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """Test while data arrive, however often you look.
 
-    Give all segments so far, in the order in which they came, whenever you want to know. The probability of a wrong
-    verdict stays below --alpha over all looks, which no p-value of 'reshuffle compare' can promise.
+    Give all segments so far, in the order in which they came, as often as you like. The probability of any wrong
+    verdict is at most --alpha over all looks together, which 'reshuffle compare' cannot promise.
     """
     from ..watch import watch
     from .inputs.sets import given_files
