@@ -351,9 +351,9 @@ FULL = option(
 def show_command(result: str, **options: Any) -> None:
     """Show a saved result in any format.
 
-    RESULT is a file in JSON or HTML that reshuffle compare, score, flips, gate, runs, study, plan, meta, tune, oracle
-    or mbr wrote; - is standard input. Nothing is computed again. HTML does not show the command that computed the
-    result.
+    RESULT is a file in JSON or HTML that reshuffle compare, score, flips, gate, watch, runs, study, plan, meta, tune,
+    oracle or mbr wrote; - is standard input. Nothing is computed again. HTML does not show the command that computed
+    the result.
     """
     from .showing import show
 
