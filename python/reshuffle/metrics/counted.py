@@ -74,7 +74,7 @@ class TextMetric(Metric):
 
     def score(self, totals: ArrayLike) -> Scores:
         """Not known before the texts are."""
-        raise InputError(f"{self.name} scores texts only: what its counts are depends on them")
+        raise InputError(f"{self.name} scores texts only: what it counts depends on them")
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`."""

@@ -52,7 +52,7 @@ def pass_at_k(n: int, c: int, k: int) -> float:
     """
     n, c, k = check_integer("n", n, 1), check_integer("c", c, 0), check_integer("k", k, 1)
     if c > n or k > n:
-        raise InputError(f"expected at most n = {n:,} samples as c and k, got {c:,} and {k:,}")
+        raise InputError(f"expected c and k to be at most n = {n:,}, got {c:,} and {k:,}")
     # The ratio of binomials is the same with c and k exchanged, so the smaller one can be the number of factors.
     few, many = sorted((c, k))
     if few == 1:  # without the rounding error of the subtraction
