@@ -59,11 +59,11 @@ def gate(options: GateOptions) -> Gate:
 
     The first system is the baseline, the second one is new. A task is a metric on a test set.
 
-    ``allow``: under every task, the new system is not worse by the margin or more. Each task is tested at level
-    ``alpha``, and a system that is worse by the margin under any task is allowed with a probability of at most
-    ``alpha``, for any number of tasks. ``reject``: not allowed, and under some task the new system is worse; one that
-    is no worse under any task is rejected with a probability of at most ``alpha``. ``inconclusive``: the rest, and all
-    test sets of fewer than 20 segments (or documents).
+    ``allow``: on every task, the new system is shown not to be worse by the margin or more. Each task is tested at
+    level ``alpha``. A system that is worse by the margin on any task is allowed with a probability of at most
+    ``alpha``, however many tasks there are. ``reject``: not allowed, and on some task the new system is shown to be
+    worse. A system that is no worse on any task is rejected with a probability of at most ``alpha``. ``inconclusive``:
+    neither. Test sets of fewer than 20 segments (or documents) show nothing.
 
     Returns
     -------
@@ -77,11 +77,11 @@ def gate(options: GateOptions) -> Gate:
 
     Notes
     -----
-    Both probabilities are those of one run: who looks every night rejects, in a year, about 18 times without any
-    change. Margins are tested by ``non-inferiority-ar`` for means of segment scores, ``non-inferiority-studentized``
-    for other metrics, and ``non-inferiority`` for functions of texts or with strata; regressions by the default test
-    with p adjusted for all tasks (docs/statistics/gate.md). Cost: that of :func:`reshuffle.compare` and of a test with
-    margins, on the same counts and draws.
+    Both probabilities are those of one run. At level .05, a gate that runs every night for a year rejects about 18
+    times although the systems are equally good. Margins are tested by ``non-inferiority-ar`` for means of segment
+    scores, ``non-inferiority-studentized`` for other metrics, and ``non-inferiority`` for functions of texts or with
+    strata; regressions by the default test with p adjusted for all tasks (docs/statistics/gate.md). Cost: that of
+    :func:`reshuffle.compare` and of a test with margins, on the same counts and draws.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def _sets(options: GateOptions) -> Mapping[str, SetData]:
 
 
 def gated(sets: Mapping[str, SetData], options: GateOptions, resampling: Resampling) -> Gate:
-    """The verdict on these test sets, and trends over its history: see :func:`gate`."""
+    """The verdict on these test sets, and trends over the history: see :func:`gate`."""
     runs = [] if options.history is None else read_history(options.history)
     decided = _gated(sets, options, resampling)
     if options.history is None:

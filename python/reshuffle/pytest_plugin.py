@@ -20,8 +20,8 @@ __all__: list[str] = []
 def not_worse() -> Callable[..., Gate]:
     """Fails unless new outputs are allowed: ``not_worse(base, new, margin=0.5)``.
 
-    ``base`` and ``new`` are scores of segments, such as accuracies; with ``references``, texts. ``margin`` is that of
-    :func:`reshuffle.gate`, or one value for all metrics. Without proof in either direction the test fails, too, or with
+    ``base`` and ``new`` are scores of segments, such as accuracies; with ``references``, they are texts. ``margin`` is
+    that of :func:`reshuffle.gate`, or one value for all metrics. If the gate is inconclusive the test fails, too; with
     ``inconclusive="skip"`` it is skipped. Other arguments are those of :func:`reshuffle.gate`. Returns its result.
     """
     return _not_worse

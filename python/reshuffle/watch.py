@@ -34,7 +34,7 @@ from .results.studies import SequentialLook, SequentialVerdict, StudyResult
 from .settings import Resampling
 from .validate import check_name
 
-# How many looks are shown, and how many are taken by methods that need a pass over the data for each.
+# How many looks are shown, and how many are taken if each needs a pass over the data.
 SHOWN, TAKEN = 10, 100
 
 
@@ -42,28 +42,28 @@ SHOWN, TAKEN = 10, 100
 def watch(options: WatchOptions) -> StudyResult:
     """Test whether systems differ while data arrive, without being fooled by looking often.
 
-    Pass all data so far, in the order in which they arrived; at the next look, the same with what has come since.
-    Nothing is kept between calls: every look up to now follows from the data and the options.
+    Pass all data so far, in the order in which they arrived. At the next look, pass the same data again, and after them
+    those that have come since. Nothing is kept between calls: all looks are computed from the data and the options.
 
     Returns
     -------
     StudyResult
         With the tables ``verdicts`` (:class:`~reshuffle.results.studies.SequentialVerdict`) and ``looks``
-        (:class:`~reshuffle.results.studies.SequentialLook`): for each pair and metric, 10 looks, spread over the data,
-        and the one that decided; or the planned looks so far.
+        (:class:`~reshuffle.results.studies.SequentialLook`): for each pair and metric, 10 looks spread over the data,
+        and the one that decided; with planned looks, those so far.
 
     Raises
     ------
     InputError
-        As :func:`reshuffle.compare`; if a score is outside the bounds, the method is not for a metric, or there are
+        As :func:`reshuffle.compare`; if a score is outside the bounds, a metric does not suit the method, or there are
         more units than were planned.
 
     Notes
     -----
     Units must be independent, and their order must not depend on their scores: not sorted by difficulty, and without
-    units that were scored before. Every pair and metric has ``alpha`` divided by their number, so that ``alpha`` bounds
-    the probability of any wrong verdict. Cost: for ``betting``, 800 bets on each unit; for the others a pass over the
-    counts at each look.
+    units that were scored before. Each pair is tested under each metric at ``alpha`` divided by the number of these
+    tests, so that ``alpha`` bounds the probability of any wrong verdict. Cost: for ``betting``, 800 bets on each unit;
+    for ``sign``, a pass over the scores; for the others, a pass over the counts at each look.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def _resolved(options: WatchOptions, data: Data, sample: CountSample) -> WatchOp
 
 @dataclass(frozen=True, eq=False)
 class Hypothesis:
-    """Two systems do not differ under a metric."""
+    """That two systems do not differ under a metric."""
 
     sample: CountSample
     """The counts of the system and the baseline."""
@@ -157,7 +157,7 @@ class Hypothesis:
     def estimates(self, looks: Looks) -> tuple[Scores, Scores]:
         """The differences on the first units up to each look, and their standard errors by the delta method.
 
-        An error is infinite while the systems do not differ: nothing is known of their differences then.
+        While the outputs do not differ, nothing is known of their differences, so the error is infinite.
         """
         metric, counts = self.sample.metric, self.sample.counts
         starts = np.concatenate([[0], looks[:-1]])
@@ -182,7 +182,7 @@ class Hypothesis:
 
 
 class Path(NamedTuple):
-    """What is known at each look: arrays of one number for each, or None."""
+    """What is known at each look: arrays with a number for each look, or None."""
 
     units: Looks
     differences: Scores
@@ -206,12 +206,12 @@ def _with(looks: Looks, decided_at: int | None) -> Looks:
 
 
 def _first(reached: NDArray[np.bool_]) -> int | None:
-    """The first place where something is true."""
+    """The index of the first true value; None if there is none."""
     return int(reached.argmax()) if reached.any() else None
 
 
 def _unit_by_unit(hypothesis: Hypothesis, wealth: Scores) -> tuple[Looks, dict[str, Any]]:
-    """The looks to show, and what every method with an e-value after each unit knows at them."""
+    """The looks to show, and at each of them what follows from the log e-values after each unit."""
     largest = np.maximum.accumulate(wealth)
     first = _first(largest >= -math.log(hypothesis.alpha))
     decided_at = None if first is None else first + 1

@@ -56,7 +56,7 @@ def test_many_samples_need_no_large_numbers() -> None:
 @pytest.mark.parametrize(
     ("numbers", "message"),
     [
-        ((3, 4, 1), "at most n = 3 samples as c and k, got 4 and 1"),
+        ((3, 4, 1), "expected c and k to be at most n = 3, got 4 and 1"),
         ((3, 1, 4), "got 1 and 4"),
         ((0, 0, 1), "n must be"),
     ],

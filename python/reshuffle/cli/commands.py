@@ -297,8 +297,8 @@ def flips_command(
 def watch_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """Test while data arrive, however often you look.
 
-    Give all segments so far, in the order in which they came, whenever you want to know. The probability of a wrong
-    verdict stays below --alpha over all looks, which no p-value of 'reshuffle compare' can promise.
+    Give all segments so far, in the order in which they came, as often as you like. The probability of any wrong
+    verdict is at most --alpha over all looks together, which 'reshuffle compare' cannot promise.
     """
     from ..watch import watch
     from .inputs.sets import given_files
@@ -351,9 +351,9 @@ FULL = option(
 def show_command(result: str, **options: Any) -> None:
     """Show a saved result in any format.
 
-    RESULT is a file in JSON or HTML that reshuffle compare, score, flips, gate, runs, study, plan, meta, tune, oracle
-    or mbr wrote; - is standard input. Nothing is computed again. HTML does not show the command that computed the
-    result.
+    RESULT is a file in JSON or HTML that reshuffle compare, score, flips, gate, watch, runs, study, plan, meta, tune,
+    oracle or mbr wrote; - is standard input. Nothing is computed again. HTML does not show the command that computed
+    the result.
     """
     from .showing import show
 

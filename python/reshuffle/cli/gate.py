@@ -75,8 +75,9 @@ def gate_command(
 ) -> int:
     """Decide whether NEW may replace BASE: allow (exit code 0), reject (1) or inconclusive (5).
 
-    NEW is allowed if it is shown not to be worse than BASE by the margin under any metric on any test set, rejected if
-    it is shown to be worse under some metric, and otherwise it is inconclusive. For bad input the exit code is 2.
+    NEW is allowed if, under every metric on every test set, it is shown not to be worse than BASE by the margin or
+    more; else it is rejected if it is shown to be worse under some metric; else the gate is inconclusive. For bad input
+    the exit code is 2.
     """
     from ..gate import gated
     from ..report import Layout
@@ -107,7 +108,7 @@ def gate_command(
 
 
 def _with_config(path: str | None, values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """The values of a command line, and for the others those of the configuration."""
+    """The values of a command line, and those of the configuration for options that it does not have."""
     if path is None:
         return values
     from ..data.manifest import Manifest

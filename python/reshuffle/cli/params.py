@@ -247,7 +247,7 @@ class NumberList(StrParam):
 
 
 class OfMetric(StrParam):
-    """A metric and a number, or what else ``read`` makes of the text after it: ``bleu=0.5``."""
+    """A metric and its value, which is a number unless ``read`` makes something else of the text: ``bleu=0.5``."""
 
     name = "number"
 

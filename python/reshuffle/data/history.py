@@ -25,7 +25,7 @@ def read_history(path: str | os.PathLike[str]) -> list[PastGate]:
     """The runs in a file, the earliest first; none if there is no file.
 
     A damaged end, as an interrupted run leaves it, is cut off, with a warning. :class:`InputError` for a file that
-    holds something else.
+    has other content.
     """
     file, name = Path(path), display_name(os.fspath(path))
     if not file.exists():
@@ -51,7 +51,7 @@ def _written(name: str) -> Iterator[None]:
 
 
 def _runs(lines: Sequence[bytes]) -> tuple[list[PastGate], str | None]:
-    """The runs up to the first line that is none, and what is wrong with that line. A last line has an end, too."""
+    """The runs up to the first line that is not one, and what is wrong with it. The last line has to end, too."""
     runs: list[PastGate] = []
     for line in lines[:-1]:
         try:

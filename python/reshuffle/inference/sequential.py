@@ -52,8 +52,8 @@ def betting_wealth(values: Scores, means: Scores, looks: Looks, threads: int | N
 def betting_interval(values: Scores, alpha: float, looks: Looks, threads: int | None = None) -> tuple[Scores, Scores]:
     """A confidence sequence for the mean of values in [−1, 1]: its ends at each look.
 
-    It consists of the means against which no bet has ever reached 1/α. Candidates are dense near the observed mean, and
-    the ends are the first candidates outside, so that the spacing makes the interval wider (by 3 %), never narrower.
+    It consists of the means against which bets have never reached 1/α. Candidate means are dense near the observed one,
+    and the ends are the first candidates outside, so the spacing makes the interval wider (by 3 %), never narrower.
     """
     steps = np.geomspace(NEAREST, 2, CANDIDATES)
     centre = values.mean()
@@ -62,7 +62,7 @@ def betting_interval(values: Scores, alpha: float, looks: Looks, threads: int | 
     inside = -math.log(alpha) > betting_wealth(values, means, looks, threads).T
     low, high = np.full(len(looks), -1.0), np.full(len(looks), 1.0)
     for look, own in enumerate(inside):
-        if not own.any():  # with probability α at most: the interval before it stays
+        if not own.any():  # with probability α at most: the interval of the look before stays
             low[look:], high[look:] = low[look - 1], high[look - 1]
             break
         first, last = np.flatnonzero(own)[[0, -1]]
@@ -73,8 +73,8 @@ def betting_interval(values: Scores, alpha: float, looks: Looks, threads: int | 
 def sign_wealth(values: Scores) -> Scores:
     """The log e-value of the sign test after each unit: 2^(w+l)·B(w + ½, l + ½)/B(½, ½) for w wins and l losses.
 
-    That is the likelihood of the wins, averaged over all chances of a win by the beta distribution (½, ½), relative to
-    that of equal chances.
+    That is the likelihood of the wins, averaged over the chance of a win with the beta distribution (½, ½), relative to
+    their likelihood with equal chances.
 
     >>> round(float(np.exp(sign_wealth(np.array([1.0] * 9 + [-1.0]))[-1])), 8)
     9.49609375
@@ -178,7 +178,7 @@ def boundaries(method: str, shares: tuple[float, ...], alpha: float) -> Scores:
     """
     from scipy.optimize import brentq
 
-    # Where hardly anything may be spent, no boundary can be computed, and none is needed.
+    # Where hardly anything may be spent, boundaries are too large to be computed: this one is used instead.
     most = 8.0
     walk = START
     found = np.empty(len(shares))
@@ -207,7 +207,7 @@ def stopping(limits: Sequence[float] | Scores, shares: Sequence[float], drift: f
 
 
 def drift_for(limits: Sequence[float] | Scores, shares: Sequence[float], power: float) -> float:
-    """The drift that is shown at any of the looks with this probability.
+    """The drift that is shown at one of the looks with this probability.
 
     >>> round(drift_for([1.96], [1.0], 0.8), 3)  # a z-test: 1.960 + 0.842
     2.802

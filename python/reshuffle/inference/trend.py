@@ -11,7 +11,7 @@ from ..results import Trend
 from ..results.gate import PastGate, PastTask
 from .multiplicity import holm
 
-# Fewer runs have no trend that could be told from chance after an adjustment for several tasks.
+# With fewer runs, only nearly monotone scores can be told from chance after an adjustment for several tasks.
 FEWEST_RUNS = 8
 
 

@@ -1,4 +1,4 @@
-"""Metrics of :mod:`.in_python`: :class:`TextMetric` before and :class:`CountedTexts` after their texts are known.
+"""Metrics of :mod:`.in_python`: a :class:`TextMetric` before, and :class:`CountedTexts` after its texts are known.
 
 How many counts a segment has can depend on the texts: three for each label, for example.
 """
@@ -74,7 +74,7 @@ class TextMetric(Metric):
 
     def score(self, totals: ArrayLike) -> Scores:
         """Not known before the texts are."""
-        raise InputError(f"{self.name} scores texts only: what its counts are depends on them")
+        raise InputError(f"{self.name} scores texts only: what it counts depends on them")
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`."""
@@ -84,9 +84,9 @@ class TextMetric(Metric):
 
 @dataclass(frozen=True)
 class TextFormula(Metric):
-    """What scores sums of the counts that a :class:`TextMetric` found in texts.
+    """The formula of the sums of the counts that a :class:`TextMetric` found in texts.
 
-    ``counted`` are the names of the counts; of a mean there is one, the score.
+    ``counted`` are the names of the counts; a mean has one, the score.
     """
 
     key: str
@@ -109,12 +109,12 @@ class TextFormula(Metric):
         object.__setattr__(self, "name", metric.name)
         object.__setattr__(self, "core", core)
         object.__setattr__(self, "is_mean", spec.formula is None)
-        # A mean with these decimals is off by at most 1 in the last: half from the steps, half from its rounding.
+        # A mean with these decimals is off by at most 1 in the last one: half from the steps, half from its rounding.
         object.__setattr__(self, "decimals", round(np.log10(spec.steps)) if spec.steps > 1 else None)
 
     @classmethod
     def of_columns(cls, key: str, options: Mapping[str, Any], columns: Sequence[str]) -> TextFormula:
-        """The formula whose :attr:`columns` these are."""
+        """The formula with these :attr:`columns`."""
         is_mean = IN_PYTHON[key].formula is None
         return cls(key, options, tuple(columns[:-1] if is_mean else columns))
 
@@ -127,7 +127,7 @@ class TextFormula(Metric):
         return [*self.counted, *(["segments"] if self.is_mean else [])]
 
     def whole(self, rows: np.ndarray[Any, Any]) -> Counts:
-        """The counts of segments; of a mean, from their scores."""
+        """The counts of segments as integers; those of a mean are made from the scores."""
         if not self.is_mean:
             return rows.astype(np.int64, copy=False)
         scores = np.rint(rows * IN_PYTHON[self.key].steps).astype(np.int64)
@@ -193,7 +193,7 @@ def _all_options(spec: Spec, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _checked(spec: Spec, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options; :class:`InputError` for one that the metric has not, or a value that it cannot have."""
+    """The options; :class:`InputError` for one that the metric does not have, or for a bad value."""
     known = {option.name: option for option in spec.options}
     for name, value in options.items():
         check_name(f"{spec.name} option", name, list(known))
@@ -204,5 +204,5 @@ def _checked(spec: Spec, options: Mapping[str, Any]) -> dict[str, Any]:
     return dict(options)
 
 
-# What -m and names choose.
+# What names choose, as after -m.
 NamedMetric: TypeAlias = NativeMetric | TextMetric

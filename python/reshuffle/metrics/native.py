@@ -105,7 +105,7 @@ OF_SPEECH = ("asr-wer", "cer", "mer", "wil")
 # What warns, when texts are counted, of metrics whose scores are easily taken for something else.
 CAUTIONS: dict[str, Callable[[_core.Metric], None]] = {"meteor": warn_of_gaps, "wer": _warn_of_characters}
 
-# The same for metrics for which it depends on the references. What several metrics have in common warns once.
+# The same where it depends on the references. A function that several metrics share warns once.
 CAUTIONS_ON_TEXTS: dict[str, Callable[[References], None]] = dict.fromkeys(ROUGES, _warn_of_other_letters)
 
 

@@ -280,8 +280,8 @@ class Kept(Options):
         Doc(
             """Split each difference into the contributions of the parts of the metric's formula, such as BLEU's brevity
             penalty and precisions, with intervals from the same draws (:attr:`PairedDifference.contributions`). For
-            ``bleu``, ``chrf``, ``chrf++``, ``meteor``, ``nist``, ``gtm``, ``depf`` and ``wil``, and for the
-            kinds of edits of ``asr-wer``, ``cer`` and ``mer``."""
+            ``bleu``, ``chrf``, ``chrf++``, ``meteor``, ``nist``, ``gtm``, ``depf`` and ``wil``, for the kinds of edits
+            of ``asr-wer``, ``cer`` and ``mer``, and for the operations of ``sari``."""
         ),
     ] = False
 

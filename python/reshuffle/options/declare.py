@@ -95,7 +95,7 @@ class Check(NamedTuple):
 
 
 class Reads(NamedTuple):
-    """What a value of a mapping is read with on the command line; ValueError for other text. By default, a number."""
+    """What reads a value of a mapping on the command line: a number by default. It raises ValueError for bad text."""
 
     function: Callable[[str], Any] = float
 

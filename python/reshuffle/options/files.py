@@ -140,7 +140,7 @@ class Incomplete(Options):
         types.Unmatched | str,
         Kind(noun="value of --unmatched"),
         NO_KEY,
-        Doc("For samples that some logs lack (--scores of inspect_ai, lm-eval or Pearmut): error, or drop."),
+        Doc("For samples, problems or queries that some results for --scores lack: error, or drop."),
     ] = "error"
 
 

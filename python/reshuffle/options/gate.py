@@ -51,14 +51,14 @@ class Margin:
 
 
 def margins(value: Any) -> Any:
-    """The margin of each metric. What is no mapping is left as it is, for the check of the option."""
+    """The margin of each metric. Anything but a mapping is left as it is, for the check of the option."""
     if value is None:
         return {}
     return {name: _margin(name, each) for name, each in value.items()} if isinstance(value, Mapping) else value
 
 
 def _margin(name: str, value: Any) -> Margin:
-    """The margin of a metric; :class:`InputError` unless it is above 0 and finite, or for two of them."""
+    """The margin of a metric; :class:`InputError` unless there is one, which is above 0 and finite."""
     if isinstance(value, Margin):
         found = value
     elif isinstance(value, tuple | list):
@@ -123,18 +123,18 @@ class Gated(Options):
         Flag(metavar="METRIC"),
         Kind("str or sequence of str", "metric"),
         MinLen(0),
-        Doc("For superior: metrics under which NEW has to be better. They need no margin."),
+        Doc("For superior: the metrics under which NEW has to be better. They need no margin."),
     ] = field(default=(), converter=names)
     alpha: Annotated[
         float,
         Gt(0),
         Lt(1),
         Flag(metavar="LEVEL"),
-        Doc("The largest probability of each error, in one run."),
+        Doc("The largest probability of each kind of wrong verdict, in one run."),
     ] = 0.05
 
     def check_together(self) -> None:
-        """:class:`InputError` for margins and metrics that the rule does not have, and a level without an interval."""
+        """:class:`InputError` for margins and metrics that the rule does not take, and for a level of .5 or more."""
         if self.alpha >= 0.5:
             raise InputError(f"alpha must be below 0.5, got {self.alpha}")
         if self.rule == "no-regression" and self.margin:

@@ -409,7 +409,7 @@ class Planned(Options):
         int | None,
         Ge(2),
         Flag(metavar="N"),
-        Doc("Also plan this number of equally spaced looks, for :func:`reshuffle.watch`: the size, and that expected."),
+        Doc("Also plan N equally spaced looks, for :func:`reshuffle.watch`: the size needed, and the expected size."),
     ] = None
     family_size: Annotated[
         int | None,

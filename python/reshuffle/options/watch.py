@@ -39,11 +39,11 @@ class Looking(Options):
         types.SequentialMethod | str,
         Doc(
             """betting and sign: after every unit, for scores with bounds and for wins and losses; asymptotic: any
-            metric, from the first look on; obrien-fleming and pocock: any metric, at planned looks. auto: betting with
-            bounds, else asymptotic.
+            metric, from the first look on; obrien-fleming and pocock: any metric, at planned looks. auto: betting if
+            there are bounds, else asymptotic.
 
-            See docs/guide/watch.md and :mod:`reshuffle.inference.sequential`. The method has to be chosen before the
-            scores are seen."""
+            See docs/guide/watch.md and :mod:`reshuffle.inference.sequential`. Choose the method before you see
+            scores."""
         ),
     ] = "auto"
     bounds: Annotated[
@@ -57,10 +57,10 @@ class Looking(Options):
         Gt(0),
         Lt(1),
         Flag(metavar="LEVEL"),
-        Doc("The probability of any wrong verdict, however often one looks. Shared equally by all pairs and metrics."),
+        Doc("The largest probability of any wrong verdict, over all looks. All pairs and metrics share it equally."),
     ] = 0.05
     first_look: Annotated[
-        int, Ge(2), Flag(metavar="N"), Doc("The first look of asymptotic, in units. Earlier ones have no guarantee.")
+        int, Ge(2), Flag(metavar="N"), Doc("The first look of asymptotic, in units. Before it nothing is tested.")
     ] = 500
     looks: Annotated[
         int, Ge(1), Flag(metavar="N"), Doc("The number of planned looks of obrien-fleming and pocock, equally spaced.")

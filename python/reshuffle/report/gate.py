@@ -33,7 +33,7 @@ MEANINGS = {
 
 
 def gate_document(gate: Gate, layout: Layout) -> Document:
-    """The verdict, a table of the tasks, and what follows from it. Text has only the sentences, unless all is shown."""
+    """The verdict, tables of tasks and of the segments that lost most, and sentences. Short text has no tables."""
     tables = [_tasks(gate), *_lost(gate)] if layout.full or layout.paper else []
     return Document(
         [*tables, Paragraph([*_sentences(gate)])],
@@ -156,7 +156,7 @@ def _sentences(gate: Gate) -> Iterator[str]:
 
 
 def _power(gate: Gate) -> Iterator[str]:
-    """How likely it is to allow a system that does not differ, and what would make it likely."""
+    """How likely it is that a system without any difference is allowed, and what would make it likely."""
     weakest = gate.weakest
     if gate.allowed_if_equal is None or gate.needed_room is None or weakest is None or weakest.room is None:
         return
@@ -279,7 +279,7 @@ def _plain(text: str) -> str:
     return printable(text, keep="\n\t")
 
 
-# The size of the figure of a history, and the room at its edges.
+# The size of the figure of a history, and the width of its margins.
 WIDTH, HEIGHT, EDGE = 432, 160, 40
 
 

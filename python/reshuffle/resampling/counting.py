@@ -360,8 +360,8 @@ def _check_kind_of_wer(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
     punctuated = any(category(c).startswith("P") for c in set(references).difference(IN_TRANSCRIPTS))
     if not punctuated and (references.islower() or references.isupper()):
         warn(
-            "the references have no punctuation and one case, as transcripts of speech have, but WER tokenizes texts: "
-            "asr-wer counts the word error rate of speech recognition, as jiwer does"
+            "the references have no punctuation and only one case, like transcripts of speech, but WER tokenizes "
+            "texts: asr-wer counts the word error rate of speech recognition, as jiwer does"
         )
 
 

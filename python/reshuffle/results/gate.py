@@ -60,7 +60,7 @@ class GateTask:
     worse_pvalue: float
     worse_adjusted_pvalue: float
     better_pvalue: float | None
-    """That of whether the system is better; None unless it has to be."""
+    """The p-value of whether the system is better; None unless it has to be."""
     has_enough: bool
     """Whether there are enough segments or documents for a verdict."""
     is_shown: bool

@@ -129,7 +129,7 @@ def plan(options: Plan) -> StudyResult:
         settings = evolve(settings, alphas=(options.alpha,))
         options = evolve(options, difference=_by_label(options.difference, data))
         if options.looks is not None and not (options.difference and settings.alternative == "two-sided"):
-            raise InputError("looks (--looks) are planned for a difference, two-sided: add --difference METRIC=VALUE")
+            raise InputError("looks (--looks) need two-sided tests, and a difference: add --difference METRIC=VALUE")
         for test in settings.tests:
             check_test(test, settings.alternative, *(data.metrics if options.simulate else ()))
         n_simulations = _n_simulations(options, len(data.metrics)) * len(settings.tests)

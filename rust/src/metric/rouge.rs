@@ -157,7 +157,7 @@ impl Matched {
         self.common as f64 / self.reference.max(1) as f64
     }
 
-    /// F by the operations of `rouge_score`, whose last bit decides between references that are equally good.
+    /// F by the same operations as in `rouge_score`: its last bit decides between references that are equally good.
     fn for_choice(self) -> f64 {
         let (precision, recall) = (self.precision(), self.recall());
         if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 }

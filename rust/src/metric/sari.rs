@@ -60,7 +60,7 @@ impl Sari {
         self.deletion_precision && OPERATIONS[operation] == "delete"
     }
 
-    /// What an operation could have in common, for both sides together, and the factor of what it has.
+    /// The divisor of what both sides have in common under an operation, and the factor with which that is multiplied.
     fn denominator(&self, operation: usize, counts: &[i64]) -> (f64, f64) {
         match self.is_precise(operation) {
             true => (counts[1] as f64, 1.0),

@@ -205,7 +205,7 @@ impl Units for Words {
     }
 }
 
-/// The number of an ASCII character is its code and 1, and others are numbered from here.
+/// The number of an ASCII character is its code plus 1. Other characters are numbered from here.
 const OTHERS: Token = 129;
 
 #[derive(Default)]

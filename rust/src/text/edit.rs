@@ -74,7 +74,7 @@ impl Levenshtein {
         self.sweep(hypothesis, reference, distinct, stop, |_| ())
     }
 
-    /// [`Levenshtein::distance`], which passes every row of the first 64 columns on, then every row of the next.
+    /// [`Levenshtein::distance`], which passes every row to `keep`: all rows of the first 64 columns, then of the next 64.
     #[inline(always)]
     fn sweep(
         &mut self,

@@ -17,17 +17,17 @@ from .base import Cells, ScoreFormat, ScoreOptions
 from .lm_eval_samples import objects
 
 PASS_AT = "pass@"
-# EvalPlus: programs that pass its additional tests, too.
+# Begins the names of EvalPlus for pass@k with its additional tests.
 PLUS = "plus "
 OF_EVALPLUS = re.compile(r'\s*\{\s*"date"\s*:\s*"[^"]*"\s*,\s*"hash"\s*:')
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:
-    """The chance that at least one of k samples of a problem is correct, estimated from n of which c are.
+    """The chance that at least one of k samples is correct, estimated from n samples of a problem, of which c are.
 
-    1 − C(n − c, k)/C(n, k) ([Chen et al. 2021](https://arxiv.org/abs/2107.03374)), without large binomials. The pass@k
-    of a model is the mean over problems: pass these numbers to :class:`reshuffle.SegmentScores`. Problems are the
-    segments, never their samples.
+    That is 1 − C(n − c, k)/C(n, k) ([Chen et al. 2021](https://arxiv.org/abs/2107.03374)). The pass@k of a model is the
+    mean over problems: pass these numbers to :class:`reshuffle.SegmentScores`. Problems are the segments, never their
+    samples.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def pass_at_k(n: int, c: int, k: int) -> float:
     """
     n, c, k = check_integer("n", n, 1), check_integer("c", c, 0), check_integer("k", k, 1)
     if c > n or k > n:
-        raise InputError(f"expected at most n = {n:,} samples as c and k, got {c:,} and {k:,}")
+        raise InputError(f"expected c and k to be at most n = {n:,}, got {c:,} and {k:,}")
     # The ratio of binomials is the same with c and k exchanged, so the smaller one can be the number of factors.
     few, many = sorted((c, k))
     if few == 1:  # without the rounding error of the subtraction
@@ -61,7 +61,7 @@ def pass_at_k(n: int, c: int, k: int) -> float:
 
 
 class Problems(NamedTuple):
-    """The line of each problem, its number of samples, and how many of them pass: its tests, and those of EvalPlus."""
+    """The line of each problem, its number of samples, and how many of them pass its tests, and those of EvalPlus."""
 
     source: Source
     counts: Mapping[str, tuple[int, int, Mapping[str, int]]]

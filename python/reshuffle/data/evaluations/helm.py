@@ -16,7 +16,7 @@ FILE = "per_instance_stats.json"
 
 
 class Instances(NamedTuple):
-    """The means of each instance and trial, by name of the statistic."""
+    """The means of each instance and trial, by the name of the statistic."""
 
     source: Source
     stats: Sequence[tuple[str, Mapping[str, float]]]
@@ -28,14 +28,14 @@ def names(file: Instances, options: ScoreOptions) -> tuple[list[str], bool]:
 
 
 def read(file: Instances, metric: str, options: ScoreOptions) -> Cells:
-    """See :class:`ScoreFormat`. The system is the folder of the run; several trials of an instance have a mean."""
+    """See :class:`ScoreFormat`. The system is the folder of the run. Trials of an instance are averaged."""
     system = Path(file.source.file).resolve().parent.name
     records = [Record(system, instance, own.get(metric, math.nan), 1) for instance, own in file.stats]
     return joined_cells(metric, records)
 
 
 def _instances(source: Source) -> Instances:
-    """HELM 0.5: a list of instances, each with a list of statistics. Perturbed instances are others."""
+    """HELM 0.5: a list of instances, each with a list of statistics. A perturbed instance is one of its own."""
     try:
         found = [(_id(each), _means(each["stats"])) for each in json.loads(source.text())]
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):

@@ -13,7 +13,7 @@ from ._joined import Record, joined_cells
 from .base import Cells, ScoreFormat, ScoreOptions
 
 LINE = re.compile(r"(\S+)[ ]*\t(\S+)\t(\S+)")
-# In place of a query, before the mean over queries.
+# What is printed in place of a query, before the mean over queries.
 SUMMARY = "all"
 
 

@@ -1,4 +1,4 @@
-"""Input format of meeteval: the errors and words of each recording, which ``meeteval-wer`` writes per recording.
+"""Input format of meeteval: the errors and words of each recording, as ``meeteval-wer`` writes them per recording.
 
 The JSON is an object with an object for each recording. Recordings are sorted by their names, so that files of several
 systems agree.

@@ -14,7 +14,7 @@ Split = Callable[[str], "tuple[str, str] | None"]
 
 
 def speaker_of(utterance: str) -> tuple[str, str]:
-    """The speaker, which is the part before the last hyphen, and the rest. Without a hyphen it is a speaker of its own.
+    """The speaker (the part before the last hyphen) and the rest. An id without a hyphen is a speaker of its own.
 
     >>> speaker_of("anna-noisy-0012"), speaker_of("0012")
     (('anna-noisy', '0012'), ('0012', ''))

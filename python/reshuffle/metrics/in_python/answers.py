@@ -69,7 +69,7 @@ def _signature(options: Options) -> list[tuple[str, str]]:
 SQUAD = "D16-1264"
 EXACT = Spec(
     "exact",
-    "share of answers that equal a gold answer, normalized as by SQuAD: no case, punctuation and English articles",
+    "share of answers that equal a gold answer, normalized as by SQuAD: no case, punctuation or English articles",
     SQUAD,
     False,
     [],

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 Options = Mapping[str, Any]
 
-# Of so many labels, the formulas are within the length that the core allows.
+# With at most so many labels, formulas are within the length that the core allows.
 MOST_LABELS = 190
-# A name that is no function of formulas.
+# What names of columns begin with: without f, they are not the names of functions in formulas.
 FIRST_LETTERS = string.ascii_letters.replace("f", "")
 
 
@@ -44,20 +44,20 @@ class Spec(MetricSpec):
     """What is counted of a segment, for people."""
     count: Callable[[Texts, Options], Found]
     signature: Callable[[Options], list[tuple[str, str]]]
-    """What is in the signature: names and values."""
+    """The part of the signature for these options: names and values."""
     formula: Callable[[Sequence[str], Options], str] | None = None
     """The formula of sums, from the names of the counts; column i is called ``variable(i)`` there. None for a mean."""
     details: Callable[[Sequence[str], Sequence[int]], dict[str, float]] = lambda columns, totals: {}
-    """What else a report shows of the score, from the names of the counts and their sums."""
+    """What a report shows beside the score, from the names of the counts and their sums."""
     uses_documents: bool = False
     """Whether the counts depend on the documents."""
     steps: float = 1.0
-    """For a mean: scores are rounded to multiples of 1/steps, so that sums are exact."""
+    """Scores of a mean are rounded to multiples of 1/steps, so that sums are exact."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """The counts of each system, (S, K), and the names of the K counts. Of a mean, the score of each segment, (S,)."""
+    """The names of the K counts, and the counts of each system, (S, K); for a mean, the score of each segment, (S,)."""
 
     columns: Sequence[str]
     counts: Mapping[str, NDArray[np.generic]]
@@ -65,7 +65,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Texts:
-    """What is counted: columns of references, outputs, and the id of each segment's document, if there are any."""
+    """What is counted: columns of references, outputs, and the id of each segment's document, if it has one."""
 
     metric: str
     references: Sequence[Sequence[str | None]]
@@ -99,7 +99,7 @@ class Texts:
         return [line for line in self.references[0] if line is not None]
 
     def check_labels(self, labels: Sequence[str]) -> None:
-        """Raise :class:`InputError` for more different labels than can be counted, which may be no labels."""
+        """Raise :class:`InputError` for more different labels than can be counted: perhaps the lines are no labels."""
         if len(labels) > MOST_LABELS:
             raise InputError(
                 f"{self.metric}: expected at most {MOST_LABELS} different labels, got {len(labels):,}, such as "

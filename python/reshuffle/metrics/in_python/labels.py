@@ -49,7 +49,7 @@ def _accuracy(texts: Texts, options: Options) -> Found:
 
 
 def _micro(texts: Texts, options: Options) -> Found:
-    """Correct, predicted and gold labels, but for the one that is left out."""
+    """Correct, predicted and gold labels, without the one that is left out."""
     import numpy as np
 
     without = options["without"]
@@ -89,7 +89,7 @@ def macro_details(columns: Sequence[str], totals: Sequence[int]) -> dict[str, fl
 
 
 def macro_formula(columns: Sequence[str], options: Options) -> str:
-    """The mean of F1 over the classes that occur, of sums as :func:`by_class` names them."""
+    """The mean of F1 over the classes that occur, from sums as :func:`by_class` names them."""
     names = [variable(i) for i in range(len(columns))]
     classes = list(zip(names[::3], names[1::3], names[2::3], strict=True))
     scores = ",".join(f"{correct}/({predicted}+{gold})" for correct, predicted, gold in classes)
@@ -172,7 +172,7 @@ ACCURACY = Spec(
 )
 MICRO_F1 = Spec(
     "micro-f1",
-    "F1 of all labels together; without a label that is left out it is the accuracy",
+    "F1 of all labels together, which is the accuracy unless a label is left out",
     "",
     False,
     [WITHOUT],

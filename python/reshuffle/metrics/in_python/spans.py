@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# First and last token of the sentence, and type; and the same after the line where the span begins.
+# A span: its first and last token in the sentence, and its type. A placed span: the line where it begins, and the same.
 Span = tuple[int, int, str]
 Placed = tuple[int, int, int, str]
-# The letters of tags; in mode strict only the first three.
+# The letters that begin tags; in mode strict only the first three.
 LETTERS = "OBIES"
 MODE = OptionSpec(
     "mode",
@@ -42,7 +42,7 @@ AVERAGE = OptionSpec(
 
 
 def spans_of(tags: Sequence[str], strict: bool = False) -> list[Span]:
-    """The spans of a sentence. :class:`ValueError` for a tag that is none.
+    """The spans of a sentence. :class:`ValueError` for what is not a tag.
 
     >>> spans_of(["B-PER", "I-PER", "O", "I-LOC"]), spans_of(["B-PER", "I-PER", "O", "I-LOC"], strict=True)
     ([(0, 1, 'PER'), (3, 3, 'LOC')], [(0, 1, 'PER')])
@@ -64,7 +64,7 @@ def spans_of(tags: Sequence[str], strict: bool = False) -> list[Span]:
 
 
 def _sentences(texts: Texts) -> list[range] | None:
-    """The lines of each sentence, which are those of a document; None if each line is a sentence."""
+    """The lines of each sentence, where each document is one; None if each line is a sentence."""
     if any(" " in line.strip() or "\t" in line.strip() for line in texts.only_reference):
         return None
     if texts.documents is None:
