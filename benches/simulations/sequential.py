@@ -3,7 +3,7 @@
     python -m benches.simulations.sequential --help
 
 Each stream of differences is looked at by the methods of ``reshuffle watch``, as that does. Beside them stand a z-test
-after every unit from the 50th on (``naive``), and one z-test at the end (``once``). ``nights`` are a corpus metric:
+after every unit from the 51st on (``naive``), and one at the end (``once``). ``nights`` are a corpus metric:
 BLEU of outputs that are swapped with probability ½, or real, as segments arrive.
 """
 

@@ -34,7 +34,8 @@ def _list(kind: Kind, entries: Sequence[Entry]) -> Section:
 
 def _options(entry: Entry) -> Section:
     """The options of a metric, a row each."""
-    return f"{entry.name}: {entry.about} ({entry.source})", OPTIONS, [list(row) for row in entry.options]
+    source = f" ({entry.source})" if entry.source else ""
+    return f"{entry.name}: {entry.about}{source}", OPTIONS, [list(row) for row in entry.options]
 
 
 def _facts(entry: Entry) -> Iterable[tuple[str, str]]:

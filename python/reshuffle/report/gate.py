@@ -22,13 +22,14 @@ from .page import STUDY_SCRIPTS
 
 # The most tasks that a sentence lists.
 MOST_LISTED = 3
+# "About": tests hold their levels only nearly, with few units up to .08 at .05 (docs/statistics/gate.md).
 MEANINGS = {
-    "non-inferior": "In one run, a system that is worse by a margin is allowed with probability {alpha} at most, and "
-    "one that is no worse is rejected with probability {alpha} at most.",
-    "superior": "In one run, a system that is no better under a primary metric, or worse by a margin, is allowed with "
-    "probability {alpha} at most, and one that is no worse is rejected with probability {alpha} at most.",
-    "no-regression": "In one run, a system that is no worse is rejected with probability {alpha} at most. How often a "
-    "worse one is allowed is not bounded.",
+    "non-inferior": "In one run, the probability is about {alpha} at most that a system that is worse by a margin is "
+    "allowed, or that one that is no worse is rejected.",
+    "superior": "In one run, the probability is about {alpha} at most that a system that is no better under a primary "
+    "metric, or worse by a margin, is allowed, or that one that is no worse is rejected.",
+    "no-regression": "In one run, the probability is about {alpha} at most that a system that is no worse is rejected. "
+    "How often a worse one is allowed is not bounded.",
 }
 
 
