@@ -1,10 +1,11 @@
-"""Measure how often tests of the word error rate with speakers as units reject at .05 although nothing differs.
+"""Measure how often tests with speakers or passages as units reject at .05 although nothing differs.
 
     python -m benches.simulations.speakers --help
 
-Speakers have error rates about 10%, whose log-odds vary with a standard deviation of 0.8, and both systems have further
-errors of their own with some speakers. Rates of the systems over all speakers are equal. ``default`` is what a
-comparison does without ``test``: ``ar`` if fewer than 30 speakers differ, else ``bootstrap-both``.
+Speakers have word error rates about 10%, passages have questions of which about 30% are answered wrong: both are ratios
+of sums. The log-odds of the rates vary with a standard deviation of 0.8, and both systems have further errors of their
+own with some speakers or passages. Rates of the systems over all of them are equal. ``default`` is what a comparison
+does without ``test``: ``ar`` if fewer than 30 units differ, else ``bootstrap-both``.
 """
 
 from __future__ import annotations
@@ -25,32 +26,39 @@ from reshuffle.settings import Resampling, Units
 from .blocks import plan_of
 
 TESTS = ("ar", "bootstrap-both", "default")
-SPEAKERS = (10, 20, 30, 40)
-ALPHA, RATE, SPREAD, WORDS = 0.05, 0.1, 0.8, 150
+UNITS = (10, 20, 30, 40)
+ALPHA, SPREAD = 0.05, 0.8
 
 
 class Population(NamedTuple):
-    """How the systems depend on the speaker, in log-odds, and whether few speakers have most words."""
+    """How the systems depend on the unit, in log-odds, and whether few units have most words or questions."""
 
     name: str
     own: tuple[float, float]
     unequal: bool
+    rate: float = 0.1
+    words: int = 150
+    fewest: int = 10
+    """How many words every unit has at least, if their numbers differ."""
 
 
 POPULATIONS = (
     Population("as many words each", (0.3, 0.3), False),
     Population("words differ", (0.3, 0.3), True),
     Population("words differ, one system depends on the speaker", (0.8, 0.0), True),
+    Population("10 questions each", (0.3, 0.3), False, 0.3, 10),
+    Population("questions differ", (0.3, 0.3), True, 0.3, 10, 1),
+    Population("questions differ, one system depends on the passage", (0.8, 0.0), True, 0.3, 10, 1),
 )
 
 
-def sample(rng: np.random.Generator, population: Population, simulations: int, speakers: int) -> Array:
-    """Errors and words of each speaker: (2, simulations, speakers, 2)."""
-    shape = simulations, speakers
-    words = np.full(shape, WORDS)
+def sample(rng: np.random.Generator, population: Population, simulations: int, units: int) -> Array:
+    """Errors and words of each unit: (2, simulations, units, 2)."""
+    shape = simulations, units
+    words = np.full(shape, population.words)
     if population.unequal:
-        words = rng.geometric(1 / WORDS, shape) + 10
-    easy = np.log(RATE / (1 - RATE)) + SPREAD * rng.normal(size=shape)
+        words = rng.geometric(1 / population.words, shape) + population.fewest
+    easy = np.log(population.rate / (1 - population.rate)) + SPREAD * rng.normal(size=shape)
     nodes, weights = np.polynomial.hermite_e.hermegauss(21)
 
     def odds(logits: Array) -> Array:
@@ -60,7 +68,7 @@ def sample(rng: np.random.Generator, population: Population, simulations: int, s
     for own, most in ((own, max(population.own)) for own in population.own):
         if own == most:
             rates = odds(easy + own * rng.normal(size=shape))
-        else:  # the mean rate of the other system on this speaker
+        else:  # the mean rate of the other system on this unit
             rates = odds(easy[..., None] + most * nodes) @ (weights / weights.sum())
         systems.append(np.stack([rng.binomial(words, rates), words], axis=-1))
     return np.stack(systems)
@@ -88,15 +96,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     error = np.sqrt(ALPHA * (1 - ALPHA) / given.simulations)
     print(f"{given.simulations} simulations, R = {given.n_resamples}; standard error {error:.4f}")
-    print(f"| population | speakers | {' | '.join(TESTS)} |")
+    print(f"| population | units | {' | '.join(TESTS)} |")
     print(f"|---|---|{'---|' * len(TESTS)}")
     for number, population in enumerate(POPULATIONS):
-        for speakers in SPEAKERS:
-            rng = np.random.default_rng([number, speakers])
-            a, b = sample(rng, population, given.simulations, speakers)
+        for units in UNITS:
+            rng = np.random.default_rng([number, units])
+            a, b = sample(rng, population, given.simulations, units)
             found = rejections(a, b, rng.integers(1 << 63, size=given.simulations), given.n_resamples)
             cells = " | ".join(f"{found[test]:.3f}" for test in TESTS)
-            print(f"| {population.name} | {speakers} | {cells} |", flush=True)
+            print(f"| {population.name} | {units} | {cells} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
+import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -78,15 +78,17 @@ def _warn_of_characters(core: _core.Metric) -> None:
         )
 
 
-# Letters outside ASCII; the share of them from which ROUGE warns, and the number of texts in which it counts them.
-OTHER_LETTERS, MANY_LETTERS, TEXTS_READ = re.compile(r"[^\W\d_\x00-\x7f]"), 0.005, 1_000
+# The share of letters outside ASCII from which ROUGE warns, and the number of texts in which it counts them.
+MANY_LETTERS, TEXTS_READ = 0.005, 1_000
 
 
 def _warn_of_other_letters(references: References) -> None:
     """Warn that ROUGE drops letters outside a–z, if there are more than in a few names and loanwords."""
-    lines = [line for column in references for line in column[:TEXTS_READ] if isinstance(line, str)]
-    others = sum(len(OTHER_LETTERS.findall(line)) for line in lines if not line.isascii())
-    ascii_letters = len(re.findall("[A-Za-z]", "".join(lines))) if others else 0
+    text = "".join(line for column in references for line in column[:TEXTS_READ] if isinstance(line, str))
+    # Deleting bytes is a hundred times faster than a regular expression.
+    data = text.encode("utf-8", "surrogatepass")
+    ascii_letters = len(data) - len(data.translate(None, string.ascii_letters.encode()))
+    others = sum(map(str.isalpha, data.translate(None, bytes(range(128))).decode("utf-8", "surrogatepass")))
     if others > MANY_LETTERS * (others + ascii_letters):
         share = 100 * others / (others + ascii_letters)
         warn(
