@@ -14,7 +14,9 @@ use proptest::strategy::Union;
 
 use super::with_run;
 use reshuffle::Result;
-use reshuffle::metric::{self, File, Kind as OptionKind, METRICS, MetricSpec, OptionSpec, Resource, Value};
+use reshuffle::metric::{
+    self, Expression, File, Formula, Kind as OptionKind, METRICS, MetricSpec, OptionSpec, Resource, Value,
+};
 use reshuffle::pool::Stop;
 use reshuffle::resample::reduce::{self, AnyReduction, run_all};
 use reshuffle::resample::{Alternative, Kind, Plan, Resampler, Sample};
@@ -184,6 +186,13 @@ const COMET: &[&str] = &[
     r#"{"a": [{"COMET": 0.25}]}"#,
 ];
 
+const FORMULAS: &[&str] = &[
+    "100 * edits / chars",
+    "where(hits >= 1, log(hits / `a b`), -2 ** -1) + max(edits, 0.5e1)",
+    "f_beta(hits, edits, chars, 2) + macro_f(hits, edits, chars, hits, chars, edits)",
+    "perplexity(edits, chars) ^ 2 - sqrt(abs(mean(hits)))",
+];
+
 const KBEST: &[&str] = &[
     "0 ||| a b ||| 1 2\n0 ||| b ||| 3 4\n1 ||| a ||| 5 6\n",
     "0 ||| a b ||| lm= -1.5 s_a= 2 d= 0 1 ||| -7 ||| 0=0 1=1 ||| 0-0 1-1\n0 ||| b ||| lm= 3 d= 4 5 ||| 1 ||| 0-1=0-0 ||| 0-0\n",
@@ -325,6 +334,19 @@ proptest! {
     fn tokenizers(line in text(LINES)) {
         for tokenizer in TOKENIZERS {
             tokenizer.tokenize(&line, &mut |token| assert!(!token.is_empty(), "{}", tokenizer.name()));
+        }
+    }
+
+    #[test]
+    fn formulas(formula in text(FORMULAS), totals in prop::collection::vec(number(), 1..9)) {
+        let columns = ["edits", "chars", "hits", "a b", "segments"].map(|name| (name.to_owned(), 1.0));
+        if let Ok(formula) = Expression::new("metric".into(), &formula, &columns, true) {
+            let width = formula.width();
+            let totals: Vec<i64> = totals.into_iter().cycle().take(2 * width).collect();
+            let (mut scores, mut slopes) = ([0.0; 2], vec![0.0; 2 * width]);
+            formula.scores(&totals, &mut scores);
+            formula.gradients(&totals, &scores, &mut slopes);
+            assert!(scores.iter().all(|score| score.is_nan() || score.is_finite()), "{:?}", scores);
         }
     }
 
