@@ -13,7 +13,7 @@ from ..errors import InputError, printable
 from ..options.comparisons import CompareSets, Score
 from ..options.declare import call, options_of
 from ..options.display import ComparisonDisplay, Display
-from ..options.files import FlipFiles, SetFiles, Unstratified
+from ..options.files import FlipFiles, SetFiles, WatchFiles
 from ..options.flips import FlipOptions
 from ..options.watch import WatchOptions
 from .command import Command
@@ -298,7 +298,8 @@ def watch_command(reference: str | None, systems: tuple[str, ...], **options: An
     """Test while data arrive, however often you look.
 
     Give all segments so far, in the order in which they came, as often as you like. The probability of any wrong
-    verdict is at most --alpha over all looks together, which 'reshuffle compare' cannot promise.
+    verdict is at most --alpha (for corpus metrics about that) over all looks together, which 'reshuffle compare' cannot
+    promise.
     """
     from ..watch import watch
     from .inputs.sets import given_files
@@ -308,10 +309,11 @@ def watch_command(reference: str | None, systems: tuple[str, ...], **options: An
 
     reports, layout = chosen_output(options)
     chosen = made(WatchOptions, given_values(WatchOptions, options))
-    files = given_files(Unstratified, options, reference, systems)
+    files = given_files(WatchFiles, options, reference, systems)
     if files.strata is not None:
         raise InputError("--strata does not apply to watch: leave it out")
     test_set = Input.checked(files, least=2, threads=chosen.threads)
+    _check_no_source(test_set)
     with destination(reports, test_set.paths, layout) as write:
         found = test_set.read()
         given: dict[str, Any] = {

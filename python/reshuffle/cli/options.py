@@ -12,7 +12,7 @@ from ..errors import either
 from ..options.comparisons import CompareSets, Score
 from ..options.declare import options_of
 from ..options.display import ComparisonDisplay, Display
-from ..options.files import FlipFiles, SetFiles, Sets, Unstratified
+from ..options.files import FlipFiles, SetFiles, Sets, WatchFiles
 from ..options.flips import FlipOptions
 from ..options.watch import WatchOptions
 from .command import option
@@ -143,7 +143,7 @@ TABLE = (option("Output", "--table", metavar="NAME", help="With csv: the table t
 
 watch_options = with_texts(
     "BASELINE SYS...",
-    file_options(Unstratified),
+    file_options(WatchFiles),
     METRICS,
     declared_options(WatchOptions),
     TABLE,

@@ -168,6 +168,16 @@ class Unstratified(SetFiles):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
+class WatchFiles(Unstratified):
+    """The files of :func:`reshuffle.watch`."""
+
+    documents: Annotated[
+        DocumentFile, Doc("Document ids (FILE#NAME, a column of REF, text, mteval): documents are the units.")
+    ] = None
+    source: Annotated[File | None, Flag(metavar="FILE"), Doc("The source text, for sari.")] = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
 class FlipFiles(Unstratified):
     """The files of :func:`reshuffle.flips`."""
 

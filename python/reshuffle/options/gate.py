@@ -173,7 +173,7 @@ class GatedFiles(SetFiles):
     """The files of a test set of a gate."""
 
     references: Annotated[References, Doc("The references; --refs takes all files up to the next option.")] = ()
-    source: Annotated[str | None, Flag(hidden=True), Doc("Not used by gates.")] = None
+    source: Annotated[str | None, Flag(metavar="FILE"), Doc("The source text, for sari.")] = None
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
