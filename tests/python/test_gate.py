@@ -391,6 +391,11 @@ def test_a_configuration_has_margins_and_options_replace_its_keys(
         command("baseline.txt tuned.txt --ref ref.txt --config gate.toml")
 
 
+def test_a_source_that_nothing_reads_is_refused(folder: Path) -> None:
+    with pytest.raises(InputError, match="--source is for reports of compare with texts, and for sari"):
+        command("baseline.txt tuned.txt --ref ref.txt --source ref.txt --margin bleu=2")
+
+
 def test_the_help_fits_a_screen(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     run(["gate", "--help"])

@@ -32,7 +32,6 @@ from .params import FLAGS, Name, option
 
 if TYPE_CHECKING:
     from ..results import Comparison, SetComparison
-    from .inputs.test_set import Input
 
 # A command imports what it runs in its body: --help and completion should not wait for numpy.
 
@@ -196,7 +195,7 @@ def score_command(
     levels = Levels.for_intervals(interval, confidence_level, names=FLAGS)
     files = given_files(SetFiles, options, reference, systems)
     test_set = Input.checked(files, least=1, threads=wanted.threads)
-    _check_no_source(test_set)
+    test_set.check_source()
     known, default = (types.SegmentFormat, "tsv") if segments else (types.Format, "text")
     _check_score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
     reports = Reports.chosen(fmt, outputs, get_args(known), default)
@@ -222,11 +221,6 @@ def score_command(
         write(result)
     if segments:  # tsv and jsonl have no place for it
         click.echo(f"Signature: {printable(result.signature)}", err=True)
-
-
-def _check_no_source(test_set: Input) -> None:
-    if test_set.files.source is not None and not any(m.reads_sources for m in test_set.metrics):
-        raise InputError("--source is for reports of compare with texts, and for sari: leave it out")
 
 
 def _check_no_ids(files: SetFiles, documents_matter: bool) -> None:
@@ -275,7 +269,7 @@ def flips_command(
     chosen = made(FlipOptions, given_values(FlipOptions, options))
     files = given_files(FlipFiles, options, reference, systems)
     test_set = Input.checked(files, least=2, threads=chosen.threads)
-    _check_no_source(test_set)
+    test_set.check_source()
     if files.strata is not None:
         raise InputError("--strata does not apply to flips: leave it out")
     if len(test_set.known_metrics) + len(files.numbers) != 1:
@@ -313,7 +307,7 @@ def watch_command(reference: str | None, systems: tuple[str, ...], **options: An
     if files.strata is not None:
         raise InputError("--strata does not apply to watch: leave it out")
     test_set = Input.checked(files, least=2, threads=chosen.threads)
-    _check_no_source(test_set)
+    test_set.check_source()
     with destination(reports, test_set.paths, layout) as write:
         found = test_set.read()
         given: dict[str, Any] = {

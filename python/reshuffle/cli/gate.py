@@ -94,6 +94,8 @@ def gate_command(
     values = _with_config(files.config, given_values(GateOptions, options), options)
     chosen = made(GateOptions, values)
     inputs = Inputs.from_options(*_positional(systems, options), options, chosen.threads)
+    if inputs.is_one:  # manifests may also be for compare
+        inputs.sets[""].check_source()
     others = [path for path in (files.config, chosen.history) if path is not None]
     with (
         destination(reports, [*inputs.paths, *others], Layout(page=files.page)) as write,

@@ -114,6 +114,11 @@ class Input:
         """The names of the systems."""
         return list(self.made or self.systems)
 
+    def check_source(self) -> None:
+        """Raise :class:`InputError` for a source text that no metric reads, where texts are not shown."""
+        if self.files.source is not None and not any(m.reads_sources for m in self.metrics):
+            raise InputError("--source is for reports of compare with texts, and for sari: leave it out")
+
     def system(self, name: str | None) -> str | None:
         """The name of a system, from its name or its file."""
         if name is None or name in self.names:
