@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from annotated_types import Gt, Lt, MinLen
+from annotated_types import MinLen
 from attrs import field, frozen
 from typing_extensions import Doc
 
@@ -16,7 +16,7 @@ from ..errors import InputError, quoted
 from .comparisons import Resampled, Stratified, Texts
 from .declare import Flag, Kind, Options, Reads, several
 from .files import References, SetFiles
-from .groups import PYTHON
+from .groups import PYTHON, FixedLevel
 
 if TYPE_CHECKING:
     import os
@@ -126,10 +126,7 @@ class Gated(Options):
         Doc("For superior: the metrics under which NEW has to be better. They need no margin."),
     ] = field(default=(), converter=names)
     alpha: Annotated[
-        float,
-        Gt(0),
-        Lt(1),
-        Flag(metavar="LEVEL"),
+        FixedLevel,
         Doc("The largest probability of each kind of wrong verdict, in one run."),
     ] = 0.05
 

@@ -128,6 +128,8 @@ Progress = Annotated[
 
 # What several records declare, some of them with another text or default.
 Level = Annotated[float | None, Gt(0), Lt(1)]
+# A significance level that always has a value.
+FixedLevel = Annotated[float, Gt(0), Lt(1), Flag(metavar="LEVEL")]
 ConfidenceLevel = Annotated[
     Level, Flag(("--confidence",), "LEVEL"), Doc("Confidence level of the intervals. By default 0.95.")
 ]

@@ -19,6 +19,7 @@ from .groups import (
     Alternative,
     Checkpointed,
     Computed,
+    FixedLevel,
     IdsOfDocuments,
     Inputs,
     Resamples,
@@ -396,7 +397,7 @@ class Planned(Options):
             the size of the data."""
         ),
     ] = field(default=None, converter=optional(whole_numbers))
-    alpha: Annotated[float, Gt(0), Lt(1), Flag(metavar="LEVEL"), Doc("Significance level of a family of tests.")] = 0.05
+    alpha: Annotated[FixedLevel, Doc("Significance level of a family of tests.")] = 0.05
     alternative: Annotated[
         types.Alternative | str,
         Doc(

@@ -4,7 +4,7 @@
 
 from typing import Annotated, ClassVar
 
-from annotated_types import Ge, Gt, Lt
+from annotated_types import Ge
 from attrs import field, frozen
 from attrs.converters import optional
 from typing_extensions import Doc
@@ -14,7 +14,7 @@ from ..errors import InputError
 from .comparisons import Watched
 from .declare import Flag, Kind, Options
 from .flips import finite
-from .groups import SYSTEM_OR_FILE, IdsOfDocuments, Inputs
+from .groups import SYSTEM_OR_FILE, FixedLevel, IdsOfDocuments, Inputs
 
 
 def bounds(value: tuple[float, float]) -> tuple[float, float]:
@@ -53,10 +53,7 @@ class Looking(Options):
         Doc("The lowest and the highest possible score of a segment, such as 0 and 1. Needed by betting."),
     ] = field(default=None, converter=optional(bounds))
     alpha: Annotated[
-        float,
-        Gt(0),
-        Lt(1),
-        Flag(metavar="LEVEL"),
+        FixedLevel,
         Doc("The largest probability of any wrong verdict, over all looks. All pairs and metrics share it equally."),
     ] = 0.05
     first_look: Annotated[

@@ -25,6 +25,10 @@ class LostSegment:
     """
 
 
+def _task_name(metric: str, test_set: str) -> str:
+    return f"{metric} on {test_set}" if test_set else metric
+
+
 @documented
 @dataclass(frozen=True, slots=True)
 class GateTask:
@@ -81,7 +85,7 @@ class GateTask:
     @property
     def name(self) -> str:
         """The name of the task in reports."""
-        return f"{self.metric} on {self.test_set}" if self.test_set else self.metric
+        return _task_name(self.metric, self.test_set)
 
     @property
     def is_primary(self) -> bool:
@@ -131,7 +135,7 @@ class PastTask:
     @property
     def name(self) -> str:
         """The name of the task in reports."""
-        return f"{self.metric} on {self.test_set}" if self.test_set else self.metric
+        return _task_name(self.metric, self.test_set)
 
 
 @documented
