@@ -263,7 +263,8 @@ def _asymptotic(hypothesis: Hypothesis) -> Path:
     at = _first(p <= hypothesis.alpha)
     decided_at = None if at is None else int(taken[at])
     shown = np.isin(taken, _with(_spread(n, first), decided_at))
-    low, high = np.maximum.accumulate(differences - radii), np.minimum.accumulate(differences + radii)
+    # Not the intersection over looks: where the difference drifts, that need not contain the estimate.
+    low, high = differences - radii, differences + radii
     return Path(taken[shown], differences[shown], low[shown], high[shown], p[shown], z[shown], decided_at=decided_at)
 
 
@@ -279,7 +280,7 @@ def _planned(hypothesis: Hypothesis) -> Path:
     limits = sequential.boundaries(options.method, shares, hypothesis.alpha)[: len(taken)]
     z = differences / errors
     at = _first(np.abs(z) >= limits)
-    ends = np.maximum.accumulate(differences - limits * errors), np.minimum.accumulate(differences + limits * errors)
+    ends = differences - limits * errors, differences + limits * errors
     return Path(taken, differences, *ends, None, z, limits, None if at is None else int(taken[at]))
 
 

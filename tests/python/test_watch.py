@@ -305,6 +305,19 @@ def test_one_system() -> None:
         watch(metrics=SegmentScores("score", {"a": [0, 1]}), method="sign")
 
 
+def test_a_difference_that_drifts_is_said() -> None:
+    drifting = np.concatenate([stream(1, 1000, 0.3, 0.6), stream(2, 3000, -0.5, 0.6)])
+    bet = watch(metrics=scores(drifting), bounds=(0, 1))
+    assert "new − old is outside its sequence: the difference changes as data arrive" in " ".join(str(bet).split())
+    for name in ("asymptotic", "pocock"):
+        verdict = only(
+            watch(metrics=scores(drifting), **METHODS[name] | ({"planned": 4000} if name == "pocock" else {}))
+        )
+        assert verdict.low is not None
+        assert verdict.high is not None
+        assert verdict.low <= verdict.difference <= verdict.high
+
+
 def test_documents_are_units() -> None:
     ids = np.repeat(np.arange(60), 10).tolist()
     result = watch(metrics=scores(stream(9, 600, 0.2)), documents=ids, first_look=20)

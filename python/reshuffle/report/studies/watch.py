@@ -109,6 +109,12 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield f"Each of the {n} differences is tested at level {number(plan['alpha'])}/{n}, so that this holds for all."
     if plan["method"] == "asymptotic" and plan["units"] < plan["first_look"]:
         yield f"The first look is after {counted(plan['first_look'], plan['unit'])}; before it nothing is tested."
+    for each in _verdicts(study):
+        if each.low is not None and each.high is not None and not each.low <= each.difference <= each.high:
+            yield (
+                f"{each.metric}: {each.system} − {each.baseline} is outside its sequence: the difference changes as "
+                "data arrive, so the error rate does not hold."
+            )
     if plan["planned"] is not None:
         yield f"{plan['looks']} looks are planned, the last one after {counted(plan['planned'], plan['unit'])}."
     yield (
