@@ -15,7 +15,7 @@ from . import _core, signature
 from .comparing import data_and_units
 from .errors import InputError
 from .inference import sequential
-from .inference.estimates import MEANS, SUMS, check_kind
+from .inference.estimates import MEANS, check_kind
 from .inference.hypotheses import pairs_of
 from .inference.sequential import PLANNED, Looks
 from .inference.steps import counting_steps
@@ -24,9 +24,9 @@ from .metrics.base import Scores
 from .options.declare import called_with
 from .options.watch import WatchOptions
 from .progress import reported
-from .resampling import CountSample, Sample
+from .resampling import CountSample
 from .resampling.counting import Data
-from .resampling.incomplete import IncompleteSample
+from .resampling.incomplete import complete_counts
 from .resampling.linear import gradient, rows_of, slopes_of
 from .resampling.units import Documents
 from .results import UsedMetric
@@ -82,22 +82,11 @@ def watch(options: WatchOptions) -> StudyResult:
         resampling = Resampling(threads=options.threads, progress=watched)
         if watched is not None:
             watched.plan(counting_steps(data, len(data.names)))
-        samples = [_complete(sample) for sample in data.count(data.names, resampling)]
+        samples = [complete_counts(sample, "watch") for sample in data.count(data.names, resampling)]
         if units.documents is not None:
             grouping = Documents.from_ids(units.documents, data.n_segments)
             samples = [sample.by_document(grouping) for sample in samples]
         return _watched(data, samples, _resolved(options, data, samples[0]))
-
-
-def _complete(sample: Sample) -> CountSample:
-    """The counts of all systems; :class:`InputError` if there are none, or some are missing."""
-    check_kind("watch", SUMS, [sample.metric], ["compare"])
-    if isinstance(sample, IncompleteSample):
-        raise InputError(
-            f"watch needs the scores of all systems on each segment, but {sample.metric.name} lacks some: leave out "
-            "the segments without scores"
-        )
-    return sample.with_counts()
 
 
 def _resolved(options: WatchOptions, data: Data, sample: CountSample) -> WatchOptions:

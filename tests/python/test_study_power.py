@@ -475,7 +475,7 @@ def test_bad_input_of_sensitivity() -> None:
     with pytest.raises(InputError, match="effects"):
         sensitivity(["a", "b"], {"x": ["a", "c"], "y": ["b", "d"]}, effects=2)
     function = reshuffle.CorpusFunction("f", lambda hypotheses, references: float(len(hypotheses)))
-    with pytest.raises(InputError, match="studies need counts"):
+    with pytest.raises(InputError, match="a study needs counts"):
         sensitivity(["a", "b"], {"x": ["a", "c"], "y": ["b", "d"]}, [function, "bleu"])
     pairs = SegmentScores("one", {"a": [1.0, 2.0], "b": [1.0, 2.0]}), SegmentScores("two", {"a": [1, 2], "b": [2, 4]})
     study = sensitivity(metrics=pairs, tests="ar", effects=0.5, alphas=0.5, simulations=4, n_resamples=9)

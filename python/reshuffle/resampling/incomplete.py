@@ -18,7 +18,7 @@ from ..lazy import lazy
 from ..metrics.base import Counts, Scores
 from ..metrics.precomputed import SegmentScores
 from ..results import Exchangeability
-from .samples import CountSample, NativeSample, Pairs
+from .samples import CountSample, NativeSample, Pairs, Sample
 from .units import Documents, Strata, document_effect, paired_influence
 
 # A draw of S units has none of a given n units with a probability of at most exp(-n), so only rows with fewer units
@@ -147,3 +147,15 @@ class IncompleteSample(NativeSample):
         numbers = self.counts_by_stratum[:, :, 1:]
         rows = np.flatnonzero((numbers[:, :, 0] > 0).sum(axis=1) < FEW_UNITS)
         return rows.tolist(), numbers[rows]
+
+
+def complete_counts(sample: Sample, user: str) -> CountSample:
+    """The counts of all systems, for ``user``; :class:`InputError` if there are none, or some are missing."""
+    if not isinstance(sample, CountSample):
+        raise InputError(f"{user} needs counts, but {sample.metric.name} is a function of texts: leave it out")
+    if isinstance(sample, IncompleteSample):
+        raise InputError(
+            f"{user} needs the scores of all systems on each segment, but {sample.metric.name} lacks some: leave out "
+            "the segments without scores"
+        )
+    return sample.with_counts()

@@ -12,9 +12,9 @@ from ..errors import InputError
 from ..inference.hypotheses import pairs_of
 from ..inference.steps import Step, counting_steps
 from ..metrics.base import Counts, Metric
-from ..resampling import CountSample, Pairs
+from ..resampling import Pairs
 from ..resampling.counting import Data
-from ..resampling.incomplete import IncompleteSample
+from ..resampling.incomplete import complete_counts
 from ..resampling.units import Documents
 from ..results import UsedMetric
 from ..settings import Resampling, Units
@@ -44,19 +44,10 @@ class Material:
         """
         if resampling.progress is not None:
             resampling.progress.plan([*counting_steps(data, len(data.names)), *others])
-        samples = data.count(data.names, resampling)
-        for sample in samples:
-            if not isinstance(sample, CountSample):
-                raise InputError(f"studies need counts, but {sample.metric.name} is a function of texts: leave it out")
-            if isinstance(sample, IncompleteSample):
-                raise InputError(
-                    f"studies need the scores of all systems on each segment, but {sample.metric.name} lacks some: "
-                    "leave out the segments without scores"
-                )
+        counted = [complete_counts(sample, "a study") for sample in data.count(data.names, resampling)]
         documents = None
         if units.documents is not None:
             documents = Documents.from_ids(units.documents, data.n_segments).index.astype(np.uint32)
-        counted = [sample.with_counts() for sample in samples]
         return cls(data, data.names, [each.metric for each in counted], [each.counts for each in counted], documents)
 
     @property
