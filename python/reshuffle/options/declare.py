@@ -29,6 +29,7 @@ from annotated_types import Ge, Gt, Le, Lt, MinLen
 from typing_extensions import Doc
 
 from ..errors import InputError, quoted
+from ..lazy import lazy
 from ..validate import LARGEST, check_flag, check_integer, check_level, check_name, check_number, check_text
 
 P = ParamSpec("P")
@@ -116,7 +117,8 @@ NO_KEY = Trait("no key")
 OF_ALL_SETS = Trait("of all test sets")
 
 
-class Option(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class Option:
     """A declared option.
 
     Attributes
@@ -143,12 +145,12 @@ class Option(NamedTuple):
     title: str
     positional: bool
 
-    @property
+    @lazy
     def choices(self) -> tuple[str, ...]:
         """The names to choose from; empty if the value is no such name."""
         return tuple(dict.fromkeys(name for name in _names_in(self.element) if name not in self.excepted))
 
-    @property
+    @lazy
     def excepted(self) -> dict[str, str]:
         """The names that cannot be used here, and what an error says of them."""
         return {name: rule.reason for rule in self.rules if isinstance(rule, Except) for name in rule.names}
@@ -163,7 +165,7 @@ class Option(NamedTuple):
         """What a name to choose is a name of."""
         return self.kind.noun or (self.name[:-1] if self.several and self.name.endswith("s") else self.name)
 
-    @property
+    @lazy
     def takes_objects(self) -> bool:
         """Whether the value may also be an object that only Python has, instead of a name."""
         return any(get_origin(each) is not Literal and each is not str for each in get_args(self.element))
@@ -188,6 +190,17 @@ class Option(NamedTuple):
         """The type of number, if the value is one."""
         return self.element if self.element in (int, float) else None
 
+    @lazy
+    def limits(self) -> tuple[float | None, float | None, bool]:
+        """The smallest and the largest value, and whether both are excluded."""
+        low = next(
+            (getattr(rule, "ge", getattr(rule, "gt", None)) for rule in self.rules if isinstance(rule, Ge | Gt)), None
+        )
+        high = next(
+            (getattr(rule, "le", getattr(rule, "lt", None)) for rule in self.rules if isinstance(rule, Le | Lt)), None
+        )
+        return low, high, not any(isinstance(rule, Ge | Le) for rule in self.rules)
+
     def check(self, shown: str, value: Any) -> None:
         """Raise :class:`InputError`, with the name of the option as ``shown``, for a value that cannot be used."""
         if value is None and self.optional:
@@ -208,7 +221,7 @@ class Option(NamedTuple):
                 raise InputError(f"{shown}: {quoted(each)} is given twice: leave one out")
 
     def _check_one(self, shown: str, value: Any) -> None:
-        low, high, strict = _limits(self.rules)
+        low, high, strict = self.limits
         if self.number is int:
             check_integer(shown, value, -(2**63) if low is None else int(low), None if high is None else int(high))
         elif self.number is float and strict and (low, high) == (0, 1):
@@ -270,17 +283,6 @@ def _names_in(kind: Any) -> tuple[str, ...]:
     if get_origin(kind) in (Union, types.UnionType):
         return tuple(name for each in get_args(kind) for name in _names_in(each))
     return ()
-
-
-def _limits(rules: Sequence[Any]) -> tuple[float | None, float | None, bool]:
-    """The smallest and the largest value, and whether both are excluded."""
-    low: Any = next(
-        (getattr(rule, "ge", getattr(rule, "gt", None)) for rule in rules if isinstance(rule, Ge | Gt)), None
-    )
-    high: Any = next(
-        (getattr(rule, "le", getattr(rule, "lt", None)) for rule in rules if isinstance(rule, Le | Lt)), None
-    )
-    return low, high, not any(isinstance(rule, Ge | Le) for rule in rules)
 
 
 def options_of(record: Callable[..., Any]) -> dict[str, Option]:
