@@ -248,8 +248,8 @@ CatalogueFormat: TypeAlias = Literal["text", "json", "markdown"]
 """:data:`reshuffle.cli.listing.CATALOGUE_FORMATS`."""
 
 InputFormat: TypeAlias = Literal[
-    "text", "mteval", "tsv", "csv", "jsonl", "conllu", "comet", "comet-printed", "mt-metrics-eval", "table", "trn",
-    "kaldi", "meeteval",
+    "text", "mteval", "tsv", "csv", "jsonl", "conllu", "conll", "comet", "comet-printed", "mt-metrics-eval", "table",
+    "trn", "kaldi", "meeteval",
 ]  # fmt: skip
 """:data:`reshuffle.data.formats.INPUT_FORMATS`."""
 

@@ -157,6 +157,16 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
     ),
     "text": ("x.txt", "#a", "x\n", "x.txt: plain text has no named columns, got #a: leave it out"),
     "parse": ("x.conllu", "#a", "# x\n\n", "x.conllu: CoNLL-U has no named columns, got #a: leave it out"),
+    "tag by name": (
+        "x.conll",
+        "#ner",
+        "w O\n",
+        "x.conll: columns of CoNLL files are numbered from 1, as in #4",
+    ),
+    "no tag": ("x.conll", "", "w O\n\nw\n", "x.conll, line 3: expected a word and its tags, got 'w'"),
+    "empty tag": ("x.conll", "", "w\t\tO\nw\t\t \n", "x.conll, line 2: expected a word and its tags, got 'w"),
+    "no column": ("x.conll", "#3", "w NN O\nw NN\n", "x.conll, line 2: expected a tag in column 3, got 'w NN'"),
+    "no sentence": ("x.conll", "", "-DOCSTART- O\n \n", "x.conll: expected sentences, found only empty lines"),
     "no end": (
         "x.conllu",
         "",
@@ -268,7 +278,7 @@ def test_the_file_ending_determines_the_format_unless_it_is_named() -> None:
         "a.b.ndjson": "jsonl",
     }
     assert list(endings.values()) == [format_of(name) for name in endings]
-    assert {"text"} == {format_of(name) for name in ("tsv", "a.tsv.txt", "a", "-", ".gz", "a.conll")}
+    assert {"text"} == {format_of(name) for name in ("tsv", "a.tsv.txt", "a", "-", ".gz", "a.conl")}
     path = put("table.tsv", "a\tb\nx\ty\n")
     assert segments(path, "text") == ["a\tb", "x\ty"]
     put("table", "a\tb\nx\ty\n")
@@ -288,6 +298,7 @@ def test_compressed_files_and_standard_input_are_read_in_every_format(
         "jsonl": '{"a": "x"}\n',
         "mteval": sgm({("d", "1"): "x"}, sysid="a"),
         "conllu": "#x\n\n",
+        "conll": "w x\n",
         "comet": '[{"a": "x"}]',
         "comet-printed": "f\tSegment 0\tscore: x\n",
         "mt-metrics-eval": "f\tx\n",
@@ -296,7 +307,7 @@ def test_compressed_files_and_standard_input_are_read_in_every_format(
         "kaldi": "a-1 x\n",
         "meeteval": '{"r": {"errors": "x", "length": 2, "a": "x"}}',
     }
-    nameless = ("text", "conllu", "comet-printed", "mt-metrics-eval", "trn", "kaldi")
+    nameless = ("text", "conllu", "conll", "comet-printed", "mt-metrics-eval", "trn", "kaldi")
     assert list(INPUT_FORMATS) == sorted(files, key=list(INPUT_FORMATS).index)
     for name, content in files.items():
         data = compress(content.encode())
@@ -305,6 +316,16 @@ def test_compressed_files_and_standard_input_are_read_in_every_format(
         for path in ["-", "-#a"][: 1 if name in nameless else 2]:
             monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(data)))
             assert segments(path, name) == expected
+
+
+def test_sentences_of_conll(folder: Path) -> None:
+    text = "-DOCSTART- -X- O O\n\nEU NNP B-ORG\nrejects VBZ O\n\n\nNo DT O\r\n\t\n-DOCSTART- -X- O O\nYes UH O\n"
+    last, second = read_columns([put("x.conll", text), "x.conll#2"])
+    assert (last.lines, second.lines) == (["B-ORG O", "O", "O"], ["NNP VBZ", "DT", "UH"])
+    assert (list(last.first_lines), last.place(2)) == ([3, 7, 10], "x.conll, line 7")
+    assert read_groups("document", "x.conll") == (["1", "1", "2"], None)
+    (alone,) = read_columns([put("y.iob", "a\tB-X\nb c\tI-X\n")])
+    assert (alone.lines, alone.ids) == (["B-X I-X"], None)
 
 
 def test_several_columns_can_be_read_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..files import uncompressed
-from . import comet, conllu, csv, jsonl, meeteval, mteval, named, table, text, transcripts, tsv
+from . import comet, conll, conllu, csv, jsonl, meeteval, mteval, named, table, text, transcripts, tsv
 from .base import Column, FileFormat, Source
 
 __all__ = ["INPUT_FORMATS", "Column", "FileFormat", "Source", "format_of"]
@@ -18,6 +18,7 @@ INPUT_FORMATS: Mapping[str, FileFormat] = {
     "csv": csv.FORMAT,
     "jsonl": jsonl.FORMAT,
     "conllu": conllu.FORMAT,
+    "conll": conll.FORMAT,
     "comet": comet.FORMAT,
     "comet-printed": comet.PRINTED,
     "mt-metrics-eval": named.FORMAT,

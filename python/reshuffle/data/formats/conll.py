@@ -1,0 +1,56 @@
+"""Input format CoNLL, as of the task of 2003: a word and its tags on each line, an empty line after each sentence."""
+
+from __future__ import annotations
+
+from ...errors import quoted
+from ..files import display_name, split_lines
+from .base import Column, FileFormat, Names, Source
+
+# A line that begins a document.
+DOCUMENT = "-DOCSTART-"
+
+
+def read(source: Source, names: Names) -> list[Column]:
+    """See :class:`FileFormat`. Segments are the tags of sentences, separated by spaces."""
+    indices = [_index(source, name) for name in names]
+    sentences: list[list[list[str]]] = []
+    first_lines: list[int] = []
+    documents: list[int] = []
+    n_documents, goes_on = 0, False
+    for number, line in enumerate(split_lines(source.text()), 1):
+        fields = line.strip().split("\t" if "\t" in line else None)
+        if not any(fields) or fields[0] == DOCUMENT:
+            n_documents += any(fields)
+            goes_on = False
+            continue
+        if not goes_on:
+            sentences.append([])
+            first_lines.append(number)
+            documents.append(n_documents)
+            goes_on = True
+        for index in indices:
+            if len(fields) < max(index + 1, 2) or not fields[index].strip():
+                expected = "a word and its tags" if index < 1 else f"a tag in column {index + 1}"
+                source.fail(f"expected {expected}, got {quoted(line)}", number)
+        sentences[-1].append(fields)
+    if not sentences:
+        source.fail("expected sentences, found only empty lines")
+    ids = [(str(document), str(number)) for number, document in enumerate(documents, 1)] if n_documents else None
+    return [
+        Column(source.label(name), [" ".join(word[index] for word in words) for words in sentences], first_lines, ids)
+        for name, index in zip(names, indices, strict=True)
+    ]
+
+
+def _index(source: Source, name: str | None) -> int:
+    """The index of a column that is named by its number, from 1. Without a number, that of the last."""
+    if name is None:
+        return -1
+    if not name.isascii() or not name.isdigit() or int(name) == 0:
+        source.fail(f"columns of CoNLL files are numbered from 1, as in #4, got #{display_name(name)}")
+    return int(name) - 1
+
+
+FORMAT = FileFormat(
+    "a word and its tags on each line, an empty line after each sentence", (".conll", ".iob", ".bio"), read
+)
