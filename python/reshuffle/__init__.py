@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .errors import InputError, InputWarning, WorkerError
     from .flips import flips
     from .gate import gate
+    from .human import human
     from .inference.intervals import bootstrap_interval, standard_error
     from .inference.multiplicity import experimentwise_error
     from .inference.significance import approximate_randomization, bootstrap_test
@@ -152,6 +153,7 @@ __all__ = [
     "f_score",
     "flips",
     "gate",
+    "human",
     "intraclass_correlation",
     "join_scores",
     "metric",
@@ -233,6 +235,7 @@ _NAMES = {
     "runs": ("compare_runs",),
     "seeds": ("DerivedSeed", "derive_seed"),
     "sets": ("TestSet", "compare_sets"),
+    "human": ("human",),
     "watch": ("watch",),
 }
 _MODULES = (

@@ -160,14 +160,14 @@ def for_flips(metric: str, threshold: float, unit: str, units: int) -> str:
     return joined([metric, f"flips:{digits}", *_for_unit(unit, units), version()])
 
 
-def for_watch(settings: Mapping[str, Any], metrics: Iterable[str]) -> str:
-    """Signature of ``watch``, which has no seed: its settings that are not None, and the signatures of the metrics.
+def without_seed(study: str, settings: Mapping[str, Any], metrics: Iterable[str]) -> str:
+    """Signature of a study that draws nothing: its settings that are not None, and the signatures of the metrics.
 
-    >>> for_watch({"method": "sign", "bounds": None, "alpha": 0.05}, ["accuracy"]).partition("|version")[0]
+    >>> without_seed("watch", {"method": "sign", "bounds": None, "alpha": 0.05}, ["accuracy"]).partition("|version")[0]
     'watch|method:sign|alpha:0.05|accuracy'
     """
     parts = [f"{key}:{_value(value)}" for key, value in settings.items() if value is not None]
-    return joined(["watch", *parts, *metrics, version()])
+    return joined([study, *parts, *metrics, version()])
 
 
 def for_gate(metrics: Iterable[str], rule: str, margins: Sequence[float], alpha: float, n: int, seed: int) -> str:

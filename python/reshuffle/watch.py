@@ -317,7 +317,7 @@ def _watched(data: Data, samples: Sequence[CountSample], options: WatchOptions) 
         metrics=used,
         tables={"verdicts": tuple(verdicts), "looks": tuple(looks)},
         truths={},
-        signature=signature.for_watch(plan, [metric.signature for metric in used]),
+        signature=signature.without_seed("watch", plan, [metric.signature for metric in used]),
         version=_core.VERSION,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -13,8 +14,9 @@ from ..errors import InputError, printable
 from ..options.comparisons import CompareSets, Score
 from ..options.declare import call, options_of
 from ..options.display import ComparisonDisplay, Display
-from ..options.files import FlipFiles, SetFiles, WatchFiles
+from ..options.files import FlipFiles, HumanFiles, SetFiles, WatchFiles
 from ..options.flips import FlipOptions
+from ..options.human import HumanOptions
 from ..options.watch import WatchOptions
 from .command import Command
 from .declared import declared_options, given_values, made
@@ -24,6 +26,7 @@ from .options import (
     all_of,
     compare_options,
     flip_options,
+    human_options,
     output_options,
     score_options,
     watch_options,
@@ -31,7 +34,7 @@ from .options import (
 from .params import FLAGS, Name, option
 
 if TYPE_CHECKING:
-    from ..results import Comparison, SetComparison
+    from ..results import Comparison, SetComparison, StudyResult
 
 # A command imports what it runs in its body: --help and completion should not wait for numpy.
 
@@ -68,6 +71,12 @@ WATCH_EXAMPLES = (
     "reshuffle watch --scores accuracy old.txt new.txt --bounds 0 1",
     "reshuffle watch ref.txt old.txt new.txt -m bleu chrf -o watch.html",
     "reshuffle watch ref.txt old.txt new.txt --method obrien-fleming --looks 5 --planned 3000",
+)
+
+HUMAN_EXAMPLES = (
+    "reshuffle human --scores MQM a.mqm b.mqm --scores COMET a.comet b.comet",
+    "reshuffle human ref.txt a.txt b.txt -m chrf --scores MQM a.mqm b.mqm",
+    "reshuffle human --scores people labels.tsv --scores judge judge.tsv -o human.html",
 )
 
 
@@ -296,17 +305,43 @@ def watch_command(reference: str | None, systems: tuple[str, ...], **options: An
     promise.
     """
     from ..watch import watch
+
+    _run(watch, WatchOptions, WatchFiles, (reference, systems), options, least=2)
+
+
+@click.command("human", cls=Command, examples=HUMAN_EXAMPLES, arguments=ARGUMENTS)
+@human_options
+def human_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
+    """Compare systems by labels of some segments and a metric of all.
+
+    One of --scores has people's labels, with missing scores where there are none. The other metrics predict them. The
+    better they do so, the more certain the estimate; how much the metric was worth is shown in labels.
+    """
+    from ..human import human
+
+    _run(human, HumanOptions, HumanFiles, (reference, systems), options, least=1)
+
+
+def _run(
+    function: Callable[..., StudyResult],
+    record: type[WatchOptions | HumanOptions],
+    files_record: type[WatchFiles],
+    arguments: tuple[str | None, tuple[str, ...]],
+    options: dict[str, Any],
+    least: int,
+) -> None:
+    """Run a function of one test set with at least so many systems, and write its result."""
     from .inputs.sets import given_files
     from .inputs.test_set import Input
     from .output import chosen_output, destination
     from .progress import progress_bar
 
     reports, layout = chosen_output(options)
-    chosen = made(WatchOptions, given_values(WatchOptions, options))
-    files = given_files(WatchFiles, options, reference, systems)
+    chosen = made(record, given_values(record, options))
+    files = given_files(files_record, options, *arguments)
     if files.strata is not None:
-        raise InputError("--strata does not apply to watch: leave it out")
-    test_set = Input.checked(files, least=2, threads=chosen.threads)
+        raise InputError(f"--strata does not apply to {function.__name__}: leave it out")
+    test_set = Input.checked(files, least=least, threads=chosen.threads)
     test_set.check_source()
     with destination(reports, test_set.paths, layout) as write:
         found = test_set.read()
@@ -315,7 +350,7 @@ def watch_command(reference: str | None, systems: tuple[str, ...], **options: An
         }
         with progress_bar() as progress:
             baseline = test_set.system(chosen.baseline)
-            result = call(watch, evolve(chosen, **given, baseline=baseline, progress=progress))
+            result = call(function, evolve(chosen, **given, baseline=baseline, progress=progress))
         write(result)
 
 

@@ -12,8 +12,9 @@ from ..errors import either
 from ..options.comparisons import CompareSets, Score
 from ..options.declare import options_of
 from ..options.display import ComparisonDisplay, Display
-from ..options.files import FlipFiles, SetFiles, Sets, WatchFiles
+from ..options.files import FlipFiles, HumanFiles, SetFiles, Sets, WatchFiles
 from ..options.flips import FlipOptions
+from ..options.human import HumanOptions
 from ..options.watch import WatchOptions
 from .command import option
 from .declared import declared_options
@@ -146,6 +147,14 @@ watch_options = with_texts(
     file_options(WatchFiles),
     METRICS,
     declared_options(WatchOptions),
+    TABLE,
+    output_options(get_args(types.Format), "text"),
+)
+human_options = with_texts(
+    "BASELINE SYS...",
+    file_options(HumanFiles),
+    METRICS,
+    declared_options(HumanOptions),
     TABLE,
     output_options(get_args(types.Format), "text"),
 )

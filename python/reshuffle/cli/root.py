@@ -36,7 +36,10 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "study": (".studies:study_group", "Simulate how tests behave on real outputs."),
         "plan": (".studies.commands:plan_command", "Plan a test set: what it can detect, and how large it must be."),
     },
-    "People's judgments": {"meta": (".meta:meta_group", "Do metrics agree with people?")},
+    "People's judgments": {
+        "human": (".commands:human_command", "Compare systems by labels of some segments and a metric of all."),
+        "meta": (".meta:meta_group", "Do metrics agree with people?"),
+    },
     "K-best lists": {
         "tune": (".tune:tune_group", "Tune weights of features on k-best lists."),
         "rerank": (".tune:rerank_command", "Choose the best entry of each k-best list."),

@@ -178,6 +178,21 @@ class WatchFiles(Unstratified):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
+class HumanFiles(WatchFiles):
+    """The files of :func:`reshuffle.human`."""
+
+    scores: Annotated[
+        Mapping[str, OfSystems],
+        Flag(("--scores",), "NAME FILE", greedy=("--scores",)),
+        Doc(
+            """Labels, missing (empty, NaN, NA, None or null) where there are none, or scores of a metric: a FILE named
+            like each SYS, a folder of these, or a table for all. Without REF, each FILE is a system."""
+        ),
+    ] = field(factory=dict)
+    missing: Annotated[types.Missing | str, Flag(hidden=True), Doc("Segments without labels are meant.")] = "pairwise"
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
 class FlipFiles(Unstratified):
     """The files of :func:`reshuffle.flips`."""
 

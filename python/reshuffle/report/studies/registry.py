@@ -10,6 +10,7 @@ from . import (
     agreement,
     design,
     exchange,
+    human,
     mbr,
     meta,
     multiplicity,
@@ -42,6 +43,7 @@ STUDIES: Mapping[str, StudyReport] = {
     "tune": tune.REPORT,
     "oracle": oracle.REPORT,
     "mbr": mbr.REPORT,
+    "human": human.REPORT,
     "watch": watch.REPORT,
 }
 

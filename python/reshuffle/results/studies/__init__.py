@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .base import Rate, StudyResult
     from .design import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize
     from .exchange import ExchangeRate
+    from .human import LabelledEstimate
     from .mbr import MbrChoice, MbrScore
     from .meta import (
         HumanScores,
@@ -49,6 +50,7 @@ __all__ = [
     "GainThreshold",
     "GapConclusions",
     "HumanScores",
+    "LabelledEstimate",
     "ListScore",
     "MbrChoice",
     "MbrScore",
@@ -113,6 +115,7 @@ _NAMES = {
         "PlannedSize",
     ),
     "exchange": ("ExchangeRate",),
+    "human": ("LabelledEstimate",),
     "mbr": ("MbrChoice", "MbrScore"),
     "meta": (
         "HumanScores",

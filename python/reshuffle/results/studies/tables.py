@@ -9,6 +9,7 @@ from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgree
 from .base import Rate, StudyResult
 from .design import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize
 from .exchange import ExchangeRate
+from .human import LabelledEstimate
 from .mbr import MbrChoice, MbrScore
 from .meta import HumanScores, MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup, MetricSystemScore
 from .multiplicity import FamilyWiseRate
@@ -73,6 +74,7 @@ TABLES_OF: Mapping[str, Mapping[str, type[Any]]] = {
     },
     "oracle": {"scores": ListScore, "searches": OracleSearch, "entries": ChosenEntry},
     "mbr": {"choices": MbrChoice, "scores": MbrScore},
+    "human": {"differences": LabelledEstimate, "scores": LabelledEstimate},
     "watch": {"verdicts": SequentialVerdict, "looks": SequentialLook},
     "tune": {"runs": TuningRun, "start": StartingScores, "trace": TuningStep},
 }

@@ -1,0 +1,50 @@
+"""The options of :func:`reshuffle.human`."""
+
+# Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
+
+from typing import Annotated, ClassVar, Literal
+
+from annotated_types import Gt, Lt
+from attrs import field, frozen
+from typing_extensions import Doc
+
+from .comparisons import Watched
+from .declare import Flag, Options
+from .groups import SYSTEM_OR_FILE, IdsOfDocuments, Inputs
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Labelling(Options):
+    """What was labelled, and what is estimated."""
+
+    TITLE: ClassVar[str] = "Labels"
+    human: Annotated[
+        str | None,
+        Flag(metavar="NAME"),
+        Doc("The metric that has the labels. By default the one with missing scores."),
+    ] = None
+    baseline: Annotated[
+        str | None,
+        Flag(metavar="NAME", note=SYSTEM_OR_FILE),
+        Doc("The system to compare with. By default the first."),
+    ] = None
+    target: Annotated[
+        Literal["population", "set"],
+        Doc(
+            """Whose mean is estimated: that of all segments like these (population), or that which labels of all these
+            segments would have (set)."""
+        ),
+    ] = "population"
+    confidence_level: Annotated[
+        float, Gt(0), Lt(1), Flag(("--confidence",), "LEVEL"), Doc("Confidence level of the intervals.")
+    ] = 0.95
+
+
+@frozen(slots=False, eq=False, repr=False)
+class HumanOptions(Watched, Labelling, Inputs):
+    """:func:`reshuffle.human`."""
+
+    documents: Annotated[
+        IdsOfDocuments,
+        Doc("The document id of each segment. Documents are then the units, and must be labelled whole or not at all."),
+    ] = field(default=None, kw_only=True)

@@ -1,0 +1,39 @@
+"""The records of ``human``: means that people's labels and metrics estimate together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...documented import documented
+
+
+@documented
+@dataclass(frozen=True, slots=True)
+class LabelledEstimate:
+    """An estimate of a system's mean label, or of the difference of two systems."""
+
+    metric: str
+    """The metric that has the labels."""
+    predictor: str | None
+    """The metric that helped; None for the labels alone."""
+    system: str
+    baseline: str | None
+    """The system that is subtracted; None for the mean of one system."""
+    labelled: int
+    """The number of units with labels; for a difference, of both systems."""
+    estimate: float
+    standard_error: float
+    low: float
+    high: float
+    pvalue: float | None
+    """Two-sided, of the t test that there is no difference. None for a mean."""
+    adjusted_pvalue: float | None
+    """Adjusted by Holm's method for all pairs; None for a mean, or if there is one pair."""
+    weight: float
+    """λ: how much the estimate changes with a change of 1 in the predictor. 0 without predictor."""
+    correlation: float | None
+    """Of labels and predictor over the labelled units; None without predictor, or if one of them is constant."""
+    worth: float
+    """How many labels more would give the same standard error without the predictor."""
+    shift_pvalue: float | None
+    """That the predictor has the same mean in labelled and other units. Small if labels were not drawn at random."""
