@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import pytest
 from hypothesis import settings
@@ -83,15 +83,19 @@ def data_dir() -> Path | None:
     return path if path.is_dir() else None
 
 
+def without(reason: str) -> NoReturn:
+    """Skip a test without its data, or fail if ``RESHUFFLE_REQUIRE_DATA`` is set, to another value than 0."""
+    if os.environ.get("RESHUFFLE_REQUIRE_DATA", "0") != "0":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of real data. Without it, tests that use it are skipped, or fail if the data is required."""
     path = data_dir()
     if path is None:
-        reason = "no real data: set RESHUFFLE_DATA to a folder with wmt17-en-de and the other sets"
-        if "RESHUFFLE_REQUIRE_DATA" in os.environ:
-            pytest.fail(reason)
-        pytest.skip(reason)
+        without("no real data: set RESHUFFLE_DATA to a folder with wmt17-en-de and the other sets")
     return path
 
 
@@ -100,10 +104,7 @@ def golden(data: Path) -> Path:
     """Numbers printed by other tools, stored beside the data."""
     path = data.parent / "golden"
     if not path.is_dir():
-        reason = f"no numbers of other tools: {path} is not there"
-        if "RESHUFFLE_REQUIRE_DATA" in os.environ:
-            pytest.fail(reason)
-        pytest.skip(reason)
+        without(f"no numbers of other tools: {path} is not there")
     return path
 
 

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from reshuffle import metric, read_json, tune
 from reshuffle.cli.tune import COMMANDS
 from reshuffle.metrics.registry import metric_specs
 from reshuffle.options.declare import options_of
+from reshuffle.tune.decoders import _split
 from reshuffle.tune.options import OPTIMIZERS
 from tuning_files import NAMES, references, write, write_all
 
@@ -402,6 +404,12 @@ def test_decoders_that_fail_are_explained(program: str, message: str, files: Pat
         assert message in run("tune", "kbmira", "--refs", "dev.ref", *words, "--decoder", command).refusal()
     gone = run("tune", "kbmira", "--refs", "dev.ref", "--init", "weights", "--decoder", "./gone {weights} {nbest}")
     assert "the decoder './gone' cannot be run: No such file or directory" in gone.err
+
+
+def test_the_words_of_a_command_are_those_of_a_shell() -> None:
+    command = r"""'C:\new tools\decode.exe' -n "a b" # {nbest} x\y"""
+    assert list(_split(command, windows=False)) == shlex.split(command)
+    assert list(_split(command, windows=True)) == [r"C:\new tools\decode.exe", "-n", "a b", "#", "{nbest}", r"x\y"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")

@@ -60,8 +60,8 @@ def run(args: Sequence[str] | None = None) -> int:
     """
     stdout = sys.stdout
     if isinstance(stdout, io.TextIOWrapper):
-        # UTF-8 in, UTF-8 out, whatever the locale: a report redirected to a file is the same everywhere.
-        stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+        # Whatever the locale and the system: a report redirected to a file is the same everywhere.
+        stdout.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
     try:
         with _warnings_as_lines():
             return cli.main(args, prog_name="reshuffle", standalone_mode=False) or 0

@@ -164,12 +164,18 @@ class RecordFile:
             descriptor, self._descriptor = self._descriptor, None
         if descriptor is None:
             return
+        unused = False
         with contextlib.suppress(OSError):
             if self._synced is not None:
                 os.fsync(descriptor)
-            elif self._is_new and os.fstat(descriptor).st_size == 0:
+            elif self._is_new:
+                unused = os.fstat(descriptor).st_size == 0
+            if unused and os.name != "nt":  # while nobody else can lock it
                 Path(self.path).unlink()
         os.close(descriptor)  # this also ends the lock
+        with contextlib.suppress(OSError):
+            if unused and os.name == "nt":  # which does not remove open files
+                Path(self.path).unlink()
         with _OPEN_LOCK:
             _OPEN.discard(self._identity)
 

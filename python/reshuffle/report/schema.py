@@ -164,4 +164,4 @@ def _any_of(values: Iterable[Schema]) -> Schema:
 if __name__ == "__main__":
     for name, schema in schemas().items():
         path = Path(sys.argv[1]) / name
-        path.write_text(json.dumps(schema, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        path.write_text(json.dumps(schema, indent=2, ensure_ascii=False) + "\n", "utf-8", newline="\n")

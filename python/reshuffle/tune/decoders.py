@@ -45,7 +45,7 @@ def write_weights(path: str | os.PathLike[str], weights: Mapping[str, float]) ->
         text = json.dumps(dict(weights), indent=2, ensure_ascii=False) + "\n"
     else:
         text = "".join(f"{name} {weight!r}\n" for name, weight in weights.items())
-    file.write_text(text, encoding="utf-8")
+    file.write_text(text, encoding="utf-8", newline="\n")
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ def command_decoder(
     command : str or sequence of str
         The program and its arguments. ``{weights}`` is replaced by the file with the weights, which the program reads
         (``name value`` on each line), and ``{nbest}`` by the file to which it must write its lists. A string is split
-        into words as by a shell, but no shell runs it.
+        into words as by a shell, but no shell runs it. On Windows a backslash is one.
     dense, first_id, max_input
         As for :func:`read_nbest`.
 
@@ -135,7 +135,7 @@ def command_decoder(
         If the command is empty or has no ``{nbest}``; when it is called, if the program fails or writes no lists.
     """
     try:
-        words = tuple(shlex.split(command) if isinstance(command, str) else command)
+        words = tuple(_split(command) if isinstance(command, str) else command)
     except ValueError as error:
         raise InputError(f"the decoder's command {quoted(str(command))}: {error}") from None
     if not words:
@@ -147,6 +147,15 @@ def command_decoder(
                 f"{quoted(' '.join(words))}"
             )
     return _Command(words, None if dense is None else tuple(dense), first_id, max_input)
+
+
+def _split(command: str, *, windows: bool = os.name == "nt") -> Iterable[str]:
+    """The words of a command, as ``shlex.split`` finds them. On Windows, backslashes separate folders."""
+    words = shlex.shlex(command, posix=True)
+    words.whitespace_split, words.commenters = True, ""
+    if windows:
+        words.escape = ""
+    return words
 
 
 def _filled(word: str, places: Mapping[str, str]) -> str:

@@ -1,0 +1,128 @@
+"""What a release is made of: workflows, notices and metadata agree with the files that they name."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+CRATE = tomllib.loads((ROOT / "Cargo.toml").read_text("utf-8"))
+LOCKED = tomllib.loads((ROOT / "Cargo.lock").read_text("utf-8"))["package"]
+# A crate in THIRD-PARTY.txt: its name, version and licences.
+TITLE = re.compile(r"^([\w-]+) (\d[\w.+-]*) \((.+)\)$", re.MULTILINE)
+
+if not WORKFLOWS:
+    pytest.skip("not a checkout", allow_module_level=True)
+
+
+def jobs(workflow: Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(workflow.read_text("utf-8"))["jobs"]
+    return found
+
+
+def scripts(workflow: Path) -> list[str]:
+    """What its steps run, also through a matrix."""
+    found = [step["run"] for job in jobs(workflow).values() for step in job.get("steps", ()) if "run" in step]
+    matrices = [job["strategy"]["matrix"] for job in jobs(workflow).values() if "strategy" in job]
+    return found + [row["run"] for matrix in matrices for row in matrix.get("include", ()) if "run" in row]
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_workflows_run_what_exists(workflow: Path) -> None:
+    said = "\n".join(scripts(workflow))
+    named = re.findall(r"(?<![\w./])(?:\.ci|tests|benches|docs)/[\w./-]+", said)
+    assert [name for name in named if not (ROOT / name).exists()] == []
+    assert set(re.findall(r"pip install '\.\[(\w+)\]'", said)) <= PROJECT["optional-dependencies"].keys()
+    needed = {
+        job: [own] if isinstance(own := found.get("needs", []), str) else own for job, found in jobs(workflow).items()
+    }
+    assert {name for names in needed.values() for name in names} <= jobs(workflow).keys()
+
+
+def test_workflows_start_when_files_change_that_exist() -> None:
+    wheels = yaml.safe_load((ROOT / ".github/workflows/wheels.yml").read_text("utf-8"))
+    paths = wheels[True]["pull_request"]["paths"]  # `on` is true in YAML
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_actions_are_pinned_by_commit_and_alike_everywhere() -> None:
+    pins: dict[str, set[str]] = {}
+    for workflow in WORKFLOWS:
+        for action, version in re.findall(r"uses: ([^@\s]+)@?(.*)", workflow.read_text("utf-8")):
+            if action.startswith("./"):
+                assert (ROOT / action.split()[0]).exists()
+            else:
+                assert re.fullmatch(r"[0-9a-f]{40} # v\d[\d.]*", version), (workflow.name, action, version)
+                pins.setdefault(action, set()).add(version)
+    assert len(pins) >= 5
+    assert {action: found for action, found in pins.items() if len(found) > 1} == {}
+
+
+def test_the_nightly_tier_is_what_the_schedule_runs() -> None:
+    """Each command of the table, without the environment that a developer has."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    (nightly,) = re.findall(r"^\| nightly \| .* \| (`.*`).* \|", text, re.MULTILINE)
+    commands = [command.replace(".venv/bin/", "") for command in re.findall(r"`(.*?)`", nightly)]
+    scheduled = {
+        script.replace('"$GITHUB_RUN_NUMBER"', "N") for script in scripts(ROOT / ".github/workflows/scheduled.yml")
+    }
+    assert len(commands) == 4
+    assert set(commands) <= scheduled
+    for check in ("miri", "address"):
+        assert f"    {check})\n" in (ROOT / ".ci/unsafe").read_text("utf-8")
+        assert f".ci/unsafe {check}" in scheduled
+
+
+def test_a_wheel_is_tried_with_tests_that_exist() -> None:
+    (parts,) = re.findall(r"^parts=\((.*?)\)", (ROOT / ".ci/try_wheel").read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    assert len(parts.split()) > 20
+    assert [part for part in parts.split() if not (ROOT / f"tests/python/test_{part}.py").exists()] == []
+
+
+def test_supported_versions_are_the_same_everywhere() -> None:
+    said = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    assert PROJECT["requires-python"] == f">={said[0]}"
+    assert f"abi3-py{said[0].replace('.', '')}" in CRATE["dependencies"]["pyo3"]["features"]
+    tested = jobs(ROOT / ".github/workflows/ci.yml")["pythons"]["strategy"]["matrix"]["python"]
+    assert (tested[0], tested[-1]) == (said[0], said[-1])
+    assert set(tested) <= set(said)
+    rust = CRATE["package"]["rust-version"]
+    assert f"Python {said[0]} or later and a [Rust toolchain](https://rustup.rs) ({rust} or later)" in (
+        ROOT / "README.md"
+    ).read_text("utf-8")
+
+
+def test_notices_are_of_the_locked_crates_and_their_licences_allowed() -> None:
+    """``.ci/run`` makes the file again and compares; this notices a crate that was updated without it."""
+    crates = TITLE.findall((ROOT / "THIRD-PARTY.txt").read_text("utf-8"))
+    locked = {(package["name"], package["version"]) for package in LOCKED}
+    assert {(name, version) for name, version, _ in crates} <= locked
+    linked = {name for name, _, _ in crates}
+    assert linked >= CRATE["dependencies"].keys()
+    assert linked.isdisjoint(CRATE["dev-dependencies"].keys() - CRATE["dependencies"].keys())
+    allowed = tomllib.loads((ROOT / "deny.toml").read_text("utf-8"))["licenses"]["allow"]
+    assert {licence for _, _, licences in crates for licence in licences.split(" AND ")} <= set(allowed)
+    assert "THIRD-PARTY.txt" in PROJECT["license-files"]
+
+
+def test_the_locks_of_the_core_and_of_its_benchmarks_agree() -> None:
+    """Of crates that both have: the benchmarks measure what the wheels contain."""
+    kernels = tomllib.loads((ROOT / "benches/kernels/Cargo.lock").read_text("utf-8"))["package"]
+    versions = {package["name"]: package["version"] for package in kernels}
+    direct = CRATE["dependencies"].keys() & versions.keys()
+    assert direct
+    locked = {package["name"]: package["version"] for package in LOCKED}
+    assert {name: versions[name] for name in direct} == {name: locked[name] for name in direct}
