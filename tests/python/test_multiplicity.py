@@ -20,7 +20,7 @@ from budgets import budget
 from counts import bleu_counts
 from margins import OF_DIFFERENCES
 from reshuffle import CorpusFunction, Formula, FromCounts, InputError, Progress, SegmentScores, compare, metric
-from reshuffle.inference import step_down
+from reshuffle.inference import step_down as module
 from reshuffle.inference.hypotheses import Hypotheses, Observed, Outcome
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.plan import Plan
@@ -44,6 +44,7 @@ from reshuffle.resampling.schemes import Shuffling
 from reshuffle.resampling.studentized import studentize
 from reshuffle.results import Comparison
 from reshuffle.settings import ComparisonSettings
+from step_down import step_down
 
 BLEU = metric("bleu")
 PAIRS = [(1, 0), (2, 0), (3, 0), (3, 1)]
@@ -99,36 +100,18 @@ def stepped_down(order: list[int], raw: dict[int, float]) -> list[float]:
 @pytest.mark.parametrize("seed", range(3))
 def test_max_t_follows_its_definition(seed: int, alternative: str) -> None:
     replicates = replicates_of(seed)
-    step_down = TESTS["ar"].step_down["maxt"]
-    family = family_of(replicates, alternative, step_down.extra)
+    max_t = TESTS["ar"].step_down["maxt"]
+    family = family_of(replicates, alternative, max_t.extra)
     shuffles = replicates.run([Series()], PAIRS)[0][0]
     extreme = extremeness(shuffles, alternative)
-    thresholds = family.observed.thresholds[: len(PAIRS)]
-    observed = np.maximum(thresholds, 0) if alternative == "two-sided" else extremeness(thresholds, alternative)
+    observed = extremeness(family.observed.statistic[: len(PAIRS)], alternative)
     spread = np.sqrt((shuffles**2).mean(axis=1))
-    unit = np.where(spread > 0, spread, np.inf)
-    extreme, observed = extreme / unit[:, None], observed / unit
-    order = sorted(range(len(PAIRS)), key=lambda j: (-observed[j], j))
-    raw = {}
-    for place, j in enumerate(order):
-        reached = sum(max(extreme[i, r] for i in order[place:]) >= observed[j] - 1e-15 for r in range(400))
-        raw[j] = (reached + 1) / 401
-    got = step_down.adjust(family).pvalues.reshape(2, -1)
-    np.testing.assert_allclose(got[0], stepped_down(order, raw))
+    unit = np.where(spread > 0, spread, 1)
+    got = max_t.adjust(family).pvalues.reshape(2, -1)
+    np.testing.assert_allclose(got[0], step_down(extreme / unit[:, None], observed / unit))
     np.testing.assert_array_equal(got[0], got[1])
     assert got[0][1] == 1  # two identical systems
     assert np.all(got.ravel() >= family.outcome.pvalue)
-
-
-def ranks_by_hand(extreme: Scores, observed: Scores) -> NDArray[np.int64]:
-    """The rank of each of the (tests, R) shuffles: how many shuffles, and the observed one, are at least as extreme.
-
-    Statistics that differ by rounding errors are equal.
-    """
-    everything = np.concatenate([extreme, observed[:, None]], axis=1)
-    at_least = everything[:, None, :] >= everything[:, :, None] - 1e-9
-    ranks: NDArray[np.int64] = at_least.sum(axis=2)[:, :-1]
-    return ranks
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -137,14 +120,9 @@ def test_min_p_follows_its_definition(seed: int, alternative: str) -> None:
     replicates = replicates_of(seed)
     family = family_of(replicates, alternative)
     extreme = extremeness(replicates.run([Series()], PAIRS)[0][0], alternative)
-    own = ranks_by_hand(extreme, extremeness(family.observed.statistic[: len(PAIRS)], alternative))
-    ranks = family.outcome.exceedances[: len(PAIRS)] + 1
-    order = sorted(range(len(PAIRS)), key=lambda j: (ranks[j], j))
-    raw = {}
-    for place, j in enumerate(order):
-        raw[j] = (sum(min(own[i, r] for i in order[place:]) <= ranks[j] for r in range(400)) + 1) / 401
+    observed = extremeness(family.observed.statistic[: len(PAIRS)], alternative)
     got = TESTS["ar"].step_down["minp"].adjust(family).pvalues.reshape(2, -1)
-    np.testing.assert_allclose(got[0], stepped_down(order, raw))
+    np.testing.assert_allclose(got[0], step_down(extreme, observed, "minp"))
     np.testing.assert_array_equal(got[0], got[1])
     assert np.all(got.ravel() >= family.outcome.pvalue)
 
@@ -288,17 +266,6 @@ def adjusted_by(
     return outcome.pvalue, outcome.adjusted
 
 
-def by_definition(extreme: Scores, observed: Scores) -> tuple[list[float], Scores]:
-    """Step-down maxT over all rows of a family, and the largest extremeness of each replicate."""
-    order = sorted(range(len(observed)), key=lambda j: (-observed[j], j))
-    n = extreme.shape[1]
-    raw = {
-        j: (sum(extreme[order[place:], r].max() >= observed[j] - 1e-9 for r in range(n)) + 1) / (n + 1)
-        for place, j in enumerate(order)
-    }
-    return stepped_down(order, raw), extreme.max(axis=0)
-
-
 @pytest.mark.parametrize("adjust", ["maxt", "minp"])
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("kinds", ["nm", "mn", "np", "pmn", "tn", "pt"])
@@ -314,11 +281,8 @@ def test_a_family_of_several_metrics_follows_the_definition(kinds: str, alternat
     if adjust == "maxt":
         spread = np.sqrt((series**2).mean(axis=1))
         scale = np.where(spread > 0, spread, 1)
-        expected, _ = by_definition(extreme / scale[:, None], observed / scale)
-    else:
-        ranks = np.rint(p * 151)
-        expected, _ = by_definition(-ranks_by_hand(extreme, observed).astype(np.float64), -ranks)
-    np.testing.assert_allclose(got, expected)
+        extreme, observed = extreme / scale[:, None], observed / scale
+    np.testing.assert_allclose(got, step_down(extreme, observed, adjust))
     assert np.all(got >= p)
 
 
@@ -387,10 +351,10 @@ def test_the_largest_statistics_and_the_scales_are_those_of_the_family(test: str
     samples = samples_of(9, "np")
     replicates = Replicates(samples, n_resamples=120, seed=2)
     hypotheses = Hypotheses.from_pairs(PAIRS, 2, family=family)
-    step_down = TESTS[test].step_down["maxt"]
-    observed = Observed(replicates, hypotheses, "two-sided", Shuffling(), step_down.extra, every_statistic=True)
-    outcome = (step_down.run or TESTS[test].run)(observed)
-    adjusted = ADJUSTMENTS["maxt"].adjust(Unadjusted(observed, outcome), step_down)
+    max_t = TESTS[test].step_down["maxt"]
+    observed = Observed(replicates, hypotheses, "two-sided", Shuffling(), max_t.extra, every_statistic=True)
+    outcome = (max_t.run or TESTS[test].run)(observed)
+    adjusted = ADJUSTMENTS["maxt"].adjust(Unadjusted(observed, outcome), max_t)
     if test == "ar":
         assert not adjusted.bands
         return
@@ -427,7 +391,7 @@ def test_max_t_of_kept_statistics_equals_that_of_a_second_pass(
     for seed in range(4):
         found = []
         for kept in (1 << 22, 0):
-            monkeypatch.setattr(step_down, "STATISTICS_TO_KEEP", kept)
+            monkeypatch.setattr(module, "STATISTICS_TO_KEEP", kept)
             arrays = adjusted_by("ar", "maxt", samples_of(seed, kinds), family, alternative=alternative)
             found.append([values.tobytes() for values in arrays])
         assert found[0] == found[1]
@@ -441,8 +405,8 @@ def test_families_over_metrics_are_the_same_for_any_number_of_threads_and_batche
             monkeypatch.undo()
             expected = [values.tobytes() for values in adjusted_by("ar", adjust, samples_of(5, kinds), "all")]
             for threads, at_once, kept in ((1, 1, 0), (2, 500, 0), (3, 1 << 24, 0), (3, 1, 1 << 22)):
-                monkeypatch.setattr(step_down, "STATISTICS_AT_ONCE", at_once)
-                monkeypatch.setattr(step_down, "STATISTICS_TO_KEEP", kept)
+                monkeypatch.setattr(module, "STATISTICS_AT_ONCE", at_once)
+                monkeypatch.setattr(module, "STATISTICS_TO_KEEP", kept)
                 found = adjusted_by("ar", adjust, samples_of(5, kinds), "all", threads=threads)
                 assert expected == [values.tobytes() for values in found]
 

@@ -35,6 +35,7 @@ from reshuffle.resampling import Batch, CountSample, Replicates, Series, Tally, 
 from reshuffle.resampling.schemes import Shuffling
 from reshuffle.resampling.studentized import Constants, _cross, studentize
 from reshuffle.resampling.units import Documents, Strata
+from step_down import step_down
 from test_simd import run as run_python
 from test_simd import supported_paths
 
@@ -828,23 +829,6 @@ def series_of(key: str, pair: tuple[int, int]) -> tuple[Scores, float]:
 
 def oriented(values: Any, alternative: str) -> Any:
     return np.abs(values) if alternative == "two-sided" else values if alternative == "greater" else -np.asarray(values)
-
-
-def step_down(series: Scores, observed: Scores, adjust: str) -> Scores:
-    """Step-down maxT or minP by the book, from (pairs, R) statistics and (pairs,) observed ones, oriented."""
-    near = 1e-9 * np.maximum(np.abs(observed), 1)
-    everything = np.concatenate([series, observed[:, None]], axis=1)  # the observed arrangement is the last column
-    if adjust == "minp":
-        # The statistic is minus the number of arrangements that are at least as extreme.
-        ranks = (everything[:, None, :] >= everything[:, :, None] - near[:, None, None]).sum(axis=2)
-        everything, near = -ranks.astype(float), np.zeros(len(observed))
-    order = np.argsort(-everything[:, -1], kind="stable")
-    adjusted, running = np.empty(len(observed)), 0.0
-    for j, h in enumerate(order):
-        largest = everything[order[j:]].max(axis=0)
-        running = max(running, float((largest >= everything[h, -1] - near[h]).mean()))
-        adjusted[h] = running
-    return adjusted
 
 
 @pytest.mark.parametrize("adjust", ["maxt", "minp"])
