@@ -39,6 +39,11 @@ def bleu_counts(seed: int, systems: int, segments: int, step: float) -> Counts:
     return np.stack(rows).astype(np.int64)
 
 
+def as_bleu(counts: Counts) -> FromCounts:
+    """Systems s0, s1, … with these counts of BLEU."""
+    return FromCounts("BLEU", {f"s{i}": rows for i, rows in enumerate(counts)}, "bleu")
+
+
 def as_counts(scores: Any) -> Counts:
     """Segment scores as counts of a mean: sums and numbers of segments."""
     scores = np.asarray(scores, dtype=np.int64)

@@ -45,7 +45,18 @@ def problems(seed: int, batch: int = 5, segments: int = 40) -> tuple[Counts, Cou
     return a, b
 
 
-SINGLE = ("statistic", "pvalue", "exceedances", "n_resamples", "seed", "wins", "ties", "scheme", "stopping")
+SINGLE = (
+    "statistic",
+    "pvalue",
+    "exceedances",
+    "n_resamples",
+    "seed",
+    "wins",
+    "ties",
+    "scheme",
+    "stopping",
+    "standard_error",
+)
 
 
 def check(whole: SignificanceResult, alone: list[SignificanceResult]) -> None:
@@ -65,14 +76,15 @@ def check(whole: SignificanceResult, alone: list[SignificanceResult]) -> None:
     st.sampled_from([None, "besag-clifford", "gandy"]),
     st.booleans(),
     st.sampled_from([BLEU, SAME]),
+    st.sampled_from(["ar", "ar-studentized"]),
 )
 def test_shuffling_a_batch_equals_shuffling_each_problem(
-    seed: int, scheme: str, alternative: str, stopping: str | None, own_seeds: bool, m: MetricLike
+    seed: int, scheme: str, alternative: str, stopping: str | None, own_seeds: bool, m: MetricLike, test: str
 ) -> None:
     a, b = problems(seed)
     seeds: Any = [seed + 7 * number for number in range(len(a))] if own_seeds else seed
     options: dict[str, Any] = {"scheme": "iid" if stopping else scheme, "stopping": stopping}
-    options |= {"alternative": alternative, "n_resamples": 99}
+    options |= {"alternative": alternative, "n_resamples": 99, "test": test}
     whole = approximate_randomization(a, b, m, seed=seeds, **options)
     each = np.broadcast_to(seeds, len(a)).tolist()
     check(whole, [approximate_randomization(x, y, m, seed=s, **options) for x, y, s in zip(a, b, each, strict=True)])

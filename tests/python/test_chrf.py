@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.chrf import CHRF
 
+from against_sacrebleu import assert_equal_to_sacrebleu
 from budgets import budget
 from reshuffle import InputError, metric
 from texts import LINES, Columns, corpora, lines_of
@@ -31,30 +31,12 @@ OPTIONS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 PUNCTUATED = lines_of(st.sampled_from(["(hi)", "hi", "hi!", '"', '""', "a,b", "...", "'s", "hi.", "¿hi", "(", "-a-"]))
 
 
-def counts_and_score(
-    hypotheses: Sequence[str], references: Sequence[Sequence[str | None]], **options: Any
-) -> tuple[Any, float]:
-    chrf = CHRF(**options)
-    counts = chrf._extract_corpus_statistics(hypotheses, references)
-    return np.array(counts), chrf._aggregate_and_compute(counts).score
-
-
-def assert_equal_to_sacrebleu(
-    hypotheses: Sequence[str], references: Sequence[Sequence[str | None]], **options: Any
-) -> None:
-    ours = metric("chrf", **options)
-    counts = ours.suff_stats(references, [hypotheses])[0]
-    expected_counts, expected_score = counts_and_score(hypotheses, references, **options)
-    np.testing.assert_array_equal(expected_counts, counts)
-    assert expected_score == pytest.approx(float(ours.score(counts.sum(axis=0))), rel=1e-9, abs=1e-9)
-
-
 @settings(max_examples=budget(150))
 @given(corpora(LINES | PUNCTUATED), OPTIONS)
 def test_counts_and_score_with_any_references_equal_sacrebleu(
     corpus: tuple[list[str], Columns], options: dict[str, Any]
 ) -> None:
-    assert_equal_to_sacrebleu(*corpus, **options)
+    assert_equal_to_sacrebleu(CHRF, *corpus, **options)
 
 
 @given(corpora(PUNCTUATED, max_references=2), OPTIONS)
@@ -121,7 +103,7 @@ def test_among_equally_good_references_the_first_is_used() -> None:
     # 1 of 1 and 1 of 2, or the reverse: F is 2/3 for both.
     rows = chrf.suff_stats([["a"], ["b"]], [["ab"]])[0]
     assert rows.tolist() == [[2, 1, 1]]
-    assert_equal_to_sacrebleu(["ab"], [["a"], ["ba"], ["ab"]], char_order=1)
+    assert_equal_to_sacrebleu(CHRF, ["ab"], [["a"], ["ba"], ["ab"]], char_order=1)
 
 
 def test_an_order_that_the_reference_lacks_has_no_counts() -> None:
@@ -160,4 +142,4 @@ def test_counts_equal_sacrebleu_for_any_number_of_distinct_characters(alphabet: 
 
     first, second = line(alphabet), line(30)
     hypotheses = [first[3:] + second, second + "x" + first[::-1], "x" * 20 + second]
-    assert_equal_to_sacrebleu(hypotheses, [[first + second] * 3, [second, first, second + "x"]], char_order=order)
+    assert_equal_to_sacrebleu(CHRF, hypotheses, [[first + second] * 3, [second, first, second + "x"]], char_order=order)

@@ -6,9 +6,10 @@ import json
 import os
 import random
 import re
+import shlex
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,68 +25,15 @@ def command(arguments: list[str], stdin: str = "", **environment: str) -> dict[s
     return {"arguments": arguments, "stdin": stdin, "environment": environment}
 
 
-# The argument stdin is the name of a file.
-COMMANDS = [
-    *map(
-        command,
-        [
-            ["--help"],
-            ["--version"],
-            ["ref.txt", *OURS, *METRICS],
-            ["ref.txt", *OURS, *METRICS, "-f", "text", "-sh", "-w", "4"],
-            ["ref.txt", *OURS, *METRICS, "-b", "-w", "12"],
-            ["ref.txt", *OURS, "-lc", "-tok", "char", "-f", "text"],
-            ["ref.txt", *OURS, "-tok", "intl", "-s", "floor", "-sv", "0.3", "-f", "text", "-w", "9"],
-            ["ref.txt", *OURS, "-tok", "zh", "-s", "add-k", "-f", "text", "-w", "9"],
-            ["ref.txt", *OURS, "-tok", "none", "-s", "none", "-f", "text", "-w", "9"],
-            ["ref.txt", *OURS, "-tok", "13b"],
-            ["ref.txt", *OURS, "-m", "chrf", *"--chrf-word-order 2 --chrf-beta 3 --chrf-lowercase -w 9".split()],
-            ["ref.txt", *OURS, "-m", "chrf", "-cc", "3", "--chrf-whitespace", "--chrf-eps-smoothing", "-w", "9"],
-            ["ref.txt", *OURS, "-m", "ter", "--ter-case-sensitive", "--ter-normalized", "--ter-no-punct", "-w", "9"],
-            ["ref.txt", *OURS, "-m", "ter", "--ter-asian-support", "--ter-normalized", "-w", "9"],
-            ["ref.txt", "ref2.txt", *OURS, *METRICS, "-w", "9"],
-            ["refs.tsv", "-nr", "2", *OURS, *METRICS, "-w", "9"],
-            ["refs.tsv", "-nr", "3", *OURS],
-            ["ref.txt", *OURS, "-sl", "-m", "chrf", "-w", "9"],
-            ["ref.txt", "ref2.txt", *OURS, "-sl", "-m", "ter", "-sh"],
-            ["ref.txt", *OURS, "-sl", *METRICS],
-            ["ref.txt", *MANY, "-sl"],
-            ["ref.txt", *OURS, *METRICS, "-ci", "-cin", "40", "-w", "9"],
-            ["ref.txt", *OURS, "-d"],
-            ["ref.txt", *MANY, *METRICS, "-f", "latex"],
-            ["ref.txt", *MANY, *METRICS, "-f", "html", "-nc"],
-            ["ref.txt", *MANY, *METRICS, "-par", "-parn", "60", "-f", "text"],
-            ["ref.txt", *MANY, *METRICS, "-par", "-parn", "60", "-f", "latex", "-sh", "-q"],
-            ["ref.txt", *MANY, "-m", "bleu", "ter", "-pbs", "-pbsn", "60", "-w", "6", "-f", "text"],
-            ["ref.txt", "ref2.txt", *MANY, "-m", "bleu", "-par", "-parn", "60"],
-            ["ref.txt", "-i", "a.txt", "a.txt", "b.txt", "-par", "-parn", "60"],
-            ["ref.txt", "-i", "a.txt", "b.txt", "b.txt", "-par", "-parn", "60"],
-            ["ref.txt", "-i", "a.txt", "-par"],
-            ["ref.txt", *MANY, "-ci"],
-            ["ref.txt", *MANY, "-par", "-pbs"],
-            ["latin.txt", "-e", "latin-1", "-i", "latin.txt"],
-            ["periods.txt", "-i", "periods.txt"],
-            ["periods.txt", "-i", "periods.txt", "--force"],
-            ["short.txt", *OURS],
-            ["empty.txt", "-i", "empty.txt"],
-            ["no_such_file.txt", *OURS],
-            ["ref.txt", "-i", "no_such_file.txt"],
-            ["-t", "nope", *OURS],
-            ["-t", "wmt17"],
-            ["--citation"],
-            ["ref.txt", *OURS, "-m", "comet"],
-            ["ref.txt", *OURS, "--no-such-option"],
-            [],
-        ],
-    ),
-    command(["ref.txt"], "a.txt"),
-    command(["ref.txt", "-par", "-parn", "60", *METRICS], "three.tsv"),
-    command(["ref.txt"], "uneven.tsv"),
-    command(["ref.txt", *MANY, *METRICS], SACREBLEU_FORMAT="text", NO_COLOR="1"),
-    command(["ref.txt", *MANY, *METRICS, "-par", "-parn", "60"], SACREBLEU_SEED="7"),
-    command(["ref.txt", *MANY, "-m", "bleu", "-pbs", "-pbsn", "60", "-f", "latex"], SACREBLEU_SEED="7"),
-    command(["ref.txt", *OURS, "-ci", "-cin", "60"], SACREBLEU_SEED="0"),
-]
+def read_commands() -> Iterator[dict[str, Any]]:
+    """The commands of a file, as a shell reads them: variables, ``sacrebleu``, arguments, and the file on stdin."""
+    for line in (Path(__file__).parents[1] / "data/sacrebleu_commands.txt").read_text("utf-8").splitlines():
+        words, _, stdin = line.partition(" < ")
+        variables, _, arguments = words.partition("sacrebleu")
+        yield command(shlex.split(arguments), stdin, **dict(each.split("=") for each in variables.split()))
+
+
+COMMANDS = [*read_commands()]
 
 
 def write_texts(folder: Path) -> None:

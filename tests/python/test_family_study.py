@@ -23,6 +23,7 @@ from reshuffle.study.families import VARIANCES, FamilyPopulation
 from reshuffle.study.material import Material
 from reshuffle.study.multiplicity import adjusted_pvalues
 from reshuffle.study.null_data import NullOptions, Request
+from texts import translations
 
 BLEU, TER = metric("bleu"), metric("ter")
 
@@ -30,17 +31,6 @@ BLEU, TER = metric("bleu"), metric("ter")
 def scores(k: int = 4, n: int = 50, seed: int = 1) -> SegmentScores:
     rng = np.random.default_rng(seed)
     return SegmentScores("quality", {f"system {i}": rng.integers(0, 50, n) / 10 for i in range(k)})
-
-
-def texts(*rights: float) -> tuple[list[str], dict[str, list[str]]]:
-    """References, and outputs of systems whose words are right with these probabilities."""
-    rng = np.random.default_rng(5)
-    references = [[f"w{word}" for word in rng.integers(300, size=rng.integers(5, 30))] for _ in range(100)]
-    systems = {
-        f"system {right:g}": [" ".join(w if rng.random() < right else "wrong" for w in words) for words in references]
-        for right in rights
-    }
-    return [" ".join(words) for words in references], systems
 
 
 def rates(study: StudyResult) -> dict[tuple[str, str, str], FamilyWiseRate]:
@@ -70,7 +60,7 @@ def test_outputs_are_permuted_in_each_unit_and_drawn_with_the_seed_of_the_simula
 
 @pytest.mark.parametrize(("equalize", "family"), [("mix", 3), ("drop-words", 4)])
 def test_systems_of_unequal_variances_have_equal_scores(equalize: str, family: int) -> None:
-    references, systems = texts(0.9, 0.85, 0.8, 0.7)
+    references, systems = translations(100, 0.9, 0.85, 0.8, 0.7)
     data = Data.from_arguments(references, systems, [BLEU, TER])
     material = Material.from_data(data, Units(), Resampling())
     request = Request(material, NullOptions(equalize=equalize), Resampling())
@@ -156,7 +146,7 @@ def test_each_test_has_the_adjustments_that_it_supports() -> None:
 
 
 def test_families_of_several_sizes_and_kinds() -> None:
-    references, systems = texts(0.9, 0.85, 0.8)
+    references, systems = translations(100, 0.9, 0.85, 0.8)
     study = multiplicity(
         references, systems, ["bleu", "ter"], n_systems=[3, 2], tests="bootstrap", adjustments=["none", "maxt"],
         simulations=3, n_resamples=19, sizes=40,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import kbest_files
 from budgets import budget
 from reshuffle import _core
 from reshuffle.errors import InputError
@@ -47,18 +47,8 @@ def heights(features: Array, weights: Array) -> Array:
 
 def read(folder: Path, part: str) -> Lists:
     """Lists of kbest-wmt11-de-en, with BLEU counts."""
-    ids, texts, features = [], [], []
-    with gzip.open(folder / f"{part}.nbest.gz", "rt", encoding="utf-8", newline="\n") as file:
-        for line in file:
-            number, text, named, _ = line.rstrip("\n").split(" ||| ")
-            ids.append(int(number))
-            texts.append(text)
-            features.append([float(value) for value in named.split()[1:]])
-    references = (folder / f"{part}.ref").read_text("utf-8").split("\n")
-    bleu = _core.Metric("bleu", {"tokenize": "none"})
-    counts = _core.count([bleu], [texts], [[references[i] for i in ids]])[0][0]
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(ids))])
-    return Lists(offsets.astype(np.int64), np.array(features), np.ascontiguousarray(counts), bleu)
+    lists, bleu = kbest_files.kbest(folder, part), _core.Metric("bleu", {"tokenize": "none"})
+    return Lists(lists.offsets, lists.dense, lists.counts(bleu), bleu)
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+from agreement import agreement, of_vectors, swaps
 from budgets import budget
 from reshuffle import InputError, _core
 
@@ -27,106 +28,6 @@ SYSTEM_COEFFICIENTS = ("pearson", "spearman", "kendall-b", "kendall-c", "accurac
 STATISTICS = [(grouping, name) for grouping in ("none", "sys", "item") for name in SEGMENT_COEFFICIENTS]
 STATISTICS += [("system", name) for name in SYSTEM_COEFFICIENTS]
 UNITS = ("both", "inputs", "systems")
-
-
-# The slow twin: coefficients of two vectors, in which a point with c copies appears c times.
-
-
-def pairs_of(x: Sequence[float], y: Sequence[float], copies: Sequence[int]) -> tuple[Floats, Floats, Floats]:
-    """The differences in x and y of all pairs of different points, and how many pairs of copies there are."""
-    i, j = np.triu_indices(len(copies), 1)
-    dx, dy = (np.subtract(values[i], values[j]) for values in (np.array(x), np.array(y)))
-    return dx, dy, np.array(copies, dtype=float)[i] * np.array(copies, dtype=float)[j]
-
-
-def coefficient(name: str, x: Sequence[float], y: Sequence[float], copies: Sequence[int]) -> float:
-    """Pearson's r and Spearman's ρ of all copies; τ and the accuracy from all pairs of different points."""
-    xs, ys = np.repeat(x, copies), np.repeat(y, copies)
-    if len(xs) < 2:
-        return np.nan
-    dx, dy, n = pairs_of(x, y, copies)
-    if name == "accuracy":
-        ordered = n * (dy != 0)
-        return float((ordered * (np.sign(dx) == np.sign(dy))).sum() / ordered.sum()) if ordered.any() else np.nan
-    if (xs == xs[0]).all() or (ys == ys[0]).all():
-        return np.nan
-    if name == "kendall-c":
-        balance = float((n * np.sign(dx) * np.sign(dy)).sum())
-        classes = min(len(set(xs.tolist())), len(set(ys.tolist())))
-        return 2 * balance / (len(xs) ** 2 * (classes - 1) / classes)
-    if name == "kendall-b":
-        return float((n * np.sign(dx) * np.sign(dy)).sum() / np.sqrt((n * (dx != 0)).sum() * (n * (dy != 0)).sum()))
-    if name == "spearman":
-        xs, ys = stats.rankdata(xs), stats.rankdata(ys)
-    return float(np.corrcoef(xs, ys)[0, 1])
-
-
-Group = tuple[list[float], list[float], list[int], int]
-
-
-def acc23(groups: Sequence[Group]) -> float:
-    """The largest mean accuracy over every ε that could matter: 0 and all differences."""
-    compared = [(pairs_of(x, y, copies), weight) for x, y, copies, weight in groups if weight]
-    compared = [(pairs, weight) for pairs, weight in compared if pairs[2].any()]
-    if not compared:
-        return np.nan
-    epsilons = np.unique(np.concatenate([[0.0], *(np.abs(dx[n > 0]) for (dx, _, n), _ in compared)]))[:, None]
-    values = []
-    for (dx, dy, n), _ in compared:
-        right = np.where(np.abs(dx) <= epsilons, dy == 0, np.sign(dx) == np.sign(dy))
-        values.append(right @ n / n.sum())
-    return float(np.average(values, axis=0, weights=[weight for _, weight in compared]).max())
-
-
-def groups_of(
-    scores: Floats, human: Floats, grouping: str, systems: Sequence[int], segments: Sequence[int]
-) -> list[Group]:
-    n_systems, n_segments = scores.shape
-    cells = [(i, s) for i in range(n_systems) for s in range(n_segments) if not np.isnan(scores[i, s] + human[i, s])]
-    groups: dict[int, Group] = {}
-    for i, s in cells:
-        key, weight, copies = {
-            "none": (0, 1, systems[i] * segments[s]),
-            "sys": (i, systems[i], segments[s]),
-            "item": (s, segments[s], systems[i]),
-        }[grouping]
-        x, y, numbers, _ = groups.setdefault(key, ([], [], [], weight))
-        x.append(scores[i, s])
-        y.append(human[i, s])
-        numbers.append(copies)
-    return list(groups.values())
-
-
-def value(
-    scores: Floats,
-    human: Floats,
-    statistic: tuple[str, str],
-    copies: tuple[Sequence[int], Sequence[int]] | None = None,
-) -> float:
-    """A coefficient of one metric: the mean over groups in which it is defined."""
-    grouping, name = statistic
-    systems, segments = copies or ([1] * scores.shape[0], [1] * scores.shape[1])
-    if grouping == "system":
-        points = []
-        for i in range(scores.shape[0]):
-            cells = [
-                s
-                for s in range(scores.shape[1])
-                if not np.isnan(scores[i, s] + human[i, s])
-                for _ in range(segments[s])
-            ]
-            if cells:
-                points.append((float(np.mean(scores[i, cells])), float(np.mean(human[i, cells])), systems[i]))
-        return coefficient(name, *zip(*points, strict=True)) if points else np.nan
-    groups = groups_of(scores, human, grouping, systems, segments)
-    if name in ("acc23", "tau23"):
-        accuracy = acc23(groups)
-        return accuracy if name == "acc23" else 2 * accuracy - 1
-    values = [(coefficient(name, x, y, numbers), weight) for x, y, numbers, weight in groups if weight]
-    values = [(v, weight) for v, weight in values if not np.isnan(v)]
-    if not values:
-        return np.nan
-    return float(np.average([v for v, _ in values], weights=[weight for _, weight in values]))
 
 
 def swapped(a: Floats, b: Floats, mask: Bools) -> tuple[Floats, Floats]:
@@ -158,16 +59,6 @@ def masks_of(rng: np.random.Generator, unit: str, n: int, shape: tuple[int, int]
     return np.ascontiguousarray(np.broadcast_to(rng.random(size) < 0.5, (n, *shape)))
 
 
-def streamed(seed: int, replicate: int, unit: str, shape: tuple[int, ...]) -> Bools:
-    """The swaps of a replicate, from the values of its stream."""
-    systems, segments = shape
-    bits = {"both": systems * segments, "inputs": segments, "systems": systems}[unit]
-    values = _core.stream_values(seed, "shuffle", replicate, -(-bits // 64))
-    flips = (values[np.arange(bits) // 64] >> (np.arange(bits) % 64).astype(np.uint64) & np.uint64(1)).astype(bool)
-    shapes = {"both": shape, "inputs": (1, segments), "systems": (systems, 1)}
-    return np.broadcast_to(flips.reshape(shapes[unit]), shape)
-
-
 PAIRS = np.array([(0, 1), (2, 0), (1, 1)])
 
 
@@ -181,7 +72,7 @@ def test_the_coefficients_of_vectors_are_scipys() -> None:
         expected = [stats.pearsonr(xs, ys)[0], stats.spearmanr(xs, ys)[0]]
         expected += [stats.kendalltau(xs, ys, variant="b")[0], stats.kendalltau(xs, ys, variant="c")[0]]
         for name, other in zip(SEGMENT_COEFFICIENTS, expected, strict=False):
-            assert coefficient(name, x.tolist(), y.tolist(), copies.tolist()) == pytest.approx(other)
+            assert of_vectors(name, x.tolist(), y.tolist(), copies.tolist()) == pytest.approx(other)
 
 
 @pytest.mark.parametrize("statistic", STATISTICS, ids="-".join)
@@ -195,9 +86,9 @@ def test_swapped_scores_have_the_values_of_a_plain_loop(
     restricted = np.where(common, human, np.nan)
     got = _core.meta_permuted(scores, human, [statistic], unit, PAIRS, n=2, seed=seed, first=2, threads=1)[0]
     for r in range(2):
-        mask = streamed(seed, r + 2, unit, human.shape)
+        mask = swaps(seed, r + 2, unit, human.shape)
         for p, (a, b) in enumerate(PAIRS):
-            values = [value(m, restricted, statistic) for m in swapped(scores[a], scores[b], mask)]
+            values = [agreement(m, restricted, statistic) for m in swapped(scores[a], scores[b], mask)]
             np.testing.assert_allclose(got[p, r], values[0] - values[1], rtol=0, atol=1e-9)
 
 
@@ -216,7 +107,7 @@ def test_draws_have_the_values_of_a_plain_loop(
             [1] * systems if unit == "inputs" else np.bincount(indices, minlength=systems).tolist(),
             [1] * segments if unit == "systems" else _core.draw_weights(seed, r + 1, segments).tolist(),
         )
-        expected = [value(metric, human, statistic, copies) for metric in scores]
+        expected = [agreement(metric, human, statistic, copies) for metric in scores]
         np.testing.assert_allclose(got[:, r], expected, rtol=0, atol=1e-9)
 
 
@@ -234,14 +125,14 @@ def test_larger_groups_have_the_values_of_a_plain_loop(shape: tuple[int, int], u
     # A call with masks cannot know that cells are swapped together; a call with a seed does.
     for seed, given_masks in ((5, None), (0, masks)):
         got = _core.meta_permuted(scores, human, statistics, unit, PAIRS[:1], n=130, seed=seed, masks=given_masks)[:, 0]
-        mask = streamed(seed, 129, unit, shape) if given_masks is None else masks[129]
+        mask = swaps(seed, 129, unit, shape) if given_masks is None else masks[129]
         for statistic, values in zip(statistics, got, strict=True):
-            a, b = (value(metric, common, statistic) for metric in swapped(scores[0], scores[1], mask))
+            a, b = (agreement(metric, common, statistic) for metric in swapped(scores[0], scores[1], mask))
             np.testing.assert_allclose(values[129], a - b, rtol=0, atol=1e-9, err_msg=str(statistic))
     copies = (rng.integers(0, 3, (3, shape[0]), dtype=np.uint32), rng.integers(0, 3, (3, shape[1]), dtype=np.uint32))
     got = _core.meta_drawn(scores, human, statistics, unit, n=3, seed=0, copies=copies)[:, 0]
     for statistic, values in zip(statistics, got, strict=True):
-        expected = value(scores[0], human, statistic, (copies[0][2].tolist(), copies[1][2].tolist()))
+        expected = agreement(scores[0], human, statistic, (copies[0][2].tolist(), copies[1][2].tolist()))
         np.testing.assert_allclose(values[2], expected, rtol=0, atol=1e-9, err_msg=str(statistic))
 
 
@@ -282,7 +173,7 @@ def test_votes_have_the_values_of_a_plain_loop(
     common = np.where(np.isnan(scores).any(axis=0), np.nan, scores)
     got = permuted_votes(scores, columns, ties, unit, 3, 9)
     for r in range(3):
-        mask = streamed(9, r, unit, (systems, segments))
+        mask = swaps(9, r, unit, (systems, segments))
         for p, (a, b) in enumerate(PAIRS):
             values = [tau(metric, votes, ties) for metric in swapped(common[a], common[b], mask)]
             np.testing.assert_allclose(got[p, r], values[0] - values[1], rtol=0, atol=1e-12)
@@ -304,9 +195,9 @@ def test_all_masks_of_a_tiny_matrix_give_the_exact_p_value() -> None:
         got = _core.meta_permuted(scores, human, [statistic], "both", PAIRS[:1], n=64, seed=0, masks=masks)[0, 0]
         expected = []
         for mask in masks:
-            a, b = (value(metric, human, statistic) for metric in swapped(scores[0], scores[1], mask))
+            a, b = (agreement(metric, human, statistic) for metric in swapped(scores[0], scores[1], mask))
             expected.append(a - b)
-        observed = value(scores[0], human, statistic) - value(scores[1], human, statistic)
+        observed = agreement(scores[0], human, statistic) - agreement(scores[1], human, statistic)
         assert got[0] == pytest.approx(observed, abs=1e-12)
         reach = [np.mean(np.abs(values) >= abs(observed) - 1e-12) for values in (got, expected)]
         assert reach[0] == reach[1]
@@ -324,7 +215,8 @@ def test_nearly_constant_scores_lose_no_digits() -> None:
         got = _core.meta_permuted(scores, human, [statistic], "inputs", PAIRS[:1], n=20, seed=1)[0, 0]
         for r in range(20):
             a, b = (
-                value(m, human, statistic) for m in swapped(scores[0], scores[1], streamed(1, r, "inputs", human.shape))
+                agreement(m, human, statistic)
+                for m in swapped(scores[0], scores[1], swaps(1, r, "inputs", human.shape))
             )
             assert got[r] == pytest.approx(a - b, abs=1e-6)
 

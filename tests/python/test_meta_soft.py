@@ -17,18 +17,13 @@ from reshuffle.meta.metric_scores import MetricScores
 from reshuffle.meta.soft_accuracy import PERMUTATIONS, _counts, _Material, pair_pvalues
 from reshuffle.resampling import CountSample
 from reshuffle.settings import Resampling
+from test_resampling import flips
 
 Scores = np.ndarray[Any, Any]
 
 SEED = 5
 SOFT: dict[str, Any] = {"coefficients": "soft-accuracy", "seed": SEED}
 QUIET: dict[str, Any] = {**SOFT, "test": None, "interval": None}
-
-
-def flips(seed: int, replicate: int, n: int) -> Scores:
-    """Whether a shuffle swaps each of n units."""
-    words = _core.stream_values(seed, "shuffle", replicate, -(-n // 64))
-    return np.array([bool(int(words[bit // 64]) >> (bit % 64) & 1) for bit in range(n)])
 
 
 def signs(n: int) -> Scores:

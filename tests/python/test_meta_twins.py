@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from itertools import combinations, product
 from pathlib import Path
@@ -13,92 +13,23 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from agreement import agreement, of_vectors, swaps
 from meta_material import table
 from reshuffle import _core, meta
 from reshuffle.meta import JudgedSet
+from step_down import step_down
 
 Scores = np.ndarray[Any, Any]
-Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 R = 39
 FEW = 19  # where the twin takes long
 SEED = 4
 
 
-def pearson(x: Scores, y: Scores) -> float:
-    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return math.nan
-    return float(np.corrcoef(x, y)[0, 1])
-
-
-def ranks(x: Scores) -> Scores:
-    return np.array([(x < own).sum() + ((x == own).sum() + 1) / 2 for own in x])
-
-
-def differences(x: Scores) -> Scores:
-    first, second = np.triu_indices(len(x), 1)
-    return np.asarray(x[first] - x[second])
-
-
-def kendall(x: Scores, y: Scores, variant: str) -> float:
-    dx, dy = np.sign(differences(x)), np.sign(differences(y))
-    if not dx.any() or not dy.any():
-        return math.nan
-    if variant == "b":
-        return float((dx * dy).sum() / math.sqrt((dx != 0).sum() * (dy != 0).sum()))
-    m = min(len(set(x.tolist())), len(set(y.tolist())))
-    return float(2 * (dx * dy).sum() / (len(x) ** 2 * (m - 1) / m))
-
-
-def accuracy(epsilons: Scores, x: Scores, y: Scores) -> Scores:
-    """The share of pairs ordered or tied alike, for each of several thresholds of ties."""
-    dx, dy = differences(x), np.sign(differences(y))
-    ordered = np.where(np.abs(dx) <= epsilons[:, None], 0, np.sign(dx))
-    return np.asarray((ordered == dy).mean(axis=1))
-
-
-def mean_over_groups(of_group: Callable[[Scores, Scores], float], groups: list[tuple[Scores, Scores]]) -> float:
-    values = [value for x, y in groups if not math.isnan(value := of_group(x, y))]
-    return float(np.mean(values)) if values else math.nan
-
-
-def groups_of(x: Scores, y: Scores, grouping: str) -> list[tuple[Scores, Scores]]:
-    def pieces() -> Iterator[tuple[Scores, Scores]]:
-        if grouping == "none":
-            yield x.ravel(), y.ravel()
-        elif grouping == "sys":
-            yield from zip(x, y, strict=True)
-        else:
-            yield from zip(x.T, y.T, strict=True)
-
-    both = [(a, b, ~(np.isnan(a) | np.isnan(b))) for a, b in pieces()]
-    return [(a[there], b[there]) for a, b, there in both]
-
-
-def agreement(coefficient: str, grouping: str, x: Scores, y: Scores) -> float:
-    """The value of a metric's scores (N, S) for people's."""
-    groups = groups_of(x, y, grouping)
-    if coefficient in ("acc23", "tau23"):
-        groups = [(a, b) for a, b in groups if len(a) > 1]
-        candidates = np.unique(np.concatenate([[0.0], *(np.abs(differences(a)) for a, _ in groups)]))
-        best = float(np.mean([accuracy(candidates, a, b) for a, b in groups], axis=0).max())
-        return best if coefficient == "acc23" else 2 * best - 1
-    of_group: dict[str, Callable[[Scores, Scores], float]] = {
-        "pearson": pearson,
-        "spearman": lambda a, b: pearson(ranks(a), ranks(b)),
-        "kendall-b": lambda a, b: kendall(a, b, "b"),
-        "kendall-c": lambda a, b: kendall(a, b, "c"),
-    }
-    return mean_over_groups(of_group[coefficient], groups)
-
-
-def of_systems(coefficient: str, x: Scores, y: Scores) -> float:
+def of_systems(name: str, x: Scores, y: Scores) -> float:
     """The value for the means of systems."""
     a, b = np.nanmean(x, axis=1), np.nanmean(y, axis=1)
-    if coefficient == "accuracy":
-        dx, dy = np.sign(differences(a)), np.sign(differences(b))
-        return float((dx == dy)[dy != 0].mean()) if dy.any() else math.nan
-    return agreement(coefficient, "none", a[None], b[None])
+    return of_vectors(name, a.tolist(), b.tolist(), [1] * len(a))
 
 
 def material(seed: int) -> tuple[dict[str, Scores], Scores, JudgedSet]:
@@ -122,16 +53,6 @@ def standardised(cells: dict[str, Scores], human: Scores) -> dict[str, Scores]:
     return {name: (own - np.nanmean(own)) / np.nanstd(own) for name, own in common.items()}
 
 
-def mask(unit: str, replicate: int, shape: tuple[int, int]) -> Flags:
-    """The cells that a replicate swaps."""
-    bits = {"both": shape[0] * shape[1], "inputs": shape[1], "systems": shape[0]}[unit]
-    words = _core.stream_values(SEED, "shuffle", replicate, -(-bits // 64))
-    flips = np.array([bool(int(words[bit // 64]) >> (bit % 64) & 1) for bit in range(bits)])
-    if unit == "both":
-        return flips.reshape(shape)
-    return np.broadcast_to(flips if unit == "inputs" else flips[:, None], shape)
-
-
 def replicates(
     value: Callable[[Scores], float], cells: dict[str, Scores], unit: str, n: int = R
 ) -> tuple[list[tuple[str, str]], Scores, Scores]:
@@ -140,7 +61,7 @@ def replicates(
     observed = np.array([value(cells[a]) - value(cells[b]) for a, b in pairs])
     found = np.empty((len(pairs), n))
     for r in range(n):
-        swap = mask(unit, r, next(iter(cells.values())).shape)
+        swap = swaps(SEED, r, unit, next(iter(cells.values())).shape)
         for pair, (a, b) in enumerate(pairs):
             x, y = cells[a], cells[b]
             found[pair, r] = value(np.where(swap, y, x)) - value(np.where(swap, x, y))
@@ -148,17 +69,10 @@ def replicates(
 
 
 def stepdown(observed: Scores, found: Scores) -> Scores:
-    """Step-down maxT (Westfall & Young 1993) of differences divided by their root mean square."""
+    """Step-down maxT of differences divided by their root mean square."""
     spread = np.sqrt((found**2).mean(axis=1))
     spread[spread == 0] = 1
-    observed, found = observed / spread, found / spread[:, None]
-    order = np.argsort(-np.abs(observed), kind="stable")
-    adjusted, last = np.empty(len(observed)), 0.0
-    for step, pair in enumerate(order.tolist()):
-        largest = np.abs(found[order[step:]]).max(axis=0)
-        last = max(last, (1 + (largest >= abs(observed[pair]) - 1e-10).sum()) / (found.shape[1] + 1))
-        adjusted[pair] = last
-    return adjusted
+    return step_down(np.abs(found) / spread[:, None], np.abs(observed) / spread)
 
 
 SEGMENT_COEFFICIENTS = ["pearson", "spearman", "kendall-b", "kendall-c", "acc23", "tau23"]
@@ -188,10 +102,12 @@ def test_segments_equal_their_definitions(unit: str, grouping: str) -> None:
         seed=SEED,
     )
     common = standardised(cells, human)
-    by_definition = cache(lambda of: replicates(partial(agreement, of, grouping, y=human), common, unit, FEW))
+    by_definition = cache(
+        lambda of: replicates(partial(agreement, human=human, statistic=(grouping, of)), common, unit, FEW)
+    )
     for coefficient in SEGMENT_COEFFICIENTS:
         for each in (record for record in result.results if record.coefficient == coefficient):
-            assert each.value == pytest.approx(agreement(coefficient, grouping, cells[each.metric], human), abs=1e-12)
+            assert each.value == pytest.approx(agreement(cells[each.metric], human, (grouping, coefficient)), abs=1e-12)
         pairs, observed, found = by_definition("acc23" if coefficient == "tau23" else coefficient)
         assert not np.isnan(found).any()
         factor = 2 if coefficient == "tau23" else 1
@@ -232,18 +148,6 @@ def test_systems_equal_their_definitions(unit: str) -> None:
             assert record.adjusted_pvalue == pytest.approx(stepdown(observed, found)[at])
 
 
-def smallest_ranks(observed: Scores, found: Scores) -> Scores:
-    """Step-down minP (Westfall & Young 1993): ranks among all differences instead of their values."""
-    every = np.abs(np.column_stack([observed, found]))
-    ranks = (every[:, None, :] >= every[:, :, None] - 1e-10).sum(axis=2)
-    order = np.argsort(ranks[:, 0], kind="stable")
-    adjusted, last = np.empty(len(observed)), 0.0
-    for step, pair in enumerate(order.tolist()):
-        last = max(last, (ranks[order[step:]].min(axis=0) <= ranks[pair, 0]).sum() / (R + 1))
-        adjusted[pair] = last
-    return adjusted
-
-
 @pytest.mark.parametrize(
     ("coefficient", "grouping", "unit"), [("kendall-b", "item", "inputs"), ("pearson", "none", "both")]
 )
@@ -253,10 +157,10 @@ def test_minp_equals_its_definition(coefficient: str, grouping: str, unit: str) 
         test_set, coefficients=coefficient, groupings=grouping, test=f"perm-{unit}", interval=None, n_resamples=R,
         seed=SEED, adjust="minp",
     )  # fmt: skip
-    value = partial(agreement, coefficient, grouping, y=human)
+    value = partial(agreement, human=human, statistic=(grouping, coefficient))
     pairs, observed, found = replicates(value, standardised(cells, human), unit)
     assert [(each.metric_a, each.metric_b) for each in result.comparisons] == pairs
-    expected = smallest_ranks(observed, found)
+    expected = step_down(np.abs(found), np.abs(observed), "minp")
     assert [each.adjusted_pvalue for each in result.comparisons] == pytest.approx(expected)
     assert (expected != stepdown(observed, found)).any()
 
@@ -295,7 +199,7 @@ def test_intervals_of_drawn_segments_equal_their_definitions(coefficient: str) -
     draws = [np.repeat(np.arange(8), _core.draw_weights(SEED, r, 8)) for r in range(R)]
 
     def drawn(own: Scores, people: Scores) -> Scores:
-        return np.array([agreement(coefficient, "item", own[:, draw], people[:, draw]) for draw in draws])
+        return np.array([agreement(own[:, draw], people[:, draw], ("item", coefficient)) for draw in draws])
 
     def ends(values: Scores) -> tuple[float, float]:
         ordered = np.sort(values)

@@ -31,6 +31,7 @@ from reshuffle.resampling.counting import Data
 from reshuffle.resampling.incomplete import IncompleteSample
 from reshuffle.resampling.studentized import studentize
 from reshuffle.settings import ComparisonSettings, Resampling
+from step_down import step_down
 
 Table = dict[str, list[float]]
 
@@ -232,14 +233,8 @@ def test_families_may_span_complete_and_incomplete_metrics(test: str) -> None:
         each = [series_of(replicates, [(0, 1)])(sample)[0][0] for _, sample in studentized]
         z, spreads = np.abs(np.array(each)).T, np.ones(6)
         observed = np.array([abs(sample.observed.value) for _, sample in studentized])
-    z, observed = z / spreads, observed / spreads
-    order = np.argsort(-observed)
-    expected, running = np.empty(6), 0.0
-    for place, h in enumerate(order):
-        reached = (z[:, order[place:]].max(axis=1) >= observed[h] - 1e-9).sum()
-        running = max(running, float(1 + reached) / 301)
-        expected[h] = running
     assert outcome.adjusted is not None
+    expected = step_down((z / spreads).T, observed / spreads)
     assert np.maximum(expected, outcome.pvalue).tolist() == pytest.approx(outcome.adjusted.tolist())
     minp = Plan.from_settings(ComparisonSettings(test="ar", adjust="minp"), *metrics)
     if test == "ar":

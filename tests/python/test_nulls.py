@@ -24,23 +24,13 @@ from reshuffle.study.null_data import NullData, NullOptions, Request
 from reshuffle.study.nulls import NULLS
 from reshuffle.study.populations import Selection
 from reshuffle.study.run_nulls import EDITS, noisy
+from texts import translations
 
 BLEU, TER = metric("bleu"), metric("ter")
 SEGMENTS = 120
 
 
-def texts(n: int = SEGMENTS, rights: Sequence[float] = (0.9, 0.8, 0.6)) -> tuple[list[str], dict[str, list[str]]]:
-    """References, and outputs of systems whose words are right with these probabilities."""
-    rng = np.random.default_rng(5)
-    references = [[f"w{word}" for word in rng.integers(300, size=rng.integers(5, 30))] for _ in range(n)]
-    systems = {
-        f"system {right:g}": [" ".join(w if rng.random() < right else "wrong" for w in words) for words in references]
-        for right in rights
-    }
-    return [" ".join(words) for words in references], systems
-
-
-REFERENCES, SYSTEMS = texts()
+REFERENCES, SYSTEMS = translations(SEGMENTS, 0.9, 0.8, 0.6)
 
 
 def material(metrics: Any = "bleu", systems: Any = None, documents: Sequence[int] | None = None) -> Material:

@@ -27,6 +27,7 @@ from reshuffle.inference.running import run_on_test_set
 from reshuffle.inference.tests import TESTS
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.settings import ComparisonSettings
+from step_down import step_down
 
 Values = NDArray[np.float64]
 
@@ -248,12 +249,7 @@ def step_down_by_hand(scores: Values, extremeness: str) -> tuple[Values, Values]
         t = np.abs(sums) / np.sqrt(variance)
     else:
         t = np.abs(sums) / np.sqrt(np.square(sums).mean(axis=1, keepdims=True))
-    order = np.argsort(-t[:, 0], kind="stable")
-    adjusted_p, largest = np.empty(len(PAIRS)), 0.0
-    for place, h in enumerate(order):
-        largest = max(largest, float((t[order[place:]].max(axis=0) >= t[h, 0] - 1e-9).mean()))
-        adjusted_p[h] = largest
-    return (t >= t[:, :1] - 1e-9).mean(axis=1), adjusted_p
+    return (t >= t[:, :1] - 1e-9).mean(axis=1), step_down(t[:, 1:], t[:, 0])
 
 
 @pytest.mark.parametrize(("test", "statistic"), [("ar", "mean"), ("ar-studentized", "t")])

@@ -203,10 +203,9 @@ def test_the_ends_of_koehn_are_those_of_percentile_or_one_draw_further_in(n: int
 # --- The interval of the p-value
 
 
-def result_of(c: int, n: int) -> SignificanceResult:
-    return SignificanceResult(
-        "bootstrap-percentile", "m", 0.0, min(1, 2 * (c + 1) / (n + 1)), "two-sided", c, n, 1, "", tails=2
-    )
+def result_of(c: int, n: int, tails: int = 2) -> SignificanceResult:
+    p = min(1, tails * (c + 1) / (n + 1))
+    return SignificanceResult("bootstrap-percentile", "m", 0.0, p, "two-sided", c, n, 1, "", tails=tails)
 
 
 @pytest.mark.parametrize("n", [7, 40])
@@ -227,13 +226,13 @@ def test_the_interval_of_p_covers_it_with_at_least_its_probability(n: int, ties:
         assert covered >= 0.95 - 1e-12
 
 
-@given(st.integers(1, 5000), st.floats(0, 1), st.sampled_from([0.01, 0.05, 0.5]))
-def test_may_lie_across_a_level_agrees_with_the_interval_of_p(n: int, share: float, level: float) -> None:
+@given(st.integers(1, 5000), st.floats(0, 1), st.sampled_from([0.01, 0.05, 0.5]), st.sampled_from([1, 2]))
+def test_may_lie_across_a_level_agrees_with_the_interval_of_p(n: int, share: float, level: float, tails: int) -> None:
     c = round(n * share)
-    result, one_tail = result_of(c, n), clopper_pearson(c, n)
+    result, one_tail = result_of(c, n, tails), clopper_pearson(c, n)
     assert result.pvalue_interval is not None
     low, high = result.pvalue_interval.low, result.pvalue_interval.high
-    assert (min(1, 2 * one_tail.low), min(1, 2 * one_tail.high)) == (low, high)
+    assert (min(1, tails * one_tail.low), min(1, tails * one_tail.high)) == (low, high)
     assert (low < level < high) == result.may_lie_across(level)
 
 

@@ -27,18 +27,15 @@ from benches.simulations.populations import (
 from benches.simulations.size_power import ratio
 from reshuffle import SegmentScores, compare
 from reshuffle.resampling import CountSample, Replicates
+from texts import translations
 
 
 @pytest.fixture(scope="module")
 def texts() -> tuple[Outputs, Outputs, Outputs]:
     """A reference of 200 segments, and two outputs that share about two thirds and half of its words."""
-    rng = np.random.default_rng(5)
-    references = [[f"w{word}" for word in rng.integers(300, size=rng.integers(5, 30))] for _ in range(200)]
-
-    def output(right: float) -> Outputs:
-        return [[word if rng.random() < right else "wrong" for word in words] for words in references]
-
-    return references, output(0.85), output(0.8)
+    references, systems = translations(200, 0.85, 0.8)
+    better, worse = systems.values()
+    return tuple([line.split() for line in lines] for lines in (references, better, worse))  # type: ignore[return-value]
 
 
 def test_the_scores_of_an_equal_pair_are_equal(texts: tuple[Outputs, Outputs, Outputs]) -> None:

@@ -1,8 +1,9 @@
-"""Rank intervals and sets of the best contain the truth at their level: ``python -m pytest -m slow -s``."""
+"""Rank intervals, sets of the best and simultaneous intervals contain the truth at their level: ``-m slow -s``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from benches.data import Array, MissingDataError
 from benches.simulations.blocks import texts
 from benches.simulations.families import CLOSE, FAMILIES, LIUM, Build, Family, exchangeable, lengths, lognormal
-from reshuffle import FromCounts, Ranking, SegmentScores, compare
+from reshuffle import Comparison, FromCounts, SegmentScores, compare
 from reshuffle.metrics.base import Metric
 from reshuffle.results import clopper_pearson
 
@@ -37,11 +38,25 @@ POPULATIONS: Mapping[str, Build] = {
 }
 
 
+# All null hypotheses are true in the first two of each kind of metric, and one system differs in the third.
+SIMULTANEOUS: Mapping[str, Build] = {
+    name: FAMILIES[name]
+    for name in (
+        "exchangeable",
+        "lengths 1.01, 1.00, .99, .98",
+        "lengths 1.01, 1.00, .99, .98, one worse",
+        "means, equal spreads",
+        "means, one of larger spread",
+        "means, one of larger spread, one worse",
+    )
+}
+
+
 @pytest.fixture(scope="module")
 def families() -> dict[str, Family]:
     """The populations by name."""
     try:
-        return {name: build(texts()) for name, build in POPULATIONS.items()}
+        return {name: build(texts()) for name, build in {**POPULATIONS, **SIMULTANEOUS}.items()}
     except MissingDataError as missing:
         pytest.skip(str(missing))
 
@@ -56,19 +71,14 @@ def true_scores(family: Family) -> Array:
     return found
 
 
-def ranked(metric: Metric, counts: Array, test: str, adjust: str, seed: int) -> Ranking:
-    """The ranking of a sample, (k, S, K)."""
+def compared(metric: Metric, counts: Array, test: str, seed: int, **options: Any) -> Comparison:
+    """All pairs of a sample, (k, S, K)."""
     rows = {f"{system}": of_system for system, of_system in enumerate(counts)}
-    scored: Metric
+    scored: Metric = FromCounts(metric.name, rows, metric)
     if metric.is_mean:
-        scored = SegmentScores(
-            metric.name, {name: metric.segment_scores(of_system) for name, of_system in rows.items()}
-        )
-    else:
-        scored = FromCounts(metric.name, rows, metric)
-    options = {"test": test, "adjust": adjust, "all_pairs": True, "n_resamples": 999, "interval": None, "alpha": ALPHA}
-    (ranking,) = compare(metrics=scored, seed=seed, threads=1, **options).rankings  # type: ignore[arg-type]
-    return ranking
+        scores = {name: metric.segment_scores(of_system) for name, of_system in rows.items()}
+        scored = SegmentScores(metric.name, scores)
+    return compare(metrics=scored, test=test, all_pairs=True, n_resamples=999, seed=seed, threads=1, **options)
 
 
 @pytest.mark.parametrize("segments", [100, 500])
@@ -97,7 +107,7 @@ def test_rank_intervals_and_sets_of_the_best_contain_the_truth(
     of_best, sizes, separated = np.zeros(len(tied)), [], []
     for seed in range(SIMULATIONS):
         (counts,) = family.sample(rng, segments)
-        ranking = ranked(metric, counts, test, adjust, seed)
+        (ranking,) = compared(metric, counts, test, seed, adjust=adjust, interval=None, alpha=ALPHA).rankings
         assert ranking.best
         intervals += all(
             ranking[f"{i}"].rank_low <= low[i] and high[i] <= ranking[f"{i}"].rank_high for i in range(len(scores))
@@ -123,3 +133,46 @@ def test_rank_intervals_and_sets_of_the_best_contain_the_truth(
     assert intervals / SIMULATIONS > least
     assert sets / SIMULATIONS > least
     assert not sizes or of_best.min() / SIMULATIONS > least
+
+
+@pytest.mark.parametrize("segments", [100, 500])
+@pytest.mark.parametrize("test", ["bootstrap-both", "ar-studentized"])
+@pytest.mark.parametrize("name", SIMULTANEOUS)
+def test_simultaneous_intervals_cover_all_differences(
+    families: dict[str, Family], name: str, test: str, segments: int
+) -> None:
+    family = families[name]
+    (metric,) = family.metrics
+    # The true score of each system, relative to the first.
+    truth = {"0": 0.0} | {
+        f"{a}": float(difference)
+        for (a, b), difference in zip(family.pairs, family.differences[0], strict=True)
+        if b == 0
+    }
+    rng = np.random.default_rng(2008)
+    covered, each, stars = 0, [], 0
+    for seed in range(SIMULATIONS):
+        (counts,) = family.sample(rng, segments)
+        pairs = compared(
+            metric, counts, test, seed, adjust="maxt", confidence_level=1 - ALPHA, interval="simultaneous"
+        ).comparisons
+        inside = []
+        for pair in pairs:
+            interval = pair.confidence_interval
+            assert interval is not None
+            true = truth[pair.system] - truth[pair.baseline]
+            inside.append(interval.low <= true <= interval.high)
+            if not interval.low <= 0 <= interval.high:
+                assert pair.is_significant(ALPHA)
+                stars += 1
+        covered += all(inside)
+        each.append(np.mean(inside))
+    interval = clopper_pearson(covered, SIMULATIONS)
+    print(
+        f"simultaneous intervals, {name}, {test}, {segments} segments: all covered {covered / SIMULATIONS:.3f} "
+        f"(95% interval {interval.low:.3f} to {interval.high:.3f}), each {np.mean(each):.3f}; "
+        f"{stars / SIMULATIONS:.2f} of {len(family.pairs)} exclude 0"
+    )
+    # ``ar-studentized`` is known to fail near the kink, and few segments make intervals too short.
+    fails = test == "ar-studentized" and family.near_kink(segments) and name.startswith("lengths")
+    assert covered / SIMULATIONS > (0.6 if fails else 0.92 if segments == 500 else 0.88)

@@ -118,11 +118,6 @@ def test_draws_depend_neither_on_batches_nor_on_threads() -> None:
                 np.testing.assert_array_equal(batches.hierarchical[name][m], once.hierarchical[name][m])
 
 
-def test_more_draws_begin_with_the_same_ones() -> None:
-    few, many = (ratio_data(4, (3, 2), 20, n_resamples=n).drawn for n in (10, 30))
-    np.testing.assert_array_equal(few.hierarchical["mean"][0], many.hierarchical["mean"][0][:, :10])
-
-
 def test_sums_over_runs_that_would_overflow_are_an_error() -> None:
     counts = {f"{name}#{run}": np.full((4, 2), 2**59) for name in "ab" for run in range(3)}
     runs = Runs.from_arguments(None, {"a": 3, "b": 3}, FromCounts("x", counts, lambda t: t[..., 0] / t[..., 1]))

@@ -7,7 +7,6 @@ import importlib
 import io
 import multiprocessing
 import os
-import pickle
 import re
 import shlex
 import signal
@@ -737,14 +736,6 @@ print(peak() - before)
     assert int(done.stdout) < 2_500
 
 
-def test_a_metric_survives_pickling() -> None:
-    lowercase = metric("bleu", lowercase=True)
-    again = pickle.loads(pickle.dumps(lowercase))
-    assert again == lowercase
-    assert again.signature() == lowercase.signature()
-    assert repr(again) == "metric('bleu', lowercase=True)"
-
-
 class Screen:
     """A terminal with the few control sequences that the bar uses; holds the text shown after some output."""
 
@@ -880,18 +871,3 @@ def test_the_progress_bar_does_not_go_into_the_file_of_the_report(tmp_path: Path
     assert child.exitstatus == 0
     assert Screen(child.logfile_read.getvalue()).text.strip() == ""
     assert (tmp_path / "report").read_text().startswith("BLEU: 3,000 segments")
-
-
-@POSIX
-def test_a_terminal_shows_a_progress_bar_for_long_calls(tmp_path: Path) -> None:
-    import pexpect
-
-    for name in ("ref", "a", "b"):
-        (tmp_path / name).write_text("".join(f"{name} {i} x y z\n" for i in range(3000)))
-    command = ["-m", "reshuffle", "compare", "ref", "a", "b", "-n", "300000"]
-    child = pexpect.spawn(sys.executable, command, cwd=str(tmp_path), dimensions=(24, 100), timeout=60)
-    child.expect("drawing")
-    child.expect("Signature: ")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0

@@ -36,6 +36,7 @@ from reshuffle import (
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.tests import TESTS
 from reshuffle.results import may_lie_across
+from step_down import step_down
 from test_resampling import BLEU, flips, random_counts, weights
 
 Counts: TypeAlias = "NDArray[np.int64]"
@@ -100,15 +101,9 @@ def test_the_shuffles_of_an_average_are_the_means_of_those_of_the_test_sets(seed
     np.testing.assert_allclose([p.difference for p in found.comparisons], statistic, rtol=1e-12)
     reached = (np.abs(differences) >= np.abs(statistic)[:, None] - 1e-9).sum(axis=1)
     assert [p.test.exceedances for p in found.comparisons] == reached.tolist()
-    # Step-down maxT from its definition.
     scales = np.sqrt((differences**2).mean(axis=1))
-    extreme, to_reach = np.abs(differences) / scales[:, None], np.abs(statistic) / scales
-    adjusted, largest = np.empty(3), 0.0
-    for place, h in enumerate(order := np.argsort(-to_reach)):
-        count = (extreme[order[place:]].max(axis=0) >= to_reach[h] - 1e-9).sum()
-        largest = max(largest, (count + 1) / (n + 1))
-        adjusted[h] = largest
-    assert [p.test.adjusted_pvalue for p in found.comparisons] == pytest.approx(adjusted.tolist())
+    expected = step_down(np.abs(differences) / scales[:, None], np.abs(statistic) / scales)
+    assert [p.test.adjusted_pvalue for p in found.comparisons] == pytest.approx(expected.tolist())
 
 
 @settings(max_examples=budget(5))
@@ -271,7 +266,7 @@ def test_adjustments_of_p_values_take_the_whole_family(name: str) -> None:
 
 @pytest.mark.parametrize("test", [name for name, each in TESTS.items() if each.step_down])
 def test_adjustments_from_replicates_are_made_on_each_test_set_and_combined(test: str) -> None:
-    for adjust, step_down in TESTS[test].step_down.items():
+    for adjust, own in TESTS[test].step_down.items():
         options: dict[str, Any] = {
             "n_resamples": 99,
             "all_pairs": True,
@@ -280,7 +275,7 @@ def test_adjustments_from_replicates_are_made_on_each_test_set_and_combined(test
             "test": test,
         }
         for over, within in (("sets", "metric"), ("all", "set")):
-            if step_down.per_metric and over == "all":
+            if own.per_metric and over == "all":
                 with pytest.raises(InputError, match="under one metric, so there is no family 'all'"):
                     compare_sets(two_metrics(1), family=over, **options)
                 continue

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
-from collections.abc import Sequence
 from statistics import NormalDist
 from types import SimpleNamespace
 from typing import Any
@@ -145,15 +143,6 @@ def test_clopper_pearson_has_the_same_digits_with_every_scipy_release() -> None:
     assert (interval.low, interval.high) == (0.0458099422, 0.05445452703)
 
 
-@given(st.integers(1, 5000), st.floats(0, 1), st.sampled_from([0.01, 0.05, 0.5]))
-def test_may_lie_across_a_level_agrees_with_the_interval_of_the_p_value(n: int, share: float, level: float) -> None:
-    c = round(n * share)
-    result = SignificanceResult("ar", "m", 0.0, (c + 1) / (n + 1), "two-sided", c, n, 1, "")
-    interval = clopper_pearson(c, n)
-    assert result.pvalue_interval == interval
-    assert (interval.low < level < interval.high) == result.may_lie_across(level)
-
-
 def test_the_experimentwise_error_of_105_tests_equals_riezler_and_maxwells() -> None:
     assert experimentwise_error(0.05, 105) == pytest.approx(0.9954, abs=5e-5)
 
@@ -173,28 +162,6 @@ def test_koehns_interval_drops_the_same_number_of_draws_at_each_end(n: int, leve
     draws = np.random.default_rng(0).permutation(np.arange(1.0, n + 1))
     assert (low, high) == between(draws, (1 - level) / 2, (1 + level) / 2)
     assert (low, high) == INTERVALS["koehn"].ends(SimpleNamespace(draws=draws), level)  # type: ignore[arg-type]
-
-
-# SciPy before 1.15 calls this argument random_state.
-RNG = "rng" if "rng" in inspect.signature(scipy.stats.permutation_test).parameters else "random_state"
-
-
-def test_p_values_of_a_mean_equal_scipys_permutation_test() -> None:
-    rng = np.random.default_rng(5)
-    a, b = rng.integers(0, 9, 50), rng.integers(1, 9, 50)
-    ours = approximate_randomization(as_counts(a), as_counts(b), MEAN, n_resamples=100_000, scheme="iid")
-    generator: dict[str, Any] = {RNG: np.random.default_rng(1)}
-    theirs = scipy.stats.permutation_test(
-        (a, b),
-        lambda x, y, axis: x.mean(axis=axis) - y.mean(axis=axis),
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=99_999,
-        **generator,
-    )
-    assert theirs.statistic == pytest.approx(ours.statistic)
-    p = ours.pvalue
-    assert abs(theirs.pvalue - p) < 5 * (2 * p * (1 - p) / 100_000) ** 0.5
 
 
 # --- Means of segment scores
@@ -299,52 +266,26 @@ def test_signed_ranks_are_exact_up_to_the_documented_sizes_with_any_scipy(
     assert got == mean_test("wilcoxon", np.zeros(n), d, backwards).pvalue
 
 
-def test_p_values_of_signed_ranks_equal_scipy_since_1_15() -> None:
-    # scipy 1.15.3, wilcoxon(d).pvalue: exact; 13 with ties, enumerated; 14 with ties and 51 without, normal.
-    for n, ties, theirs in (
-        (20, False, 0.20244979858398438),
-        (13, True, 0.17333984375),
-        (14, True, 0.4143312335768291),
-        (51, False, 0.02568873999366418),
-    ):
-        d = np.arange(1, n + 1) * np.where(np.arange(n) % 3 == 0, -1, 1)
-        d[-1] = 1 if ties else d[-1]
-        assert theirs == pytest.approx(mean_test("wilcoxon", d, np.zeros(n)).pvalue, rel=1e-12)
-
-
-def assert_p_values_equal_sacrebleus(corpus: Corpus, systems: Sequence[str], test: str, n: int) -> None:
-    """Compare the p-values of each system against the first with those of sacreBLEU's own test on texts."""
-    from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
-    from sacrebleu.significance import PairedTest
-
-    outputs = [(name, list(corpus.systems[name])) for name in systems]
-    paired = PairedTest(outputs, {"BLEU": SacreBLEU(references=corpus.references)}, None, test_type=test, n_samples=n)
-    theirs = [result.p_value for result in paired()[1]["BLEU"][1:]]
-    bleu = metric("bleu")
-    b, *others = bleu.suff_stats(corpus.references, [lines for _, lines in outputs])
-    for system, of_sacrebleu, a in zip(systems[1:], theirs, others, strict=True):
-        if test == "ar":
-            p = approximate_randomization(a, b, bleu, n_resamples=100_000).pvalue
-        else:
-            p = bootstrap_test(a, b, bleu, test="bootstrap-shift", n_resamples=100_000).pvalue
-        # On 3,004 segments > and ≥ give the same p, so the tolerance is that of sacreBLEU's replicates.
-        assert abs(of_sacrebleu - p) < 5 * (p * (1 - p) / n) ** 0.5 + 1 / n, system
-
-
 # sacrebleu 2.6.0: `sacrebleu ref.txt -i BASELINE SYSTEM -m bleu --paired-ar` (or --paired-bs), SACREBLEU_SEED=12345.
 @pytest.mark.parametrize(
     ("system", "test"),
     [("RWTH-nmt-ensemble.4921", "ar"), pytest.param("xmu.4910", "bs", marks=pytest.mark.slow)],
 )
 def test_p_values_equal_sacrebleu_within_monte_carlo_error(wmt17: Corpus, system: str, test: str) -> None:
-    assert_p_values_equal_sacrebleus(wmt17, ["KIT.4950", system], test, 1000)
+    from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
+    from sacrebleu.significance import PairedTest
 
-
-@pytest.mark.slow
-@pytest.mark.parametrize("test", ["ar", "bs"])
-def test_p_values_of_all_systems_equal_sacrebleu(wmt17: Corpus, test: str) -> None:
-    others = [name for name in wmt17.systems if name != "KIT.4950"]
-    assert_p_values_equal_sacrebleus(wmt17, ["KIT.4950", *others], test, 4000)
+    outputs = [(name, list(wmt17.systems[name])) for name in ("KIT.4950", system)]
+    paired = PairedTest(outputs, {"BLEU": SacreBLEU(references=wmt17.references)}, None, test_type=test, n_samples=1000)
+    of_sacrebleu = paired()[1]["BLEU"][1].p_value
+    bleu = metric("bleu")
+    b, a = bleu.suff_stats(wmt17.references, [lines for _, lines in outputs])
+    if test == "ar":
+        p = approximate_randomization(a, b, bleu, n_resamples=100_000).pvalue
+    else:
+        p = bootstrap_test(a, b, bleu, test="bootstrap-shift", n_resamples=100_000).pvalue
+    # On 3,004 segments > and ≥ give the same p, so the tolerance is that of sacreBLEU's replicates.
+    assert abs(of_sacrebleu - p) < 5 * (p * (1 - p) / 1000) ** 0.5 + 1 / 1000
 
 
 # newstest2017 en-de in sacreBLEU's test/test_significance.py (commit 27bec34): BLEU of sixteen systems against the

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
-from dataclasses import asdict, fields
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -16,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from counts import bleu_counts
-from reshuffle import FromCounts, InputError, SegmentScores, compare, derive_seed, metric, read_corpus
+from counts import as_bleu, bleu_counts
+from reshuffle import InputError, SegmentScores, compare, derive_seed, metric, read_corpus
 from reshuffle.metrics.base import Counts
 from reshuffle.study import agreement
 from reshuffle.study.agreement import separating_gain
@@ -26,17 +23,13 @@ from reshuffle.study.decisions import Decisions, agreements, kappa, rank_correla
 PAIRS = list(combinations(range(4), 2))
 
 
-def named(counts: Counts, name: str = "BLEU") -> FromCounts:
-    return FromCounts(name, {f"s{i}": rows for i, rows in enumerate(counts)}, "bleu")
-
-
 COUNTS = bleu_counts(5, 4, 80, 0.008)
 
 
 def pvalues(counts: Counts, test: str, seed: int) -> dict[tuple[str, str], tuple[float, float]]:
     """Difference and p of each pair, from a comparison."""
     compared = compare(
-        metrics=named(counts), test=test, all_pairs=True, adjust="none", n_resamples=99, seed=seed, interval=None
+        metrics=as_bleu(counts), test=test, all_pairs=True, adjust="none", n_resamples=99, seed=seed, interval=None
     )
     found = {}
     for pair in compared.comparisons:
@@ -47,7 +40,7 @@ def pvalues(counts: Counts, test: str, seed: int) -> dict[tuple[str, str], tuple
 
 @pytest.mark.parametrize("test", ["ar", "bootstrap-shift", "bootstrap-both"])
 def test_the_pvalues_are_those_of_compare(test: str) -> None:
-    result = agreement(metrics=named(COUNTS), tests=test, n_resamples=99, seed=5)
+    result = agreement(metrics=as_bleu(COUNTS), tests=test, n_resamples=99, seed=5)
     expected = pvalues(COUNTS, test, 5)
     assert len(result.tables["pair_pvalues"]) == 6
     for row in result.tables["pair_pvalues"]:
@@ -60,7 +53,7 @@ def test_the_pvalues_are_those_of_compare(test: str) -> None:
 
 @pytest.mark.parametrize("halves", ["broad", "block"])
 def test_winners_elsewhere_are_counted_as_a_plain_loop_counts_them(halves: str) -> None:
-    result = agreement(metrics=named(COUNTS), tests="bootstrap", halves=halves, n_resamples=99, alphas=0.1)
+    result = agreement(metrics=as_bleu(COUNTS), tests="bootstrap", halves=halves, n_resamples=99, alphas=0.1)
     parts = [COUNTS[:, j::2] if halves == "broad" else COUNTS[:, 40 * j : 40 * j + 40] for j in range(2)]
     found = [pvalues(part, "bootstrap", derive_seed(12345, "test-set", j)) for j, part in enumerate(parts)]
     rows = iter(result.tables["domains"])
@@ -83,15 +76,15 @@ def test_winners_elsewhere_are_counted_as_a_plain_loop_counts_them(halves: str) 
 
 def test_domains_are_the_parts() -> None:
     domains = [("news", "talks", "web")[i % 3] for i in range(80)]
-    result = agreement(metrics=named(COUNTS), tests="bootstrap", domains=domains, n_resamples=99)
+    result = agreement(metrics=as_bleu(COUNTS), tests="bootstrap", domains=domains, n_resamples=99)
     parts = {(row.tested_on, row.checked_on) for row in result.tables["domains"]}
     assert parts == {(a, b) for a in ("news", "talks", "web") for b in ("news", "talks", "web") if a != b}
     assert (result.plan["domains"], result.plan["halves"]) == (["news", "talks", "web"], None)
-    assert agreement(metrics=named(COUNTS), halves=None, n_resamples=9).tables["domains"] == ()
+    assert agreement(metrics=as_bleu(COUNTS), halves=None, n_resamples=9).tables["domains"] == ()
 
 
 def test_gains_and_thresholds_are_counted_as_a_plain_loop_counts_them() -> None:
-    result = agreement(metrics=named(COUNTS), tests="bootstrap", n_resamples=99, bins=(0.5, 1, 2), alphas=(0.05, 0.2))
+    result = agreement(metrics=as_bleu(COUNTS), tests="bootstrap", n_resamples=99, bins=(0.5, 1, 2), alphas=(0.05, 0.2))
     pairs = [(row.gain, row.pvalue) for row in result.tables["pair_pvalues"]]
     for row in result.tables["gains"]:
         inside = [p for gain, p in pairs if row.low < gain <= (row.high or 1e9)]
@@ -161,7 +154,7 @@ def test_the_rank_correlation_is_that_of_scipy(a: Any, b: Any) -> None:
 
 def test_every_two_tests_and_metrics_are_compared() -> None:
     others = SegmentScores("rating", {f"s{i}": np.arange(80) % (i + 7) for i in range(4)}, higher_is_better=False)
-    result = agreement(metrics=[named(COUNTS), others], tests=("ar", "bootstrap"), alphas=(0.01, 0.1), n_resamples=99)
+    result = agreement(metrics=[as_bleu(COUNTS), others], tests=("ar", "bootstrap"), alphas=(0.01, 0.1), n_resamples=99)
     keys = [(row.metric, row.test, row.other_metric, row.other_test, row.alpha) for row in result.tables["tests"]]
     columns = [(m, t) for m in ("BLEU", "rating") for t in ("ar", "bootstrap")]
     assert keys == [(*a, *b, alpha) for a, b in combinations(columns, 2) for alpha in (0.01, 0.1)]
@@ -180,18 +173,14 @@ def test_systems_that_lower_scores_favour_are_better() -> None:
 
 
 def test_the_result_is_complete_and_does_not_depend_on_threads() -> None:
-    result = agreement(metrics=named(COUNTS), n_resamples=99)
-    assert result == agreement(metrics=named(COUNTS), n_resamples=99, threads=3)
+    result = agreement(metrics=as_bleu(COUNTS), n_resamples=99)
+    assert result == agreement(metrics=as_bleu(COUNTS), n_resamples=99, threads=3)
     assert list(result.tables) == ["pair_pvalues", "gains", "thresholds", "domains", "tests"]
     assert result.signature.startswith("study:agreement|systems:s0,s1,s2,s3|units:80|unit:segment|n:99|tests:ar,")
-    json.dumps([result.plan, [[asdict(row) for row in rows] for rows in result.tables.values()]])
-    for rows in result.tables.values():
-        words = re.findall(r"\w+", type(rows[0]).__doc__ or "")
-        assert {field.name for field in fields(rows[0])} <= set(words)
 
 
 def test_two_systems_are_enough_and_have_no_intervals() -> None:
-    result = agreement(metrics=named(COUNTS[:2]), n_resamples=99)
+    result = agreement(metrics=as_bleu(COUNTS[:2]), n_resamples=99)
     (row, *_) = result.tables["tests"]
     assert (row.pairs, row.agreement_interval, row.kappa_interval, row.rank_correlation) == (1, None, None, None)
 
@@ -199,13 +188,15 @@ def test_two_systems_are_enough_and_have_no_intervals() -> None:
 def test_documents_are_the_units_and_belong_to_one_domain() -> None:
     documents = (np.arange(80) // 4).tolist()
     domains = ["news" if d < 8 else "talks" for d in documents]
-    result = agreement(metrics=named(COUNTS), documents=documents, domains=domains, n_resamples=99)
+    result = agreement(metrics=as_bleu(COUNTS), documents=documents, domains=domains, n_resamples=99)
     assert "units:20|unit:document" in result.signature
-    expected = agreement(metrics=named(COUNTS.reshape(4, 20, 4, -1).sum(axis=2)), domains=domains[::4], n_resamples=99)
+    expected = agreement(
+        metrics=as_bleu(COUNTS.reshape(4, 20, 4, -1).sum(axis=2)), domains=domains[::4], n_resamples=99
+    )
     assert result.tables == expected.tables
     domains[6] = "talks"
     with pytest.raises(InputError, match="domains: segment 7 has a different domain than others of its document"):
-        agreement(metrics=named(COUNTS), documents=documents, domains=domains)
+        agreement(metrics=as_bleu(COUNTS), documents=documents, domains=domains)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +212,7 @@ def test_documents_are_the_units_and_belong_to_one_domain() -> None:
 )
 def test_bad_input_is_refused_with_one_sentence(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        agreement(metrics=named(COUNTS), **arguments)
+        agreement(metrics=as_bleu(COUNTS), **arguments)
 
 
 def test_shifted_and_one_sided_tests_need_smaller_gains(data: Path) -> None:

@@ -188,14 +188,17 @@ def test_whole_tests_equal_public_tests(
             assert tested.pvalue[t, :, i].tolist() == expected, test
 
 
-def test_results_do_not_depend_on_threads_or_on_how_simulations_are_split() -> None:
+@pytest.mark.parametrize("rule", [None, BesagClifford(30)], ids=["all", "stopped"])
+def test_results_do_not_depend_on_threads_or_on_how_simulations_are_split(rule: BesagClifford | None) -> None:
     experiment, _ = both(5, Selection("replace", 50), 70, 2, False)
-    tests = ["ar", "ar-studentized", "bootstrap", "bootstrap-both", "bootstrap-shift"]
-    whole = testing.Testing(tests, 99, execution=Execution(threads=3), weight_sets=4).run(experiment, 23, first=2)
-    parts = [
-        testing.Testing(tests, 99, execution=Execution(threads=1), weight_sets=4).run(experiment, n, first)
-        for first, n in ((2, 9), (11, 14))
-    ]
+    tests = [*testing.CAN_STOP, "bootstrap", "bootstrap-both", "bootstrap-shift"][: None if rule is None else 2]
+    options: dict[str, Any] = {"stopping": rule, "weight_sets": 4}
+
+    def tested(threads: int, n: int, first: int) -> testing.Tested:
+        of = testing.Testing(tests, 99 if rule is None else 2000, execution=Execution(threads=threads), **options)
+        return of.run(experiment, n, first)
+
+    whole, parts = tested(3, 23, 2), [tested(1, n, first) for first, n in ((2, 9), (11, 14))]
     np.testing.assert_array_equal(whole.pvalue, np.concatenate([part.pvalue for part in parts], axis=2))
     np.testing.assert_array_equal(whole.statistic, np.concatenate([part.statistic for part in parts], axis=1))
 
@@ -355,19 +358,6 @@ def test_stopping_ends_the_tests_that_are_scored_in_python_too() -> None:
     np.testing.assert_array_equal(one[0], other[0])
     whole = testing.Testing(tests, 199).run(in_rust, 6).pvalue
     assert ((other == whole) == (whole <= 5 / 200)).all()
-
-
-def test_stopped_tests_do_not_depend_on_threads_or_on_how_simulations_are_split() -> None:
-    experiment, _ = both(5, Selection("replace", 50), 70, 2, False)
-    rule, tests = BesagClifford(30), testing.CAN_STOP
-    whole = (
-        testing.Testing(tests, 2000, stopping=rule, execution=Execution(threads=3)).run(experiment, 23, first=2).pvalue
-    )
-    parts = [
-        testing.Testing(tests, 2000, stopping=rule, execution=Execution(threads=1)).run(experiment, n, first).pvalue
-        for first, n in ((2, 9), (11, 14))
-    ]
-    np.testing.assert_array_equal(whole, np.concatenate(parts, axis=2))
 
 
 @pytest.mark.parametrize("scheme", ["auto", "subgroup", "orbit"])

@@ -134,20 +134,6 @@ def test_published_sizes_follow_from_the_model(
         assert abs(published - size_for_ratio(other, 0.05, 999)) > 5 * math.sqrt(0.05 * 0.95 / 1000)
 
 
-@pytest.mark.slow
-def test_simulated_sizes_follow_the_model() -> None:
-    names = ("segment", "pooled", "cell", "multeval")
-    study = exchange(
-        exchange=names, runs=3, run_sd=[0, 1], correlation=0.54, sizes=64, simulations=800, n_resamples=199
-    )
-    for rate in rates_of(study):
-        assert rate.expected is not None
-        assert rate.confidence_interval.low - 0.01 < rate.expected < rate.confidence_interval.high + 0.01
-    sizes = {name: rates_of(study, exchange=name, run_sd=0.0)[0].rate for name in names}
-    assert sizes["segment"] < 0.08 < 0.13 < sizes["cell"] < sizes["pooled"]
-    assert sizes["cell"] <= sizes["multeval"]
-
-
 def test_whole_runs_keep_their_level_and_rows_do_not() -> None:
     study = exchange(
         exchange=["run", "segment"], runs=5, run_sd=[0, 1, 0.7 / 0.3], correlation=0, sizes=60, n_resamples=199, seed=3

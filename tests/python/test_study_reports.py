@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
@@ -30,7 +30,7 @@ from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES
 from reshuffle.results import UsedMetric, clopper_pearson
-from reshuffle.results.studies import RECORDS, BandAccuracy, PvalueShare, Rate
+from reshuffle.results.studies import PvalueShare, Rate
 from reshuffle.study.settings import DEFAULT_TESTS
 from schemas import validator
 from tex import compiled_all
@@ -179,19 +179,11 @@ def test_csv_and_dicts_have_the_fields_of_the_records() -> None:
 
 
 def test_a_band_and_its_interval_have_columns_of_their_own() -> None:
-    names = {field.name for field in fields(BandAccuracy)}
-    assert {"low", "high"} <= names
     band = study.validate(
         metrics=SegmentScores("rating", np.random.default_rng(1).random((3, 60))), sizes=[10], n_resamples=49
     )
     row = band.to_dicts("bands")[0]
     assert (row["low"], row["high"]) == (band.tables["bands"][0].low, band.tables["bands"][0].high)
-
-
-@pytest.mark.parametrize("name", RECORDS)
-def test_every_record_can_be_written(name: str) -> None:
-    empty = replace(made(), tables={"rates": made().rates, name: ()} if name != "rates" else {"rates": made().rates})
-    assert empty.to_dicts(name) == ([] if name != "rates" else made().to_dicts())
 
 
 # --- Saved studies
@@ -338,11 +330,6 @@ except ModuleNotFoundError as error:
 # --- The command line
 
 ARGUMENTS = ("study", "type1", "reference.txt", "baseline.txt", "tuned.txt", "--simulations", "20", "-n", "39")
-
-
-def test_every_study_has_a_report_and_a_command() -> None:
-    assert set(COMMANDS) <= set(STUDIES)
-    assert all(name == command.name for name, command in COMMANDS.items())
 
 
 def test_the_command_gives_what_the_function_gives(run: Any, demo: Path) -> None:

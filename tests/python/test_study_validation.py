@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -16,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgets import budget
-from counts import bleu_counts
-from reshuffle import FromCounts, InputError, SegmentScores, _core, derive_seed, metric, read_corpus
+from counts import as_bleu, bleu_counts
+from reshuffle import InputError, SegmentScores, _core, derive_seed, metric, read_corpus
 from reshuffle.inference.hypotheses import Hypotheses
 from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import run_on_test_set
@@ -28,12 +26,8 @@ from reshuffle.results.studies import BandAccuracy, StudyResult
 from reshuffle.settings import ComparisonSettings
 from reshuffle.study import validate
 from reshuffle.study.clusters import clustered_interval, jackknife_interval, share_of_pairs_interval
-from reshuffle.study.conclusions import conclude, wins_and_losses
+from reshuffle.study.conclusions import wins_and_losses
 from reshuffle.study.validation import BANDS
-
-
-def named(counts: Counts) -> FromCounts:
-    return FromCounts("BLEU", {f"s{i}": rows for i, rows in enumerate(counts)}, "bleu")
 
 
 def by_loops(counts: Counts, layout: str, size: int, n: int, seed: int, truth: str) -> dict[str, Any]:
@@ -75,7 +69,7 @@ def by_loops(counts: Counts, layout: str, size: int, n: int, seed: int, truth: s
 def test_the_study_equals_plain_loops(layout: str, truth: str) -> None:
     counts = bleu_counts(3, 4, 63, 0.015)
     result = validate(
-        metrics=named(counts), sizes=10, layouts=layout, truth=truth, n_resamples=40, seed=7, confidence_level=0.95
+        metrics=as_bleu(counts), sizes=10, layouts=layout, truth=truth, n_resamples=40, seed=7, confidence_level=0.95
     )
     expected = by_loops(counts, layout, 10, 40, 7, truth)
     found = [(b.low, b.conclusions, round((b.right or 0) * b.conclusions)) for b in result.tables["bands"]]
@@ -87,7 +81,7 @@ def test_the_study_equals_plain_loops(layout: str, truth: str) -> None:
 
 @given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 30), st.integers(1, 4))
 @settings(max_examples=budget(40))
-def test_wins_and_losses_equal_a_loop_and_the_outcome_of_the_test(seed: int, k: int, n: int, step: int) -> None:
+def test_wins_and_losses_are_those_of_the_test(seed: int, k: int, n: int, step: int) -> None:
     # Few different counts, so that there are ties.
     counts = np.random.default_rng(seed).integers(0, step + 1, (k, 6, 1))
     scores = SegmentScores("x", {str(i): rows[:, 0] for i, rows in enumerate(counts)})
@@ -95,19 +89,12 @@ def test_wins_and_losses_equal_a_loop_and_the_outcome_of_the_test(seed: int, k: 
     replicates = Replicates([sample], n_resamples=n, seed=seed)
     pairs = list(combinations(range(k), 2))
     wins, losses = wins_and_losses(replicates.draws[0], pairs)
-    (draws,) = replicates.draws
-    for (a, b), won, lost in zip(pairs, wins, losses, strict=True):
-        assert won == sum(bool(x > y) for x, y in zip(draws[a], draws[b], strict=True))
-        assert lost == sum(bool(x < y) for x, y in zip(draws[a], draws[b], strict=True))
     plan = Plan.from_settings(ComparisonSettings(test="paired-bootstrap", adjust="none"), scores)
     outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(pairs))
     assert outcome.wins is not None
     assert outcome.ties is not None
     assert outcome.wins.tolist() == wins.tolist()
     assert (n - outcome.wins - outcome.ties).tolist() == losses.tolist()
-    ((confidence, favoured),) = conclude([None], replicates, pairs)
-    assert confidence.tolist() == [[max(w, lost) / n for w, lost in zip(wins, losses, strict=True)]]
-    assert favoured.tolist() == [[int(w > lost) - int(w < lost) for w, lost in zip(wins, losses, strict=True)]]
 
 
 # Ten segments per sample. b is better than a by 1 in all segments of the samples 0 and 1, worse by 1 in sample 2, and
@@ -154,7 +141,7 @@ def test_lower_scores_can_be_better() -> None:
 
 def test_other_tests_conclude_with_one_minus_p() -> None:
     counts = bleu_counts(5, 3, 60, 0.02)
-    result = validate(metrics=named(counts), sizes=20, layouts="broad", tests=("ar", "bootstrap"), n_resamples=99)
+    result = validate(metrics=as_bleu(counts), sizes=20, layouts="broad", tests=("ar", "bootstrap"), n_resamples=99)
     bleu = metric("bleu")
     pairs = list(combinations(range(3), 2))
     for test in ("ar", "bootstrap"):
@@ -169,7 +156,7 @@ def test_other_tests_conclude_with_one_minus_p() -> None:
 
 
 def test_a_cell_does_not_depend_on_the_other_cells_or_on_threads() -> None:
-    data = named(bleu_counts(5, 4, 200, 0.01))
+    data = as_bleu(bleu_counts(5, 4, 200, 0.01))
     both = validate(metrics=data, sizes=(20, 50), tests=("paired-bootstrap", "ar"), n_resamples=99)
     one = validate(metrics=data, sizes=50, layouts="block", tests="ar", n_resamples=99, threads=3)
     for table, rows in one.tables.items():
@@ -182,7 +169,7 @@ def test_a_cell_does_not_depend_on_the_other_cells_or_on_threads() -> None:
 
 
 def test_all_sizes_together_are_the_sum_of_the_sizes() -> None:
-    result = validate(metrics=named(bleu_counts(5, 4, 300, 0.01)), sizes=(10, 30), layouts="broad", n_resamples=100)
+    result = validate(metrics=as_bleu(bleu_counts(5, 4, 300, 0.01)), sizes=(10, 30), layouts="broad", n_resamples=100)
     bands: Sequence[BandAccuracy] = result.tables["bands"]
     for low in BANDS[:-1]:
         small, large, together = (band for band in bands if band.low == low)
@@ -211,18 +198,14 @@ def test_documents_are_sampled_as_wholes() -> None:
 
 
 def test_the_result_is_complete_and_made_of_plain_values() -> None:
-    result = validate(metrics=named(bleu_counts(5, 3, 60, 0.02)), sizes=20, n_resamples=50, n_samples=2)
+    result = validate(metrics=as_bleu(bleu_counts(5, 3, 60, 0.02)), sizes=20, n_resamples=50, n_samples=2)
     assert isinstance(result, StudyResult)
     assert list(result.tables) == ["pairs", "bands", "gaps", "spread"]
-    json.dumps([result.plan, [[asdict(row) for row in rows] for rows in result.tables.values()]])
     assert result.plan["sizes"] == [20]
     assert result.plan["n_samples"] == 2
     assert {row.samples for row in result.tables["pairs"]} == {2}
     assert "|sizes:20|layouts:broad,block|n_samples:2|truth:complement|tests:paired-bootstrap|" in result.signature
     assert list(result.truths) == ["complement"]
-    for rows in result.tables.values():
-        words = re.findall(r"\w+", type(rows[0]).__doc__ or "")
-        assert {field.name for field in fields(rows[0])} <= set(words)
 
 
 # --- Intervals
@@ -316,7 +299,7 @@ def test_a_share_of_pairs_counts_only_the_systems_with_cases() -> None:
 )
 def test_bad_input_is_refused_with_one_sentence(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        validate(metrics=named(bleu_counts(5, 3, 60, 0.02)), **arguments)
+        validate(metrics=as_bleu(bleu_counts(5, 3, 60, 0.02)), **arguments)
 
 
 def test_one_system_cannot_be_validated() -> None:

@@ -143,44 +143,6 @@ def test_very_long_segments_are_counted_quickly(size: int) -> None:
     assert_equal_to_sacrebleu([" ".join(hypothesis)], [[" ".join(reference)]])
 
 
-def turkcorpus(data: Path) -> tuple[list[str], References]:
-    folder = data / "turkcorpus-simplification-8refs"
-    references = [read_lines(str(folder / f"test.8turkers.tok.turk.{i}")) for i in range(8)]
-    return read_lines(str(sorted((folder / "sys").iterdir())[0])), references
-
-
-def wmt19(data: Path) -> tuple[list[str], References]:
-    folder = data / "wmt19-en-de"
-    references = [read_lines(str(path)) for path in sorted(folder.glob("ref*.txt"))]
-    return read_lines(str(sorted((folder / "sys").iterdir())[0])), references
-
-
-@pytest.mark.parametrize(
-    ("corpus", "n_references", "n_segments"),
-    [(turkcorpus, 8, 12), (wmt19, 7, 8)],
-    ids=["turkcorpus", "wmt19"],
-)
-def test_counts_with_many_references_equal_sacrebleu(
-    data: Path, corpus: Any, n_references: int, n_segments: int
-) -> None:
-    hypotheses, references = corpus(data)
-    assert len(references) == n_references
-    assert_equal_to_sacrebleu(hypotheses[:n_segments], [column[:n_segments] for column in references])
-    # Also with missing references, so that their number differs between segments.
-    holes = [
-        [line if (s + k) % 3 or k == 0 else None for s, line in enumerate(c[:n_segments])]
-        for k, c in enumerate(references)
-    ]
-    assert_equal_to_sacrebleu(hypotheses[:n_segments], holes, normalized=True, no_punct=True)
-
-
-@pytest.mark.parametrize("options", [{"normalized": True, "asian_support": True}, dict.fromkeys(FLAGS, True)], ids=str)
-def test_counts_on_japanese_equal_sacrebleu(data: Path, options: dict[str, Any]) -> None:
-    ted = data / "compare-mt-ted-slk-en"
-    hypotheses, reference = (read_lines(str(ted / f"multited.{name}.jpn"))[:6] for name in ("sys1", "ref"))
-    assert_equal_to_sacrebleu(hypotheses, [reference], **options)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["wmt17-en-de", "wmt21-en-de", "wmt13-fr-en", "wmt08-cz-en"])
 def test_counts_of_every_system_equal_sacrebleu(data: Path, name: str) -> None:
@@ -403,12 +365,3 @@ def test_scores_with_up_to_forty_references_equal_sacrebleu() -> None:
     np.testing.assert_allclose(counts / 2_095_133_040, expected, rtol=0, atol=2**-31)
     score = SacreTER()._aggregate_and_compute(expected).score
     assert score == pytest.approx(float(ter.score(counts.sum(axis=0))), rel=1e-10)
-
-
-@pytest.mark.parametrize("options", [{}, {"variant": "tercom"}], ids=["sacrebleu", "tercom"])
-def test_counts_are_equal_for_any_number_of_threads(wmt17: Any, options: dict[str, Any]) -> None:
-    ter = metric("ter", **options)
-    outputs = list(wmt17.systems.values())[:2]
-    expected = ter.suff_stats(wmt17.references, outputs, threads=1)
-    for threads in (2, 7):
-        np.testing.assert_array_equal(expected, ter.suff_stats(wmt17.references, outputs, threads=threads))

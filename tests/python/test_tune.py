@@ -413,23 +413,3 @@ def test_sparse_features_keep_their_proportions_in_mert(tmp_path: Path) -> None:
     assert list(without.result.runs[0].weights) == ["x"]
     assert found.result.start is not None
     assert found.result.start.dev_score >= found.result.runs[0].dev_score
-
-
-@pytest.mark.slow
-def test_figures_on_real_lists(data: Path) -> None:
-    """kbest-wmt11-de-en with 20 seeds. Moses: untuned 22.83 and 22.70, kbMIRA test 25.52 (s_test .061)."""
-    folder = data / "kbest-wmt11-de-en"
-    parts = [
-        (tune.read_nbest(folder / f"{name}.nbest.gz"), (folder / f"{name}.ref").read_text("utf-8").splitlines())
-        for name in ("dev", "test")
-    ]
-    initial = tune.read_weights(folder / "init.opt", parts[0][0].names)
-    found = tune.tune("kbmira", *parts[0], metric=BLEU, initial=initial, test=parts[1], replications=20).result
-    assert found.start is not None
-    assert round(found.start.dev_score, 2) == 22.83
-    assert round(found.start.test_score or 0, 2) == 22.70
-    assert 25.8 <= np.mean([run.dev_score for run in found.runs]) <= 26.4
-    assert 25.4 <= np.mean([run.test_score for run in found.runs]) <= 25.9
-    assert found.s_dev is not None
-    assert found.s_test is not None
-    assert 0 < found.s_dev < found.s_test < 0.2

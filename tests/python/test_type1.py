@@ -107,16 +107,6 @@ def test_ar_is_valid_at_every_level_by_enumeration(n_resamples: int) -> None:
         assert 0.8 * alpha - 0.1 <= (pvalues <= alpha).mean() <= alpha
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("alpha", "simulations"), [(0.1, 2000)])
-def test_the_rate_of_ar_lies_within_binomial_bounds(alpha: float, simulations: int) -> None:
-    study = type1(metrics=scores(n=12), tests="ar", alphas=alpha, simulations=simulations, n_resamples=19)
-    (rate,) = study.rates
-    # Ties of a few values make the test conservative, but not liberal: bounds at 10⁻⁶ each.
-    assert scipy.stats.binom.ppf(1e-6, simulations, 0.6 * alpha) <= rate.rate * simulations
-    assert rate.rate * simulations <= scipy.stats.binom.ppf(1 - 1e-6, simulations, alpha)
-
-
 @pytest.mark.parametrize(("count", "n"), [(0, 40), (3, 40), (40, 40), (512, 10_000)])
 def test_intervals_of_independent_simulations_are_clopper_and_pearsons(count: int, n: int) -> None:
     interval = rate_interval(np.arange(n) < count)

@@ -1,10 +1,11 @@
-"""Hypothesis strategies for texts of any characters, including those that tokenizers treat specially."""
+"""Texts of tests: strategies for any characters, also those that tokenizers treat specially, and invented systems."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TypeAlias
 
+import numpy as np
 from hypothesis import strategies as st
 
 Columns: TypeAlias = "list[list[str | None]]"
@@ -50,3 +51,14 @@ def corpora(
 def references_of(columns: Sequence[Sequence[str | None]]) -> list[list[str]]:
     """The references of each segment, without the missing ones."""
     return [[line for line in segment if line is not None] for segment in zip(*columns, strict=True)]
+
+
+def translations(n: int, *rights: float) -> tuple[list[str], dict[str, list[str]]]:
+    """n references, and outputs of systems whose words are right with these probabilities."""
+    rng = np.random.default_rng(5)
+    references = [[f"w{word}" for word in rng.integers(300, size=rng.integers(5, 30))] for _ in range(n)]
+    systems = {
+        f"system {right:g}": [" ".join(w if rng.random() < right else "wrong" for w in words) for words in references]
+        for right in rights
+    }
+    return [" ".join(words) for words in references], systems
