@@ -128,11 +128,11 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         every = self.get_params(ctx)
         check_habits(args, [name for param in every for name in (*param.opts, *param.secondary_opts)])
-        rest = super().parse_args(ctx, list(map(_marked, _spread(args, self._takers()))))
+        rest = super().parse_args(ctx, list(map(_marked, _spread(args, self.takers()))))
         ctx.params.update({name: _unmarked(value) for name, value in ctx.params.items()})
         return rest
 
-    def _takers(self) -> dict[str, Words]:
+    def takers(self) -> dict[str, Words]:
         """The options that take several words."""
         takers: dict[str, Words] = {}
         for param in self.params:

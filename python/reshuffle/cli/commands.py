@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 import click
 from attrs import evolve
+from click.shell_completion import CompletionItem
 
 from .. import types
 from ..errors import InputError, printable
@@ -522,8 +523,17 @@ Examples:
   reshuffle explain tests --format markdown"""
 
 
+def _every_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from .explained import chosen
+
+    every = chosen(())
+    found = {kind.key: kind.title for kind, _ in every}
+    found |= {entry.name: entry.about for _, entries in every for entry in entries}
+    return [CompletionItem(name, help=about) for name, about in found.items() if name.startswith(incomplete)]
+
+
 @click.command("explain", epilog=EXPLAIN_EXAMPLES)
-@click.argument("names", metavar="[NAME...]", nargs=-1)
+@click.argument("names", metavar="[NAME...]", nargs=-1, shell_complete=_every_name)
 @option(
     "--format",
     "fmt",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,7 @@ import click
 
 from ..errors import InputError, InputWarning, Option
 from .process import BAD_INPUT, leave
-from .root import ClosedPipeError, cli
+from .root import COMPLETE, ClosedPipeError, cli
 
 
 @contextlib.contextmanager
@@ -62,6 +63,10 @@ def run(args: Sequence[str] | None = None) -> int:
     if isinstance(stdout, io.TextIOWrapper):
         # Whatever the locale and the system: a report redirected to a file is the same everywhere.
         stdout.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+    if COMPLETE in os.environ:  # a shell asks
+        from .completion import register
+
+        register()
     try:
         with _warnings_as_lines():
             return cli.main(args, prog_name="reshuffle", standalone_mode=False) or 0

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from ..errors import InputError, quoted, shortened
 from ..names import names_in
+from ..types import MetricName
 from ..validate import check_n_resamples, check_name
 from .habits import NAMES, name_advice
 
@@ -74,6 +76,11 @@ def option(*names: str, **attributes: Any) -> Callable[[Callable[..., Any]], Cal
     return click.option(*names, cls=Option, **attributes)
 
 
+def starting(names: Iterable[str], incomplete: str, before: str = "") -> list[CompletionItem]:
+    """The names that a shell offers for an incomplete one. ``before`` is what is written before it in the same word."""
+    return [CompletionItem(f"{before}{name}") for name in names if name.startswith(incomplete)]
+
+
 class Name(StrParam):
     """One of the names in a registry. The error for any other name suggests the nearest.
 
@@ -98,6 +105,9 @@ class Name(StrParam):
             raise advice
         check_name(self.kind, name, self.known)
         return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return starting(self.known, incomplete)
 
 
 class WordList(click.ParamType):  # type: ignore[type-arg]
@@ -160,6 +170,11 @@ class ExecutorName(StrParam):
 
         return check_name_of_executor(str(value))
 
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from ..execution.executors import DASK, PROCESSES, THREADS
+
+        return starting((THREADS, PROCESSES, DASK), incomplete)
+
 
 class Metric(MetricParam):
     """A metric, perhaps with options: ``bleu:tokenize=intl``."""
@@ -181,6 +196,9 @@ class Metric(MetricParam):
         if advice is not None:
             raise advice
         return parse_metric(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return starting(get_args(MetricName), incomplete)
 
 
 class NameList(StrParam):
@@ -207,6 +225,10 @@ class NameList(StrParam):
         if not isinstance(value, str):
             return value
         return tuple(self._name.convert(part, param, ctx) for part in self._parts(value))
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        before, comma, last = incomplete.rpartition(",")
+        return starting(self._name.known, last, before + comma)
 
     def _parts(self, value: str) -> list[str]:
         """The names. After one with options, what is no name is the next option: ``documents:size=9,icc=0.1``."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from .. import __version__
 from ..errors import InputError, quoted
@@ -59,6 +60,9 @@ LONGEST_NAME = max(len(name) for section in SECTIONS.values() for name in sectio
 # Longer command lines are not repeated in an error.
 MAX_WORDS_SHOWN = 120
 
+# The environment variable by which a shell asks for completions; click derives it from the program's name.
+COMPLETE = "_RESHUFFLE_COMPLETE"
+
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -94,6 +98,12 @@ class Commands(click.Group):
             module, name = place.split(":")
             self.add_command(getattr(import_module(module, __package__), name))
         return super().get_command(ctx, cmd_name)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """As click, without importing the commands."""
+        about = {name: text for section in SECTIONS.values() for name, (_, text) in section.items()}
+        found = [CompletionItem(name, help=text) for name, text in about.items() if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, section in SECTIONS.items():
