@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from ..errors import InputError, quoted, shortened
 from ..names import names_in
 from ..validate import check_n_resamples, check_name
-from .habits import NAMES, name_advice
+from .habits import EXTERNAL, NAMES, name_advice
 
 if TYPE_CHECKING:
     from .metric_options import MetricChoice
@@ -162,9 +162,15 @@ class ExecutorName(StrParam):
 
 
 class Metric(MetricParam):
-    """A metric, perhaps with options: ``bleu:tokenize=intl``."""
+    """A metric, perhaps with options: ``bleu:tokenize=intl``.
+
+    ``external`` says what is wrong with a metric of another program here, where no option reads its scores by name.
+    """
 
     name = "metric"
+
+    def __init__(self, external: str = "") -> None:
+        self.external = external
 
     def accepts(self, word: str) -> bool:
         """Whether a word after the first names another metric, instead of a file."""
@@ -177,6 +183,8 @@ class Metric(MetricParam):
 
         if isinstance(value, MetricChoice):
             return value
+        if self.external and value.lower() in EXTERNAL:
+            raise InputError(f"{quoted(value)} {self.external.format(name=value)}")
         advice = None if is_metric(value) else name_advice("metric", value.partition(":")[0])
         if advice is not None:
             raise advice

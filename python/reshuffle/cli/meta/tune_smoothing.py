@@ -12,7 +12,7 @@ from ..command import Command, option
 from ..declared import declared_options
 from ..options import EXECUTOR, all_of
 from ..params import StrParam
-from .options import ARGUMENTS, COMMON, file_options, output
+from .options import ARGUMENTS, COMMON, INSTEAD, file_options, output
 
 # The options of files that are for human scores, or for metrics from other programs.
 NOT_FOR_VOTES = ("human", "human_format", "columns", "test_set", "score_files", "lower_is_better")
@@ -68,7 +68,7 @@ GRID = (
     ),
     arguments=ARGUMENTS,
     common=(*COMMON, "grids"),
-    context_settings={"allow_extra_args": True},
+    instead=INSTEAD,
 )
 @all_of(
     file_options(but=NOT_FOR_VOTES),
@@ -77,17 +77,15 @@ GRID = (
     (EXECUTOR,),
     output,
 )
-@click.pass_context
-def tune_smoothing_command(context: click.Context, /, **options: Any) -> None:
+def tune_smoothing_command(**options: Any) -> None:
     """Which epsilon, K and alpha of sentence BLEU's smoothings agree best with people?
 
     Kendall's tau on votes for every value of a grid (Chen & Cherry 2014); for each smoothing the best value, on average
     over the test sets; and tests of the other values against it. Options of sentbleu, such as --lowercase, may follow.
     """
     from ...meta import tune_smoothing
-    from .running import chosen, run_meta
+    from .running import run_meta
     from .tuning import metrics_of_grids
 
-    record = chosen(TuneSmoothing, context.args, options)
     options |= {"table": None, "metrics": metrics_of_grids(options)}
-    run_meta(tune_smoothing, record, options, "sentbleu", ())
+    run_meta(tune_smoothing, TuneSmoothing, options, "sentbleu", ())
