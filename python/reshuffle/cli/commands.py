@@ -13,6 +13,7 @@ from ..errors import InputError, printable
 from ..options.comparisons import CompareSets, Score
 from ..options.declare import call, options_of
 from ..options.display import ComparisonDisplay, Display
+from ..options.figures import Figure
 from ..options.files import FlipFiles, SetFiles, WatchFiles
 from ..options.flips import FlipOptions
 from ..options.watch import WatchOptions
@@ -393,45 +394,14 @@ FIGURES = tuple(dict.fromkeys((*get_args(types.PlotKind), *get_args(types.StudyP
 @click.argument("result", metavar="RESULT")
 @click.argument("kind", metavar="KIND", type=Name("figure", FIGURES))
 @option("-o", "--output", metavar="FILE", required=True, help="Write the figure to FILE.pdf, .svg or .png.")
-@option("--metric", metavar="NAME", help="The metric to plot.  [default: the only one]")
 @option(
     "--pair",
     nargs=2,
     metavar="SYS BASELINE",
     help="For null: a system and its baseline, as named in RESULT.  [default: the only pair]",
 )
-@option(
-    "--baseline",
-    metavar="NAME",
-    help="For forest: the system that is subtracted from the others.  [default: that of RESULT, else the best system]",
-)
-@option("--set", "test_set", metavar="NAME", help="The test set to plot.  [default: the average over test sets]")
-@option(
-    "--names",
-    metavar="FILE",
-    help="Display names: on each line a system, a tab and the name to display; or a JSON object.",
-)
-@option("--digits", type=int, metavar="N", help="Decimals of scores and differences.  [default: by metric]")
-@option(
-    "--width",
-    type=float,
-    metavar="INCHES",
-    help="Width of the figure.  [default: 3.03 (an ACL column), or 6.3 (both columns) if that is too narrow]",
-)
-@option("--height", type=float, metavar="INCHES", help="Height of the figure.  [default: as needed]")
-@option("--null", metavar="NAME", help="For studies: the null hypothesis to plot.  [default: the only one]")
-@option("--size", type=int, metavar="N", help="For studies: the size of test sets.  [default: the only one]")
-@option("--test", metavar="NAME", help="For figures of studies with one test.  [default: the only one]")
-@option("--alpha", type=float, metavar="LEVEL", help="For figures of studies with one level.")
-@option("--layout", metavar="NAME", help="For studies of samples: broad or block.  [default: the only one]")
-@option("--system", metavar="NAME", help="For figures of studies with one system.  [default: the only one]")
-@option("--runs", type=int, metavar="N", help="For studies of runs: the number of runs.  [default: the only one]")
-@option("--coefficient", metavar="NAME", help="For reshuffle meta: the coefficient.  [default: the only one]")
-@option("--grouping", metavar="NAME", help="For reshuffle meta: none, sys or item.  [default: the only one]")
-@option("--smoothing", metavar="NAME", help="For tune-smoothing: 1, 4, 6 or 7.  [default: the only one]")
-@option("--correlation", type=float, metavar="VALUE", help="For studies of runs: the correlation between runs.")
-@option("--quantity", metavar="NAME", help="For tune: what course shows.  [default: the only one]")
-def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
+@all_of(declared_options(Figure))
+def plot_command(result: str, kind: str, output: str, pair: tuple[str, str] | None, **options: Any) -> None:
     """Plot a saved result for a paper.
 
     RESULT is a report in JSON or HTML (reshuffle compare … -o result.json, study, runs, meta or tune). KIND is one of:
@@ -474,9 +444,9 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     Needs matplotlib: pip install 'reshuffle[plots]'. Figures are readable in black and white, and PDF files
     embed their fonts.
     """
-    from .plotting import PlotOptions, plot
+    from .plotting import plot
 
-    plot(result, kind, output, PlotOptions(**options))
+    plot(result, kind, output, Figure(pair=pair, **given_values(Figure, options)))
 
 
 EXPLAIN_EXAMPLES = """\b
