@@ -394,14 +394,8 @@ FIGURES = tuple(dict.fromkeys((*get_args(types.PlotKind), *get_args(types.StudyP
 @click.argument("result", metavar="RESULT")
 @click.argument("kind", metavar="KIND", type=Name("figure", FIGURES))
 @option("-o", "--output", metavar="FILE", required=True, help="Write the figure to FILE.pdf, .svg or .png.")
-@option(
-    "--pair",
-    nargs=2,
-    metavar="SYS BASELINE",
-    help="For null: a system and its baseline, as named in RESULT.  [default: the only pair]",
-)
 @all_of(declared_options(Figure))
-def plot_command(result: str, kind: str, output: str, pair: tuple[str, str] | None, **options: Any) -> None:
+def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     """Plot a saved result for a paper.
 
     RESULT is a report in JSON or HTML (reshuffle compare … -o result.json, study, runs, meta or tune). KIND is one of:
@@ -446,7 +440,7 @@ def plot_command(result: str, kind: str, output: str, pair: tuple[str, str] | No
     """
     from .plotting import plot
 
-    plot(result, kind, output, Figure(pair=pair, **given_values(Figure, options)))
+    plot(result, kind, output, Figure(**given_values(Figure, options)))
 
 
 EXPLAIN_EXAMPLES = """\b

@@ -10,9 +10,8 @@ import click
 
 from .. import types
 from ..errors import InputError, listed
-from ..options.files import Sets
 from ..options.gate import Gate as GateOptions
-from ..options.gate import Gated, GatedFiles, GateFiles, GateKeys
+from ..options.gate import Gated, GatedFiles, GatedSets, GateFiles, GateKeys
 from .command import Command
 from .declared import declared_options, given_values, made
 from .options import EXECUTOR, METRICS, all_of, file_options, output_options
@@ -61,7 +60,7 @@ CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCO
 @click.argument("systems", metavar="[BASE NEW]", nargs=-1)
 @all_of(
     file_options(GatedFiles),
-    declared_options(Sets),
+    declared_options(GatedSets),
     METRICS,
     declared_options(Gated),
     declared_options(GateOptions, ["history"]),

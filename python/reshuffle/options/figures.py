@@ -8,7 +8,6 @@ from attrs import frozen
 from typing_extensions import Doc
 
 from .declare import Flag, Options
-from .groups import PYTHON
 
 Name = Annotated[str | None, Flag(metavar="NAME")]
 Inches = Annotated[float | None, Flag(metavar="INCHES")]
@@ -33,7 +32,11 @@ class AnyFigure(Options):
 class ComparisonFigure(Options):
     """What only figures of comparisons have."""
 
-    pair: Annotated[tuple[str, str] | None, PYTHON, Doc("For null: a system and its baseline.")] = None
+    pair: Annotated[
+        tuple[str, str] | None,
+        Flag(metavar="SYS BASELINE"),
+        Doc("For null: a system and its baseline, as named in RESULT. By default the only pair."),
+    ] = None
     baseline: Annotated[
         Name,
         Doc(
