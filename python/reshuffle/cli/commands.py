@@ -21,6 +21,7 @@ from .command import Command
 from .declared import declared_options, given_values, made
 from .options import (
     ARGUMENTS,
+    COMMON,
     COUNTS,
     all_of,
     compare_options,
@@ -78,23 +79,17 @@ WATCH_EXAMPLES = (
     examples=COMPARE_EXAMPLES,
     arguments=(*ARGUMENTS, *COUNTS),
     common=(
-        "references",
-        "scores",
+        *COMMON,
         "documents",
         "sets",
         "manifest",
-        "metrics",
         "test",
         "baseline",
         "all_pairs",
         "adjust",
         "confidence_level",
-        "n_resamples",
-        "seed",
         "pairs",
         "methods",
-        "outputs",
-        "fmt",
     ),
 )
 @compare_options
@@ -157,19 +152,7 @@ def compare_command(
     cls=Command,
     examples=SCORE_EXAMPLES,
     arguments=(*ARGUMENTS, *COUNTS),
-    common=(
-        "references",
-        "scores",
-        "documents",
-        "metrics",
-        "interval",
-        "confidence_level",
-        "n_resamples",
-        "seed",
-        "segments",
-        "outputs",
-        "fmt",
-    ),
+    common=(*COMMON, "documents", "interval", "confidence_level", "segments"),
 )
 @score_options
 def score_command(

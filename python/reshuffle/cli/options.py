@@ -21,6 +21,9 @@ from .params import ExecutorName, Metric, Name
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+# The options that the short help of most commands shows, beside their own.
+COMMON = ("references", "scores", "metrics", "n_resamples", "seed", "outputs", "fmt")
+
 ARGUMENTS = (
     (
         "REF, SYS",

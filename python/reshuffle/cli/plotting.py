@@ -18,7 +18,7 @@ from ..results import Comparison, Flips, Gate, SetComparison
 from ..results.studies import StudyResult
 from ..validate import check_integer, check_name
 from .declared import flag_of
-from .output import binary_destination
+from .output import stream_destination
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,13 +38,13 @@ def plot(source: str, kind: str, output: str, options: Figure) -> None:
     if options.digits is not None:
         check_integer("--digits", options.digits, 0, MAX_DIGITS)
     inputs = [source, *([] if options.names is None else [options.names])]
-    with binary_destination(output, inputs) as write:
+    with stream_destination(output, inputs) as file:
         result = read_json(source)
         if isinstance(result, Flips | Gate):
             held = "flips" if isinstance(result, Flips) else "a gate"
             raise InputError(f"{source} holds {held}: expected a comparison or a study, of which there are figures")
         axes = _of_study(result, kind, options) if isinstance(result, StudyResult) else _of(result, kind, options)
-        write(file_of(axes, fmt))
+        file.write(file_of(axes, fmt))
 
 
 def need_matplotlib() -> None:

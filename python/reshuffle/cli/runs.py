@@ -15,6 +15,7 @@ from ..options.run_files import DevOutputs, GivenRuns, RunFiles
 from .command import Command, option
 from .declared import declared_options, given_values, made
 from .options import (
+    COMMON,
     EXECUTOR,
     METRICS,
     all_of,
@@ -64,22 +65,7 @@ TABLE = (
     cls=Command,
     examples=EXAMPLES,
     arguments=ARGUMENTS,
-    common=(
-        "references",
-        "baseline",
-        "systems",
-        "scores",
-        "manifest",
-        "metrics",
-        "dev_scores",
-        "exchange",
-        "adjust",
-        "confidence_level",
-        "n_resamples",
-        "seed",
-        "outputs",
-        "fmt",
-    ),
+    common=(*COMMON, "baseline", "systems", "manifest", "dev_scores", "exchange", "adjust", "confidence_level"),
     instead="--refs REF, --baseline FILE FILE and --system NAME FILE FILE",
 )
 @all_of(

@@ -21,7 +21,7 @@ from ...tune import LinearModel, NBest, mbr, oracle, read_samples, read_weights
 from ..declared import given_values, made
 from ..inputs.metrics import metric_flags, metrics_of
 from ..metric_options import MetricChoice
-from ..output import binary_destination, chosen_output, destination
+from ..output import chosen_output, destination, stream_destination
 from ..progress import progress_bar
 from ..tune.files import prepared_folder, read_lists, read_references
 
@@ -88,8 +88,8 @@ def _report(
 
 def _write(path: str, inputs: Sequence[str], lines: Iterable[str]) -> None:
     """Write a line for each sentence."""
-    with binary_destination(path, inputs) as write:
-        write("".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))
+    with stream_destination(path, inputs) as file:
+        file.write("".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

@@ -9,7 +9,7 @@ from ...errors import InputError
 from ...options.list_files import TuneFiles
 from ...tune import LinearModel, read_nbest
 from ...tune.weights import read_named_weights
-from ..output import binary_destination
+from ..output import stream_destination
 from .files import lines_of
 
 
@@ -34,5 +34,5 @@ def run_rerank(lists: str, weights: str, files: TuneFiles, output: str | None) -
         sys.stdout.buffer.write(text)
         sys.stdout.flush()
         return
-    with binary_destination(output, inputs) as write:
-        write(text)
+    with stream_destination(output, inputs) as file:
+        file.write(text)
