@@ -32,7 +32,6 @@ from .progress import reported
 from .resampling.counting import Data, Metrics, References
 from .resampling.runs import RunData
 from .resampling.samples import Pairs
-from .results import UsedMetric
 from .results.studies import RunComparison, RunDifference, RunScores, SystemRuns
 from .results.studies.runs import RunPlan, runs_needed
 from .settings import Resampling, RunSettings, Units, in_order
@@ -241,10 +240,7 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
         median_metric=median_metric,
         median_runs={system.name: system.scores[median_metric].median_run for system in systems},
     )
-    metrics = tuple(
-        UsedMetric(label, m.signature(runs.data.n_references), m.higher_is_better, None, m.source)
-        for label, m in zip(runs.data.labels, runs.data.metrics, strict=True)
-    )
+    metrics = runs.data.used_metrics(cited=True)
     signed = {
         key: planned[key]
         for key in ("systems", "exchange", "statistic", "alternative", "adjustments", "unit", "units", "n_resamples")

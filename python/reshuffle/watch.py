@@ -29,7 +29,6 @@ from .resampling.counting import Data
 from .resampling.incomplete import complete_counts
 from .resampling.linear import gradient, rows_of, slopes_of
 from .resampling.units import Documents
-from .results import UsedMetric
 from .results.studies import SequentialLook, SequentialVerdict, StudyResult
 from .settings import Resampling
 from .validate import check_name
@@ -307,10 +306,7 @@ def _watched(data: Data, samples: Sequence[CountSample], options: WatchOptions) 
         "first_look": options.first_look if options.method == "asymptotic" else None,
         **{name: getattr(options, name) if options.method in PLANNED else None for name in ("looks", "planned")},
     }
-    used = tuple(
-        UsedMetric(label, m.signature(data.n_references), m.higher_is_better, None)
-        for label, m in zip(data.labels, data.metrics, strict=True)
-    )
+    used = data.used_metrics(cited=False)
     return StudyResult(
         study="watch",
         plan=plan,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from ..errors import InputError, shortened, warn
+from ..errors import InputError, listed, shortened, warn
 from .habits import check_habits
 from .params import Name, NameList, Numbers, Option, WordList
 
@@ -82,6 +82,8 @@ class Command(click.Command):
     common : sequence of str
         Names of the options that most people need. ``--help`` shows only these, and ``--help-all`` the others, too.
         Without any, ``--help`` shows all.
+    instead : str
+        What to write instead of words that belong to no option, for a command whose files all follow options.
     """
 
     def __init__(
@@ -90,12 +92,14 @@ class Command(click.Command):
         examples: Sequence[str] = (),
         arguments: Sequence[tuple[str, str]] = (),
         common: Sequence[str] = (),
+        instead: str = "",
         **attributes: Any,
     ) -> None:
         super().__init__(*args, **attributes)
         self.examples = examples
         self.arguments = arguments
         self.common = common
+        self.instead, self.allow_extra_args = instead, bool(instead)
         if common:
             self.params.append(HELP_ALL)
 
@@ -130,6 +134,8 @@ class Command(click.Command):
         check_habits(args, [name for param in every for name in (*param.opts, *param.secondary_opts)])
         rest = super().parse_args(ctx, list(map(_marked, _spread(args, self.takers()))))
         ctx.params.update({name: _unmarked(value) for name, value in ctx.params.items()})
+        if self.instead and ctx.args:
+            raise InputError(f"{listed(ctx.args)}: expected a file after an option: write {self.instead}")
         return rest
 
     def takers(self) -> dict[str, Words]:

@@ -15,6 +15,7 @@ from ..errors import InputError, printable
 from ..options.comparisons import CompareSets, Score
 from ..options.declare import call, options_of
 from ..options.display import ComparisonDisplay, Display
+from ..options.figures import Figure
 from ..options.files import FlipFiles, HumanFiles, SetFiles, WatchFiles
 from ..options.flips import FlipOptions
 from ..options.human import HumanOptions
@@ -23,6 +24,7 @@ from .command import Command
 from .declared import declared_options, given_values, made
 from .options import (
     ARGUMENTS,
+    COMMON,
     COUNTS,
     all_of,
     compare_options,
@@ -87,23 +89,17 @@ HUMAN_EXAMPLES = (
     examples=COMPARE_EXAMPLES,
     arguments=(*ARGUMENTS, *COUNTS),
     common=(
-        "references",
-        "scores",
+        *COMMON,
         "documents",
         "sets",
         "manifest",
-        "metrics",
         "test",
         "baseline",
         "all_pairs",
         "adjust",
         "confidence_level",
-        "n_resamples",
-        "seed",
         "pairs",
         "methods",
-        "outputs",
-        "fmt",
     ),
 )
 @compare_options
@@ -166,19 +162,7 @@ def compare_command(
     cls=Command,
     examples=SCORE_EXAMPLES,
     arguments=(*ARGUMENTS, *COUNTS),
-    common=(
-        "references",
-        "scores",
-        "documents",
-        "metrics",
-        "interval",
-        "confidence_level",
-        "n_resamples",
-        "seed",
-        "segments",
-        "outputs",
-        "fmt",
-    ),
+    common=(*COMMON, "documents", "interval", "confidence_level", "segments"),
 )
 @score_options
 def score_command(
@@ -429,44 +413,7 @@ FIGURES = tuple(dict.fromkeys((*get_args(types.PlotKind), *get_args(types.StudyP
 @click.argument("result", metavar="RESULT")
 @click.argument("kind", metavar="KIND", type=Name("figure", FIGURES))
 @option("-o", "--output", metavar="FILE", required=True, help="Write the figure to FILE.pdf, .svg or .png.")
-@option("--metric", metavar="NAME", help="The metric to plot.  [default: the only one]")
-@option(
-    "--pair",
-    nargs=2,
-    metavar="SYS BASELINE",
-    help="For null: a system and its baseline, as named in RESULT.  [default: the only pair]",
-)
-@option(
-    "--baseline",
-    metavar="NAME",
-    help="For forest: the system that is subtracted from the others.  [default: that of RESULT, else the best system]",
-)
-@option("--set", "test_set", metavar="NAME", help="The test set to plot.  [default: the average over test sets]")
-@option(
-    "--names",
-    metavar="FILE",
-    help="Display names: on each line a system, a tab and the name to display; or a JSON object.",
-)
-@option("--digits", type=int, metavar="N", help="Decimals of scores and differences.  [default: by metric]")
-@option(
-    "--width",
-    type=float,
-    metavar="INCHES",
-    help="Width of the figure.  [default: 3.03 (an ACL column), or 6.3 (both columns) if that is too narrow]",
-)
-@option("--height", type=float, metavar="INCHES", help="Height of the figure.  [default: as needed]")
-@option("--null", metavar="NAME", help="For studies: the null hypothesis to plot.  [default: the only one]")
-@option("--size", type=int, metavar="N", help="For studies: the size of test sets.  [default: the only one]")
-@option("--test", metavar="NAME", help="For figures of studies with one test.  [default: the only one]")
-@option("--alpha", type=float, metavar="LEVEL", help="For figures of studies with one level.")
-@option("--layout", metavar="NAME", help="For studies of samples: broad or block.  [default: the only one]")
-@option("--system", metavar="NAME", help="For figures of studies with one system.  [default: the only one]")
-@option("--runs", type=int, metavar="N", help="For studies of runs: the number of runs.  [default: the only one]")
-@option("--coefficient", metavar="NAME", help="For reshuffle meta: the coefficient.  [default: the only one]")
-@option("--grouping", metavar="NAME", help="For reshuffle meta: none, sys or item.  [default: the only one]")
-@option("--smoothing", metavar="NAME", help="For tune-smoothing: 1, 4, 6 or 7.  [default: the only one]")
-@option("--correlation", type=float, metavar="VALUE", help="For studies of runs: the correlation between runs.")
-@option("--quantity", metavar="NAME", help="For tune: what course shows.  [default: the only one]")
+@all_of(declared_options(Figure))
 def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     """Plot a saved result for a paper.
 
@@ -510,9 +457,9 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     Needs matplotlib: pip install 'reshuffle[plots]'. Figures are readable in black and white, and PDF files
     embed their fonts.
     """
-    from .plotting import PlotOptions, plot
+    from .plotting import plot
 
-    plot(result, kind, output, PlotOptions(**options))
+    plot(result, kind, output, Figure(**given_values(Figure, options)))
 
 
 EXPLAIN_EXAMPLES = """\b

@@ -54,10 +54,12 @@ def _option(each: Option, record: type[Options]) -> Decorator:
         return option(each.title, *names, each.name, **attributes)
     kind, metavar = _type(each)
     metavar = flag.metavar or metavar
-    if flag.greedy or hasattr(kind, "accepts"):
+    if (flag.greedy or hasattr(kind, "accepts")) and each.length is None:
         metavar += "..."
     repeated = (each.several and not flag.joined) or each.is_mapping
     attributes |= {"type": kind, "metavar": metavar, "multiple": repeated, "greedy": flag.greedy, "noun": flag.noun}
+    if each.length is not None and kind is str:
+        return option(each.title, *names, each.name, **attributes | {"multiple": False, "nargs": each.length})
     if each.several and kind is str and not flag.greedy:
         attributes |= {"metavar": f"{metavar}...", "greedy": True, "noun": "word"}
     return option(each.title, *names, each.name, **attributes)

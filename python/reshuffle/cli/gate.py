@@ -10,12 +10,11 @@ import click
 
 from .. import types
 from ..errors import InputError, listed
-from ..options.files import Sets
 from ..options.gate import Gate as GateOptions
-from ..options.gate import Gated, GatedFiles, GateFiles, GateKeys
+from ..options.gate import Gated, GatedFiles, GatedSets, GateFiles, GateKeys
 from .command import Command
 from .declared import declared_options, given_values, made
-from .options import EXECUTOR, METRICS, all_of, file_options, output_options
+from .options import COMMON, EXECUTOR, METRICS, all_of, file_options, output_options
 from .process import INCONCLUSIVE, REJECTED
 
 EXAMPLES = (
@@ -40,28 +39,12 @@ CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCO
     cls=Command,
     examples=EXAMPLES,
     arguments=ARGUMENTS,
-    common=(
-        "references",
-        "scores",
-        "sets",
-        "metrics",
-        "margin",
-        "rule",
-        "primary",
-        "alpha",
-        "config",
-        "history",
-        "page",
-        "n_resamples",
-        "seed",
-        "outputs",
-        "fmt",
-    ),
+    common=(*COMMON, "sets", "margin", "rule", "primary", "alpha", "config", "history", "page"),
 )
 @click.argument("systems", metavar="[BASE NEW]", nargs=-1)
 @all_of(
     file_options(GatedFiles),
-    declared_options(Sets),
+    declared_options(GatedSets),
     METRICS,
     declared_options(Gated),
     declared_options(GateOptions, ["history"]),

@@ -22,6 +22,9 @@ from .params import ExecutorName, Metric, Name
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+# The options that the short help of most commands shows, beside their own.
+COMMON = ("references", "scores", "metrics", "n_resamples", "seed", "outputs", "fmt")
+
 ARGUMENTS = (
     (
         "REF, SYS",
@@ -50,21 +53,18 @@ def file_options(record: type[SetFiles]) -> list[Decorator]:
     return declared_options(record, list(options_of(SetFiles)))
 
 
-METRICS = (
-    option(
-        "Metrics",
-        "-m",
-        "--metric",
-        "--metrics",
-        "metrics",
-        multiple=True,
-        type=Metric(),
-        metavar="NAME...",
-        help=f"{any_of(types.MetricName)}. Several may follow one -m, up to a word "
-        "that is no metric (./ter is a file). Options follow a name (bleu:tokenize=intl,lowercase) or are flags: see "
-        "'reshuffle explain NAME'.  [default: bleu]",
-    ),
-)
+def metrics_option(default: str, kind: Metric | None = None) -> tuple[Decorator, ...]:
+    """``-m`` of a command that takes several metrics, of the type ``kind``."""
+    return (
+        option("Metrics", "-m", "--metric", "--metrics", "metrics", multiple=True, type=kind or Metric(),
+               metavar="NAME...",
+               help=f"{any_of(types.MetricName)}. Several may follow one -m, up to a word that is no metric (./ter is "
+               "a file). Options follow a name (bleu:tokenize=intl,lowercase) or are flags: see 'reshuffle explain "
+               f"NAME'.  [default: {default}]"),
+    )  # fmt: skip
+
+
+METRICS = metrics_option("bleu")
 
 
 THREADS = option("Resampling", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]")
@@ -141,6 +141,14 @@ score_options = with_texts(
     output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments"),
 )
 TABLE = (option("Output", "--table", metavar="NAME", help="With csv: the table to write.  [default: the first]"),)
+
+
+def table_option(names: Sequence[str]) -> Decorator:
+    """``--table``, for results with these tables, the main one first."""
+    return option("Output", "--table", type=Name("table", names), metavar="NAME",
+                  help=f"The table to write as CSV: {either(names)}.  [default: with -o FILE.csv all, as "
+                  f"FILE.{names[0]}.csv and so on; {names[0]} on standard output]")  # fmt: skip
+
 
 watch_options = with_texts(
     "BASELINE SYS...",

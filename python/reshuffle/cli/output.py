@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum, auto
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias, get_args
 
@@ -120,18 +119,19 @@ def destination(
     # FILE.tex and FILE.typ have the same entries.
     parts = [part for n, part in enumerate(every) if part.fmt != BIBTEX or part not in every[:n]]
     _check_different([part.output for part in parts])
-    files = [str(part.output) for part in parts if part.kind is _Kind.FILE]
+    files = [str(part.output) for part in parts if part.output is not None and not part.is_stream]
     with contextlib.ExitStack() as stack:
-        streams = [stack.enter_context(_open(str(part.output))) for part in parts if part.kind is _Kind.STREAM]
+        opened: dict[str, IO[str]] = {}
+        for output in (str(part.output) for part in parts if part.is_stream):
+            opened[output] = stack.enter_context(_open(output))
         # Last, so that files are replaced only if all streams could be written.
-        replacements = stack.enter_context(_replacements(files, inputs)) if files else []
+        opened.update(zip(files, stack.enter_context(_replacements(files, inputs)), strict=True))
 
         def write(result: Result) -> None:
             if paper is not None and isinstance(result, Comparison | SetComparison):
                 _write_paper(paper, paper_files(result, layout), inputs)
-            of_kind = {_Kind.STDOUT: iter([sys.stdout]), _Kind.STREAM: iter(streams), _Kind.FILE: iter(replacements)}
             for part in parts:
-                _write(next(of_kind[part.kind]), result, part)
+                _write(sys.stdout if part.output is None else opened[part.output], result, part)
 
         yield write
 
@@ -146,22 +146,17 @@ def _write_paper(folder: Path, contents: Mapping[str, bytes], inputs: Sequence[s
                 file.write(content)
 
 
-class _Kind(Enum):
-    """What a report is written to."""
-
-    STDOUT = auto()
-    STREAM = auto()
-    FILE = auto()
-
-
 class _Part(NamedTuple):
-    """A report or a table of it, and where it is written. ``keep``: all control characters (None), or only these."""
+    """A report or a table of it, and where it is written: standard output (None), a stream or a file.
+
+    ``keep``: all control characters (None), or only these.
+    """
 
     output: str | None
     shown: str
     fmt: str
     layout: Layout
-    kind: _Kind = _Kind.FILE
+    is_stream: bool = False
     keep: str | None = None
 
 
@@ -175,10 +170,10 @@ def _parts(output: str | None, fmt: str, layout: Layout, tables: Sequence[str]) 
         # The text report is printable, and has escapes for bold type. Other formats keep names as they are in files
         # and pipes, but a terminal would obey what is in a name. Escaped JSON is the same JSON.
         keep = None if fmt == "text" or stdout_width() is None else "\n\t"
-        return [_Part(None, "standard output", fmt, replace(layout, terminal=terminal()), _Kind.STDOUT, keep)]
+        return [_Part(None, "standard output", fmt, replace(layout, terminal=terminal()), keep=keep)]
     shown = display_name(output)
     if _is_stream(output, shown):
-        return [_Part(output, shown, fmt, layout, _Kind.STREAM)]
+        return [_Part(output, shown, fmt, layout, is_stream=True)]
     if methods and fmt in PAPERS:
         entries = str(Path(output).with_suffix(".bib"))
         return [_Part(output, shown, fmt, layout), _Part(entries, display_name(entries), BIBTEX, layout)]
@@ -217,24 +212,6 @@ def stream_destination(output: str, inputs: Sequence[str]) -> Iterator[IO[bytes]
         with _write_errors(shown):
             yield stream
             stream.flush()
-
-
-@contextlib.contextmanager
-def binary_destination(output: str, inputs: Sequence[str]) -> Iterator[Callable[[bytes], object]]:
-    """Yields a function that writes bytes to a file. If the body fails, the file is left as it was."""
-    shown = display_name(output)
-    with contextlib.ExitStack() as stack:
-        if _is_stream(output, shown):
-            stream: IO[Any] = stack.enter_context(_stream(output, shown, "wb"))
-        else:
-            (stream,) = stack.enter_context(_replacements([output], inputs, "xb"))
-
-        def write(content: bytes) -> None:
-            with _write_errors(shown):
-                stream.write(content)
-                stream.flush()
-
-        yield write
 
 
 def _is_stream(output: str, shown: str) -> bool:

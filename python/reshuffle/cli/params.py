@@ -14,16 +14,15 @@ from ..errors import InputError, quoted, shortened
 from ..names import names_in
 from ..types import MetricName
 from ..validate import check_n_resamples, check_name
-from .habits import NAMES, name_advice
+from .habits import EXTERNAL, NAMES, name_advice
 
 if TYPE_CHECKING:
     from .metric_options import MetricChoice
 
     StrParam = click.ParamType[str]
-    IntParam = click.ParamType[int]
     MetricParam = click.ParamType[MetricChoice]
 else:  # generic at run time only in later releases of click
-    StrParam = IntParam = MetricParam = click.ParamType
+    StrParam = MetricParam = click.ParamType
 
 # The command-line names of settings, for error messages.
 FLAGS = {
@@ -177,9 +176,15 @@ class ExecutorName(StrParam):
 
 
 class Metric(MetricParam):
-    """A metric, perhaps with options: ``bleu:tokenize=intl``."""
+    """A metric, perhaps with options: ``bleu:tokenize=intl``.
+
+    ``external`` says what is wrong with a metric of another program here, where no option reads its scores by name.
+    """
 
     name = "metric"
+
+    def __init__(self, external: str = "") -> None:
+        self.external = external
 
     def accepts(self, word: str) -> bool:
         """Whether a word after the first names another metric, instead of a file."""
@@ -192,6 +197,8 @@ class Metric(MetricParam):
 
         if isinstance(value, MetricChoice):
             return value
+        if self.external and value.lower() in EXTERNAL:
+            raise InputError(f"{quoted(value)} {self.external.format(name=value)}")
         advice = None if is_metric(value) else name_advice("metric", value.partition(":")[0])
         if advice is not None:
             raise advice
@@ -239,7 +246,18 @@ class NameList(StrParam):
         return parts
 
 
-class NumberList(StrParam):
+class Parsed(click.ParamType):  # type: ignore[type-arg]
+    """The base of types that read a value from text. What is no text has been read before."""
+
+    def read(self, flag: str, text: str) -> Any:
+        """The value; :class:`InputError`, with the flag, for text that cannot be read."""
+        raise NotImplementedError
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return self.read(param.opts[0] if param is not None else "expected", value) if isinstance(value, str) else value
+
+
+class NumberList(Parsed):
     """Numbers separated by commas. An option of this type also takes the numbers that follow it."""
 
     name = "numbers"
@@ -249,55 +267,61 @@ class NumberList(StrParam):
 
     def accepts(self, word: str) -> bool:
         """Whether a word after the first continues the list."""
-        return all(map(self._is_number, word.split(",")))
+        return self._numbers(word) is not None
 
-    def _is_number(self, word: str) -> bool:
+    def _numbers(self, text: str) -> tuple[float, ...] | None:
         try:
-            self._kind(word)
-        except ValueError:
-            return False
-        return True
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
-        if self.accepts(value):
-            return tuple(map(self._kind, value.split(",")))
-        option = param.opts[0] if param is not None else "expected"
-        what = "whole numbers" if self._kind is int else "numbers"
-        raise InputError(f"{option} must be {what} separated by commas or spaces, got {quoted(value)}")
-
-
-class OfMetric(StrParam):
-    """A metric and its value, which is a number unless ``read`` makes something else of the text: ``bleu=0.5``."""
-
-    name = "number"
-
-    def __init__(self, read: Callable[[str], Any] = float) -> None:
-        self._read = read
-
-    def accepts(self, word: str) -> bool:
-        """Whether a word after the first is another such pair, and not a file whose name has an equals sign."""
-        return self._parsed(word) is not None
-
-    def _parsed(self, value: str) -> tuple[str, Any] | None:
-        name, _, number = value.rpartition("=")
-        try:
-            return (name, self._read(number)) if name else None
+            return tuple(map(self._kind, text.split(",")))
         except ValueError:
             return None
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
-        parsed = self._parsed(value)
-        if parsed is None:
-            option = param.opts[0] if param is not None else "expected"
-            raise InputError(f"{option} must be a metric and a number, such as bleu=0.5, got {quoted(value)}")
-        return parsed
+    def read(self, flag: str, text: str) -> Any:
+        found = self._numbers(text)
+        if found is None:
+            what = "whole numbers" if self._kind is int else "numbers"
+            raise InputError(f"{flag} must be {what} separated by commas or spaces, got {quoted(text)}")
+        return found
 
 
-class Headers(StrParam):
+class Numbers(Parsed):
+    """Numbers separated by commas."""
+
+    name = "numbers"
+
+    def read(self, flag: str, text: str) -> list[float]:
+        try:
+            return [float(number) for number in text.split(",")]
+        except ValueError:
+            raise InputError(f"{flag} must be numbers separated by commas, got {quoted(text)}") from None
+
+
+class OfMetric(Parsed):
+    """A metric and its value, which is a number unless ``number`` makes something else of the text: ``bleu=0.5``."""
+
+    name = "number"
+
+    def __init__(self, number: Callable[[str], Any] = float) -> None:
+        self._number = number
+
+    def accepts(self, word: str) -> bool:
+        """Whether a word after the first is another such pair, and not a file whose name has an equals sign."""
+        return self._pair(word) is not None
+
+    def _pair(self, text: str) -> tuple[str, Any] | None:
+        name, _, number = text.rpartition("=")
+        try:
+            return (name, self._number(number)) if name else None
+        except ValueError:
+            return None
+
+    def read(self, flag: str, text: str) -> tuple[str, Any]:
+        found = self._pair(text)
+        if found is None:
+            raise InputError(f"{flag} must be a metric and a number, such as bleu=0.5, got {quoted(text)}")
+        return found
+
+
+class Headers(Parsed):
     """What a column holds, and its header: ``system=Sys``. Several are separated by commas or follow one option."""
 
     name = "column"
@@ -309,20 +333,17 @@ class Headers(StrParam):
         """Whether a word after the first names another column."""
         return word.partition("=")[0].replace("-", "_") in self._roles and "=" in word
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
-        option = param.opts[0] if param is not None else "expected"
+    def read(self, flag: str, text: str) -> tuple[tuple[str, str], ...]:
         found = []
-        for part in value.split(","):
-            role, equals, header = part.partition("=")
-            if not equals or not header:
+        for part in text.split(","):
+            role, _, header = part.partition("=")
+            if not header:
                 raise InputError(
-                    f"{option} must be what columns hold and their headers, such as {option} system=SYS score=MQM, got "
-                    f"{quoted(value)}"
+                    f"{flag} must be what columns hold and their headers, such as {flag} system=SYS score=MQM, got "
+                    f"{quoted(text)}"
                 )
             key = role.replace("-", "_")
-            check_name(f"column of {option}", key, self._roles)
+            check_name(f"column of {flag}", key, self._roles)
             found.append((key, header))
         return tuple(found)
 
@@ -336,34 +357,18 @@ def flattened(values: tuple[tuple[Any, ...], ...] | None) -> tuple[Any, ...] | N
     return tuple(one for each in values for one in (each if isinstance(each, tuple) else (each,))) if values else None
 
 
-class Numbers(StrParam):
-    """Numbers separated by commas."""
-
-    name = "numbers"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return [float(number) for number in value.split(",")]
-        except ValueError:
-            option = param.opts[0] if param is not None else "expected"
-            raise InputError(f"{option} must be numbers separated by commas, got {quoted(value)}") from None
-
-
-class Replicates(click.ParamType):  # type: ignore[type-arg]
+class Replicates(Parsed):
     """A number of replicates, or ``auto``."""
 
     name = "replicates"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
-        try:
-            number = int(value)
-        except ValueError:
-            number = value
+    def read(self, flag: str, text: str) -> int | str:
+        number = int(text) if _is_whole(text) else text
         check_n_resamples("-n", number)
         return number
 
 
-class NumberOr(IntParam):
+class NumberOr(Parsed):
     """A whole number, or a word such as ``all``."""
 
     name = "number"
@@ -371,24 +376,29 @@ class NumberOr(IntParam):
     def __init__(self, word: str) -> None:
         self._word = word
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return value if value == self._word else int(value)
-        except ValueError:
-            flag = param.opts[0] if param is not None else "expected"
-            raise InputError(f"{flag} must be a whole number or {self._word}, got {quoted(value)}") from None
+    def read(self, flag: str, text: str) -> int | str:
+        if text != self._word and not _is_whole(text):
+            raise InputError(f"{flag} must be a whole number or {self._word}, got {quoted(text)}")
+        return text if text == self._word else int(text)
 
 
-class Size(IntParam):
+def _is_whole(text: str) -> bool:
+    try:
+        int(text)
+    except ValueError:
+        return False
+    return True
+
+
+class Size(Parsed):
     """A number of bytes."""
 
     name = "size"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+    def read(self, flag: str, text: str) -> int:
         from ..data.files import parse_size
 
         try:
-            return parse_size(value) if isinstance(value, str) else int(value)
+            return parse_size(text)
         except InputError as error:
-            option = param.opts[0] if param is not None else "size"
-            raise InputError(f"{option}: {error}") from None
+            raise InputError(f"{flag}: {error}") from None

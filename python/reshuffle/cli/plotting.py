@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..data.names import read_names
 from ..data.saved import read_json
 from ..errors import InputError, either, listed, quoted
+from ..options.declare import Options, options_of
+from ..options.figures import ComparisonFigure, Figure, StudyFigure
 from ..report import PLOTS, check_matplotlib
 from ..report.layout import MAX_DIGITS, check_names
 from ..report.plots import file_of
@@ -16,7 +17,8 @@ from ..report.studies import draw_figure
 from ..results import Comparison, Flips, Gate, SetComparison
 from ..results.studies import StudyResult
 from ..validate import check_integer, check_name
-from .output import binary_destination
+from .declared import flag_of
+from .output import stream_destination
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,46 +27,9 @@ if TYPE_CHECKING:
 FORMATS = ("pdf", "svg", "png")
 # Options that apply to only one kind of figure.
 OWN_OPTIONS = {"pair": "null", "baseline": "forest"}
-# Options that apply only to comparisons, and only to studies.
-OF_COMPARISONS = {
-    "pair": "--pair",
-    "baseline": "--baseline",
-    "names": "--names",
-    "digits": "--digits",
-}
-OF_STUDIES = (
-    "null", "size", "test", "alpha", "layout", "system", "runs", "correlation", "coefficient", "grouping", "smoothing",
-    "quantity",
-)  # fmt: skip
 
 
-@dataclass(frozen=True)
-class PlotOptions:
-    """The options of ``reshuffle plot``, which are passed to the methods of the result's plots."""
-
-    metric: str | None
-    pair: tuple[str, str] | None
-    baseline: str | None
-    test_set: str | None
-    names: str | None
-    digits: int | None
-    width: float | None
-    height: float | None
-    null: str | None
-    size: int | None
-    test: str | None
-    alpha: float | None
-    layout: str | None
-    system: str | None
-    runs: int | None
-    correlation: float | None
-    coefficient: str | None
-    grouping: str | None
-    smoothing: str | None
-    quantity: str | None
-
-
-def plot(source: str, kind: str, output: str, options: PlotOptions) -> None:
+def plot(source: str, kind: str, output: str, options: Figure) -> None:
     """Read a result, plot it, and write the figure to a file."""
     fmt = _format(output)
     need_matplotlib()
@@ -73,13 +38,13 @@ def plot(source: str, kind: str, output: str, options: PlotOptions) -> None:
     if options.digits is not None:
         check_integer("--digits", options.digits, 0, MAX_DIGITS)
     inputs = [source, *([] if options.names is None else [options.names])]
-    with binary_destination(output, inputs) as write:
+    with stream_destination(output, inputs) as file:
         result = read_json(source)
         if isinstance(result, Flips | Gate):
             held = "flips" if isinstance(result, Flips) else "a gate"
             raise InputError(f"{source} holds {held}: expected a comparison or a study, of which there are figures")
         axes = _of_study(result, kind, options) if isinstance(result, StudyResult) else _of(result, kind, options)
-        write(file_of(axes, fmt))
+        file.write(file_of(axes, fmt))
 
 
 def need_matplotlib() -> None:
@@ -90,20 +55,25 @@ def need_matplotlib() -> None:
         raise InputError(str(error)) from None
 
 
-def _check_own(kind: str, options: PlotOptions) -> None:
+def _check_own(kind: str, options: Figure) -> None:
     """Raise :class:`InputError` for an option that applies to other figures of comparisons only."""
     for option, owner in OWN_OPTIONS.items():
         if getattr(options, option) is not None and kind != owner:
             raise InputError(f"--{option} is for {owner}, not for {kind}: leave it out")
 
 
-def _of(result: Comparison | SetComparison, kind: str, options: PlotOptions) -> Axes:
+def _check_unused(record: type[Options], options: Figure, why: str) -> None:
+    """:class:`InputError` if one of the options of a record was given."""
+    for name, each in options_of(record).items():
+        if getattr(options, name) is not None:
+            raise InputError(f"{flag_of(each)} {why}: leave it out")
+
+
+def _of(result: Comparison | SetComparison, kind: str, options: Figure) -> Axes:
     """The figure of a comparison."""
     if kind not in PLOTS:
         raise InputError(f"{quoted(kind)} shows a study, but the result is a comparison: choose {either(PLOTS)}")
-    for option in OF_STUDIES:
-        if getattr(options, option) is not None:
-            raise InputError(f"--{option} is for figures of studies, but the result is a comparison: leave it out")
+    _check_unused(StudyFigure, options, "is for figures of studies, but the result is a comparison")
     comparison = _chosen(result, options.test_set)
     common: dict[str, Any] = {"metric": options.metric, "names": _names(options.names, result, comparison)}
     common |= {"digits": options.digits, "width": options.width, "height": options.height}
@@ -111,12 +81,10 @@ def _of(result: Comparison | SetComparison, kind: str, options: PlotOptions) -> 
     return PLOTS[kind](comparison.plot, **common, **own)
 
 
-def _of_study(result: StudyResult, kind: str, options: PlotOptions) -> Axes:
+def _of_study(result: StudyResult, kind: str, options: Figure) -> Axes:
     """The figure of a study."""
-    for option, flag in OF_COMPARISONS.items():
-        if getattr(options, option) is not None:
-            raise InputError(f"{flag} is for figures of comparisons, but the result is a study: leave it out")
-    where = {option: getattr(options, option) for option in ("metric", "test_set", *OF_STUDIES)}
+    _check_unused(ComparisonFigure, options, "is for figures of comparisons, but the result is a study")
+    where = {option: getattr(options, option) for option in ("metric", "test_set", *options_of(StudyFigure))}
     return draw_figure(result.plot.study, kind, width=options.width, height=options.height, **where)
 
 

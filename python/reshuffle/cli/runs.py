@@ -9,20 +9,19 @@ import click
 from attrs import evolve
 
 from .. import types
-from ..errors import InputError, listed
 from ..options.comparisons import CompareRuns
 from ..options.declare import options_of
 from ..options.run_files import DevOutputs, GivenRuns, RunFiles
 from .command import Command, option
 from .declared import declared_options, given_values, made
 from .options import (
+    COMMON,
     EXECUTOR,
     METRICS,
     all_of,
-    any_of,
     output_options,
+    table_option,
 )
-from .params import Name
 
 EXAMPLES = (
     "reshuffle runs --refs ref.txt --baseline old.0 old.1 old.2 --system new.0 new.1 new.2",
@@ -51,14 +50,7 @@ INPUT = (
 RUNS = declared_options(CompareRuns, [name for name in options_of(CompareRuns) if name != "baseline"])
 
 TABLE = (
-    option(
-        "Output",
-        "--table",
-        type=Name("table", get_args(types.RunTable)),
-        metavar="NAME",
-        help=f"The table to write as CSV: {any_of(types.RunTable)}.  [default: with -o FILE.csv all, as "
-        "FILE.systems.csv and so on; systems on standard output]",
-    ),
+    table_option(get_args(types.RunTable)),
     option(
         "Output",
         "--full",
@@ -73,23 +65,8 @@ TABLE = (
     cls=Command,
     examples=EXAMPLES,
     arguments=ARGUMENTS,
-    common=(
-        "references",
-        "baseline",
-        "systems",
-        "scores",
-        "manifest",
-        "metrics",
-        "dev_scores",
-        "exchange",
-        "adjust",
-        "confidence_level",
-        "n_resamples",
-        "seed",
-        "outputs",
-        "fmt",
-    ),
-    context_settings={"allow_extra_args": True},
+    common=(*COMMON, "baseline", "systems", "manifest", "dev_scores", "exchange", "adjust", "confidence_level"),
+    instead="--refs REF, --baseline FILE FILE and --system NAME FILE FILE",
 )
 @all_of(
     INPUT,
@@ -100,8 +77,7 @@ TABLE = (
     TABLE,
     output_options(get_args(types.Format), "text"),
 )
-@click.pass_context
-def runs_command(context: click.Context, /, executor: str | None, **options: Any) -> None:
+def runs_command(executor: str | None, **options: Any) -> None:
     """Compare systems with several runs (seeds, epochs) each.
 
     Shows how much scores vary between runs (s_test, s_dev) and test sets (s_sel), differences from the baseline, and
@@ -115,11 +91,6 @@ def runs_command(context: click.Context, /, executor: str | None, **options: Any
     from .output import chosen_output, destination
     from .progress import progress_bar
 
-    if context.args:
-        raise InputError(
-            f"{listed(context.args)}: expected a file after an option: write --refs REF, --baseline FILE FILE and "
-            "--system NAME FILE FILE"
-        )
     reports, layout = chosen_output(options)
     given = GivenRuns(**given_values(GivenRuns, options))
     chosen = made(CompareRuns, {"references": None, "systems": {}, **given_values(CompareRuns, options)})

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..documented import documented
-from ..errors import LINE_MESSAGE, InputError, quoted, unknown_name
+from ..errors import InputError, quoted, unknown_name
 from ..options.declare import called_with
 from ..options.evaluations import ReadJudgments
 from .evaluations import JUDGMENT_FORMATS
@@ -236,7 +236,7 @@ def read_judgments(options: ReadJudgments) -> Judgments:
     votes = file_format.read(source, options.language_pair, options.segment_base)
     n_segments = _n_segments(source, votes, options.n_segments)
     names, numbers = naming.resolve(
-        votes.ids, lambda i: f"{source.name}, line {votes.id_lines[i]}", lambda lost: _lost(votes, lost)
+        votes.ids, lambda i: f"{source.name}, line {_line_of(votes, i)}", lambda lost: _lost(votes, lost)
     )
     index = np.array(numbers, dtype=np.int64)
     better, worse = index[votes.better], index[votes.worse]
@@ -265,10 +265,10 @@ def _format(source: Source) -> str:
         if each.recognises(first):
             return name
     known = "; ".join(f"{name}: {each.about}" for name, each in JUDGMENT_FORMATS.items())
-    problem = (
-        f"expected judgments ({known}), got {quoted(first)}; scores of outputs are not judgments (--human reads them)"
+    return source.fail(
+        f"expected judgments ({known}), got {quoted(first)}; scores of outputs are not judgments (--human reads them)",
+        line=1,
     )
-    raise InputError(LINE_MESSAGE, file=source.name, line=1, problem=problem)
 
 
 def _n_segments(source: Source, votes: Votes, n_segments: int | None) -> int:
@@ -278,6 +278,13 @@ def _n_segments(source: Source, votes: Votes, n_segments: int | None) -> int:
     if not segment.size:
         source.fail("expected judgments, got none")
     return check_segments(source, segment, lines, votes.base, n_segments)
+
+
+def _line_of(votes: Votes, system: int) -> int:
+    """The line on which a system occurs first."""
+    of_votes = votes.lines[(votes.better == system) | (votes.worse == system)]
+    of_ties = votes.tied_lines[(votes.tied[:, 1:] == system).any(axis=1)]
+    return min([*of_votes.tolist(), *of_ties.tolist()], default=1)
 
 
 def _lost(votes: Votes, lost: set[int]) -> str:

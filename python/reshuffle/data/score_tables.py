@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..documented import documented
-from ..errors import LINE_MESSAGE, InputError, listed, quoted, unknown_name
+from ..errors import InputError, listed, quoted, unknown_name
 from ..options.declare import called_with
 from ..options.evaluations import ReadAllScores, ReadScores, Scores
 from ..validate import LARGEST_SCORE, expected_score
@@ -242,10 +242,13 @@ def _systems(source: Source, cells: Cells, naming: Naming) -> tuple[tuple[str, .
         if len(names) != 1:
             source.fail(f"expected a column of systems, because there are {len(names)} outputs: {listed(names)}")
         return (names[0].removesuffix(".txt"),), np.zeros(len(cells.values), dtype=np.int64)
-    systems, numbers = naming.resolve(
-        cells.ids, lambda i: f"{source.name}, line {cells.id_lines[i]}", lambda lost: _lost(cells, lost)
-    )
-    return systems, np.array(numbers, dtype=np.int64)[cells.system]
+    of_rows = cells.system
+
+    def place(system: int) -> str:
+        return f"{source.name}, line {cells.lines[int(np.flatnonzero(of_rows == system)[0])]}"
+
+    systems, numbers = naming.resolve(cells.ids, place, lambda lost: _lost(cells, lost))
+    return systems, np.array(numbers, dtype=np.int64)[of_rows]
 
 
 def _check_repeated(source: Source, cells: Cells, key: NDArray[np.int64], rows: NDArray[np.intp]) -> None:
@@ -265,7 +268,7 @@ def _check_repeated(source: Source, cells: Cells, key: NDArray[np.int64], rows: 
         f"a second score of {system}{on}, {cells.values[row]:g}, differs from that of line {cells.lines[earlier]}, "
         f"{cells.values[earlier]:g}: expected one score of a metric for each output"
     )
-    raise InputError(LINE_MESSAGE, file=source.name, line=cells.lines[row], problem=problem)
+    source.fail(problem, cells.lines[row])
 
 
 def _means(key: NDArray[np.int64], values: NDArray[np.float64], n: int) -> NDArray[np.float64]:

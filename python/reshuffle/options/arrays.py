@@ -11,7 +11,13 @@ from typing_extensions import Doc
 from .. import types
 from ..validate import MAX_RESAMPLES, check_n_resamples
 from .declare import Check, Kind, Options
-from .groups import PYTHON, Progress, Threads
+from .groups import (
+    PYTHON,
+    IdsOfDocuments,
+    IdsOfStrata,
+    Progress,
+    Threads,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -19,7 +25,6 @@ if TYPE_CHECKING:
     from ..metrics.base import MetricLike
     from ..resampling.stopping import AnyRule
     from ..resampling.supplied import Blocks
-    from ..settings import DocumentIds, StratumIds
 
 ARRAYS = Kind("(S, K) array_like of int, or (S,) array_like of float")
 AnyArray = Annotated[
@@ -70,18 +75,14 @@ class OfArrays(Options):
 
     TITLE: ClassVar[str] = "Resampling"
     documents: Annotated[
-        "DocumentIds | None",
-        PYTHON,
-        Kind("sequence of S str or int, optional"),
+        IdsOfDocuments,
         Doc(
             """The document id of each segment. Segments of a document need not be adjacent. Counts are summed over each
             document before resampling."""
         ),
     ] = None
     strata: Annotated[
-        "StratumIds | None",
-        PYTHON,
-        Kind("sequence of S str or int, optional"),
+        IdsOfStrata,
         Doc(
             """The stratum id of each segment; segments of a stratum need not be adjacent. A stratum is a part of the
             test set whose size was fixed by design. Each draw takes as many segments (or documents) from a stratum as
@@ -139,9 +140,7 @@ class ApproximateRandomization(OfArrays, Alternative, TwoSystems):
     """:func:`reshuffle.approximate_randomization`."""
 
     strata: Annotated[
-        "StratumIds | None",
-        PYTHON,
-        Kind("sequence of S str or int, optional"),
+        IdsOfStrata,
         Doc(
             """The stratum id of each segment, as in :func:`bootstrap_test`. Only with ``ar-studentized``: standard
             errors depend on strata, but shuffles do not."""
@@ -239,9 +238,7 @@ class BootstrapInterval(OfArrays, OneOrTwoSystems):
     """:func:`reshuffle.bootstrap_interval`."""
 
     strata: Annotated[
-        "StratumIds | None",
-        PYTHON,
-        Kind("sequence of S str or int, optional"),
+        IdsOfStrata,
         Doc("The stratum id of each segment, as in :func:`bootstrap_test`. Not for ``studentized`` and ``t``."),
     ] = field(default=None, kw_only=True)
     interval: Annotated[

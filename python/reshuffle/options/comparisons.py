@@ -17,9 +17,12 @@ from .groups import (
     SYSTEM_OR_FILE,
     Alpha,
     Alternative,
+    AnyMetrics,
     Computed,
     ConfidenceLevel,
     IdsOfDocuments,
+    IdsOfStrata,
+    OutputTexts,
     Progress,
     ReferenceColumns,
     Threads,
@@ -27,9 +30,8 @@ from .groups import (
 
 if TYPE_CHECKING:
     from ..data.corpus import Lines
-    from ..resampling.counting import Metrics, References, Systems
+    from ..resampling.counting import References
     from ..sets import AnySet
-    from ..settings import StratumIds
 
 AnyNumber = Annotated[
     int | Literal["auto"], Check(check_n_resamples), Kind("int or 'auto'"), Flag(("-n", "--n-resamples"), "N")
@@ -70,15 +72,11 @@ class Texts(Options):
         Doc("None stands for a missing reference; every segment needs at least one reference."),
     ] = None
     systems: Annotated[
-        "Systems",
-        PYTHON,
-        Kind("mapping of str to S hypotheses, or sequence of these"),
+        OutputTexts,
         Doc("In a sequence they are named ``system 1``, ``system 2`` …"),
     ] = None
     metrics: Annotated[
-        "Metrics",
-        PYTHON,
-        Kind("str, metric, or sequence of these"),
+        AnyMetrics,
         Doc(
             """Names, or metrics made by :func:`reshuffle.metric`, :class:`~reshuffle.CorpusFunction`,
             :class:`~reshuffle.SegmentScores`, :class:`~reshuffle.FromCounts` or :class:`~reshuffle.OwnTexts`. The last
@@ -109,9 +107,7 @@ class Stratified(Options):
 
     TITLE: ClassVar[str] = "Input"
     strata: Annotated[
-        "StratumIds | None",
-        PYTHON,
-        Kind("sequence of S str or int, optional"),
+        IdsOfStrata,
         Doc(
             """The stratum id of each segment. A stratum is a part of the test set whose size was fixed by design.
             Bootstrap draws and standard errors are then stratified; shuffles are not affected, because they swap within
@@ -340,9 +336,7 @@ class CompareSets(Resampled, Kept, Intervals, Tested, Pairs):
         Doc("The test sets by name, at least one."),
     ] = field(kw_only=False)
     metrics: Annotated[
-        "Metrics",
-        PYTHON,
-        Kind("str, metric, or sequence of these"),
+        AnyMetrics,
         Doc("The metrics on test sets that have none of their own."),
     ] = field(default="bleu", kw_only=False)
     average: Annotated[
@@ -463,9 +457,7 @@ class CompareRuns(Resampled, Medians, RunTests, Pairs, Stratified):
         ),
     ] = field(kw_only=False)
     metrics: Annotated[
-        "Metrics",
-        PYTHON,
-        Kind("str, metric, or sequence of these"),
+        AnyMetrics,
         Doc(
             """As for :func:`reshuffle.compare`. For metrics that bring their own scores, the output of run i of the
             system ``x`` is called ``x#i``, counted from 0. Functions of texts are not supported."""

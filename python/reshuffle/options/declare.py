@@ -127,6 +127,8 @@ class Option:
         The type of a value, or of one of several values.
     several, optional : bool
         Whether the value is a tuple, and whether it may be None.
+    length : int, optional
+        The length of the tuple, or of those in a mapping, if it is always the same.
     about : str
         What the option does. The first paragraph stands alone in the help of a command.
     title : str
@@ -144,6 +146,7 @@ class Option:
     kind: Kind
     title: str
     positional: bool
+    length: int | None
 
     @lazy
     def choices(self) -> tuple[str, ...]:
@@ -321,7 +324,16 @@ def _declared(record: Any, field: attrs.Attribute[Any]) -> Option:
         [Kind(), *(rule for rule in rules if isinstance(rule, Kind))][-1],
         owner.TITLE,
         not field.kw_only,
+        _length(element if row is None else row),
     )
+
+
+def _length(kind: Any) -> int | None:
+    """The length of a tuple, or of the tuples in a mapping; None if it has no fixed one."""
+    if get_origin(kind) is get_origin(Mapping[str, float]):
+        return _length(get_args(kind)[1])
+    members = get_args(kind) if get_origin(kind) is tuple else (...,)
+    return None if ... in members else len(members)
 
 
 def _default(field: attrs.Attribute[Any]) -> Any:

@@ -12,7 +12,15 @@ from typing_extensions import Doc
 from .. import types
 from .declare import Kind, Options
 from .files import MAX_INPUT
-from .groups import PYTHON, Progress, ReferenceColumns, ReferenceTexts, Threads
+from .groups import (
+    PYTHON,
+    AnyMetrics,
+    OutputTexts,
+    Progress,
+    ReferenceColumns,
+    ReferenceTexts,
+    Threads,
+)
 
 if TYPE_CHECKING:
     import os
@@ -21,7 +29,6 @@ if TYPE_CHECKING:
     from ..data.score_tables import ScoreTable
     from ..data.system_names import SystemMap
     from ..metrics.precomputed import SegmentScores
-    from ..resampling.counting import Metrics, Systems
 
 FilePath = Annotated["str | os.PathLike[str]", Kind("str")]
 
@@ -170,16 +177,9 @@ class JudgedTexts(Options):
 
     TITLE: ClassVar[str] = "Input"
     references: ReferenceTexts
-    systems: Annotated[
-        "Systems",
-        PYTHON,
-        Kind("mapping of str to S hypotheses, or sequence of these"),
-        Doc("As for :func:`reshuffle.compare`."),
-    ]
+    systems: OutputTexts
     metrics: Annotated[
-        "Metrics",
-        PYTHON,
-        Kind("str, metric, or sequence of these"),
+        AnyMetrics,
         Doc("As for :func:`reshuffle.compare`. Functions of texts are not supported."),
     ] = "sentbleu"
     judgments: Annotated[

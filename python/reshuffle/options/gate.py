@@ -15,7 +15,7 @@ from .. import types
 from ..errors import InputError, quoted
 from .comparisons import Resampled, Stratified, Texts
 from .declare import Flag, Kind, Options, Reads, several
-from .files import References, SetFiles
+from .files import File, References, SetFiles, Sets
 from .groups import PYTHON, FixedLevel
 
 if TYPE_CHECKING:
@@ -146,6 +146,8 @@ class Gated(Options):
 class Gate(Resampled, Gated, Stratified, Texts):
     """:func:`reshuffle.gate`."""
 
+    TITLE: ClassVar[str] = "Gate"
+
     sets: Annotated[
         "Mapping[str, AnySet] | None",
         PYTHON,
@@ -171,6 +173,17 @@ class GatedFiles(SetFiles):
 
     references: Annotated[References, Doc("The references; --refs takes all files up to the next option.")] = ()
     source: Annotated[str | None, Flag(metavar="FILE"), Doc("The source text, for sari.")] = None
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class GatedSets(Sets):
+    """Several test sets of a gate."""
+
+    sets: Annotated[
+        Mapping[str, tuple[File, File, File]],
+        Flag(("--set",), "NAME REF BASE NEW", greedy=("--set",), noun="word"),
+        Doc("A test set, instead of BASE and NEW; repeat the option for each."),
+    ] = field(factory=dict)
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

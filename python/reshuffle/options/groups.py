@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..execution import AnyExecutor
     from ..progress import AnyProgress
     from ..resampling.counting import Metrics, References, Systems
-    from ..settings import DocumentIds
+    from ..settings import DocumentIds, StratumIds
 
 # The value is a Python object, or a command reads it from files.
 PYTHON = Flag(shown=False)
@@ -66,6 +66,16 @@ ReferenceTexts = Annotated[
     Kind("S references, columns of these, or a data frame"),
     Doc("As for :func:`reshuffle.compare`."),
 ]
+OutputTexts = Annotated[
+    "Systems",
+    PYTHON,
+    Kind("mapping of str to S hypotheses, or sequence of these"),
+    Doc("As for :func:`reshuffle.compare`."),
+]
+AnyMetrics = Annotated[
+    "Metrics", PYTHON, Kind("str, metric, or sequence of these"), Doc("As for :func:`reshuffle.compare`.")
+]
+IdsOfStrata = Annotated["StratumIds | None", PYTHON, Kind("sequence of S str or int, optional")]
 Resamples = Annotated[int, Ge(1), Flag(("-n", "--n-resamples"))]
 
 
@@ -75,15 +85,8 @@ class Inputs(Options):
 
     TITLE: ClassVar[str] = "Input"
     references: ReferenceTexts = None
-    systems: Annotated[
-        "Systems",
-        PYTHON,
-        Kind("mapping of str to S hypotheses, or sequence of these"),
-        Doc("As for :func:`reshuffle.compare`."),
-    ] = None
-    metrics: Annotated[
-        "Metrics", PYTHON, Kind("str, metric, or sequence of these"), Doc("As for :func:`reshuffle.compare`.")
-    ] = "bleu"
+    systems: OutputTexts = None
+    metrics: AnyMetrics = "bleu"
     reference: Annotated[
         ReferenceColumns,
         Doc("The column of the references, or several such columns, if ``references`` is a data frame."),

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from ..study.null_data import TrainedSystems
 
 
+Degraded = Annotated[
+    types.Equalize | str,
+    Doc("How the better system is degraded: mix (with segments of a third system) or drop-words."),
+]
+
+
 @documented
 @frozen(slots=False)
 class EqualScore(Choice):
@@ -28,10 +34,7 @@ class EqualScore(Choice):
     EqualScore(equalize='drop-words')
     """
 
-    equalize: Annotated[
-        types.Equalize | str,
-        Doc("How the better system is degraded: mix (with segments of a third system) or drop-words."),
-    ] = field(default="mix", kw_only=True)
+    equalize: Degraded = field(default="mix", kw_only=True)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -52,10 +55,7 @@ class Margin(Choice):
             of the tests of equivalence or non-inferiority in the study."""
         ),
     ] = field(default=None, converter=by_metric)
-    equalize: Annotated[
-        types.Equalize | str,
-        Doc("How the better system is degraded: mix (with segments of a third system) or drop-words."),
-    ] = field(default="mix", kw_only=True)
+    equalize: Degraded = field(default="mix", kw_only=True)
 
     @property
     def settings(self) -> dict[str, Any]:

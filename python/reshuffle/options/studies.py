@@ -17,6 +17,7 @@ from .groups import (
     PYTHON,
     SYSTEM_OR_FILE,
     Alternative,
+    AnyMetrics,
     Checkpointed,
     Computed,
     FixedLevel,
@@ -29,7 +30,6 @@ from .groups import (
 from .nulls import NULLS_WITH_OPTIONS, Documents, EqualScore, Margin, Noise, Replicate, Variants
 
 if TYPE_CHECKING:
-    from ..resampling.counting import Metrics
     from ..settings import StratumIds
 
 # How a test is named, and how many of them; the type of what a converter takes is the type of the keyword argument.
@@ -234,9 +234,7 @@ class Counted(Inputs):
     """Data of metrics whose counts a study simulates with."""
 
     metrics: Annotated[
-        "Metrics",
-        PYTHON,
-        Kind("str, metric, or sequence of these"),
+        AnyMetrics,
         Doc(
             """As for :func:`reshuffle.compare`, but metrics must have counts: no :class:`~reshuffle.CorpusFunction`,
             and no missing scores."""
@@ -307,9 +305,7 @@ class Sensitivity(StudyInputs, Replicates, Simulated, Sized, Pairs, Tested, Effe
 
     TITLE: ClassVar[str] = "Study"
 
-    metrics: Annotated[
-        "Metrics", PYTHON, Kind("str, metric, or sequence of these"), Doc("At least two, all with counts.")
-    ] = (
+    metrics: Annotated[AnyMetrics, Doc("At least two, all with counts.")] = (
         "bleu",
         "nist",
     )
@@ -707,9 +703,7 @@ class Exchange(StudyInputs, Replicates, Simulated, Sized, Inputs):
     TITLE: ClassVar[str] = "Study"
 
     metrics: Annotated[
-        "Metrics",
-        PYTHON,
-        Kind("str, metric, or sequence of these"),
+        AnyMetrics,
         Doc(
             """As for :func:`reshuffle.compare`, but metrics must have counts. All systems are runs of one
             configuration. Without data, scores are simulated."""

@@ -20,7 +20,7 @@ from ..metrics.black_box import CorpusFunction
 from ..metrics.native import NativeMetric, count_all, metric, warn_of_scores
 from ..metrics.precomputed import PrecomputedCounts, SegmentScores
 from ..metrics.stored import StoredCounts
-from ..results import ComparedTexts
+from ..results import ComparedTexts, UsedMetric
 from ..settings import DocumentIds, Resampling, Units
 from ..types import MetricName
 from .incomplete import IncompleteSample
@@ -185,6 +185,13 @@ class Data:
     def n_references(self) -> str | None:
         """The number of references per segment as signatures write it."""
         return None if self.corpus is None else self.corpus.n_references
+
+    def used_metrics(self, *, cited: bool) -> tuple[UsedMetric, ...]:
+        """The metrics as results describe them, with the papers that define them if these are to be ``cited``."""
+        return tuple(
+            UsedMetric(label, m.signature(self.n_references), m.higher_is_better, None, m.source if cited else None)
+            for label, m in zip(self.labels, self.metrics, strict=True)
+        )
 
     @property
     def most_references(self) -> int:

@@ -53,10 +53,7 @@ class Material:
     @property
     def used_metrics(self) -> tuple[UsedMetric, ...]:
         """The metrics as results describe them."""
-        return tuple(
-            UsedMetric(label, m.signature(self.data.n_references), m.higher_is_better, None)
-            for label, m in zip(self.data.labels, self.data.metrics, strict=True)
-        )
+        return self.data.used_metrics(cited=False)
 
     @property
     def n_segments(self) -> int:

@@ -10,27 +10,17 @@ from typing import Any, get_args
 import click
 
 from ... import types
-from ...errors import either
 from ...options.list_files import ListFiles
 from ...options.tuning import Mbr, Oracle
 from ..command import Command, option
 from ..declared import declared_options
-from ..options import all_of, any_of, output_options
-from ..params import Metric, Name
-from ..tune.options import ARGUMENTS, OF_TEXTS
+from ..options import all_of, output_options, table_option
+from ..tune.options import ARGUMENTS, COUNTED, metric_option
 
 __all__ = ["mbr_command", "oracle_command"]
 
 
-def _table(names: object, default: str) -> Any:
-    return option(
-        "Output",
-        "--table",
-        type=Name("table", get_args(names)),
-        metavar="NAME",
-        help=f"The table to write as CSV: {any_of(names)}.  [default: with -o FILE.csv all of them, as FILE.NAME.csv; "
-        f"{default} on standard output]",
-    )
+INSTEAD = "--nbest NBEST --refs REF"
 
 
 @click.command(
@@ -43,21 +33,12 @@ def _table(names: object, default: str) -> Any:
     ),
     arguments=ARGUMENTS,
     common=("nbest", "samples", "references", "model", "metric", "save", "outputs", "fmt"),
-    context_settings={"allow_extra_args": True},
+    instead=INSTEAD,
 )
 @all_of(
     declared_options(ListFiles),
     (
-        option(
-            "Metrics",
-            "-m",
-            "--metric",
-            "metric",
-            type=Metric(),
-            metavar="NAME",
-            help=f"The corpus metric: {either(OF_TEXTS)}. Options follow the name, as in bleu:tokenize=none, or are "
-            "flags, as in --tokenize none.  [default: bleu]",
-        ),
+        metric_option("The corpus metric", "bleu"),
         *declared_options(Oracle),
         option(
             "Output",
@@ -66,12 +47,11 @@ def _table(names: object, default: str) -> Any:
             help="Write the outputs of each choice (topbest, sentence-oracle, oracle, sentence-worst, worst) to this "
             "new or empty folder.",
         ),
+        table_option(get_args(types.OracleTable)),
     ),
-    (_table(types.OracleTable, "scores"),),
     output_options(get_args(types.Format), "text"),
 )  # fmt: skip
-@click.pass_context
-def oracle_command(context: click.Context, /, **options: Any) -> None:
+def oracle_command(**options: Any) -> None:
     """Find the best and the worst entries of k-best lists: the limits of any reranking.
 
     The entries with the best sentence scores need not have the best corpus score together. The search starts from
@@ -79,7 +59,7 @@ def oracle_command(context: click.Context, /, **options: Any) -> None:
     """
     from .running import run_oracle
 
-    run_oracle(context.args, options)
+    run_oracle(options)
 
 
 @click.command(
@@ -92,33 +72,23 @@ def oracle_command(context: click.Context, /, **options: Any) -> None:
     ),
     arguments=ARGUMENTS,
     common=("nbest", "samples", "per_sentence", "references", "model", "metric", "save", "outputs", "fmt"),
-    context_settings={"allow_extra_args": True},
+    instead=INSTEAD,
 )
 @all_of(
     declared_options(ListFiles),
     (
         *declared_options(Mbr, ("scale", "exclude_self")),
-        option(
-            "Metrics",
-            "-m",
-            "--metric",
-            "metric",
-            type=Metric(),
-            metavar="NAME",
-            help=f"The utility, by which entries are scored against each other: {either(OF_TEXTS)}. Options follow the "
-            "name, as in bleu:tokenize=none, or are flags, as in --tokenize none.  [default: chrf]",
-        ),
-        option("Metrics", "--evaluate", multiple=True, type=Metric(), metavar="NAME...",
+        metric_option("The utility, by which entries are scored against each other", "chrf"),
+        option("Metrics", "--evaluate", multiple=True, type=COUNTED, metavar="NAME...",
                help="With --refs: the metrics that score the outputs.  [default: that of -m]"),
         *declared_options(Mbr, ("threads",)),
         option("Output", "--save", metavar="FILE",
                help="Write the chosen entries to FILE, one line for each sentence."),
+        table_option(get_args(types.MbrTable)),
     ),
-    (_table(types.MbrTable, "choices"),),
     output_options(get_args(types.Format), "text"),
 )  # fmt: skip
-@click.pass_context
-def mbr_command(context: click.Context, /, **options: Any) -> None:
+def mbr_command(**options: Any) -> None:
     """Choose the entry of each k-best list that agrees best with the others.
 
     Minimum Bayes risk decoding (Kumar & Byrne 2004): each entry is scored against all entries of its list, each taken
@@ -127,4 +97,4 @@ def mbr_command(context: click.Context, /, **options: Any) -> None:
     """
     from .running import run_mbr
 
-    run_mbr(context.args, options)
+    run_mbr(options)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ... import types
 from ..._core import Progress
 from ...data.files import STDIN, check_stdin, display_name
-from ...errors import InputError, listed
+from ...errors import InputError
 from ...options.declare import call
 from ...options.list_files import ListFiles
 from ...options.tuning import Mbr, Oracle
@@ -21,14 +21,14 @@ from ...tune import LinearModel, NBest, mbr, oracle, read_samples, read_weights
 from ..declared import given_values, made
 from ..inputs.metrics import metric_flags, metrics_of
 from ..metric_options import MetricChoice
-from ..output import binary_destination, chosen_output, destination
+from ..output import chosen_output, destination, stream_destination
 from ..progress import progress_bar
 from ..tune.files import prepared_folder, read_lists, read_references
 
 
-def run_oracle(arguments: Sequence[str], options: dict[str, Any]) -> None:
+def run_oracle(options: dict[str, Any]) -> None:
     """Read the files, search, and write the report, and the outputs of each choice if a folder is given."""
-    files = _Files.from_options(arguments, options)
+    files = _Files.from_options(options)
     if not files.references:
         raise InputError("no references: add --refs REF, with a segment for each sentence of the lists")
     folder = options.pop("save")
@@ -49,9 +49,9 @@ def run_oracle(arguments: Sequence[str], options: dict[str, Any]) -> None:
     _report(options, files, get_args(types.OracleTable), compute)
 
 
-def run_mbr(arguments: Sequence[str], options: dict[str, Any]) -> None:
+def run_mbr(options: dict[str, Any]) -> None:
     """Read the files, decode, and write the report, and the chosen entries if a file is given."""
-    files = _Files.from_options(arguments, options)
+    files = _Files.from_options(options)
     save, evaluate = options.pop("save"), options.pop("evaluate")
     if options["scale"] is not None and files.model is None and not files.totals:
         raise InputError("--scale needs model scores: add --model FILE or --totals, or leave --scale out")
@@ -88,8 +88,8 @@ def _report(
 
 def _write(path: str, inputs: Sequence[str], lines: Iterable[str]) -> None:
     """Write a line for each sentence."""
-    with binary_destination(path, inputs) as write:
-        write("".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))
+    with stream_destination(path, inputs) as file:
+        file.write("".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -97,10 +97,8 @@ class _Files(ListFiles):
     """The checked files of a command."""
 
     @classmethod
-    def from_options(cls, arguments: Sequence[str], options: dict[str, Any]) -> _Files:
+    def from_options(cls, options: dict[str, Any]) -> _Files:
         """Take the files out of ``options``, and check all that can be checked before they are read."""
-        if arguments:
-            raise InputError(f"{listed(arguments)}: expected a file after an option: write --nbest NBEST --refs REF")
         files = cls(**given_values(ListFiles, options))
         if bool(files.nbest) == bool(files.samples):
             raise InputError(

@@ -11,8 +11,8 @@ from ... import types
 from ...options.meta import Evaluation, Segments, Systems
 from ..command import Command
 from ..declared import declared_options
-from ..options import EXECUTOR, all_of
-from .options import ARGUMENTS, COMMON, chosen_table, file_options, metrics_option, output
+from ..options import EXECUTOR, all_of, table_option
+from .options import ARGUMENTS, COMMON, INSTEAD, file_options, metrics_option, output
 
 
 def _command(
@@ -27,17 +27,16 @@ def _command(
         examples=examples,
         arguments=ARGUMENTS,
         common=(*COMMON, "coefficients"),
-        context_settings={"allow_extra_args": True},
+        instead=INSTEAD,
     )
     @all_of(
-        file_options(), metrics_option(default), declared_options(record), (EXECUTOR,), chosen_table(tables), output
+        file_options(), metrics_option(default), declared_options(record), (EXECUTOR,), (table_option(tables),), output
     )
-    @click.pass_context
-    def command(context: click.Context, /, **options: Any) -> None:
+    def command(**options: Any) -> None:
         from ... import meta
-        from .running import chosen, run_meta
+        from .running import run_meta
 
-        run_meta(getattr(meta, name), chosen(record, context.args, options), options, default, tables)
+        run_meta(getattr(meta, name), record, options, default, tables)
 
     return command
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from attrs import evolve
 
-from ...errors import InputError, listed, unknown_name
+from ...errors import unknown_name
 from ...meta.material import JudgedSet
 from ...names import metric_key
 from ...options.declare import call
@@ -20,35 +20,20 @@ from ..output import chosen_output, destination
 from ..progress import progress_bar
 from .inputs import MetaInputs
 
-Record = TypeVar("Record", bound=Evaluation)
-
-
-def chosen(record: type[Record], arguments: Sequence[str], options: dict[str, Any]) -> Record:
-    """The options of a function of :mod:`reshuffle.meta`, taken out of ``options``, without its test sets.
-
-    ``arguments`` are words that belong to no option.
-    """
-    if arguments:
-        raise InputError(
-            f"{listed(arguments)}: expected a file after an option: write --refs REF --systems SYS SYS and --judgments "
-            "FILE or --human FILE"
-        )
-    found: Record = made(record, {"test_sets": (), **given_values(record, options)})
-    return found
-
 
 def run_meta(
     function: Callable[..., StudyResult],
-    chosen: Evaluation,
+    record: type[Evaluation],
     options: dict[str, Any],
     default: str,
     tables: Sequence[str],
 ) -> None:
     """Read the files, evaluate, and write the report.
 
-    ``chosen`` are the options of the function, and ``options`` the others of its command. ``default`` is the metric on
-    texts if none is named, and ``tables`` are those of the result.
+    ``record`` has the options of the function. ``default`` is the metric on texts if none is named, and ``tables`` are
+    those of the result.
     """
+    chosen: Evaluation = made(record, {"test_sets": (), **given_values(record, options)})
     reports, layout = chosen_output(options)
     executor = options.pop("executor")
     inputs = MetaInputs.from_options(options, default, chosen.threads)

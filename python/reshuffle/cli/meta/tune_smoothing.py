@@ -11,8 +11,8 @@ from ...options.meta import TuneSmoothing
 from ..command import Command, option
 from ..declared import declared_options
 from ..options import EXECUTOR, all_of
-from ..params import StrParam
-from .options import ARGUMENTS, COMMON, file_options, output
+from ..params import Parsed
+from .options import ARGUMENTS, COMMON, INSTEAD, file_options, output
 
 # The options of files that are for human scores, or for metrics from other programs.
 NOT_FOR_VOTES = ("human", "human_format", "columns", "test_set", "score_files", "lower_is_better")
@@ -21,7 +21,7 @@ NOT_FOR_VOTES = ("human", "human_format", "columns", "test_set", "score_files", 
 TUNED = {"1": "epsilon", "4": "K", "6": "alpha", "7": "K"}
 
 
-class Grid(StrParam):
+class Grid(Parsed):
     """A smoothing and the values to try: ``4=1,5,10``. Several follow one option."""
 
     name = "grid"
@@ -30,18 +30,16 @@ class Grid(StrParam):
         """Whether a word after the first is another grid."""
         return word.partition("=")[0] in TUNED and "=" in word
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
-        smoothing, equals, numbers = value.partition("=")
+    def read(self, flag: str, text: str) -> tuple[str, tuple[float, ...]]:
+        smoothing, equals, numbers = text.partition("=")
         if not equals:
-            raise InputError(f"--grid: expected SMOOTHING=VALUE,VALUE such as 4=1,5,10, got {quoted(value)}")
+            raise InputError(f"{flag}: expected SMOOTHING=VALUE,VALUE such as 4=1,5,10, got {quoted(text)}")
         if smoothing not in TUNED:
             raise unknown_name("smoothing with a parameter", smoothing, list(TUNED))
         try:
             return smoothing, tuple(map(float, numbers.split(",")))
         except ValueError:
-            raise InputError(f"--grid {value}: expected numbers separated by commas, got {quoted(numbers)}") from None
+            raise InputError(f"{flag} {text}: expected numbers separated by commas, got {quoted(numbers)}") from None
 
 
 GRID = (
@@ -68,7 +66,7 @@ GRID = (
     ),
     arguments=ARGUMENTS,
     common=(*COMMON, "grids"),
-    context_settings={"allow_extra_args": True},
+    instead=INSTEAD,
 )
 @all_of(
     file_options(but=NOT_FOR_VOTES),
@@ -77,17 +75,15 @@ GRID = (
     (EXECUTOR,),
     output,
 )
-@click.pass_context
-def tune_smoothing_command(context: click.Context, /, **options: Any) -> None:
+def tune_smoothing_command(**options: Any) -> None:
     """Which epsilon, K and alpha of sentence BLEU's smoothings agree best with people?
 
     Kendall's tau on votes for every value of a grid (Chen & Cherry 2014); for each smoothing the best value, on average
     over the test sets; and tests of the other values against it. Options of sentbleu, such as --lowercase, may follow.
     """
     from ...meta import tune_smoothing
-    from .running import chosen, run_meta
+    from .running import run_meta
     from .tuning import metrics_of_grids
 
-    record = chosen(TuneSmoothing, context.args, options)
     options |= {"table": None, "metrics": metrics_of_grids(options)}
-    run_meta(tune_smoothing, record, options, "sentbleu", ())
+    run_meta(tune_smoothing, TuneSmoothing, options, "sentbleu", ())

@@ -17,19 +17,9 @@ from .variants import TRAINING, Training
 
 # The options that ``--help`` shows of each study that has them; ``--help-all`` shows all.
 COMMON = (
-    "scores",
-    "documents",
-    "metrics",
-    "tests",
-    "alphas",
-    "sizes",
-    "simulations",
-    "n_resamples",
-    "seed",
-    "checkpoint",
-    "outputs",
-    "fmt",
-)
+    "scores", "documents", "metrics", "tests", "alphas", "sizes", "simulations", "n_resamples", "seed", "checkpoint",
+    "outputs", "fmt",
+)  # fmt: skip
 
 
 class Study(NamedTuple):

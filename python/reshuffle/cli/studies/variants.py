@@ -15,7 +15,7 @@ from ...options.tuning import TrainVariants
 from ..command import option
 from ..declared import declared_options, given_values, made
 from ..metric_options import MetricChoice
-from ..tune.options import CountedMetric
+from ..tune.options import COUNTED
 
 if TYPE_CHECKING:
     from ..._core import Progress
@@ -35,7 +35,7 @@ TRAINING = (
         "are meant to be equally good.",
     ),
     option(GROUP, "--apply", metavar="NBEST", help="K-best lists of the test set, from which the variants choose."),
-    option(GROUP, "--sentence-metric", type=CountedMetric(), metavar="METRIC",
+    option(GROUP, "--sentence-metric", type=COUNTED, metavar="METRIC",
            help="Train towards the entry with the best score under this metric.  [default: sentbleu]"),
     *declared_options(TrainVariants, DECLARED),
 )  # fmt: skip

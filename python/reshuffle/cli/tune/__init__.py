@@ -19,18 +19,8 @@ from ...tune.options import OPTIMIZERS, Optimizer
 from ..command import Command
 from ..declared import declared_options
 from ..groups import CommandGroup
-from ..options import all_of, output_options
-from .options import (
-    ARGUMENTS,
-    COMMON,
-    INPUT,
-    METRIC,
-    SAVE,
-    SENTENCE_METRIC,
-    SOURCES,
-    TABLE,
-    replications,
-)
+from ..options import all_of, output_options, table_option
+from .options import ARGUMENTS, COMMON, INPUT, SAVE, SENTENCE_METRIC, SOURCES, metric_option, replications
 from .rerank import rerank_command
 
 __all__ = ["COMMANDS", "rerank_command", "tune_group"]
@@ -85,25 +75,22 @@ def _command(optimizer: Optimizer) -> click.Command:
         examples=EXAMPLES[optimizer.name],
         arguments=ARGUMENTS,
         common=COMMON,
-        context_settings={"allow_extra_args": True},
+        instead="--nbest LISTS --refs REF and --test-set LISTS REF",
         help=f"{optimizer.about}\n\n{ABOUT[optimizer.name]}",
     )
     @all_of(
         files,
-        METRIC,
-        sentences,
+        (metric_option("The corpus metric", "bleu"), *sentences),
         declared_options(optimizer.options),
         replications(optimizer),
         declared_options(Decoding),
-        SAVE,
-        TABLE,
+        (SAVE, table_option(get_args(types.TuneTable))),
         output_options(get_args(types.Format), "text"),
     )
-    @click.pass_context
-    def command(context: click.Context, /, **options: Any) -> None:
+    def command(**options: Any) -> None:
         from .running import run_tune
 
-        run_tune(optimizer, context.args, options)
+        run_tune(optimizer, options)
 
     return command
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
-
-import click
+from typing import get_args
 
 from ... import types
-from ...errors import InputError, either, quoted
+from ...errors import either
 from ...options.declare import options_of
 from ...options.list_files import Decoding, TuneFiles
 from ...options.tuning import Tune
 from ...tune.options import Optimizer
 from ..command import option
 from ..declared import declared_options
-from ..habits import EXTERNAL
-from ..options import Decorator, any_of, executor_option
-from ..params import Metric, Name
+from ..options import Decorator, executor_option
+from ..params import Metric
 
 ARGUMENTS = (
     (
@@ -41,37 +38,23 @@ SOURCES = ("sources", "dev_sources", "test_sources")
 INPUT = [name for name in options_of(TuneFiles) if name not in (*SOURCES, *options_of(Decoding))]
 
 
-class CountedMetric(Metric):
-    """A metric that counts texts: scores of another program cannot be counted for each entry."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if isinstance(value, str) and value.lower() in EXTERNAL:
-            raise InputError(
-                f"{quoted(value)} does not sum counts of texts: lists are tuned for a metric that does: "
-                f"{either(OF_TEXTS)}"
-            )
-        return super().convert(value, param, ctx)
+# A metric that counts texts: scores of another program cannot be counted for each entry.
+COUNTED = Metric(f"does not sum counts of texts: lists are tuned for a metric that does: {either(OF_TEXTS)}")
 
 
-METRIC = (
-    option(
-        "Metrics",
-        "-m",
-        "--metric",
-        "metric",
-        type=CountedMetric(),
-        metavar="NAME",
-        help=f"The corpus metric: {either(OF_TEXTS)}. Options follow the name, as in bleu:tokenize=none, or are flags, "
-        "as in --tokenize none.  [default: bleu]",
-    ),
-)
+def metric_option(about: str, default: str) -> Decorator:
+    """``-m`` of a command that has one metric."""
+    return option("Metrics", "-m", "--metric", "metric", type=COUNTED, metavar="NAME",
+                  help=f"{about}: {either(OF_TEXTS)}. Options follow the name, as in bleu:tokenize=none, or are flags, "
+                  f"as in --tokenize none.  [default: {default}]")  # fmt: skip
+
 
 _BY_DEFAULT = "sentbleu for bleu and nist, else that of -m; flags such as --smoothing 3 apply to it, too"
 SENTENCE_METRIC: Mapping[str, Decorator] = {
     kind: option(
         "Metrics",
         "--sentence-metric",
-        type=CountedMetric(),
+        type=COUNTED,
         metavar="NAME",
         help=f"{about} as in sentbleu:smoothing=3.  [default: {default}]",
     )
@@ -93,25 +76,12 @@ def replications(optimizer: Optimizer) -> Sequence[Decorator]:
     return (*declared_options(Tune), *executor)
 
 
-SAVE = (
-    option(
-        "Output",
-        "--save",
-        metavar="DIR",
-        help="Write the weights (weights.1 ...) and the chosen entries (dev.1 ..., test.1 ...) of each run to this new "
-        "or empty folder: outputs for 'reshuffle runs --system NAME DIR/test.*'.",
-    ),
-)
-
-TABLE = (
-    option(
-        "Output",
-        "--table",
-        type=Name("table", get_args(types.TuneTable)),
-        metavar="NAME",
-        help=f"The table to write as CSV: {any_of(types.TuneTable)}.  [default: with -o FILE.csv all, as FILE.runs.csv "
-        "and so on; runs on standard output]",
-    ),
+SAVE = option(
+    "Output",
+    "--save",
+    metavar="DIR",
+    help="Write the weights (weights.1 ...) and the chosen entries (dev.1 ..., test.1 ...) of each run to this new "
+    "or empty folder: outputs for 'reshuffle runs --system NAME DIR/test.*'.",
 )
 
 # What the short help shows.

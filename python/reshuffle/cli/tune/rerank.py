@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
+from ...options.list_files import TuneFiles
 from ..command import option
+from ..declared import declared_options, given_values
 from ..options import all_of
-from ..params import Size
 
 EPILOG = """\b
 Examples:
@@ -21,18 +22,14 @@ Examples:
 @click.argument("lists", metavar="NBEST")
 @click.argument("weights", metavar="WEIGHTS")
 @all_of(
+    declared_options(TuneFiles, ("sources", "first_id", "max_input")),
     (
-        option("Input", "--sources", metavar="FILE",
-               help="The source of each sentence, for weights of the templates phrase and words."),
-        option("Input", "--first-id", type=int, default=0, show_default=True, metavar="N",
-               help="The id of the first sentence, which is that of the first line written."),
-        option("Input", "--max-input", type=Size(), default="4GiB", show_default=True, metavar="SIZE",
-               help="Largest size of a compressed file after decompression."),
-        option("Output", "-o", "--output", metavar="FILE",
-               help="Write the chosen entries to FILE; - is standard output."),
-    )
-)  # fmt: skip
-def rerank_command(lists: str, weights: str, **options: Any) -> None:
+        option(
+            "Output", "-o", "--output", metavar="FILE", help="Write the chosen entries to FILE; - is standard output."
+        ),
+    ),
+)
+def rerank_command(lists: str, weights: str, output: str | None, **options: Any) -> None:
     """Choose the best entry of each k-best list.
 
     WEIGHTS is a file that 'reshuffle tune --save' wrote, or any other file of weights: lines 'name value' or 'name=
@@ -41,4 +38,4 @@ def rerank_command(lists: str, weights: str, **options: Any) -> None:
     """
     from .reranking import run_rerank
 
-    run_rerank(lists, weights, **options)
+    run_rerank(lists, weights, TuneFiles(**given_values(TuneFiles, options)), output)

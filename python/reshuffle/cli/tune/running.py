@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, get_args
 
 from attrs import evolve, frozen
@@ -36,16 +36,8 @@ from .options import SOURCES
 SIZE = 100
 
 
-def run_tune(optimizer: Optimizer, arguments: Sequence[str], options: dict[str, Any]) -> None:
-    """Read the files, tune, and write the report, and weights and outputs if a folder is given.
-
-    ``arguments`` are words that belong to no option.
-    """
-    if arguments:
-        raise InputError(
-            f"{listed(arguments)}: expected a file after an option: write --nbest LISTS --refs REF and --test-set "
-            "LISTS REF"
-        )
+def run_tune(optimizer: Optimizer, options: dict[str, Any]) -> None:
+    """Read the files, tune, and write the report, and weights and outputs if a folder is given."""
     reports, layout = chosen_output(options)
     own = made(optimizer.options, given_values(optimizer.options, options))  # before files are read
     metric, sentence = _metrics(optimizer, options)

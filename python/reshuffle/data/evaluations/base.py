@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...documented import documented
-from ...errors import LINE_MESSAGE, InputError, listed, quoted, unknown_name
+from ...errors import InputError, listed, quoted, unknown_name
 from ...validate import LARGEST_SCORE, expected_score
 from ..formats.base import Source
 from ..formats.table import Rows
@@ -28,12 +28,11 @@ class Votes(NamedTuple):
     """What a file of judgments says, before ids are mapped to systems.
 
     ``better`` and ``worse`` (J,) and the second and third column of ``tied`` (T, 3) are indices into ``ids``. Segments,
-    also the first column of ``tied``, count from 0. ``lines`` (J,) and ``tied_lines`` (T,) are lines of the file, and
-    ``id_lines`` the line on which each id occurs first. ``base`` is the number of the first segment in the file.
+    also the first column of ``tied``, count from 0. ``lines`` (J,) and ``tied_lines`` (T,) are lines of the file.
+    ``base`` is the number of the first segment in the file.
     """
 
     ids: list[str]
-    id_lines: Sequence[int]
     segment: Integers
     better: Integers
     worse: Integers
@@ -78,7 +77,6 @@ class Cells(NamedTuple):
 
     metric: str
     ids: list[str]
-    id_lines: Sequence[int]
     system: Integers | None
     segment: Integers | None
     values: NDArray[np.float64]
@@ -98,8 +96,7 @@ def cells_of(
 ) -> Cells:
     """The cells of a file that has a system on each row. ``others`` are further fields."""
     ids, (system,) = codes([systems])
-    first = np.unique(system, return_index=True)[1].tolist()
-    return Cells(metric, ids, [lines[i] for i in first], system, segment, values, lines, **others)
+    return Cells(metric, ids, system, segment, values, lines, **others)
 
 
 def check_counts(source: Source, ids: Sequence[str], counts: Sequence[int] | Integers, unit: str = "") -> None:
@@ -181,8 +178,7 @@ def _number(rows: Rows, row: int, name: str, field: str) -> float:
     try:
         return np.nan if is_missing else float(field.replace("_", "?"))
     except ValueError:
-        problem = f"expected a number as {name}, got {quoted(field)}"
-    raise InputError(LINE_MESSAGE, file=rows.source.name, line=rows.lines[row], problem=problem)
+        rows.fail(row, f"expected a number as {name}, got {quoted(field)}")
 
 
 def check_segments(
@@ -204,8 +200,7 @@ def check_segments(
         known, hint = f" to {n - 1 + base:,}", "if the texts have more segments, say how many with n_segments"
     elif n_segments is None:
         known = ""
-    problem = f"expected a segment from {base}{known}, {got}; {hint}"
-    raise InputError(LINE_MESSAGE, file=source.name, line=line, problem=problem)
+    return source.fail(f"expected a segment from {base}{known}, {got}; {hint}", line)
 
 
 def codes(columns: Iterable[Sequence[str]]) -> tuple[list[str], list[Integers]]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ...errors import InputError, quoted
 from ...validate import check_integer
 from ..formats.base import Source, shown_json
-from ._joined import Record, joined_cells
+from ._samples import Sample, joined_cells
 from .base import Cells, ScoreFormat, ScoreOptions
 from .lm_eval_samples import objects
 
@@ -78,11 +78,8 @@ def read(file: Problems, metric: str, options: ScoreOptions) -> Cells:
     """See :class:`ScoreFormat`. Problems are the segments."""
     kind, _, k = metric.partition(PASS_AT)
     system = Path(file.source.file).stem
-    records = [
-        Record(system, problem, pass_at_k(n, passed[kind], int(k)), line)
-        for problem, (line, n, passed) in file.counts.items()
-    ]
-    return joined_cells(metric, records)
+    samples = [Sample(system, problem, {}, line) for problem, (line, _, _) in file.counts.items()]
+    return joined_cells(metric, samples, (pass_at_k(n, passed[kind], int(k)) for _, n, passed in file.counts.values()))
 
 
 def _counted(source: Source, samples: Iterable[tuple[int, str, Mapping[str, bool]]]) -> Problems:

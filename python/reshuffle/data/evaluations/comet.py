@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...errors import LINE_MESSAGE, InputError, quoted
+from ...errors import quoted
 from ..files import split_lines, uncompressed
 from ..formats import comet
 from ..formats.base import Source, shown_json
 from ..formats.table import Rows
 from ..scores import MISSING_WORDS
+from ._samples import number_of
 from .base import Cells, ScoreFormat, ScoreOptions, cells_of, check_counts, numbers
 
 # The system of a file that names none.
@@ -36,49 +35,22 @@ def read(source: Source, metric: str, options: ScoreOptions) -> Cells:
     """See :class:`ScoreFormat`."""
     records = comet.read_records(source)
     found = comet.values_of(source, records, metric)
-    values = np.array([_number(source, metric, value, i, records.lines) for i, value in enumerate(found)])
+    values = [number_of(value) for value in found]
+    if None in values:
+        wrong = values.index(None)
+        problem = f"expected a finite number as {quoted(metric)}, got {shown_json(found[wrong])}"
+        source.fail(problem, records.lines[wrong])
     counts = [n for _, n in records.systems]
     ids = [UNNAMED if name is None else name for name, _ in records.systems]
     check_counts(source, ids, counts)
     system = None if records.systems[0][0] is None else np.repeat(np.arange(len(ids)), counts)
     segment = np.tile(np.arange(counts[0]), len(ids))
-    first_lines = _FirstLines(records.lines, counts[0], len(ids))
-    return Cells(metric, ids, first_lines, system, segment, values, records.lines, 1, in_order=True)
-
-
-@dataclass(frozen=True)
-class _FirstLines(Sequence[int]):
-    """The line of the first segment of each system, which is searched when it is asked for."""
-
-    lines: Sequence[int]
-    n_segments: int
-    n_systems: int
-
-    def __len__(self) -> int:
-        return self.n_systems
-
-    def __getitem__(self, index: Any) -> Any:
-        return [self[i] for i in range(self.n_systems)[index]] if isinstance(index, slice) else self._line(index)
-
-    def _line(self, index: int) -> int:
-        return self.lines[range(self.n_systems)[index] * self.n_segments]
+    numbers_of = np.array(values, dtype=np.float64)
+    return Cells(metric, ids, system, segment, numbers_of, records.lines, 1, in_order=True)
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _number(source: Source, key: str, value: Any, index: int, lines: Any) -> float:
-    """A score; NaN for null and NaN."""
-    if value is None:
-        return math.nan
-    try:
-        if _is_number(value) and not math.isinf(value):
-            return float(value)
-    except OverflowError:
-        pass
-    problem = f"expected a finite number as {quoted(key)}, got {shown_json(value)}"
-    raise InputError(LINE_MESSAGE, file=source.name, line=lines[index], problem=problem)
 
 
 def _printed_names(source: Source, options: ScoreOptions) -> tuple[list[str], bool]:
@@ -103,7 +75,7 @@ def _read_numbers(source: Source, metric: str, options: ScoreOptions) -> Cells:
     lines = split_lines(source.text())
     rows = Rows((metric,), [lines], range(1, len(lines) + 1), source)
     values = numbers(rows, "the score", lines)
-    return Cells(metric, [UNNAMED], [1], None, np.arange(len(lines)), values, rows.lines, 1, in_order=True)
+    return Cells(metric, [UNNAMED], None, np.arange(len(lines)), values, rows.lines, 1, in_order=True)
 
 
 def _recognises(file: str, line: str) -> bool:

@@ -3,46 +3,30 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..formats.base import Source
-from ._joined import Record, joined_cells
-from .base import Cells, ScoreFormat, ScoreOptions
+from ._samples import Sample, Samples, names, read
+from .base import ScoreFormat
 
 FILE = "per_instance_stats.json"
 
 
-class Instances(NamedTuple):
-    """The means of each instance and trial, by the name of the statistic."""
+def _instances(source: Source) -> Samples:
+    """HELM 0.5: a list of instances, each with a list of statistics. A perturbed instance is one of its own.
 
-    source: Source
-    stats: Sequence[tuple[str, Mapping[str, float]]]
-
-
-def names(file: Instances, options: ScoreOptions) -> tuple[list[str], bool]:
-    """See :class:`ScoreFormat`."""
-    return list(dict.fromkeys(name for _, own in file.stats for name in own)), False
-
-
-def read(file: Instances, metric: str, options: ScoreOptions) -> Cells:
-    """See :class:`ScoreFormat`. The system is the folder of the run. Trials of an instance are averaged."""
-    system = Path(file.source.file).resolve().parent.name
-    records = [Record(system, instance, own.get(metric, math.nan), 1) for instance, own in file.stats]
-    return joined_cells(metric, records)
-
-
-def _instances(source: Source) -> Instances:
-    """HELM 0.5: a list of instances, each with a list of statistics. A perturbed instance is one of its own."""
+    The system is the folder of the run. Trials of an instance are averaged.
+    """
+    system = Path(source.file).resolve().parent.name
     try:
-        found = [(_id(each), _means(each["stats"])) for each in json.loads(source.text())]
+        found = [Sample(system, _id(each), _means(each["stats"])) for each in json.loads(source.text())]
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         source.fail("expected a list of instances with an 'instance_id' and 'stats', as HELM 0.5 writes it")
-    if not any(own for _, own in found):
+    if not any(sample.scores for sample in found):
         source.fail("no instance has a statistic with a number")
-    return Instances(source, found)
+    return Samples(source, found)
 
 
 def _id(instance: Mapping[str, Any]) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from ...errors import LINE_MESSAGE, InputError, quoted
 from ..formats._json_parts import parts, value_of
 from ..formats.base import Source, shown_json
-from ._joined import Record, joined_cells
+from ._samples import Sample, Samples, names, read
 from ._zip import MAGIC, Archive
-from .base import Cells, ScoreFormat, ScoreOptions
+from .base import ScoreFormat
 
 # The versions of the schema that have been checked; 1 has a single score of each sample.
 VERSIONS = (1, 2)
@@ -25,46 +24,18 @@ WORDS: Mapping[str, float] = {
 BEGINNING = re.compile(r'\s*\{\s*"version"\s*:\s*[^\s,{\[]+\s*,\s*"(status|eval)"')
 
 
-class Sample(NamedTuple):
-    """A sample in an epoch: where it is, and its values by name of the score."""
-
-    id: str
-    epoch: Any
-    values: Mapping[str, Any]
-    line: int
-    place: str
-
-
-class Log(NamedTuple):
-    model: str
-    samples: list[Sample]
-    source: Source
-
-
-def names(log: Log, options: ScoreOptions) -> tuple[list[str], bool]:
-    """See :class:`ScoreFormat`: a name for each scorer, or each key of a scorer, SCORER/KEY."""
-    found = list(dict.fromkeys(name for sample in log.samples for name in sample.values))
-    if not found:
-        log.source.fail(f"none of {len(log.samples):,} samples has a score: was the log scored (inspect score)?")
-    return found, False
-
-
-def read(log: Log, metric: str, options: ScoreOptions) -> Cells:
-    """See :class:`ScoreFormat`. Epochs are several scores of the same segment."""
-    return joined_cells(metric, [Record(log.model, s.id, _number(log.source, s, metric), s.line) for s in log.samples])
-
-
-def _log(source: Source) -> Log:
+def _log(source: Source) -> Samples:
+    """A score for each scorer, or each key of a scorer, SCORER/KEY. Epochs are several scores of the same segment."""
     return _from_zip(source) if source.data.startswith(MAGIC) else _from_json(source)
 
 
-def _from_json(source: Source) -> Log:
+def _from_json(source: Source) -> Samples:
     header: dict[str, Any] = {}
     samples = []
     for key, value, line in parts(source, source.text(), "samples"):
         if key == "samples":
             if value is not None:
-                samples.append(_sample(source, value, line, f"line {line}"))
+                samples.append(_sample(source, value, line))
             continue
         header[key] = value
         if key == "version":
@@ -72,7 +43,7 @@ def _from_json(source: Source) -> Log:
     return _checked(source, header, samples)
 
 
-def _from_zip(source: Source) -> Log:
+def _from_zip(source: Source) -> Samples:
     archive = Archive(source)
     name = next((name for name in ("header.json", "_journal/start.json") if name in archive.members), None)
     if name is None:
@@ -99,7 +70,7 @@ def _check_version(source: Source, version: Any) -> None:
         source.fail(f"unknown version of inspect_ai's log schema: expected {known} as 'version', got {got}")
 
 
-def _checked(source: Source, header: Mapping[str, Any], samples: list[Sample]) -> Log:
+def _checked(source: Source, header: Mapping[str, Any], samples: list[Sample]) -> Samples:
     if "version" not in header:
         _check_version(source, None)
     about = header.get("eval")
@@ -108,17 +79,22 @@ def _checked(source: Source, header: Mapping[str, Any], samples: list[Sample]) -
         source.fail("expected the name of a model as 'model' in 'eval', as inspect_ai writes it")
     if not samples:
         source.fail("the log has no samples: was it written with --no-log-samples?")
-    return Log(model, samples, source)
+    if not any(sample.scores for sample in samples):
+        source.fail(f"none of {len(samples):,} samples has a score: was the log scored (inspect score)?")
+    named = [sample._replace(system=model) for sample in samples]
+    return Samples(source, named, number_of=_number, expected="a number, or a grade such as 'C',")
 
 
-def _sample(source: Source, value: Any, line: int, place: str) -> Sample:
+def _sample(source: Source, value: Any, line: int, place: str = "") -> Sample:
+    """A sample of a model whose name follows."""
+    shown = place or f"line {line}"
     if not isinstance(value, dict) or not isinstance(value.get("id"), str | int):
-        source.fail(f"{place}: expected a sample with an 'id', got {shown_json(value)}")
+        source.fail(f"{shown}: expected a sample with an 'id', got {shown_json(value)}")
     scores = value.get("scores")
     if scores is None:
         scores = {SINGLE: value["score"]} if value.get("score") is not None else {}
     if not isinstance(scores, dict):
-        source.fail(f"{place}: expected an object as 'scores', got {shown_json(scores)}")
+        source.fail(f"{shown}: expected an object as 'scores', got {shown_json(scores)}")
     values: dict[str, Any] = {}
     for scorer, score in scores.items():
         found = score.get("value") if isinstance(score, dict) else score
@@ -129,27 +105,18 @@ def _sample(source: Source, value: Any, line: int, place: str) -> Sample:
             values.update({f"{name}/{i}": each for i, each in enumerate(found)})
         else:
             values[name] = found
-    return Sample(str(value["id"]), value.get("epoch", 1), values, line, place)
+    return Sample("", str(value["id"]), values, line, place)
 
 
-def _number(source: Source, sample: Sample, name: str) -> float:
+def _number(value: Any) -> float | None:
     """A score as inspect_ai counts it, NaN if there is none."""
-    value = sample.values.get(name)
     if value is None:
         return math.nan
     try:
         number = _of_word(value) if isinstance(value, str) else float(value)
     except (ValueError, TypeError, OverflowError):
-        number = math.inf
-    if math.isinf(number):
-        problem = (
-            f"expected a number, or a grade such as 'C', as {quoted(name)} of sample {quoted(sample.id)} "
-            f"(epoch {sample.epoch}), got {shown_json(value)}"
-        )
-        if source.data.startswith(MAGIC):
-            source.fail(f"{sample.place}: {problem}")
-        raise InputError(LINE_MESSAGE, file=source.name, line=sample.line, problem=problem)
-    return number
+        return None
+    return None if math.isinf(number) else number
 
 
 def _of_word(value: str) -> float:

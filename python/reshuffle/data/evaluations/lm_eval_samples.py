@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from ...errors import LINE_MESSAGE, InputError, listed, quoted
+from ...errors import listed, quoted
 from ..files import split_lines
 from ..formats.base import Source, shown_json
-from ._joined import Record, joined_cells
-from .base import Cells, ScoreFormat, ScoreOptions
+from ._samples import Sample, Samples, names, read
+from .base import ScoreFormat, ScoreOptions
 
 # Keys of a sample that are no metrics. Releases before 0.4.6 do not list the metrics.
 OTHERS = frozenset(
@@ -56,58 +55,37 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-class Samples(NamedTuple):
-    """Each sample with its line."""
-
-    source: Source
-    samples: list[tuple[int, dict[str, Any]]]
-
-
-def names(file: Samples, options: ScoreOptions) -> tuple[list[str], bool]:
-    """See :class:`ScoreFormat`: METRIC,FILTER, as in the harness, or METRIC if there is one filter."""
-    source, samples = file
-    filters = dict.fromkeys(_filter(sample) for _, sample in samples)
-    found: dict[str, None] = {}
-    others = []
-    for _, sample in samples:
-        for name in _metrics(sample):
-            full = name if len(filters) == 1 else f"{name},{_filter(sample)}"
-            if isinstance(sample[name], list | dict | str):  # texts, from which a score of the corpus is computed
-                others.append(full)
-                if not isinstance(sample[name], str):
-                    continue
-            found.setdefault(full)
-    if not found:
-        source.fail(
-            f"no metric has a number for each sample, only {listed(dict.fromkeys(others)) or 'none'}: for metrics of "
-            "the whole corpus, such as bleu, the harness writes texts, which reshuffle compare counts"
-        )
-    return list(found), False
-
-
-def read(file: Samples, metric: str, options: ScoreOptions) -> Cells:
-    """See :class:`ScoreFormat`. The system is the folder of the file, as the harness names it after the model."""
-    source, samples = file
-    filters = dict.fromkeys(_filter(sample) for _, sample in samples)
-    system = Path(source.file).resolve().parent.name or Path(source.file).stem
-    records = []
-    for line, sample in samples:
-        name = metric
-        if len(filters) > 1:
-            name, _, wanted = metric.rpartition(",")
-            if _filter(sample) != wanted:
-                continue
-        records.append(Record(system, _id(source, sample, line), _number(source, sample, name, line), line))
-    return joined_cells(metric, records)
-
-
 def _samples(source: Source) -> Samples:
-    samples = objects(source)
-    for line, sample in samples:
-        missing = [key for key in ("doc_id", "filtered_resps") if key not in sample]
-        if missing:
-            source.fail(f"expected a sample of lm-evaluation-harness, which has the key {quoted(missing[0])}", line)
-    return Samples(source, samples)
+    """The system is the folder of the file, as the harness names it after the model.
+
+    A score is called METRIC,FILTER, as in the harness, or METRIC if there is one filter.
+    """
+    lines = objects(source)
+    for line, each in lines:
+        lacking = [key for key in ("doc_id", "filtered_resps") if key not in each]
+        if lacking:
+            source.fail(f"expected a sample of lm-evaluation-harness, which has the key {quoted(lacking[0])}", line)
+    system = Path(source.file).resolve().parent.name or Path(source.file).stem
+    has_one_filter = len({_filter(each) for _, each in lines}) == 1
+    found = []
+    for line, each in lines:
+        names = {name: name if has_one_filter else f"{name},{_filter(each)}" for name in _metrics(each)}
+        scores = {full: float(v) if isinstance(v := each[name], bool) else v for name, full in names.items()}
+        found.append(Sample(system, _id(source, each, line), scores, line))
+    return Samples(source, found, are_complete=has_one_filter)
+
+
+def _names(file: Samples, options: ScoreOptions) -> tuple[list[str], bool]:
+    """See :class:`ScoreFormat`. Lists for all samples are texts, from which the score of the corpus is computed."""
+    numeric = {name for sample in file.found for name, v in sample.scores.items() if not isinstance(v, list | dict)}
+    every, _ = names(file, options)
+    found = [name for name in every if name in numeric]
+    if not found:
+        file.source.fail(
+            f"no metric has a number for each sample, only {listed(every) or 'none'}: for metrics of the whole corpus, "
+            "such as bleu, the harness writes texts, which reshuffle compare counts"
+        )
+    return found, False
 
 
 def _filter(sample: dict[str, Any]) -> str:
@@ -129,22 +107,8 @@ def _id(source: Source, sample: dict[str, Any], line: int) -> str:
     return f"{number} {digest[:HASH]}" if isinstance(digest, str) else str(number)
 
 
-def _number(source: Source, sample: dict[str, Any], name: str, line: int) -> float:
-    value = sample.get(name)
-    if value is None:
-        return math.nan
-    try:
-        number = float(value) if isinstance(value, int | float) else math.inf
-    except OverflowError:
-        number = math.inf
-    if math.isinf(number):
-        problem = f"expected a finite number as {quoted(name)}, got {shown_json(value)}"
-        raise InputError(LINE_MESSAGE, file=source.name, line=line, problem=problem)
-    return number
-
-
 def _recognises(file: str, line: str) -> bool:
     return line.lstrip().startswith("{") and all(key in line for key in ('"doc_id"', '"filtered_resps"'))
 
 
-FORMAT = ScoreFormat("a sample of lm-evaluation-harness on each line", _recognises, names, read, _samples)
+FORMAT = ScoreFormat("a sample of lm-evaluation-harness on each line", _recognises, _names, read, _samples)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
-from typing import Any, NamedTuple
+from typing import Any
 
-from ...errors import LINE_MESSAGE, InputError, quoted
+from ...errors import quoted
 from ..formats.base import Source, shown_json
-from ._joined import Record, joined_cells
-from .base import Cells, ScoreFormat, ScoreOptions
+from ._samples import Sample, Samples, names, read
+from .base import ScoreFormat, ScoreOptions
 from .lm_eval_samples import objects
 
 # What Pearmut writes as the annotation when an annotator starts again.
@@ -19,38 +18,11 @@ NOT_PART = ("welcome_", "random_", "goodbye_")
 SCORE = "score"
 
 
-class Annotations(NamedTuple):
-    """Annotator, item, system, annotation and line of each annotated output."""
-
-    source: Source
-    found: list[tuple[str, str, str, dict[str, Any], int]]
-
-
-def names(file: Annotations, options: ScoreOptions) -> tuple[list[str], bool]:
-    """See :class:`ScoreFormat`: ``score``, and the names of sliders."""
-    found: dict[str, None] = {}
-    for *_, annotation, _ in file.found:
-        for name in [SCORE, *_sliders(annotation)]:
-            if name != SCORE or annotation.get(SCORE) is not None:
-                found.setdefault(name)
-    if not found:
-        file.source.fail("expected annotations with a 'score', got none")
-    return list(found), SCORE in found and next(iter(found)) == SCORE
-
-
-def read(file: Annotations, metric: str, options: ScoreOptions) -> Cells:
-    """See :class:`ScoreFormat`. The last annotation of an item by each person counts; several people have a mean."""
-    last: dict[tuple[Any, str, str], Record] = {}
-    for user, segment, system, annotation, line in file.found:
-        value = annotation.get(SCORE) if metric == SCORE else _sliders(annotation).get(metric)
-        last[user, segment, system] = Record(system, segment, _number(file.source, metric, value, line), line)
-    return joined_cells(metric, list(last.values()))
-
-
-def _annotations(source: Source) -> Annotations:
+def _annotations(source: Source) -> Samples:
+    """The last annotation of an item by each person counts; several people have a mean."""
     entries = objects(source, unique=True)
     resets = {str(entry.get("user_id")): line for line, entry in entries if entry.get("annotation") == RESET}
-    found = []
+    last: dict[tuple[str, str, str], Sample] = {}
     for line, entry in entries:
         user = str(entry.get("user_id"))
         if line <= resets.get(user, 0) or str(entry.get("item_i")).startswith(NOT_PART):
@@ -65,10 +37,16 @@ def _annotations(source: Source) -> Annotations:
             if not isinstance(item, dict) or not isinstance(by_system, dict):
                 continue  # skipped by the annotator
             segment = _id(item)
-            found += [(user, segment, name, a, line) for name, a in by_system.items() if isinstance(a, dict)]
-    if not found:
+            for system, each in by_system.items():
+                if isinstance(each, dict):
+                    last[user, segment, system] = Sample(system, segment, _scores(each), line)
+    if not last:
         source.fail("expected annotated items, got none")
-    return Annotations(source, found)
+    samples = Samples(source, list(last.values()))
+    known, _ = names(samples, ScoreOptions())
+    if not known:
+        source.fail("expected annotations with a 'score', got none")
+    return samples._replace(is_obvious=known[0] == SCORE)
 
 
 def _shown(entry: dict[str, Any], key: str) -> str:
@@ -82,18 +60,10 @@ def _id(item: dict[str, Any]) -> str:
     return json.dumps({key: value for key, value in item.items() if key != "tgt"}, ensure_ascii=False, sort_keys=True)
 
 
-def _sliders(annotation: dict[str, Any]) -> dict[str, Any]:
-    sliders = annotation.get("sliders")
-    return sliders if isinstance(sliders, dict) else {}
-
-
-def _number(source: Source, key: str, value: Any, line: int) -> float:
-    if value is None:
-        return math.nan
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        problem = f"expected a finite number as {quoted(key)}, got {shown_json(value)}"
-        raise InputError(LINE_MESSAGE, file=source.name, line=line, problem=problem)
-    return float(value)
+def _scores(annotation: dict[str, Any]) -> dict[str, Any]:
+    """The score, and those of sliders."""
+    score, sliders = annotation.get(SCORE), annotation.get("sliders")
+    return ({} if score is None else {SCORE: score}) | (sliders if isinstance(sliders, dict) else {})
 
 
 def _recognises(file: str, line: str) -> bool:

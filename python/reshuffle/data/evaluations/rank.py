@@ -33,13 +33,11 @@ def read(source: Source, language_pair: str | None, base: int | None) -> Votes:
     if same.size:
         source.fail(f"{quoted(ids[winners[same[0]]])} cannot be better than itself", int(lines[same[0]]))
     used = np.unique(np.concatenate([winners, losers]))
-    id_lines = [int(lines[np.flatnonzero((winners == i) | (losers == i))[0]]) for i in used]
     index = np.zeros(len(ids), dtype=np.int64)
     index[used] = np.arange(len(used))
     none = np.zeros(0, dtype=np.int64)
     return Votes(
         [ids[i] for i in used],
-        id_lines,
         segments - base,
         index[winners],
         index[losers],

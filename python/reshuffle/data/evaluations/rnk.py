@@ -108,10 +108,8 @@ def _votes(
     used = np.unique(numbers[is_ranked])
     index = np.zeros(len(ids), dtype=np.int64)
     index[used] = np.arange(len(used))
-    seen = [int(lines[np.flatnonzero(((numbers == i) & is_ranked).any(axis=0))[0]]) for i in used]
     return Votes(
         [ids[i] for i in used],
-        seen,
         segment[ranking[decided]],
         index[better[decided]],
         index[worse[decided]],

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import LINE_MESSAGE, InputError, listed, quoted, unknown_name, warn
+from ...errors import InputError, listed, quoted, unknown_name, warn
 from ..files import split_lines
 from ..formats.base import Source, shown_json
 from ..formats.table import Rows, read_rows
@@ -117,8 +117,7 @@ def read(rows: Rows, metric: str, options: ScoreOptions) -> Cells:
     base, segment = _segments(rows, roles.get("segment"), options.base)
     if "system" not in roles:
         rows_are_segments = np.arange(len(values)) if segment is None else segment
-        first_line = rows.lines[:1]
-        return Cells(metric, [UNNAMED], first_line, None, rows_are_segments, values, rows.lines, base, segment is None)
+        return Cells(metric, [UNNAMED], None, rows_are_segments, values, rows.lines, base, segment is None)
     systems = rows[roles["system"]]
     if "" in systems:
         rows.fail(systems.index(""), "expected the name of a system, got an empty field")
@@ -166,8 +165,7 @@ def _field(source: Source, number: int, name: str, value: Any) -> str:
         return value
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
         return str(value)
-    problem = f"expected a string or a number as {quoted(name)}, got {shown_json(value)}"
-    raise InputError(LINE_MESSAGE, file=source.name, line=number, problem=problem)
+    return source.fail(f"expected a string or a number as {quoted(name)}, got {shown_json(value)}", number)
 
 
 def _recognises(file: str, line: str) -> bool:
