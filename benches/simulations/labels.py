@@ -20,7 +20,7 @@ import numpy as np
 from benches.data import FOLDER, Array
 from benches.machine import markdown_table
 from reshuffle import metric, read_lines
-from reshuffle.inference.predicted import Estimated, Labelled
+from reshuffle.inference.predicted import Estimated, Labelled, sums_of
 
 SET = "wmt21-en-de"
 # Where the file of a system has another name than its labels.
@@ -65,10 +65,10 @@ def estimates(
     index = np.arange(len(y)) if index is None else index
     sizes = np.bincount(index).astype(np.float64)
     labelled = rng.permutation(len(sizes)) < n
-    own = Labelled(np.bincount(index, y)[labelled], labelled, sizes, finite)
+    own = Labelled(sums_of(index, y)[labelled], labelled, sizes, finite)
     yield own.alone()
     for f in others:
-        yield own.predicted(np.bincount(index, f))
+        yield own.predicted(sums_of(index, f))
 
 
 class Cell:

@@ -13,7 +13,7 @@ from .comparing import data_and_units
 from .errors import InputError, listed
 from .inference.hypotheses import pairs_of
 from .inference.multiplicity import holm
-from .inference.predicted import Estimated, Labelled
+from .inference.predicted import Estimated, Labelled, sums_of
 from .inference.steps import counting_steps
 from .metrics.base import Scores
 from .metrics.precomputed import SegmentScores
@@ -22,7 +22,6 @@ from .options.human import HumanOptions
 from .progress import reported
 from .resampling.counting import Data
 from .resampling.units import Documents
-from .results import UsedMetric
 from .results.studies import LabelledEstimate, StudyResult
 from .settings import Resampling
 from .validate import check_name
@@ -136,7 +135,7 @@ class Question(NamedTuple):
         known = ~np.isnan(self.labels)
         index = _index(known, documents)
         unit = "segment" if documents is None else "document"
-        sizes, of_unit = np.bincount(index), np.bincount(index, known)
+        sizes, of_unit = np.bincount(index), sums_of(index, known.astype(np.float64))
         part = int(((of_unit > 0) & (of_unit < sizes)).sum())
         if part:
             raise InputError(
@@ -148,14 +147,14 @@ class Question(NamedTuple):
             raise InputError(f"only {labelled.sum()} {unit}s have labels: an estimate needs at least {FEWEST}")
         if (~labelled).sum() < 2:
             raise InputError(f"{labelled.sum():,} of {len(sizes):,} {unit}s have labels, so nothing is left to predict")
-        sums = np.bincount(index, np.where(known, self.labels, 0))[labelled]
+        sums = sums_of(index, np.where(known, self.labels, 0))[labelled]
         return Labelled(sums, labelled, sizes.astype(np.float64), finite)
 
     def answers(self, documents: Documents | None, finite: bool) -> list[Estimated]:
         """By the labels alone, and with each predictor."""
         own = self.labelled(documents, finite)
         index = _index(self.labels, documents)
-        return [own.alone(), *(own.predicted(np.bincount(index, each)) for each in self.predictions)]
+        return [own.alone(), *(own.predicted(sums_of(index, each)) for each in self.predictions)]
 
 
 def _index(values: NDArray[Any], documents: Documents | None) -> NDArray[np.intp]:
@@ -194,10 +193,7 @@ def _estimated(
         "target": options.target,
         "confidence_level": options.confidence_level,
     }
-    used = tuple(
-        UsedMetric(label, m.signature(data.n_references), m.higher_is_better, None)
-        for label, m in zip(data.labels, data.metrics, strict=True)
-    )
+    used = data.used_metrics(cited=False)
     return StudyResult(
         study="human",
         plan=plan,

@@ -37,7 +37,8 @@ from .options import (
 from .params import FLAGS, Name, option
 
 if TYPE_CHECKING:
-    from ..results import Comparison, SetComparison, StudyResult
+    from ..results import Comparison, SetComparison
+    from ..results.studies import StudyResult
 
 # A command imports what it runs in its body: --help and completion should not wait for numpy.
 

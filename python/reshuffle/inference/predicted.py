@@ -109,6 +109,12 @@ class Labelled:
         return float(residuals.std(ddof=1) * math.sqrt(share / len(residuals)))
 
 
+def sums_of(index: NDArray[np.intp], values: Scores) -> Scores:
+    """The sums over the segments of each unit, by the unit of each segment."""
+    found: Scores = np.bincount(index, values).astype(np.float64, copy=False)
+    return found
+
+
 def _mean(sums: Scores, sizes: Scores) -> tuple[float, Scores]:
     """The mean per segment, and the part of each unit in its error, (units,): their mean is 0."""
     mean = float(sums.sum() / sizes.sum())
