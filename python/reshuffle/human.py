@@ -13,6 +13,7 @@ from .comparing import data_and_units
 from .errors import InputError, listed
 from .inference.hypotheses import pairs_of
 from .inference.multiplicity import holm
+from .inference.power import POWER, t_detectable, t_required_units
 from .inference.predicted import Estimated, Labelled, sums_of
 from .inference.steps import counting_steps
 from .metrics.base import Scores
@@ -176,7 +177,7 @@ def _estimated(
             _record(
                 (data.labels[at], predictor, data.names[system], None if other is None else data.names[other]),
                 (answers[0], answers[column]),
-                options.confidence_level,
+                options,
                 adjusted[column][row] if len(questions) > 1 else None,
             )
             for row, ((system, other), answers) in enumerate(zip(questions, found, strict=True))
@@ -191,6 +192,7 @@ def _estimated(
         "unit": "segment" if documents is None else "document",
         "units": data.n_segments if documents is None else documents.n_documents,
         "target": options.target,
+        "difference": options.difference,
         "confidence_level": options.confidence_level,
     }
     used = data.used_metrics(cited=False)
@@ -211,15 +213,19 @@ def _estimated(
 def _record(
     names: tuple[str, str | None, str, str | None],
     answers: tuple[Estimated, Estimated],
-    level: float,
+    options: HumanOptions,
     adjusted: float | None,
 ) -> LabelledEstimate:
     """``answers`` are that of the labels alone and the one to record."""
     metric, predictor, system, baseline = names
     alone, own = answers
     gain = (alone.standard_error / own.standard_error) ** 2 - 1 if own.standard_error else 0.0
-    low, high = own.interval(level)
+    low, high = own.interval(options.confidence_level)
     is_pair = baseline is not None
+    level, deviation = 1 - options.confidence_level, own.standard_error * own.n**0.5
+    needed = None
+    if is_pair and options.difference is not None and deviation:
+        needed = t_required_units(options.difference / deviation, level, POWER)
     return LabelledEstimate(
         metric,
         predictor,
@@ -235,5 +241,7 @@ def _record(
         weight=own.weight,
         correlation=own.correlation,
         worth=max(gain, 0.0) * own.n,
+        detectable=t_detectable(own.n, level) * deviation if is_pair else None,
+        needed=needed,
         shift_pvalue=own.shift_pvalue,
     )

@@ -210,6 +210,17 @@ def test_labels_that_were_chosen() -> None:
     assert "were they drawn at random?" not in " ".join(Sample().estimated().render("text").split())
 
 
+def test_detectable_differences() -> None:
+    own = difference(Sample().estimated(difference=0.2), "judge")
+    assert own.detectable is not None
+    # A test of which everything is known would need 2.80 standard errors.
+    assert own.detectable / own.standard_error == pytest.approx(2.8016 * (1 + 1 / 60), rel=0.01)
+    again = difference(Sample().estimated(difference=own.detectable), "judge")
+    assert again.needed in (60, 61)  # the difference is rounded
+    assert own.needed == pytest.approx(60 * (own.detectable / 0.2) ** 2, rel=0.03)
+    assert difference(Sample().estimated(), "judge").needed is None
+
+
 def test_report() -> None:
     sample = Sample()
     text = sample.estimated().render("text")

@@ -101,7 +101,7 @@ class Labelled:
             error = math.hypot(self._error(y - weight * f), weight * error_of_rest)
         correlation = float(np.corrcoef(y, f)[0, 1]) if y.any() else None
         shift = (of_labelled - of_rest) / math.hypot(f.std(ddof=1) / math.sqrt(n), error_of_rest)
-        return Estimated(estimate, error, n, weight, correlation, shift)
+        return Estimated(estimate, error, n, float(weight), correlation, float(shift))
 
     def _error(self, residuals: Scores) -> float:
         """The standard error of a mean over the labelled units."""

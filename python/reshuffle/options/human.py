@@ -35,6 +35,12 @@ class Labelling(Options):
             segments would have (set)."""
         ),
     ] = "population"
+    difference: Annotated[
+        float | None,
+        Gt(0),
+        Flag(metavar="D"),
+        Doc("Also say how many labels are needed to show a difference of this size with 80% power."),
+    ] = None
     confidence_level: Annotated[
         float, Gt(0), Lt(1), Flag(("--confidence",), "LEVEL"), Doc("Confidence level of the intervals.")
     ] = 0.95

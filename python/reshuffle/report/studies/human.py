@@ -43,24 +43,29 @@ def tables(study: StudyResult) -> Iterator[Table]:
 
 def _table(study: StudyResult, name: str, rows: Sequence[LabelledEstimate]) -> Table:
     of_pairs = rows[0].baseline is not None
+    planned = study.plan["difference"] if of_pairs else None
     level = f"{number(100 * study.plan['confidence_level'])}% interval"
     header = ["System", "With", "Δ" if of_pairs else "Score", level, *(["p"] if of_pairs else []), "ρ", "Worth"]
+    header += [*(["MDD"] if of_pairs else []), *([f"for {number(planned)}"] if planned is not None else [])]
     table = Table(f"{title(study)}. {name}", header, n_names=2, grouped=1)
     decimals = decimals_for(max(abs(row.estimate) for row in rows))
     sign = "+" if of_pairs else ""
     for row in rows:
         p = row.pvalue if row.adjusted_pvalue is None else row.adjusted_pvalue
-        table.add(
-            [
-                row.system,
-                row.predictor or "labels alone",
-                f"{row.estimate:{sign}.{decimals}f}",
-                f"{row.low:{sign}.{decimals}f} to {row.high:{sign}.{decimals}f}",
-                *([] if p is None else [pvalue_cell(p)]),
-                "–" if row.correlation is None else f"{row.correlation:.2f}",
-                "–" if row.predictor is None else f"{row.worth:+,.0f}",
-            ]
-        )
+        cells = [
+            row.system,
+            row.predictor or "labels alone",
+            f"{row.estimate:{sign}.{decimals}f}",
+            f"{row.low:{sign}.{decimals}f} to {row.high:{sign}.{decimals}f}",
+            *([] if p is None else [pvalue_cell(p)]),
+            "–" if row.correlation is None else f"{row.correlation:.2f}",
+            "–" if row.predictor is None else f"{row.worth:+,.0f}",
+        ]
+        if row.detectable is not None:
+            cells.append(f"{row.detectable:.{decimals}f}")
+        if planned is not None:
+            cells.append("–" if row.needed is None else f"{row.needed:,}")
+        table.add(cells)
     return table
 
 
@@ -111,6 +116,14 @@ def notes(study: StudyResult) -> Iterator[str]:
         "error (prediction-powered inference). ρ: its correlation with the labels. Worth: how many labels more would "
         "be as good."
     )
+    if study.tables["differences"]:
+        level = number(1 - plan["confidence_level"])
+        yield f"MDD: minimum detectable difference, which the t test at {level} shows with 80% power."
+    if plan["difference"] is not None:
+        yield (
+            f"for {number(plan['difference'])}: the labels that show a difference of this size with 80% power, if as large "
+            f"a share of the {units} has labels."
+        )
     if any(row.adjusted_pvalue is not None for row in study.tables["differences"]):
         yield "p is adjusted for all pairs by Holm's method."
     if len(study.metrics) > 2:
