@@ -181,21 +181,21 @@ def test_the_range_of_two_variables_is_a_difference(df: int) -> None:
     assert p[-2] >= 1e-10
 
 
-@pytest.mark.parametrize(("k", "df"), [(3, 20), (100, 99 * 2999)])
+@pytest.mark.parametrize(("k", "df"), [(3, 20), (40, 39 * 2999)])
 def test_many_probabilities_are_those_of_single_calls(k: int, df: int) -> None:
-    q = np.random.default_rng(0).gamma(3, 2, 3000)
+    q = np.random.default_rng(0).gamma(3, 2, 1000)
     together = studentized_range_sf(q, k, df)
     assert (np.diff(together[np.argsort(q)]) <= 0).all()
     assert ((together >= 1e-10) & (together <= 1)).all()
-    some = [*range(0, 3000, 499), int(np.argmin(q)), int(np.argmax(q))]
+    some = [*range(0, 1000, 249), int(np.argmin(q)), int(np.argmax(q))]
     assert np.allclose(together[some], studentized_range_sf(q[some], k, df), rtol=0, atol=1e-6)
     assert studentized_range_sf(np.array([]), 3, 5).size == 0
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize(("k", "df"), [(2, 9), (3, 20), (16, 15 * 499), (100, 99 * 2999), (20, 29_997)])
+@pytest.mark.parametrize(("k", "df"), [(2, 9), (16, 15 * 499), (100, 99 * 2999), (20, 29_997)])
 def test_critical_values_have_their_probability(k: int, df: int) -> None:
-    for alpha in (0.32, 0.05, 0.001, *([0.99] if k == 20 else [])):
+    for alpha in (0.05, 0.001, *([0.99] if k == 20 else [])):
         critical = studentized_range_isf(alpha, k, df)
         assert studentized_range_sf(np.array([critical]), k, df)[0] == pytest.approx(alpha, rel=1e-6)
 

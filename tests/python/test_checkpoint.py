@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from budgets import budget
 from reshuffle import InputError, InputWarning, metric
 from reshuffle.execution import records
 from reshuffle.execution.checkpoint import Checkpoint, Stage, kept
@@ -427,6 +428,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(max_examples=budget(50))
 @given(VALUES, VALUES)
 def test_digests_of_values(one: Any, other: Any) -> None:
     """Equal exactly if the values are written alike."""
@@ -503,7 +505,7 @@ def test_the_digest_is_the_same_in_other_processes() -> None:
             [sys.executable, "-c", code],
             env={**os.environ, "PYTHONHASHSEED": str(seed)}, capture_output=True, text=True, check=True,
         ).stdout
-        for seed in (1, 2, 3)
+        for seed in (1, 2)
     }  # fmt: skip
     assert len(found) == 1
     assert len(found.pop().strip()) == 64

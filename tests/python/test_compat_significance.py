@@ -603,10 +603,10 @@ def test_sound_p_values_and_intervals_are_those_of_our_tests(
 ) -> None:
     monkeypatch.setenv("SACREBLEU_SEED", "99")
     systems, references = two_systems(60), [lines(60, 20 + i) for i in range(number)]
-    arguments: dict[str, Any] = {"test_type": test, "n_samples": 500, "n_ar_confidence": 300}
+    arguments: dict[str, Any] = {"test_type": test, "n_samples": 200, "n_ar_confidence": 120}
     _, scores = significance.PairedTest(systems, all_three(), references, **arguments, pvalues="sound")()
     plain = host.PairedTest(systems, all_three(), references, **arguments)()[1]
-    n_draws = 300 if test == "ar" else 500
+    n_draws = 120 if test == "ar" else 200
     for name in ("BLEU", "chrF2", "TER"):
         metric = our_metric(name)
         baseline, *others = metric.suff_stats(references, [lines for _, lines in systems])
@@ -615,10 +615,10 @@ def test_sound_p_values_and_intervals_are_those_of_our_tests(
         for result, counts in zip(scores[name][1:], others, strict=True):
             if test == "ar":
                 expected = reshuffle.approximate_randomization(
-                    baseline, counts, metric, n_resamples=500, seed=99, scheme="iid"
+                    baseline, counts, metric, n_resamples=200, seed=99, scheme="iid"
                 )
             else:
-                expected = reshuffle.bootstrap_test(baseline, counts, metric, n_resamples=500, seed=99)
+                expected = reshuffle.bootstrap_test(baseline, counts, metric, n_resamples=200, seed=99)
             assert result.p_value == expected.pvalue
         for result, counts in zip(scores[name], (baseline, *others), strict=True):
             interval = reshuffle.bootstrap_interval(counts, metric, n_resamples=n_draws, seed=99)

@@ -63,9 +63,9 @@ def row(hypothesis: str, references: Sequence[str], **options: bool) -> list[int
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "+".join(k for k in o if o[k]) or "default")
 def test_counts_of_real_parses_equal_the_slow_twin_under_every_option(data: Path, options: dict[str, bool]) -> None:
-    reference = read_sentences(data / PARSED / "ref.conllu")[::20]
-    systems = [read_sentences(path)[::20] for path in sorted((data / PARSED / "sys").glob("*.conllu"))]
-    assert (len(systems), len(reference)) == (6, 25)
+    reference = read_sentences(data / PARSED / "ref.conllu")[::50]
+    systems = [read_sentences(path)[::50] for path in sorted((data / PARSED / "sys").glob("*.conllu"))]
+    assert (len(systems), len(reference)) == (6, 10)
     depf = metric("depf", **options)
     counts = depf.suff_stats([reference], systems)
     expected = [[row(h, [r], **options) for h, r in zip(lines, reference, strict=True)] for lines in systems]

@@ -322,9 +322,9 @@ def test_counts_do_not_depend_on_the_number_of_threads(name: str) -> None:
 
 @pytest.mark.parametrize("name", NATIVE + EXTERNAL)
 def test_p_values_do_not_depend_on_the_number_of_threads(name: str) -> None:
-    # One thread takes at least 2^19 additions: these are 800 segments times 6,000 shuffles.
+    # One thread takes at least 2^19 additions: these are 800 segments times 2,000 shuffles.
     # A function of texts is called on one thread, whatever the argument.
-    repeat, n = (1, 40) if name == "CorpusFunction" else (100, 6_000)
+    repeat, n = (1, 40) if name == "CorpusFunction" else (100, 2_000)
     columns, m = rearranged(name, [*range(len(TEXT))] * repeat)
     results = [compare(*columns, m, test="ar", n_resamples=n, threads=threads) for threads in (1, 3)]
     assert results[0] == results[1]
@@ -408,7 +408,7 @@ def test_resampled_documents_have_the_scores_of_their_texts(name: str) -> None:
 
     for test in ("ar:scheme=iid", "ar:scheme=subgroup", "ar:scheme=exact", "bootstrap", "permutation"):
         both: list[AnyMetric] = [m, CorpusFunction("texts", from_texts, m.higher_is_better)]
-        result = compare(*texts(name), both, documents=DOCUMENTS, test=test, n_resamples=30)
+        result = compare(*texts(name), both, documents=DOCUMENTS, test=test, n_resamples=20)
         for one, other in zip(*np.array_split(np.array(result.comparisons), 2), strict=True):
             # Texts may differ where counts do not: an exact test then enumerates more patterns and gets the same p.
             assert one.test.pvalue == other.test.pvalue

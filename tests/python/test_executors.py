@@ -173,7 +173,7 @@ def test_fields_of_an_input_error_survive_the_way_from_a_worker(processes: Any) 
     assert str(InputError("{x}").with_prefix("{y} ")) == "{y} {x}"
 
 
-@pytest.mark.parametrize("kind", ["processes", "loky"])
+@pytest.mark.parametrize("kind", ["processes", pytest.param("loky", marks=pytest.mark.slow)])
 def test_a_killed_worker_of_a_pool_is_one_sentence(kind: str, tmp_path: Path) -> None:
     pool: Any = process_pool(2) if kind == "processes" else pytest.importorskip("loky").ProcessPoolExecutor(2)
     try:

@@ -208,15 +208,15 @@ def test_unadjusted_tests_of_a_family_reject_too_often_and_maxt_does_not() -> No
 def small_study() -> StudyResult:
     return multiplicity(
         metrics=scores(5, 40), tests=["ar", "permutation"], adjustments=["none", "holm", "maxt", "tukey"],
-        simulations=200, n_resamples=99, sizes=[20, 40], alphas=[0.05, 0.3],
+        simulations=80, n_resamples=99, sizes=[20, 40], alphas=[0.05, 0.3],
     )  # fmt: skip
 
 
 def test_text_says_what_is_wrong_with_rates() -> None:
     study = small_study()
     text = " ".join(study.render("text").split())
-    assert "quality, 5 systems, 10 pairs, equal variances, 200 simulations" in text
-    assert "quality, 4 systems, 6 pairs, unequal variances, 200 simulations" in text
+    assert "quality, 5 systems, 10 pairs, equal variances, 80 simulations" in text
+    assert "quality, 4 systems, 6 pairs, unequal variances, 80 simulations" in text
     rate = study.tables["family_wise"][0]
     assert (
         f"Without adjustment, ar rejects one or more of 10 true null hypotheses in {100 * rate.rate:.1f}% of the test "

@@ -157,18 +157,6 @@ def test_joined_lists_and_counts_are_those_of_moses(data: Path) -> None:
             assert rows.stop - rows.start >= len(blocks[sentence])
 
 
-def test_untuned_weights_have_the_known_score(data: Path) -> None:
-    folder = data / "kbest-wmt11-de-en"
-    weights = np.array((folder / "init.opt").read_text().splitlines()[0].split(), dtype=float)
-    bleu = metric("bleu", tokenize="none", smooth_method="none")
-    for name, expected in (("dev", 22.83), ("test", 22.70)):
-        lists = read_nbest(folder / f"{name}.nbest.gz")
-        counts = lists.count(bleu, (folder / f"{name}.ref").read_text().splitlines())
-        scores = lists.dense @ weights
-        best = [a + int(scores[a:b].argmax()) for a, b in zip(lists.offsets[:-1], lists.offsets[1:], strict=True)]
-        assert round(float(bleu.score(counts[best].sum(axis=0))), 2) == expected
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 def test_entries_are_counted_as_a_system_is(data: Path, threads: int) -> None:
     folder = data / "moses-nbest/scorer"

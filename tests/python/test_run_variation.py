@@ -489,7 +489,7 @@ def multeval_example(data: Path) -> tuple[list[str], dict[str, list[list[str]]]]
 def test_s_sel_of_multevals_example(data: Path) -> None:
     metrics = [metric("bleu", tokenize="none"), metric("ter", variant="tercom"), metric("length", tokenize="none")]
     references, outputs = multeval_example(data)
-    result = compare_runs(references, outputs, metrics, n_resamples=20_000)
+    result = compare_runs(references, outputs, metrics, n_resamples=10_000)
     for system, place in (("baseline", 0), ("sys1", 1)):
         scores = next(each for each in result.systems if each.name == system).scores
         for name, expected in S_SEL.items():

@@ -312,7 +312,7 @@ def test_a_signal_during_imports_leaves_no_traceback(tmp_path: Path, module: str
 
 @POSIX
 @pytest.mark.parametrize(
-    "delay", [0.1, 0.8, *(pytest.param(delay, marks=pytest.mark.slow) for delay in (0.2, 0.3, 0.5, 1.5))]
+    "delay", [0.8, *(pytest.param(delay, marks=pytest.mark.slow) for delay in (0.1, 0.2, 0.3, 0.5, 1.5))]
 )
 def test_ctrl_c_on_the_command_line_leaves_no_traceback_and_no_file(tmp_path: Path, delay: float) -> None:
     # The entry point reports that it has started, as Python's own start-up is out of our hands.
@@ -421,7 +421,7 @@ def test_other_import_errors_are_not_reported_as_lack_of_memory(monkeypatch: pyt
 def test_an_ignored_signal_stays_ignored(tmp_path: Path) -> None:
     # As under nohup, and for background commands of a shell.
     command = long_comparison(tmp_path)
-    command[command.index(str(10**12))] = "3000000"
+    command[command.index(str(10**12))] = "1000000"
     shell = ["bash", "-c", f"trap '' HUP INT; exec {' '.join(command)}"]
     with subprocess.Popen(shell, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as child:
         for _ in range(20):
@@ -724,7 +724,7 @@ def test_memory_of_a_test_does_not_grow_with_the_number_of_shuffles() -> None:
     source = """
 import resource, numpy as np
 from reshuffle import *
-a, b = np.random.default_rng(0).integers(1, 30, size=(2, 3000, 10))
+a, b = np.random.default_rng(0).integers(1, 30, size=(2, 1000, 10))
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 approximate_randomization(a, b, "bleu", n_resamples=10_000, threads=2)
 before = peak()
@@ -732,7 +732,7 @@ approximate_randomization(a, b, "bleu", n_resamples=500_000, threads=2)
 print(peak() - before)
 """
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
-    # 500,000 statistics would take 3,906 KiB, and their flips 183,000. The limit allows for noise of the allocator.
+    # 500,000 statistics would take 3,906 KiB, and their flips 61,000. The limit allows for noise of the allocator.
     assert int(done.stdout) < 2_500
 
 
@@ -860,7 +860,7 @@ def test_the_progress_bar_does_not_go_into_the_file_of_the_report(tmp_path: Path
     source = (
         "import reshuffle.progress as bars; bars.BAR_DELAY_SECONDS = 0.0; from reshuffle.cli.main import main; main()"
     )
-    compare = shlex.join(long_comparison(tmp_path)[3:]).replace(str(10**12), "200000")
+    compare = shlex.join(long_comparison(tmp_path)[3:]).replace(str(10**12), "50000")
     command = compare.replace("compare", "score").replace(" --test ar:scheme=iid", "")
     shell = f"{sys.executable} -c {shlex.quote(source)} {command.replace('delta', 'percentile')} > report"
     child = pexpect.spawn("bash", ["-c", shell], cwd=str(tmp_path), dimensions=(24, 100), timeout=60, encoding="utf-8")

@@ -46,7 +46,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 COMMANDS = {
     "shuffles": "-m bleu -m nist -m ter -n 700 --test ar:scheme=iid",
     "a subgroup": "-m bleu -n 1000 --test ar:scheme=subgroup",
-    "exact tests": "-m ter -n 200000 --test ar:scheme=exact",
+    "exact tests": "-m ter -n 700 --test ar:scheme=exact",
     "maxt": "-m bleu -m chrf -n 300 --test ar --adjust maxt --all-pairs",
     "draws": "-m bleu -m nist -n 130 --test bootstrap",
     "the default test": "-m bleu -m chrf -n 300 --adjust maxt --all-pairs",
