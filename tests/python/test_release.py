@@ -96,9 +96,8 @@ def test_supported_versions_are_the_same_everywhere() -> None:
     said = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
     assert PROJECT["requires-python"] == f">={said[0]}"
     assert f"abi3-py{said[0].replace('.', '')}" in CRATE["dependencies"]["pyo3"]["features"]
-    tested = jobs(ROOT / ".github/workflows/ci.yml")["pythons"]["strategy"]["matrix"]["python"]
-    assert (tested[0], tested[-1]) == (said[0], said[-1])
-    assert set(tested) <= set(said)
+    tested = set(re.findall(r'"(3\.\d+)"', (ROOT / ".github/workflows/ci.yml").read_text("utf-8")))
+    assert tested >= set(said)
     rust = CRATE["package"]["rust-version"]
     assert f"Python {said[0]} or later and a [Rust toolchain](https://rustup.rs) ({rust} or later)" in (
         ROOT / "README.md"
