@@ -127,6 +127,11 @@ class ScoreFormat:
     """What ``names`` and ``read`` get instead of the file, so that a file is parsed once."""
 
 
+def has_keys(*keys: str) -> Callable[[str, str], bool]:
+    """Recognises JSON lines whose first object has these keys."""
+    return lambda file, line: line.lstrip().startswith("{") and all(f'"{key}"' in line for key in keys)
+
+
 def beginning(source: Source) -> str:
     """The first line of a file, or more if the line has only a bracket; of a ZIP file only what it begins with."""
     if source.data.startswith(b"PK\x03\x04"):
