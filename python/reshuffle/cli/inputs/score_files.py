@@ -269,17 +269,14 @@ class ScoreFiles:
 
 def _checked(table: _InFile) -> _InFile:
     """The same file, after a check that it has the scores of one system."""
-    systems = [*table.by_system] if table.log is None else table.log.systems
+    systems = list(map(str, table.by_system if table.log is None else table.log.systems))
     if len(systems) != 1:
-        raise _not_one(table.file if table.log is None else table.log.source, list(map(str, systems)))
+        shown = display_name(table.file if table.log is None else table.log.source)
+        raise InputError(
+            f"{shown} has the scores of {len(systems)} systems ({listed(systems)}), expected one system; --scores NAME "
+            "accepts such a file only on its own"
+        )
     return table
-
-
-def _not_one(file: str, systems: Sequence[str]) -> InputError:
-    return InputError(
-        f"{display_name(file)} has the scores of {len(systems)} systems ({listed(systems)}), expected one system; "
-        "--scores NAME accepts such a file only on its own"
-    )
 
 
 def _row_of(log: ScoreTable, system: str | None) -> ScoreTable:
