@@ -86,11 +86,16 @@ def read_numbers(
     """
     by_system = scores_in(*opened(path, input_format, max_input), missing=missing, several=False)
     if list(by_system) != [None]:
-        raise InputError(
-            f"{display_name(os.fspath(path))} has the scores of {len(by_system)} systems "
-            f"({listed(map(str, by_system))}), expected one system; --scores NAME accepts such a file only on its own"
-        )
+        raise not_one_system(os.fspath(path), by_system)
     return by_system[None]
+
+
+def not_one_system(file: str, systems: Collection[Any]) -> InputError:
+    """The error for a file with the scores of several systems in place of one."""
+    return InputError(
+        f"{display_name(file)} has the scores of {len(systems)} systems ({listed(map(str, systems))}), expected one "
+        "system; --scores NAME accepts such a file only on its own"
+    )
 
 
 def read_count_tables(

@@ -11,7 +11,7 @@ from ...data.corpus import system_names
 from ...data.file_names import few, files_by_name, same_names
 from ...data.files import display_name
 from ...data.reading import split_name
-from ...data.scores import may_be_log, opened, scores_in
+from ...data.scores import may_be_log, not_one_system, opened, scores_in
 from ...errors import InputError, listed
 
 if TYPE_CHECKING:
@@ -269,13 +269,9 @@ class ScoreFiles:
 
 def _checked(table: _InFile) -> _InFile:
     """The same file, after a check that it has the scores of one system."""
-    systems = list(map(str, table.by_system if table.log is None else table.log.systems))
+    systems = table.by_system if table.log is None else table.log.systems
     if len(systems) != 1:
-        shown = display_name(table.file if table.log is None else table.log.source)
-        raise InputError(
-            f"{shown} has the scores of {len(systems)} systems ({listed(systems)}), expected one system; --scores NAME "
-            "accepts such a file only on its own"
-        )
+        raise not_one_system(table.file if table.log is None else table.log.source, systems)
     return table
 
 
