@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -111,6 +112,23 @@ def shown_json(value: object) -> str:
     kinds = {bool: "", str: "the string ", int: "the number ", float: "the number ", list: "a list", dict: "an object"}
     shown = "" if isinstance(value, list | dict) else json.dumps(value, ensure_ascii=False)
     return kinds[type(value)] + shortened(shown)
+
+
+def is_number(value: object) -> bool:
+    """Whether a JSON value is a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def number_in(text: str) -> float:
+    """A text as a float; NaN if it is not a number.
+
+    >>> number_in(" 1e3"), number_in("1_000"), number_in("")
+    (1000.0, nan, nan)
+    """
+    try:  # float() accepts 1_000, which no other program writes
+        return math.nan if "_" in text else float(text)
+    except ValueError:
+        return math.nan
 
 
 def choose(source: Source, kind: str, name: str | None, known: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import math
 
 from ...errors import quoted
 from ..files import split_lines
-from .base import Column, FileFormat, Names, Source, columns_of
+from .base import Column, FileFormat, Names, Source, columns_of, number_in
 
 
 def read(source: Source, names: Names) -> list[Column]:
@@ -33,7 +33,7 @@ def _rows(source: Source) -> tuple[list[list[str]], list[int]]:
         numbers.append(number)
     rows[0] = [name.strip() for name in rows[0]]
     n = len(rows[0])
-    if n == 1 and _is_number(rows[0][0]):
+    if n == 1 and math.isfinite(number_in(rows[0][0])):
         source.fail(f"expected a header with the name of the column, got {quoted(rows[0][0])}", 1)
     for row, number in zip(rows, numbers, strict=True):
         if len(row) != n:
@@ -53,13 +53,6 @@ def _records(source: Source) -> zip[tuple[list[str], int]]:
     except csv.Error as error:
         source.fail(f"the quotes in the table cannot be read: {error}", ends[-1] + 1)
     return zip(rows, (end + 1 for end in ends), strict=False)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
 
 
 FORMAT = FileFormat(
