@@ -84,14 +84,7 @@ WATCH_EXAMPLES = (
     ),
 )
 @compare_options
-def compare_command(
-    reference: str | None,
-    systems: tuple[str, ...],
-    executor: str | None,
-    fmt: str | None,
-    outputs: tuple[str, ...],
-    **options: Any,
-) -> None:
+def compare_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """Test whether systems differ by more than chance.
 
     Every SYS is compared with the baseline, which is the first SYS unless --baseline names another. With the default
@@ -107,7 +100,7 @@ def compare_command(
     from .output import Reports, destination
     from .progress import progress_bar
 
-    reports = Reports.chosen(fmt, outputs, get_args(types.Format), "text")
+    reports, executor = Reports.taken(options, get_args(types.Format)), options.pop("executor")
     values = given_values(CompareSets, options)
     display = ComparisonDisplay(**given_values(ComparisonDisplay, options))
     layout = ChosenLayout.chosen(display, reports, values.get("with_texts", False))
@@ -146,14 +139,7 @@ def compare_command(
     common=(*COMMON, "documents", "interval", "confidence_level", "segments"),
 )
 @score_options
-def score_command(
-    reference: str | None,
-    systems: tuple[str, ...],
-    segments: bool,
-    fmt: str | None,
-    outputs: tuple[str, ...],
-    **options: Any,
-) -> None:
+def score_command(reference: str | None, systems: tuple[str, ...], segments: bool, **options: Any) -> None:
     """Score systems, and show the components of each score."""
     from ..compare import segment_scores
     from ..comparing import scored
@@ -172,8 +158,8 @@ def score_command(
     test_set = Input.checked(files, least=1, threads=wanted.threads)
     test_set.check_source()
     known, default = (types.SegmentFormat, "tsv") if segments else (types.Format, "text")
-    _check_score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
-    reports = Reports.chosen(fmt, outputs, get_args(known), default)
+    _check_score_format(options["fmt"], segments, {"--interval": interval, "--confidence": confidence_level})
+    reports = Reports.taken(options, get_args(known), default)
     display = Display(**given_values(Display, options))
     for name in ("digits", "names", "paper"):
         if segments and getattr(display, name) is not None:
@@ -223,13 +209,7 @@ def _check_score_format(fmt: str | None, segments: bool, interval_options: dict[
 
 @click.command("flips", cls=Command, examples=FLIP_EXAMPLES, arguments=(*ARGUMENTS, *COUNTS))
 @flip_options
-def flips_command(
-    reference: str | None,
-    systems: tuple[str, ...],
-    fmt: str | None,
-    outputs: tuple[str, ...],
-    **options: Any,
-) -> None:
+def flips_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """List the segments that make the difference between two systems.
 
     A segment is gained if its score passes the threshold only under SYS, and lost if only under BASELINE. Its influence
@@ -250,7 +230,7 @@ def flips_command(
     if len(test_set.known_metrics) + len(files.numbers) != 1:
         names = [*(metric.key for metric in test_set.known_metrics), *files.numbers]
         raise InputError(f"flips are computed for one metric, got {len(names)} ({', '.join(names)}): choose one")
-    reports = Reports.chosen(fmt, outputs, get_args(types.FlipFormat), "text")
+    reports = Reports.taken(options, get_args(types.FlipFormat))
     with destination(reports, test_set.paths) as write:
         found = test_set.read(stored_ids=False)
         pair = {"system": test_set.system(chosen.system), "baseline": test_set.system(chosen.baseline)}
