@@ -269,11 +269,6 @@ def test_the_methods_follow_the_text(demo: Path, run: Any) -> None:
         assert message in run(*COMPARE, *options).refusal()
 
 
-def test_names_of_metrics_are_case_insensitive(demo: Path, run: Any) -> None:
-    assert run(*COMPARE, "-m", "BLEU", "-m", "TER").out == run(*COMPARE, "-m", "bleu", "-m", "ter").out
-    assert run("explain", "chrF++").out == run("explain", "chrf++").out
-
-
 def test_the_same_metric_twice_is_refused(demo: Path, run: Any) -> None:
     outcome = run(*COMPARE, "-m", "bleu", "-m", "bleu")
     assert outcome.code == 2

@@ -131,14 +131,6 @@ def test_unknown_versions(run: Any, version: Any) -> None:
     assert (found.code, "unknown version of inspect_ai's log schema: expected 1 or 2" in found.err) == (2, True)
 
 
-def test_a_score_that_is_no_number(run: Any) -> None:
-    put("b.json", log([1, 2], [0, 1]))
-    put("a.json", log([1, 2], [0, 1]).replace('"id": 2', '\n"id": 2').replace('"value": 1', '"value": "high"'))
-    found = run("compare", "--scores", "f1", "a.json", "b.json")
-    assert found.code == 2
-    assert "a.json, line 1: expected a number, or a grade such as 'C', as 'f1' of sample '2'" in found.err
-
-
 def test_a_system_twice_in_a_line_of_pearmut() -> None:
     from reshuffle import read_scores as read_table
 

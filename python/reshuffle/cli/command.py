@@ -7,13 +7,16 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from ..errors import InputError, listed, shortened, warn
 from .habits import check_habits
-from .params import Name, NameList, Numbers, Option, WordList
+from .params import Option, Parsed, WordList
+
+if TYPE_CHECKING:
+    from .metric_options import Flag
 
 # The option that takes metrics.
 METRIC = ("-m", "--metric", "--metrics")
@@ -275,22 +278,28 @@ def _unmarked(value: Any) -> Any:
     return value[1:] if isinstance(value, str) and value.startswith(MARK) else value
 
 
+class MetricOption(Parsed):
+    """The value of a metric's option that was written as a flag."""
+
+    name = "value"
+
+    def __init__(self, option: Flag) -> None:
+        self.option = option
+
+    def read(self, flag: str, text: str) -> Any:
+        from .metric_options import parsed
+
+        return parsed(self.option.option, text, flag, flag, self.option.choices)
+
+
 @cache
 def _metric_flags() -> list[Option]:
     """A flag for every option of any metric. ``reshuffle explain NAME`` describes them."""
     from .metric_options import flag, flags
 
-    def hidden(name: str, kind: str, choices: Sequence[str]) -> Option:
-        kinds: dict[str, Any] = {
-            "flag": {"is_flag": True},
-            "integer": {"type": int},
-            "real": {"type": float},
-            "reals": {"type": Numbers()},
-            "choice": {"type": Name(flag(name), choices)},
-            "choices": {"type": NameList(flag(name), choices)},
-            "path": {"metavar": "FILE"},
-            "language": {"metavar": "CODE"},
-        }
-        return Option([flag(name), name], default=None, hidden=True, **kinds[kind])
+    def hidden(each: Flag) -> Option:
+        name = each.option.name
+        kind: dict[str, Any] = {"is_flag": True} if each.option.kind == "flag" else {"type": MetricOption(each)}
+        return Option([flag(name), name], default=None, hidden=True, **kind)
 
-    return [hidden(each.option.name, each.option.kind, each.choices) for each in flags()]
+    return list(map(hidden, flags()))

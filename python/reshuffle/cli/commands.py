@@ -15,7 +15,6 @@ from ..errors import InputError, printable
 from ..options.comparisons import CompareSets, Score
 from ..options.declare import call, options_of
 from ..options.display import ComparisonDisplay, Display
-from ..options.figures import Figure
 from ..options.files import FlipFiles, HumanFiles, SetFiles, WatchFiles
 from ..options.flips import FlipOptions
 from ..options.human import HumanOptions
@@ -57,14 +56,6 @@ SCORE_EXAMPLES = (
     "reshuffle score all.tsv#ref all.tsv#a all.tsv#b --segments -o segments.tsv",
     "zcat system.txt.gz | reshuffle score ref.txt - --lowercase --format json",
 )
-PLOT_EXAMPLES = """\b
-Examples:
-  reshuffle compare ref.txt *.out --all-pairs -o result.json
-  reshuffle plot result.json ranking -o ranking.pdf
-  reshuffle plot result.json forest --baseline online-B --metric chrF2 -o forest.svg
-  reshuffle plot result.json null --pair online-A online-B -o null.png
-  reshuffle study type1 ref.txt a.txt b.txt -o type1.json
-  reshuffle plot type1.json rates -o rates.pdf"""
 FLIP_EXAMPLES = (
     "reshuffle flips ref.txt baseline.txt new.txt -m chrf --threshold 50",
     "reshuffle flips ref.txt *.out --baseline online-B --system online-A --threshold 30 --top 20",
@@ -104,14 +95,7 @@ HUMAN_EXAMPLES = (
     ),
 )
 @compare_options
-def compare_command(
-    reference: str | None,
-    systems: tuple[str, ...],
-    executor: str | None,
-    fmt: str | None,
-    outputs: tuple[str, ...],
-    **options: Any,
-) -> None:
+def compare_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """Test whether systems differ by more than chance.
 
     Every SYS is compared with the baseline, which is the first SYS unless --baseline names another. With the default
@@ -127,7 +111,7 @@ def compare_command(
     from .output import Reports, destination
     from .progress import progress_bar
 
-    reports = Reports.chosen(fmt, outputs, get_args(types.Format), "text")
+    reports, executor = Reports.taken(options, get_args(types.Format)), options.pop("executor")
     values = given_values(CompareSets, options)
     display = ComparisonDisplay(**given_values(ComparisonDisplay, options))
     layout = ChosenLayout.chosen(display, reports, values.get("with_texts", False))
@@ -166,14 +150,7 @@ def compare_command(
     common=(*COMMON, "documents", "interval", "confidence_level", "segments"),
 )
 @score_options
-def score_command(
-    reference: str | None,
-    systems: tuple[str, ...],
-    segments: bool,
-    fmt: str | None,
-    outputs: tuple[str, ...],
-    **options: Any,
-) -> None:
+def score_command(reference: str | None, systems: tuple[str, ...], segments: bool, **options: Any) -> None:
     """Score systems, and show the components of each score."""
     from ..compare import segment_scores
     from ..comparing import scored
@@ -192,8 +169,8 @@ def score_command(
     test_set = Input.checked(files, least=1, threads=wanted.threads)
     test_set.check_source()
     known, default = (types.SegmentFormat, "tsv") if segments else (types.Format, "text")
-    _check_score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
-    reports = Reports.chosen(fmt, outputs, get_args(known), default)
+    _check_score_format(options["fmt"], segments, {"--interval": interval, "--confidence": confidence_level})
+    reports = Reports.taken(options, get_args(known), default)
     display = Display(**given_values(Display, options))
     for name in ("digits", "names", "paper"):
         if segments and getattr(display, name) is not None:
@@ -243,13 +220,7 @@ def _check_score_format(fmt: str | None, segments: bool, interval_options: dict[
 
 @click.command("flips", cls=Command, examples=FLIP_EXAMPLES, arguments=(*ARGUMENTS, *COUNTS))
 @flip_options
-def flips_command(
-    reference: str | None,
-    systems: tuple[str, ...],
-    fmt: str | None,
-    outputs: tuple[str, ...],
-    **options: Any,
-) -> None:
+def flips_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """List the segments that make the difference between two systems.
 
     A segment is gained if its score passes the threshold only under SYS, and lost if only under BASELINE. Its influence
@@ -270,7 +241,7 @@ def flips_command(
     if len(test_set.known_metrics) + len(files.numbers) != 1:
         names = [*(metric.key for metric in test_set.known_metrics), *files.numbers]
         raise InputError(f"flips are computed for one metric, got {len(names)} ({', '.join(names)}): choose one")
-    reports = Reports.chosen(fmt, outputs, get_args(types.FlipFormat), "text")
+    reports = Reports.taken(options, get_args(types.FlipFormat))
     with destination(reports, test_set.paths) as write:
         found = test_set.read(stored_ids=False)
         pair = {"system": test_set.system(chosen.system), "baseline": test_set.system(chosen.baseline)}
@@ -368,8 +339,8 @@ FULL = option(
 def show_command(result: str, **options: Any) -> None:
     """Show a saved result in any format.
 
-    RESULT is a file in JSON or HTML that reshuffle compare, score, flips, gate, watch, runs, study, plan, meta, tune,
-    oracle or mbr wrote; - is standard input. Nothing is computed again. HTML does not show the command that computed
+    RESULT is a file in JSON or HTML that reshuffle compare, score, flips, gate, watch, human, votes, runs, study, plan,
+    meta, tune, oracle or mbr wrote; - is standard input. Nothing is computed again. HTML does not show the command that computed
     the result.
     """
     from .showing import show
@@ -404,63 +375,6 @@ def verify_command(result: str, words: tuple[str, ...]) -> int:
     from .verifying import verify
 
     return verify(result, words)
-
-
-# Names that several studies share are there once.
-FIGURES = tuple(dict.fromkeys((*get_args(types.PlotKind), *get_args(types.StudyPlotKind))))
-
-
-@click.command("plot", epilog=PLOT_EXAMPLES)
-@click.argument("result", metavar="RESULT")
-@click.argument("kind", metavar="KIND", type=Name("figure", FIGURES))
-@option("-o", "--output", metavar="FILE", required=True, help="Write the figure to FILE.pdf, .svg or .png.")
-@all_of(declared_options(Figure))
-def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
-    """Plot a saved result for a paper.
-
-    RESULT is a report in JSON or HTML (reshuffle compare … -o result.json, study, runs, meta or tune). KIND is one of:
-
-    \b
-      ranking    scores with intervals and ranks; bars join systems that do not differ significantly
-      forest     differences from one system, with intervals and p-values
-      matrix     p-values of all pairs
-      null       null distribution of one pair, with the observed difference
-      densities  bootstrap distributions of the scores
-
-    Figures of studies:
-
-    \b
-      rates        type1: rejection rates divided by their levels, with intervals
-      qq           type1: distribution of p against that of an exact test
-      families     multiplicity: family-wise error rates of adjustments, with intervals
-      power        power: by the true difference, with intervals
-      sizes        power: by the size of the test set, with intervals
-      detectable   plan: minimum detectable difference by the size of the test set
-      sensitivity  sensitivity: power under each metric
-      bands        validate: right conclusions by confidence
-      gaps         validate: right conclusions by the difference on the whole test set
-      curves       samples: separated pairs by test set size and number of references
-      differences  samples: differences from the baseline on each sample
-      scores       samples: scores on each sample, with intervals
-      gains        agreement: 1 - p against the gain of the better system
-      agreement    agreement: share of pairs on which tests and metrics agree
-      exchange     exchange: type-I error by the standard deviation between runs, with intervals
-      runs         runs: the score of each run, with s_sel and s_test
-      histogram    runs: distribution of the runs' scores
-      observed     runs: differences that experiments with other numbers of runs would observe
-      forest       meta: agreement of each metric with people, with intervals
-      matrix       meta: p-values of all pairs of metrics
-      scatter      meta: scores of systems by a metric and by people
-      grid         meta tune-smoothing: Kendall's tau by the value of a parameter
-      replications tune: the test score of each run by its development score
-      course       tune: scores by epoch, start or step
-
-    Needs matplotlib: pip install 'reshuffle[plots]'. Figures are readable in black and white, and PDF files
-    embed their fonts.
-    """
-    from .plotting import plot
-
-    plot(result, kind, output, Figure(**given_values(Figure, options)))
 
 
 EXPLAIN_EXAMPLES = """\b

@@ -64,11 +64,14 @@ class Entry:
     source: str = ""
     """The paper, or empty."""
     facts: Mapping[str, str] = field(default_factory=dict)
-    """What else there is to say, by heading."""
+    """What else there is to say, by heading. Empty texts are left out."""
     options: Sequence[Sequence[str]] = ()
     """Options: how each is written, what it takes, its default, its description."""
     data: Mapping[str, Any] = field(default_factory=dict)
     """Other values, for JSON."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "facts", {heading: text for heading, text in self.facts.items() if text})
 
 
 @dataclass(frozen=True)
@@ -155,7 +158,7 @@ def _facts_of_test(test: SignificanceTest) -> dict[str, str]:
     used = UsedTest(test.name, test.title, test.alternatives[0], test.replicates)
     smallest = test.smallest_numerator(test.alternatives[0])
     others = [name for name, each in ADJUSTMENTS.items() if each.of_pvalues is not None]
-    own = {
+    return {
         "When": WHEN.get(test.name, ""),
         "Null hypothesis": f"a difference of at least the margin ({test.margin} is shown if it is rejected)"
         if test.margin is not None
@@ -173,7 +176,6 @@ def _facts_of_test(test: SignificanceTest) -> dict[str, str]:
         else "",
         "Caveats": " ".join(_caveats_of_test(test)),
     }
-    return {heading: text for heading, text in own.items() if text}
 
 
 def _caveats_of_test(test: SignificanceTest) -> Iterable[str]:
@@ -208,7 +210,7 @@ def _intervals() -> Iterable[Entry]:
 
 def _facts_of_interval(interval: Interval) -> dict[str, str]:
     ends = computed.ENDS[interval.name].ends.format(alpha="α")
-    own = {
+    return {
         "Ends": f"{ends}; α is 1 − confidence" if "α" in ends else ends,
         "For": METRICS_OF.get(interval.kind, ""),
         "Replicates": "bootstrap draws (-n)" if interval.draws else "none",
@@ -216,7 +218,6 @@ def _facts_of_interval(interval: Interval) -> dict[str, str]:
         "Scores": f"those of single systems have the interval {interval.of_scores}" if interval.of_scores else "",
         "Caveats": "" if interval.averages else "Not for averages over test sets.",
     }
-    return {heading: text for heading, text in own.items() if text}
 
 
 def _adjustments() -> Iterable[Entry]:
@@ -233,7 +234,8 @@ def _facts_of_adjustment(adjustment: Adjustment) -> dict[str, str]:
         "Controls": adjustment.rate,
         "Adjusted p": formula.replace("k = k", "k"),
         "Tests": "all" if adjustment.of_pvalues is not None else ", ".join(having),
-    } | ({"Caveats": "m tests need up to m times as many replicates (-n auto)."} if adjustment.multiplies else {})
+        "Caveats": "m tests need up to m times as many replicates (-n auto)." if adjustment.multiplies else "",
+    }
 
 
 def _families() -> Iterable[Entry]:
@@ -269,7 +271,7 @@ def _exchanges() -> Iterable[Entry]:
             "Caveats": unit.caveat,
         }
         data = {"null": unit.null, "caveat": unit.caveat}
-        yield Entry(unit.name, unit.about, unit.source, {k: v for k, v in facts.items() if v}, data=data)
+        yield Entry(unit.name, unit.about, unit.source, facts, data=data)
 
 
 def _studies() -> Iterable[Entry]:
@@ -283,10 +285,8 @@ def _nulls() -> Iterable[Entry]:
     for null in NULLS.values():
         metrics = "simulated for each metric on its own" if null.per_metric else "the same simulations for all metrics"
         options = _with_options(null.name, NULLS_WITH_OPTIONS)
-        facts = {"In reports": null.title, "Metrics": metrics}
-        facts |= (
-            {"Options": f"after a colon: {null.name}:{options[0][0].removesuffix('=VALUE')}=VALUE"} if options else {}
-        )
+        written = f"after a colon: {null.name}:{options[0][0].removesuffix('=VALUE')}=VALUE" if options else ""
+        facts = {"In reports": null.title, "Metrics": metrics, "Options": written}
         yield Entry(null.name, null.about, null.source, facts, options)
 
 
@@ -296,9 +296,11 @@ def _models() -> Iterable[Entry]:
 
 def _coefficients() -> Iterable[Entry]:
     for each in COEFFICIENTS.values():
-        facts = {"Command": either(f"reshuffle meta {level}s" for level in each.levels)}
-        facts |= {"People": each.human} if "segment" in each.levels else {}
-        facts |= {"Ties": f"{each.ties} (of the metric)"} if each.ties is not None else {}
+        facts = {
+            "Command": either(f"reshuffle meta {level}s" for level in each.levels),
+            "People": each.human if "segment" in each.levels else "",
+            "Ties": "" if each.ties is None else f"{each.ties} (of the metric)",
+        }
         yield Entry(each.name, f"{each.title}: {each.about}", each.source, facts)
 
 

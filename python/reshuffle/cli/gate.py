@@ -53,9 +53,7 @@ CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCO
     (EXECUTOR,),
     output_options(get_args(types.GateFormat), "text"),
 )
-def gate_command(
-    systems: tuple[str, ...], executor: str | None, fmt: str | None, outputs: tuple[str, ...], **options: Any
-) -> int:
+def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     """Decide whether NEW may replace BASE: allow (exit code 0), reject (1) or inconclusive (5).
 
     NEW is allowed if, under every metric on every test set, it is shown not to be worse than BASE by the margin or
@@ -70,7 +68,7 @@ def gate_command(
     from .output import Reports, destination
     from .progress import progress_bar
 
-    reports = Reports.chosen(fmt, outputs, get_args(types.GateFormat), "text")
+    reports, executor = Reports.taken(options, get_args(types.GateFormat)), options.pop("executor")
     files = GateFiles(**given_values(GateFiles, options))
     if files.page is not None:
         reports.check("--page", ["markdown"], ", or add --format markdown")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from typing import get_args
 
+from .. import types
 from ..errors import InputError, quoted, shortened
 from ..names import is_metric
 
@@ -90,6 +92,7 @@ SAME: Mapping[str, Sequence[str]] = {
     "--alpha": ("--significance-level", "--significance", "--sig-level"),
     "--alternative": ("--t_test_alternative", "--side", "--sides", "--tail", "--tails"),
     "--alternative better": ("--one-sided", "--one-tailed"),
+    "--adjust bh": ("--fdr",),
     "--adjust": ("--correction", "--adjustment", "--p-adjust", "--multiple-testing", "--multiple-comparisons"),
     "--test": ("--method", "--statistical-test", "--significance-test"),
     "--test ar": ("--ar", "--permutation", "--permutation-test", "--approximate-randomization", "--randomization"),
@@ -108,7 +111,18 @@ SAME: Mapping[str, Sequence[str]] = {
     "--null documents:icc=X": ("--icc",),
     "--null documents:size=N": ("--document-size",),
 }  # fmt: skip
-OPTIONS = {**OPTIONS, **{name: f"use {option}" for option, names in SAME.items() for name in names}}
+# What an option takes, written as an option: --bonferroni, --wilcoxon, --chrf.
+TAKEN: Mapping[str, Sequence[str]] = {
+    "-m": get_args(types.MetricName),
+    "--test": get_args(types.Test),
+    "--interval": get_args(types.Interval),
+    "--adjust": [name for name in get_args(types.Adjustment) if name not in ("auto", "none", "by")],
+}
+OPTIONS = {
+    **{f"--{name}": f"use {option} {name}" for option, names in TAKEN.items() for name in names},
+    **OPTIONS,
+    **{name: f"use {option}" for option, names in SAME.items() for name in names},
+}
 OPTIONS = {
     **OPTIONS,
     **dict.fromkeys(("--hypotheses", "--hyps", "--hypothesis", "--translations", "--outputs-of-systems"), _AFTER_REF),

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from ..errors import InputError, quoted, unknown_name
 from ..metrics.registry import OptionSpec, every_spec, metric_specs
 from ..names import IN_PYTHON, metric_key, names_in
 from ..names import is_metric as is_metric_name
+from ..options.choices import FLAG_VALUES
 from ..validate import check_name
 from .habits import name_advice
 
@@ -129,11 +130,11 @@ def parse_metric(text: str, folder: Path = Path()) -> MetricChoice:
             raise InputError(f"-m {text}: the option {written} is set twice")
         values[option] = value if equals else None
         last = option
-    parsed = {option: _parsed(name, specs[option], value) for option, value in values.items()}
-    for option, value in parsed.items():
+    found = {option: _after_name(name, specs[option], value) for option, value in values.items()}
+    for option, value in found.items():
         if specs[option].kind == "path":
-            parsed[option] = str(folder / value)
-    return MetricChoice(name, parsed)
+            found[option] = str(folder / value)
+    return MetricChoice(name, found)
 
 
 def _example(specs: dict[str, OptionSpec]) -> str:
@@ -145,46 +146,51 @@ def _example(specs: dict[str, OptionSpec]) -> str:
 
 # Kinds of options that take several values.
 SEVERAL = ("reals", "choices")
-FLAG_VALUES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
-def _parsed(metric: str, option: OptionSpec, value: str | None) -> Any:
-    """The value of an option after the name of a metric; None if nothing but the option's name was written."""
-    written = flag(option.name)[2:]
+# What a value must be, by the kind of the option; those of choices name them.
+EXPECTED = {
+    "path": "a path",
+    "language": "a language code",
+    "text": "a text",
+    "integer": "a whole number",
+    "real": "a number",
+    "reals": "numbers separated by commas",
+}
+CONVERT: Mapping[str, Callable[[str], Any]] = {
+    "integer": int,
+    "real": float,
+    "reals": lambda text: [float(number) for number in text.split(",")],
+    "choices": names_in,
+}
 
-    def fail(expected: str) -> NoReturn:
-        got = f"no value: write {written}=VALUE" if value is None else quoted(value)
-        raise InputError(f"-m {metric}: {written} must be {expected}, got {got}")
 
-    if option.kind == "flag":
-        if value is None:
-            return True
-        if value.lower() not in FLAG_VALUES:
-            raise InputError(f"-m {metric}: {written} must be yes or no, got {quoted(value)}")
-        return FLAG_VALUES[value.lower()]
-    if value is None:
-        expected = {
-            "choice": f"one of {', '.join(option.choices)}",
-            "choices": f"one or more of {', '.join(option.choices)}, separated by commas",
-            "path": "a path",
-            "language": "a language code",
-            "text": "a text",
-            "integer": "a whole number",
-            "reals": "numbers separated by commas",
-        }
-        fail(expected.get(option.kind, "a number"))
+def parsed(option: OptionSpec, value: str, shown: str, noun: str, choices: Sequence[str]) -> Any:
+    """The value of an option of a metric, which is no flag.
+
+    ``shown`` is the option as it was written, ``noun`` what a name to choose is, and ``choices`` are the known names.
+    """
     chosen = {"choice": [value], "choices": names_in(value)}.get(option.kind, [])
     for name in chosen:
-        if name not in option.choices:
-            unknown = unknown_name(f"value of {metric}:{written}", name, option.choices)
-            raise name_advice(flag(option.name), name) or unknown
-    convert: dict[str, Callable[[str], Any]] = {
-        "integer": int,
-        "real": float,
-        "reals": lambda text: [float(number) for number in text.split(",")],
-        "choices": names_in,
-    }
+        if name not in choices:
+            raise name_advice(flag(option.name), name) or unknown_name(noun, name, choices)
     try:
-        return convert.get(option.kind, str)(value)
+        return CONVERT.get(option.kind, str)(value)
     except ValueError:
-        fail({"integer": "a whole number", "real": "a number"}.get(option.kind, "numbers separated by commas"))
+        raise InputError(f"{shown} must be {EXPECTED[option.kind]}, got {quoted(value)}") from None
+
+
+def _after_name(metric: str, option: OptionSpec, value: str | None) -> Any:
+    """The value of an option after the name of a metric; None if nothing but the option's name was written."""
+    written = flag(option.name)[2:]
+    shown = f"-m {metric}: {written}"
+    if option.kind == "flag":
+        if value is not None and value.lower() not in FLAG_VALUES:
+            raise InputError(f"{shown} must be yes or no, got {quoted(value)}")
+        return value is None or FLAG_VALUES[value.lower()]
+    if value is None:
+        names = ", ".join(option.choices)
+        of_names = {"choice": f"one of {names}", "choices": f"one or more of {names}, separated by commas"}
+        expected = of_names.get(option.kind) or EXPECTED[option.kind]
+        raise InputError(f"{shown} must be {expected}, got no value: write {written}=VALUE")
+    return parsed(option, value, shown, f"value of {metric}:{written}", option.choices)

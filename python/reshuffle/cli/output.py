@@ -72,6 +72,11 @@ class Reports:
         files = [(output, fmt or by_ending.get(Path(output).suffix.lower(), default)) for output in outputs]
         return cls(tuple(files) or ((None, fmt or default),))
 
+    @classmethod
+    def taken(cls, options: dict[str, Any], known: Sequence[str], default: str = "text") -> Reports:
+        """As :meth:`chosen`, from the options of a command, of which those of output are taken out."""
+        return cls.chosen(options.pop("fmt"), options.pop("outputs"), known, default)
+
     @property
     def formats(self) -> list[str]:
         """The formats, without repetitions."""
@@ -88,8 +93,7 @@ class Reports:
 
 def chosen_output(options: dict[str, Any]) -> tuple[Reports, Layout]:
     """Take the format, the files and the layout of the report out of ``options``."""
-    fmt, outputs, table = options.pop("fmt"), options.pop("outputs"), options.pop("table")
-    reports = Reports.chosen(fmt, outputs, get_args(types.Format), "text")
+    reports, table = Reports.taken(options, get_args(types.Format)), options.pop("table")
     if table is not None:
         reports.check("--table", ["csv"], ", or add --format csv")
     full = options.pop("full", False)

@@ -283,18 +283,6 @@ class NumberList(Parsed):
         return found
 
 
-class Numbers(Parsed):
-    """Numbers separated by commas."""
-
-    name = "numbers"
-
-    def read(self, flag: str, text: str) -> list[float]:
-        try:
-            return [float(number) for number in text.split(",")]
-        except ValueError:
-            raise InputError(f"{flag} must be numbers separated by commas, got {quoted(text)}") from None
-
-
 class OfMetric(Parsed):
     """A metric and its value, which is a number unless ``number`` makes something else of the text: ``bleu=0.5``."""
 

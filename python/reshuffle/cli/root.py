@@ -31,7 +31,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "count": (".stored:count_command", "Count texts once, into a file that takes their place."),
         "show": (".commands:show_command", "Show a saved result in any format."),
         "verify": (".commands:verify_command", "Run a command again, and compare its result with a saved one."),
-        "plot": (".commands:plot_command", "Plot a saved result for a paper."),
+        "plot": (".figures:plot_command", "Plot a saved result for a paper."),
     },
     "Studies of tests": {
         "study": (".studies:study_group", "Simulate how tests behave on real outputs."),

@@ -10,8 +10,20 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from ..errors import LINE_MESSAGE, InputError, first_three, warn
-from .files import COMPRESSIONS, MAX_INPUT, STDIN, Limit, check_stdin, decoded, display_name, opened, split_lines
+from ..errors import LINE_MESSAGE, InputError, first_three
+from .files import (
+    COMPRESSIONS,
+    MAX_INPUT,
+    STDIN,
+    Limit,
+    check_stdin,
+    decoded,
+    display_name,
+    opened,
+    split_lines,
+    warn_of_mark,
+    warn_of_nul,
+)
 from .formats import format_of
 from .reading import split_name
 
@@ -120,13 +132,9 @@ class _Column:
         nul = -1 if self._has_nul else data.find(b"\0")
         if nul >= 0:
             self._has_nul = True
-            line = self.lines + data.count(b"\n", 0, nul) + 1
-            warn(f"{self.name}, line {line} contains a NUL character (U+0000): is the file UTF-8 text?")
+            warn_of_nul(self.name, self.lines + data.count(b"\n", 0, nul) + 1)
         if not self.lines and data.startswith(b"\xef\xbb\xbf"):
-            warn(
-                f"{self.name} begins with a byte order mark (U+FEFF), which is counted as part of the first word, as "
-                "in sacreBLEU: save the file without it"
-            )
+            warn_of_mark(self.name)
         text = self._decoded(data)
         self.lines += len(lines)
         return split_lines(text) if text else []

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from ..errors import InputError, quoted
+from ..errors import InputError, quoted, warn
 from ..options.files import MAX_INPUT as MAX_INPUT
 from ..validate import check_integer
 
@@ -103,6 +103,19 @@ def decoded(data: bytes, name: str) -> str:
             f"{name}, line {line}, byte {column}: 0x{data[error.start]:02x} is not valid UTF-8; "
             f"convert the file to UTF-8 first (byte {error.start + 1} of the file)"
         ) from None
+
+
+def warn_of_nul(name: str, line: int) -> None:
+    """Warn of a character that texts do not have."""
+    warn(f"{name}, line {line} contains a NUL character (U+0000): is the file UTF-8 text?")
+
+
+def warn_of_mark(name: str) -> None:
+    """Warn of a byte order mark at the beginning of a text."""
+    warn(
+        f"{name} begins with a byte order mark (U+FEFF), which is counted as part of the first word, as in sacreBLEU: "
+        "save the file without it"
+    )
 
 
 def has_lone_surrogate(text: str) -> bool:

@@ -16,7 +16,7 @@ from ..validate import LARGEST_SCORE, check_name, expected_score
 from .alignment import aligned
 from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats import INPUT_FORMATS, format_of
-from .formats.base import Column, FileFormat, Source, choose, shown_json
+from .formats.base import Column, FileFormat, Source, choose, is_number, number_in, shown_json
 from .formats.comet import KEYS, is_printed
 from .formats.named import is_named
 from .reading import split_name
@@ -42,7 +42,7 @@ OF_TREC_EVAL = re.compile(rb"[^\s\t]+ *\t[^\s\t]+\t-?[0-9.]+(?:e-?[0-9]+)?\r?(?:
 # What separates fields. Files of people's scores with these endings may have white space instead.
 SEPARATORS = {"tsv": "\t", "csv": ","}
 # How files of text and tables mark a missing score, in lower case. WMT's have None.
-MISSING_WORDS = ("", "nan", "na", "n/a", "none", "null")
+MISSING_WORDS = ("", "nan", "-nan", "na", "n/a", "none", "null")
 
 
 def read_numbers(
@@ -86,11 +86,16 @@ def read_numbers(
     """
     by_system = scores_in(*opened(path, input_format, max_input), missing=missing, several=False)
     if list(by_system) != [None]:
-        raise InputError(
-            f"{display_name(os.fspath(path))} has the scores of {len(by_system)} systems "
-            f"({listed(map(str, by_system))}), expected one system; --scores NAME accepts such a file only on its own"
-        )
+        raise not_one_system(os.fspath(path), by_system)
     return by_system[None]
+
+
+def not_one_system(file: str, systems: Collection[Any]) -> InputError:
+    """The error for a file with the scores of several systems in place of one."""
+    return InputError(
+        f"{display_name(file)} has the scores of {len(systems)} systems ({listed(map(str, systems))}), expected one "
+        "system; --scores NAME accepts such a file only on its own"
+    )
 
 
 def read_count_tables(
@@ -120,7 +125,7 @@ def read_count_tables(
         names = used(os.fspath(path), file_format.names(source))
         columns = file_format.read(source, names)
         first = first or columns[0]
-        convert = _parse if file_format.numbers is str else _to_float
+        convert = number_in if file_format.numbers is str else _to_float
         tables.append(
             {
                 name: _finite(aligned([first, column])[1], convert, False)
@@ -195,7 +200,7 @@ def scores_in(
     is_table = format_name in TABLES and name is None
 
     def numbers_of(column: Column) -> list[float]:
-        return _finite(column, _parse if file_format.numbers is str else _to_float, missing == "pairwise")
+        return _finite(column, number_in if file_format.numbers is str else _to_float, missing == "pairwise")
 
     if "system" in roles and "segment" in roles and name not in (roles["system"], roles["segment"]):
         column, segments, of_system = _long(source, file_format, roles, known, name, metric)
@@ -286,7 +291,7 @@ def _wide(
             raise InputError(f"{segments.place(row + 1)}: segment {shortened(ids[row])} occurs twice")
         if all(each.isdecimal() for each in ids):
             order = sorted(order, key=lambda row: int(ids[row]))
-    convert = _parse if file_format.numbers is str else _to_float
+    convert = number_in if file_format.numbers is str else _to_float
     found = [
         (key, _rows(column, order))
         for key, column in zip(keys, columns, strict=True)
@@ -309,10 +314,10 @@ def _finite(column: Column, convert: Callable[[Any], float], may_be_missing: boo
     for segment, number in enumerate(numbers, 1):
         if not abs(number) <= LARGEST_SCORE:
             value = column.lines[segment - 1]
-            is_missing = _is_missing(value, convert is _parse)
+            is_missing = _is_missing(value, convert is number_in)
             if is_missing and may_be_missing:
                 continue
-            shown = quoted(value) if isinstance(value, str) and convert is _parse else shown_json(value)
+            shown = quoted(value) if isinstance(value, str) and convert is number_in else shown_json(value)
             hint = "; with missing='pairwise' (--missing pairwise) it is a missing score" if is_missing else ""
             raise InputError(f"{column.place(segment)}: expected {expected_score(number)}, got {shown}{hint}")
     return numbers
@@ -352,17 +357,9 @@ def _by_system(numbers: Sequence[float], segments: Column, systems: Column) -> d
     return {system: [scores[segment] for segment in order] for system, scores in found.items()}
 
 
-def _parse(text: str) -> float:
-    """A string as a float; NaN if it is not a number."""
-    try:  # float() accepts 1_000, which no other program writes
-        return math.nan if "_" in text else float(text)
-    except ValueError:
-        return math.nan
-
-
-def _to_float(value: object) -> float:
+def _to_float(value: Any) -> float:
     """A JSON value as a float; NaN if it is not a number, infinity if it is too large."""
     try:
-        return math.nan if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
+        return float(value) if is_number(value) else math.nan
     except OverflowError:
         return math.inf

@@ -8,7 +8,7 @@ users type may stand for a class with some of its options set: ``ar-studentized`
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
 from attrs import field, frozen
 from typing_extensions import Doc
@@ -170,6 +170,8 @@ class AR(Choice):
 class WithMargin(Choice):
     """A test with a margin."""
 
+    # What the test shows: the first word of its name.
+    shows: ClassVar[str]
     margins: Annotated[
         Mapping[str, float],
         Kind("mapping of str to float"),
@@ -204,11 +206,6 @@ class WithMargin(Choice):
             )
 
     @property
-    def shows(self) -> str:
-        """What the test shows: the first word of its name."""
-        raise NotImplementedError
-
-    @property
     def settings(self) -> dict[str, Any]:
         """The test and its options as settings of a comparison."""
         name = self.shows if self.by == "bootstrap" else f"{self.shows}-{self.by}"
@@ -227,10 +224,7 @@ class Equivalence(WithMargin):
     Equivalence(margins={'bleu': 0.5}, by='studentized', scheme='auto')
     """
 
-    @property
-    def shows(self) -> str:
-        """What the test shows."""
-        return "equivalence"
+    shows: ClassVar[str] = "equivalence"
 
 
 @documented
@@ -242,10 +236,7 @@ class NonInferiority(WithMargin):
     :class:`Equivalence`.
     """
 
-    @property
-    def shows(self) -> str:
-        """What the test shows."""
-        return "non-inferiority"
+    shows: ClassVar[str] = "non-inferiority"
 
 
 @documented

@@ -16,6 +16,8 @@ from .declare import FILE, NO_KEY, OF_ALL_SETS, SIZE, Flag, Kind, Options
 from .groups import PYTHON
 
 File = Annotated[str, FILE]
+# An option that names one file.
+OneFile = Annotated[File | None, Flag(metavar="FILE")]
 DocumentFile = Annotated[File | None, Flag(("--docs",), "FILE")]
 # A file for each system: by the systems' names, or in a list, which may have folders of these files.
 OfSystems = Mapping[str, File] | tuple[File, ...]
@@ -66,8 +68,7 @@ class Outputs(Options):
     ] = field(factory=dict)
 
     qrels: Annotated[
-        File | None,
-        Flag(metavar="FILE"),
+        OneFile,
         Doc("For --scores nDCG@10 RUN RUN: relevance judgments."),
     ] = None
 
@@ -117,9 +118,7 @@ class Files(Measured):
         DocumentFile,
         Doc("Document ids (FILE#NAME, a column of REF, text, mteval): draw documents."),
     ] = None
-    strata: Annotated[
-        File | None, Flag(metavar="FILE"), Doc("Stratum ids, one per segment: draw within strata in the bootstrap.")
-    ] = None
+    strata: Annotated[OneFile, Doc("Stratum ids, one per segment: draw within strata in the bootstrap.")] = None
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -149,8 +148,7 @@ class SetFiles(Incomplete, Reading, Files, Outputs):
     """The files of a test set of a comparison."""
 
     source: Annotated[
-        File | None,
-        Flag(metavar="FILE"),
+        OneFile,
         Doc("The source text, for sari and --with-texts."),
     ] = None
 
@@ -174,7 +172,7 @@ class WatchFiles(Unstratified):
     documents: Annotated[
         DocumentFile, Doc("Document ids (FILE#NAME, a column of REF, text, mteval): documents are the units.")
     ] = None
-    source: Annotated[File | None, Flag(metavar="FILE"), Doc("The source text, for sari.")] = None
+    source: Annotated[OneFile, Doc("The source text, for sari.")] = None
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

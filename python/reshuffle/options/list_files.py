@@ -9,7 +9,7 @@ from attrs import frozen
 from typing_extensions import Doc
 
 from .declare import Flag, Options
-from .files import File, Reading, References, Words
+from .files import File, OneFile, Reading, References, Words
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -51,8 +51,7 @@ class Entries(Options):
         int | None, Flag(metavar="K"), Doc("For one file of --samples: how many lines each sentence has.")
     ] = None
     model: Annotated[
-        File | None,
-        Flag(metavar="FILE"),
+        OneFile,
         Doc(
             """Weights of features, which give each entry a model score: lines 'name value' or 'name= value ...', JSON,
             moses.ini or init.opt. By default entries have no model scores, and the first is the 1-best."""
@@ -95,8 +94,7 @@ class HeldOut(Options):
     TITLE: ClassVar[str] = "Input"
 
     init: Annotated[
-        File | None,
-        Flag(metavar="FILE"),
+        OneFile,
         Doc(
             """Initial weights, whose scores are shown as Start; mert, kbmira and xbleu search from there. Lines 'name
             value' or 'name= value ...', JSON, moses.ini, or init.opt of Moses (weights in the order of features, then
@@ -116,11 +114,9 @@ class HeldOut(Options):
         Flag(("--test-set",), "NBEST REF", greedy=("--test-set",), joined=True),
         Doc("Test lists and their references."),
     ] = None
-    sources: Annotated[
-        File | None, Flag(metavar="FILE"), Doc("The source of each sentence, for the templates phrase and words.")
-    ] = None
-    dev_sources: Annotated[File | None, Flag(metavar="FILE"), Doc("The same for --dev-set.")] = None
-    test_sources: Annotated[File | None, Flag(metavar="FILE"), Doc("The same for --test-set.")] = None
+    sources: Annotated[OneFile, Doc("The source of each sentence, for the templates phrase and words.")] = None
+    dev_sources: Annotated[OneFile, Doc("The same for --dev-set.")] = None
+    test_sources: Annotated[OneFile, Doc("The same for --test-set.")] = None
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

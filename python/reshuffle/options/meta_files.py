@@ -11,7 +11,7 @@ from typing_extensions import Doc
 
 from .. import types
 from .declare import NO_KEY, OF_ALL_SETS, Flag, Kind
-from .files import File, Measured, OfSystems, Reading, References
+from .files import File, Measured, OfSystems, OneFile, Reading, References
 from .groups import PYTHON
 
 
@@ -67,8 +67,7 @@ class MetaFiles(Reading, ScoredOutputs):
     TITLE: ClassVar[str] = "People"
 
     judgments: Annotated[
-        File | None,
-        Flag(metavar="FILE"),
+        OneFile,
         Doc("Votes between pairs of outputs. From a .rank file of WMT's metrics task, or WMT's CSV of rankings."),
     ] = None
     judgments_format: Annotated[
@@ -78,8 +77,7 @@ class MetaFiles(Reading, ScoredOutputs):
         Doc("{names}. By default by the first line."),
     ] = None
     human: Annotated[
-        File | None,
-        Flag(metavar="FILE"),
+        OneFile,
         Doc(
             """Human scores (DA, MQM ...) of segments or systems. From a table with a header (TSV, CSV), JSON lines, or
             mt-metrics-eval's *.seg.score and *.sys.score. FILE#NAME names the column or metric."""
@@ -100,8 +98,7 @@ class MetaFiles(Reading, ScoredOutputs):
         ),
     ] = field(factory=dict)
     sysmap: Annotated[
-        File | None,
-        Flag(metavar="FILE"),
+        OneFile,
         Doc(
             """The name of the output for each id of a system: id, tab, name on each line. Ids that are not in it are
             names of outputs."""

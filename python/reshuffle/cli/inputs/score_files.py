@@ -11,7 +11,7 @@ from ...data.corpus import system_names
 from ...data.file_names import few, files_by_name, same_names
 from ...data.files import display_name
 from ...data.reading import split_name
-from ...data.scores import may_be_log, opened, scores_in
+from ...data.scores import may_be_log, not_one_system, opened, scores_in
 from ...errors import InputError, listed
 
 if TYPE_CHECKING:
@@ -269,17 +269,10 @@ class ScoreFiles:
 
 def _checked(table: _InFile) -> _InFile:
     """The same file, after a check that it has the scores of one system."""
-    systems = [*table.by_system] if table.log is None else table.log.systems
+    systems = table.by_system if table.log is None else table.log.systems
     if len(systems) != 1:
-        raise _not_one(table.file if table.log is None else table.log.source, list(map(str, systems)))
+        raise not_one_system(table.file if table.log is None else table.log.source, systems)
     return table
-
-
-def _not_one(file: str, systems: Sequence[str]) -> InputError:
-    return InputError(
-        f"{display_name(file)} has the scores of {len(systems)} systems ({listed(systems)}), expected one system; "
-        "--scores NAME accepts such a file only on its own"
-    )
 
 
 def _row_of(log: ScoreTable, system: str | None) -> ScoreTable:

@@ -307,16 +307,14 @@ def _check_options_of_scores(files: SetFiles) -> None:
         check_name("--lower-is-better", name, [*files.scores, *counted])
     if files.scores:
         return
-    if files.qrels is not None:
-        raise InputError(
-            f"--qrels {files.qrels} needs --scores: name a measure and runs, as in --scores nDCG@10 RUN RUN"
-        )
-    if files.missing != "error":
-        raise InputError(f"--missing {files.missing} needs --scores: other metrics have no missing scores")
-    if files.unmatched != "error":
-        raise InputError(f"--unmatched {files.unmatched} needs --scores: texts are matched by position")
-    if files.by_position:
-        raise InputError("--by-position needs --scores: texts are always matched by position")
+    for is_given, option, why in (
+        (files.qrels is not None, f"--qrels {files.qrels}", "name a measure and runs, as in --scores nDCG@10 RUN RUN"),
+        (files.missing != "error", f"--missing {files.missing}", "other metrics have no missing scores"),
+        (files.unmatched != "error", f"--unmatched {files.unmatched}", "texts are matched by position"),
+        (files.by_position, "--by-position", "texts are always matched by position"),
+    ):
+        if is_given:
+            raise InputError(f"{option} needs --scores: {why}")
 
 
 def _check_without_texts(files: SetFiles, chosen: Sequence[MetricChoice]) -> None:

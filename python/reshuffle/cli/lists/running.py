@@ -17,13 +17,13 @@ from ...options.declare import call
 from ...options.list_files import ListFiles
 from ...options.tuning import Mbr, Oracle
 from ...results.studies import StudyResult
-from ...tune import LinearModel, NBest, mbr, oracle, read_samples, read_weights
+from ...tune import LinearModel, NBest, mbr, oracle, read_samples
 from ..declared import given_values, made
 from ..inputs.metrics import metric_flags, metrics_of
 from ..metric_options import MetricChoice
 from ..output import chosen_output, destination, stream_destination
 from ..progress import progress_bar
-from ..tune.files import prepared_folder, read_lists, read_references
+from ..tune.files import named_weights, prepared_folder, read_lists, read_references
 
 
 def run_oracle(options: dict[str, Any]) -> None:
@@ -142,9 +142,7 @@ class _Files(ListFiles):
             return lists.totals
         if self.model is None:
             return None
-        sparse = () if lists.sparse is None else lists.sparse.names
-        found = read_weights(self.model, lists.names, sparse, max_input=self.max_input)
-        named = dict(zip([*lists.names, *sparse], map(float, [*found.dense, *found.sparse]), strict=True))
+        named = named_weights(self.model, lists, self.max_input)
         if not any(named.values()):
             raise InputError(
                 f"{display_name(self.model)}: all weights are 0: expected weights that prefer some entries"

@@ -8,7 +8,7 @@ from pathlib import Path
 from ...data.files import display_name
 from ...data.reading import read_columns
 from ...errors import InputError
-from ...tune import NBest, Tuned, read_nbest, write_weights
+from ...tune import NBest, Tuned, read_nbest, read_weights, write_weights
 
 
 def read_lists(paths: Sequence[str], first_id: int, max_input: int) -> NBest:
@@ -37,6 +37,13 @@ def lines_of(path: str | None, n: int, input_format: str | None, max_input: int)
     if len(column.lines) != n:
         raise InputError(f"{column.name} has {len(column.lines):,} sources for lists of {n:,} sentences")
     return ["" if line is None else line for line in column.lines]
+
+
+def named_weights(path: str, lists: NBest, max_input: int) -> dict[str, float]:
+    """The weights in a file, by the names of the lists' features."""
+    sparse = () if lists.sparse is None else lists.sparse.names
+    found = read_weights(path, lists.names, sparse, max_input=max_input)
+    return dict(zip([*lists.names, *sparse], map(float, [*found.dense, *found.sparse]), strict=True))
 
 
 def prepared_folder(path: str) -> Path:

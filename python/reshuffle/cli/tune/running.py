@@ -29,7 +29,7 @@ from ..metric_options import MetricChoice
 from ..output import chosen_output, destination
 from ..process import cleanup
 from ..progress import progress_bar
-from .files import lines_of, prepared_folder, read_lists, read_references, save
+from .files import lines_of, named_weights, prepared_folder, read_lists, read_references, save
 from .options import SOURCES
 
 # The default size of simulated lists.
@@ -157,11 +157,10 @@ class _Files(TuneFiles):
             return None
         if lists is None:
             return read_named_weights(self.init, max_input=self.max_input)
-        sparse = () if lists.sparse is None else lists.sparse.names
-        found = read_weights(self.init, lists.names, sparse, max_input=self.max_input)
         if not self.nbest:  # of the large lists, whose features have another order than those of the decoder
-            return dict(zip([*lists.names, *sparse], map(float, [*found.dense, *found.sparse]), strict=True))
-        return found
+            return named_weights(self.init, lists, self.max_input)
+        sparse = () if lists.sparse is None else lists.sparse.names
+        return read_weights(self.init, lists.names, sparse, max_input=self.max_input)
 
     def _decoder(self, large: NBest | None, n: int) -> Decoder | None:
         if large is not None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import quoted
-from ..formats.base import Source, shown_json
+from ..formats.base import Source, is_number, shown_json
 from .base import Cells, ScoreOptions, cells_of, codes
 
 
@@ -29,7 +29,7 @@ def number_of(value: Any) -> float | None:
     if value is None:
         return math.nan
     try:
-        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.inf
+        number = float(value) if is_number(value) else math.inf
     except OverflowError:
         number = math.inf
     return None if math.isinf(number) else number

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...documented import documented
 from ...errors import InputError, listed, quoted, unknown_name
 from ...validate import LARGEST_SCORE, expected_score
-from ..formats.base import Source
+from ..formats.base import Source, number_in
 from ..formats.table import Rows
 from ..scores import MISSING_WORDS
 
@@ -127,6 +127,11 @@ class ScoreFormat:
     """What ``names`` and ``read`` get instead of the file, so that a file is parsed once."""
 
 
+def has_keys(*keys: str) -> Callable[[str, str], bool]:
+    """Recognises JSON lines whose first object has these keys."""
+    return lambda file, line: line.lstrip().startswith("{") and all(f'"{key}"' in line for key in keys)
+
+
 def beginning(source: Source) -> str:
     """The first line of a file, or more if the line has only a bracket; of a ZIP file only what it begins with."""
     if source.data.startswith(b"PK\x03\x04"):
@@ -174,11 +179,10 @@ def numbers(rows: Rows, name: str, column: Sequence[str]) -> NDArray[np.float64]
 
 
 def _number(rows: Rows, row: int, name: str, field: str) -> float:
-    is_missing = field.strip().lower() in MISSING_WORDS
-    try:
-        return np.nan if is_missing else float(field.replace("_", "?"))
-    except ValueError:
+    number = number_in(field)
+    if np.isnan(number) and field.strip().lower() not in MISSING_WORDS:
         rows.fail(row, f"expected a number as {name}, got {quoted(field)}")
+    return number
 
 
 def check_segments(

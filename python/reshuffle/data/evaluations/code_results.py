@@ -13,7 +13,7 @@ from ...errors import InputError, quoted
 from ...validate import check_integer
 from ..formats.base import Source, shown_json
 from ._samples import Sample, joined_cells
-from .base import Cells, ScoreFormat, ScoreOptions
+from .base import Cells, ScoreFormat, ScoreOptions, has_keys
 from .lm_eval_samples import objects
 
 PASS_AT = "pass@"
@@ -148,8 +148,7 @@ def _from_evalplus(source: Source) -> Problems:
 
 
 def _is_human_eval(file: str, line: str) -> bool:
-    keys = ('"passed"', '"completion"') if '"passed"' in line else ('"n"', '"c"')
-    return line.lstrip().startswith("{") and '"task_id"' in line and all(key in line for key in keys)
+    return any(has(file, line) for has in (has_keys("task_id", "passed", "completion"), has_keys("task_id", "n", "c")))
 
 
 HUMAN_EVAL = ScoreFormat(

@@ -13,7 +13,7 @@ import numpy as np
 from ...errors import quoted
 from ..files import split_lines, uncompressed
 from ..formats import comet
-from ..formats.base import Source, shown_json
+from ..formats.base import Source, is_number, shown_json
 from ..formats.table import Rows
 from ..scores import MISSING_WORDS
 from ._samples import number_of
@@ -26,7 +26,7 @@ UNNAMED = "system"
 def names(source: Source, options: ScoreOptions) -> tuple[list[str], bool]:
     """See :class:`ScoreFormat`: the keys of the numbers in the first segment, that of COMET first."""
     first, _ = comet.first_segment(source)
-    found = [key for key in first if _is_number(first[key])]
+    found = [key for key in first if is_number(first[key])]
     score = comet.score_key(source, list(first), first)
     return [score, *(key for key in found if key != score)], True
 
@@ -47,10 +47,6 @@ def read(source: Source, metric: str, options: ScoreOptions) -> Cells:
     segment = np.tile(np.arange(counts[0]), len(ids))
     numbers_of = np.array(values, dtype=np.float64)
     return Cells(metric, ids, system, segment, numbers_of, records.lines, 1, in_order=True)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _printed_names(source: Source, options: ScoreOptions) -> tuple[list[str], bool]:

@@ -10,7 +10,7 @@ from ...errors import listed, quoted
 from ..files import split_lines
 from ..formats.base import Source, shown_json
 from ._samples import Sample, Samples, names, read
-from .base import ScoreFormat, ScoreOptions
+from .base import ScoreFormat, ScoreOptions, has_keys
 
 # Keys of a sample that are no metrics. Releases before 0.4.6 do not list the metrics.
 OTHERS = frozenset(
@@ -107,8 +107,6 @@ def _id(source: Source, sample: dict[str, Any], line: int) -> str:
     return f"{number} {digest[:HASH]}" if isinstance(digest, str) else str(number)
 
 
-def _recognises(file: str, line: str) -> bool:
-    return line.lstrip().startswith("{") and all(key in line for key in ('"doc_id"', '"filtered_resps"'))
-
-
-FORMAT = ScoreFormat("a sample of lm-evaluation-harness on each line", _recognises, _names, read, _samples)
+FORMAT = ScoreFormat(
+    "a sample of lm-evaluation-harness on each line", has_keys("doc_id", "filtered_resps"), _names, read, _samples
+)

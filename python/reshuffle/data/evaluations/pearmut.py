@@ -8,7 +8,7 @@ from typing import Any
 from ...errors import quoted
 from ..formats.base import Source, shown_json
 from ._samples import Sample, Samples, names, read
-from .base import ScoreFormat, ScoreOptions
+from .base import ScoreFormat, ScoreOptions, has_keys
 from .lm_eval_samples import objects
 
 # What Pearmut writes as the annotation when an annotator starts again.
@@ -66,9 +66,6 @@ def _scores(annotation: dict[str, Any]) -> dict[str, Any]:
     return ({} if score is None else {SCORE: score}) | (sliders if isinstance(sliders, dict) else {})
 
 
-def _recognises(file: str, line: str) -> bool:
-    keys = ('"annotation"', '"user_id"')
-    return line.lstrip().startswith("{") and all(key in line for key in keys)
-
-
-FORMAT = ScoreFormat("an annotation of Pearmut on each line", _recognises, names, read, _annotations)
+FORMAT = ScoreFormat(
+    "an annotation of Pearmut on each line", has_keys("annotation", "user_id"), names, read, _annotations
+)

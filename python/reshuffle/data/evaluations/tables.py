@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 from typing import Any
 
 import numpy as np
 
 from ...errors import InputError, listed, quoted, unknown_name, warn
 from ..files import split_lines
-from ..formats.base import Source, shown_json
+from ..formats.base import Source, is_number, number_in, shown_json
 from ..formats.table import Rows, read_rows
 from ..scores import MISSING_WORDS, ROLES, TEXTS, roles_of
 from .base import Cells, Integers, ScoreFormat, ScoreOptions, cells_of, codes, integers, numbers, only
@@ -51,7 +52,7 @@ def _is_numeric(rows: Rows, name: str, options: ScoreOptions) -> bool:
         list(map(float, rows[name]))
         return True
     filled = [(at, field) for at, field in enumerate(rows[name]) if field.strip().lower() not in MISSING_WORDS]
-    wrong = [(at, field) for at, field in filled if not _is_number(field)]
+    wrong = [(at, field) for at, field in filled if math.isnan(number_in(field))]
     if wrong and options.metric is None and 2 * len(wrong) < len(filled):
         at, field = wrong[0]
         warn(
@@ -59,14 +60,6 @@ def _is_numeric(rows: Rows, name: str, options: ScoreOptions) -> bool:
             "is left out: missing scores are empty fields, NA, NaN, None or null"
         )
     return not wrong
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
 
 
 def _roles(rows: Rows, options: ScoreOptions) -> dict[str, str]:
@@ -163,7 +156,7 @@ def _object(source: Source, line: str, number: int) -> dict[str, Any]:
 def _field(source: Source, number: int, name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
-    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+    if value is None or is_number(value):
         return str(value)
     return source.fail(f"expected a string or a number as {quoted(name)}, got {shown_json(value)}", number)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...validate import LARGEST_SCORE
 from ..files import split_lines
-from ..formats.base import Source
+from ..formats.base import Source, number_in
 from ._samples import Sample, Samples, names, read
 from .base import ScoreFormat
 
@@ -38,11 +38,8 @@ def _samples(source: Source) -> Samples:
 
 
 def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if abs(number) <= LARGEST_SCORE and "_" not in text else None
+    number = number_in(text)
+    return number if abs(number) <= LARGEST_SCORE else None
 
 
 FORMAT = ScoreFormat(

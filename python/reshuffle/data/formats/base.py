@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, NoReturn, TypeAlias
 
 from ...documented import documented
-from ...errors import LINE_MESSAGE, InputError, listed, shortened, unknown_name, warn
-from ..files import MAX_INPUT, decoded, display_name, read_bytes
+from ...errors import LINE_MESSAGE, InputError, listed, quoted, shortened, unknown_name
+from ..files import MAX_INPUT, decoded, display_name, read_bytes, warn_of_nul
 
 
 @documented
@@ -74,8 +76,7 @@ class Source:
         nul = self.data.find(b"\0")
         # Not UTF-16, which XML allows, nor ZIP.
         if nul >= 0 and not self.data.startswith((b"\xff\xfe", b"\xfe\xff", b"PK\x03\x04")):
-            line = self.data.count(b"\n", 0, nul) + 1
-            warn(f"{self.name}, line {line} contains a NUL character (U+0000): is the file UTF-8 text?")
+            warn_of_nul(self.name, self.data.count(b"\n", 0, nul) + 1)
 
     @property
     def name(self) -> str:
@@ -113,6 +114,23 @@ def shown_json(value: object) -> str:
     return kinds[type(value)] + shortened(shown)
 
 
+def is_number(value: object) -> bool:
+    """Whether a JSON value is a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def number_in(text: str) -> float:
+    """A text as a float; NaN if it is not a number.
+
+    >>> number_in(" 1e3"), number_in("1_000"), number_in("")
+    (1000.0, nan, nan)
+    """
+    try:  # float() accepts 1_000, which no other program writes
+        return math.nan if "_" in text else float(text)
+    except ValueError:
+        return math.nan
+
+
 def choose(source: Source, kind: str, name: str | None, known: Sequence[str]) -> str:
     """``name`` if it is known, or the only known name if ``name`` is None; otherwise :class:`InputError`."""
     if name is None:
@@ -124,6 +142,20 @@ def choose(source: Source, kind: str, name: str | None, known: Sequence[str]) ->
     if name not in known:
         raise InputError(f"{source.name}: {unknown_name(kind, display_name(name), known)}")
     return name
+
+
+def columns_of(
+    source: Source, names: Names, header: Sequence[str], rows: Iterable[Sequence[str]], lines: Sequence[int]
+) -> list[Column]:
+    """Some columns of a table with rows, each of which has as many fields as the header."""
+    chosen = [choose(source, "column", name, header) for name in names]
+    for name in chosen:
+        if header.count(name) > 1:
+            source.fail(f"{header.count(name)} columns in the header are called {quoted(name)}: expected one")
+    # itemgetter returns a tuple only for two or more items, so pick one more and drop it.
+    pick = itemgetter(0, *map(header.index, chosen))
+    columns = list(zip(*map(pick, rows), strict=True))[1:]
+    return [Column(source.label(name), list(fields), lines) for name, fields in zip(names, columns, strict=True)]
 
 
 @documented

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from ...errors import listed, quoted, unknown_name
 from ..files import split_lines
 from ._json_parts import parts
-from .base import Column, FileFormat, Names, Source, choose, shown_json
+from .base import Column, FileFormat, Names, Source, choose, is_number, shown_json
 
 # What the keys of scores are called by comet-score, MetricX and others, the first that a file has.
 KEYS = ("COMET", "prediction", "predicted_score", "score", "bleurt")
@@ -106,7 +106,7 @@ def score_key(source: Source, keys: Sequence[str], segment: dict[str, Any]) -> s
     known = next((key for key in KEYS if key in keys), None)
     if known is not None:
         return known
-    numeric = [key for key in keys if isinstance(segment[key], int | float) and not isinstance(segment[key], bool)]
+    numeric = [key for key in keys if is_number(segment[key])]
     return choose(source, "key", None, numeric or list(keys))
 
 

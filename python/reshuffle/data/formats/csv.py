@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import csv
 import math
-from operator import itemgetter
 
 from ...errors import quoted
 from ..files import split_lines
-from .base import Column, FileFormat, Names, Source, choose
+from .base import Column, FileFormat, Names, Source, columns_of, number_in
 
 
 def read(source: Source, names: Names) -> list[Column]:
@@ -17,14 +16,7 @@ def read(source: Source, names: Names) -> list[Column]:
     header = rows.pop(0)
     if not rows:
         source.fail(f"expected a row for each segment after the header {quoted(','.join(header))}, got none")
-    chosen = [choose(source, "column", name, header) for name in names]
-    for name in chosen:
-        if header.count(name) > 1:
-            source.fail(f"{header.count(name)} columns in the header are called {quoted(name)}: expected one")
-    # itemgetter returns a tuple only for two or more items, so pick one more and drop it.
-    pick = itemgetter(0, *map(header.index, chosen))
-    columns = list(zip(*map(pick, rows), strict=True))[1:]
-    return [Column(source.label(name), list(fields), numbers) for name, fields in zip(names, columns, strict=True)]
+    return columns_of(source, names, header, rows, numbers)
 
 
 def names_of(source: Source) -> list[str]:
@@ -41,7 +33,7 @@ def _rows(source: Source) -> tuple[list[list[str]], list[int]]:
         numbers.append(number)
     rows[0] = [name.strip() for name in rows[0]]
     n = len(rows[0])
-    if n == 1 and _is_number(rows[0][0]):
+    if n == 1 and math.isfinite(number_in(rows[0][0])):
         source.fail(f"expected a header with the name of the column, got {quoted(rows[0][0])}", 1)
     for row, number in zip(rows, numbers, strict=True):
         if len(row) != n:
@@ -61,13 +53,6 @@ def _records(source: Source) -> zip[tuple[list[str], int]]:
     except csv.Error as error:
         source.fail(f"the quotes in the table cannot be read: {error}", ends[-1] + 1)
     return zip(rows, (end + 1 for end in ends), strict=False)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
 
 
 FORMAT = FileFormat(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ...errors import quoted, unknown_name
 from ._json_parts import parts
-from .base import Column, FileFormat, Names, Source, choose, shown_json
+from .base import Column, FileFormat, Names, Source, choose, is_number, shown_json
 
 
 class Recording(NamedTuple):
@@ -41,7 +41,7 @@ def recordings(source: Source) -> list[Recording]:
 def names_of(source: Source) -> list[str]:
     """The counts that the first recording has."""
     counts = recordings(source)[0].counts
-    return [key for key, value in counts.items() if isinstance(value, int | float) and not isinstance(value, bool)]
+    return [key for key, value in counts.items() if is_number(value)]
 
 
 def read(source: Source, names: Names) -> list[Column]:

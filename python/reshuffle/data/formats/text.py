@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...errors import warn
-from ..files import decoded, display_name, split_lines
+from ..files import decoded, display_name, split_lines, warn_of_mark
 from .base import Column, FileFormat, Names, Source
 
 
@@ -14,10 +13,7 @@ def read(source: Source, names: Names) -> list[Column]:
             source.fail(f"plain text has no named columns, got #{display_name(name)}: leave it out")
     text = decoded(source.data, source.name)
     if text.startswith("\ufeff"):
-        warn(
-            f"{source.name} begins with a byte order mark (U+FEFF), which is counted as part of the first word, as in "
-            "sacreBLEU: save the file without it"
-        )
+        warn_of_mark(source.name)
     lines = split_lines(text)
     return [Column(source.name, lines, range(1, len(lines) + 1)) for _ in names]
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 from ...errors import quoted
 from ..files import split_lines
-from .base import Column, FileFormat, Names, Source, choose
+from .base import Column, FileFormat, Names, Source, columns_of
 
 
 def read(source: Source, names: Names) -> list[Column]:
@@ -19,18 +17,7 @@ def read(source: Source, names: Names) -> list[Column]:
         if row.count("\t") != len(header) - 1:
             fields = f"{len(header)} field{'s' * (len(header) != 1)} as in the header"
             source.fail(f"expected {fields}, got {row.count(chr(9)) + 1}", number)
-
-    chosen = [choose(source, "column", name, header) for name in names]
-    for name in chosen:
-        if header.count(name) > 1:
-            source.fail(f"{header.count(name)} columns in the header are called {quoted(name)}: expected one")
-    # itemgetter returns a tuple only for two or more items, so pick one more and drop it.
-    pick = itemgetter(0, *map(header.index, chosen))
-    columns = list(zip(*(pick(row.split("\t")) for row in rows), strict=True))[1:]
-    return [
-        Column(source.label(name), list(fields), range(2, len(rows) + 2))
-        for name, fields in zip(names, columns, strict=True)
-    ]
+    return columns_of(source, names, header, (row.split("\t") for row in rows), range(2, len(rows) + 2))
 
 
 def names_of(source: Source) -> list[str]:

@@ -121,8 +121,8 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield f"MDD: minimum detectable difference, which the t test at {level} shows with 80% power."
     if plan["difference"] is not None:
         yield (
-            f"for {number(plan['difference'])}: the labels that show a difference of this size with 80% power, if as large "
-            f"a share of the {units} has labels."
+            f"for {number(plan['difference'])}: the labels that show a difference of this size with 80% power, if as "
+            f"large a share of the {units} has labels."
         )
     if any(row.adjusted_pvalue is not None for row in study.tables["differences"]):
         yield "p is adjusted for all pairs by Holm's method."

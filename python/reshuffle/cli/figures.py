@@ -1,0 +1,77 @@
+"""``reshuffle plot``: its arguments and help."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import click
+
+from .. import types
+from ..options.figures import Figure
+from .declared import declared_options, given_values
+from .options import all_of
+from .params import Name, option
+
+EXAMPLES = """\b
+Examples:
+  reshuffle compare ref.txt *.out --all-pairs -o result.json
+  reshuffle plot result.json ranking -o ranking.pdf
+  reshuffle plot result.json forest --baseline online-B --metric chrF2 -o forest.svg
+  reshuffle plot result.json null --pair online-A online-B -o null.png
+  reshuffle study type1 ref.txt a.txt b.txt -o type1.json
+  reshuffle plot type1.json rates -o rates.pdf"""
+# Names that several studies share are there once.
+FIGURES = tuple(dict.fromkeys((*get_args(types.PlotKind), *get_args(types.StudyPlotKind))))
+
+
+@click.command("plot", epilog=EXAMPLES)
+@click.argument("result", metavar="RESULT")
+@click.argument("kind", metavar="KIND", type=Name("figure", FIGURES))
+@option("-o", "--output", metavar="FILE", required=True, help="Write the figure to FILE.pdf, .svg or .png.")
+@all_of(declared_options(Figure))
+def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
+    """Plot a saved result for a paper.
+
+    RESULT is a report in JSON or HTML (reshuffle compare … -o result.json, study, runs, meta or tune). KIND is one of:
+
+    \b
+      ranking    scores with intervals and ranks; bars join systems that do not differ significantly
+      forest     differences from one system, with intervals and p-values
+      matrix     p-values of all pairs
+      null       null distribution of one pair, with the observed difference
+      densities  bootstrap distributions of the scores
+
+    Figures of studies:
+
+    \b
+      rates        type1: rejection rates divided by their levels, with intervals
+      qq           type1: distribution of p against that of an exact test
+      families     multiplicity: family-wise error rates of adjustments, with intervals
+      power        power: by the true difference, with intervals
+      sizes        power: by the size of the test set, with intervals
+      detectable   plan: minimum detectable difference by the size of the test set
+      sensitivity  sensitivity: power under each metric
+      bands        validate: right conclusions by confidence
+      gaps         validate: right conclusions by the difference on the whole test set
+      curves       samples: separated pairs by test set size and number of references
+      differences  samples: differences from the baseline on each sample
+      scores       samples: scores on each sample, with intervals
+      gains        agreement: 1 - p against the gain of the better system
+      agreement    agreement: share of pairs on which tests and metrics agree
+      exchange     exchange: type-I error by the standard deviation between runs, with intervals
+      runs         runs: the score of each run, with s_sel and s_test
+      histogram    runs: distribution of the runs' scores
+      observed     runs: differences that experiments with other numbers of runs would observe
+      forest       meta: agreement of each metric with people, with intervals
+      matrix       meta: p-values of all pairs of metrics
+      scatter      meta: scores of systems by a metric and by people
+      grid         meta tune-smoothing: Kendall's tau by the value of a parameter
+      replications tune: the test score of each run by its development score
+      course       tune: scores by epoch, start or step
+
+    Needs matplotlib: pip install 'reshuffle[plots]'. Figures are readable in black and white, and PDF files
+    embed their fonts.
+    """
+    from .plotting import plot
+
+    plot(result, kind, output, Figure(**given_values(Figure, options)))
