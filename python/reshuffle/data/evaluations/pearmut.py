@@ -43,11 +43,11 @@ def read(file: Annotations, metric: str, options: ScoreOptions) -> Cells:
     last: dict[tuple[Any, str, str], Record] = {}
     for user, segment, system, annotation, line in file.found:
         value = annotation.get(SCORE) if metric == SCORE else _sliders(annotation).get(metric)
-        last[user, segment, system] = Record(system, segment, _number(file.source, metric, value, line), line)
+        last[user, segment, system] = Record(system, segment, number(file.source, metric, value, line), line)
     return joined_cells(metric, list(last.values()))
 
 
-def _annotations(source: Source) -> Annotations:
+def annotations(source: Source) -> Annotations:
     entries = objects(source, unique=True)
     resets = {str(entry.get("user_id")): line for line, entry in entries if entry.get("annotation") == RESET}
     found = []
@@ -87,7 +87,7 @@ def _sliders(annotation: dict[str, Any]) -> dict[str, Any]:
     return sliders if isinstance(sliders, dict) else {}
 
 
-def _number(source: Source, key: str, value: Any, line: int) -> float:
+def number(source: Source, key: str, value: Any, line: int) -> float:
     if value is None:
         return math.nan
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
@@ -101,4 +101,4 @@ def _recognises(file: str, line: str) -> bool:
     return line.lstrip().startswith("{") and all(key in line for key in keys)
 
 
-FORMAT = ScoreFormat("an annotation of Pearmut on each line", _recognises, names, read, _annotations)
+FORMAT = ScoreFormat("an annotation of Pearmut on each line", _recognises, names, read, annotations)
