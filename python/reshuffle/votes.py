@@ -6,13 +6,11 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .comparing import compared, scored
 from .data.votes import UNITS, VoteTable, read_votes
 from .errors import InputError, listed, warn
 from .inference.intervals import symmetric_ends
-from .metrics.base import Scores
 from .options.declare import called_with
 from .options.votes import VotesOptions
 from .progress import reported
@@ -94,7 +92,7 @@ def _unit(table: VoteTable, chosen: str | None) -> str:
 
 def _rated(table: VoteTable, unit: str, options: VotesOptions, resampling: Resampling) -> Comparison:
     used = table.without_ties() if options.ties == "drop" else table
-    if not len(used):
+    if used.n_ties == len(used):
         raise InputError("all votes are ties: nothing tells the systems apart")
     if options.position and not table.has_order:
         raise InputError("position: the votes do not say which system was shown first; leave it out")
@@ -120,7 +118,7 @@ def _rated(table: VoteTable, unit: str, options: VotesOptions, resampling: Resam
         n_votes=len(used),
         n_ties=table.n_ties,
         ties=options.ties,
-        nu=float(np.exp(fit.log_nu)) if options.ties == "model" else None,
+        nu=float(np.exp(fit.log_nu)) if table.n_ties and options.ties == "model" else None,
         scale=options.scale,
         prior=options.prior,
         separated=int(separated.sum()),

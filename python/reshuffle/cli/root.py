@@ -36,7 +36,10 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "study": (".studies:study_group", "Simulate how tests behave on real outputs."),
         "plan": (".studies.commands:plan_command", "Plan a test set: what it can detect, and how large it must be."),
     },
-    "People's judgments": {"meta": (".meta:meta_group", "Do metrics agree with people?")},
+    "People's judgments": {
+        "votes": (".votes:votes_command", "Rate systems by votes on pairs of them, with ties."),
+        "meta": (".meta:meta_group", "Do metrics agree with people?"),
+    },
     "K-best lists": {
         "tune": (".tune:tune_group", "Tune weights of features on k-best lists."),
         "rerank": (".tune:rerank_command", "Choose the best entry of each k-best list."),

@@ -19,7 +19,7 @@ from .evaluations.base import JudgmentFormat, codes, first_line
 from .evaluations.lm_eval_samples import objects
 from .files import MAX_INPUT
 from .formats.base import Source, shown_json
-from .formats.table import Rows, read_rows
+from .formats.table import read_rows
 
 Integers = NDArray[np.int64]
 
@@ -114,17 +114,15 @@ class VoteTable:
 
     @property
     def default_units(self) -> str | None:
-        """What is drawn as a whole if nobody says otherwise; None if votes have nothing in common."""
-        known = [name for name in UNITS if name in self.units]
-        return next((name for name in known if 1 < self.units[name].max() + 1 < len(self)), None)
+        """What is drawn as a whole if nobody says otherwise: judges, or else what several votes have in common."""
+        numbers = {name: int(self.units[name].max()) + 1 for name in UNITS if name in self.units}
+        return next((name for name, n in numbers.items() if n > 1 and (name == "judge" or n < len(self))), None)
 
     def without_ties(self) -> VoteTable:
         """The votes that are not ties."""
         kept = self.outcome != TIE
         units = {name: codes_of(ids[kept]) for name, ids in self.units.items()}
-        return VoteTable(
-            self.systems, self.first[kept], self.second[kept], self.outcome[kept], units, self.has_order
-        )
+        return VoteTable(self.systems, self.first[kept], self.second[kept], self.outcome[kept], units, self.has_order)
 
 
 def codes_of(ids: Integers) -> Integers:

@@ -74,9 +74,9 @@ class Rating(Options):
             finite where the votes alone do not, and draw them together."""
         ),
     ] = 0.0
-    position: Annotated[
-        bool, Doc("Fit and test the advantage of the system that was shown first, or on the left.")
-    ] = False
+    position: Annotated[bool, Doc("Fit and test the advantage of the system that was shown first, or on the left.")] = (
+        False
+    )
     scale: Annotated[
         types.RatingScale | str,
         Kind(noun="scale of ratings"),
@@ -84,8 +84,21 @@ class Rating(Options):
     ] = "log"
 
 
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Drawn(Options):
+    """The draws, and what is decided by them."""
+
+    TITLE: ClassVar[str] = "Resampling"
+    confidence_level: ConfidenceLevel = None
+    alpha: Alpha = None
+    n_resamples: Annotated[Resamples, Doc("Bootstrap draws of the units.")] = 10_000
+    seed: Seed = field(default=DEFAULT_SEED, converter=chosen_seed)
+    threads: Threads = None
+    progress: Progress = None
+
+
 @frozen(slots=False, eq=False, repr=False)
-class VotesOptions(Rating, ReadVotes):
+class VotesOptions(Drawn, Rating, ReadVotes):
     """:func:`reshuffle.votes`."""
 
     votes: Annotated[
@@ -93,13 +106,7 @@ class VotesOptions(Rating, ReadVotes):
         PYTHON,
         Kind("path, sequence of paths, or VoteTable"),
         Doc(
-            """Files of votes, which :doc:`/for/votes` describes, or votes made by
+            """Files of votes, which docs/for/votes.md describes, or votes made by
             :meth:`reshuffle.VoteTable.from_columns`."""
         ),
     ]
-    confidence_level: ConfidenceLevel = field(default=None, kw_only=True)
-    alpha: Alpha = field(default=None, kw_only=True)
-    n_resamples: Annotated[Resamples, Doc("Bootstrap draws of the units.")] = field(default=10_000, kw_only=True)
-    seed: Seed = field(default=DEFAULT_SEED, kw_only=True, converter=chosen_seed)
-    threads: Threads = field(default=None, kw_only=True)
-    progress: Progress = field(default=None, kw_only=True)

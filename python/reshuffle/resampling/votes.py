@@ -56,7 +56,7 @@ class RatingMetric(Metric):
 
 
 class Fit(NamedTuple):
-    """Strengths, (…, k), which sum to 0; ln ν, −∞ without ties; and the advantage of the first. All on the log scale."""
+    """Logarithms of strengths, (…, k), with sum 0; ln ν, −∞ without ties; and the advantage of the first."""
 
     strengths: Scores
     log_nu: Scores
@@ -217,7 +217,7 @@ class Cells:
         x = fit.strengths[first] - fit.strengths[second] + fit.advantage
         weights = np.exp(np.stack([x / 2, np.full_like(x, fit.log_nu), -x / 2], axis=1))
         expected = weights / weights.sum(axis=1, keepdims=True)
-        counts = self.totals.reshape(-1, OUTCOMES)
+        counts = (self.totals - self.wins_for_all(self.prior)).reshape(-1, OUTCOMES)
         points = np.array([1.0, 0.5, 0.0])
         n = counts.sum(axis=1)
         won, hoped = counts @ points, expected @ points
