@@ -1178,8 +1178,8 @@ def votes_drawn(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The fits of draws, (n, systems + 2), and which of them had no finite fit without the votes of ``rescue``.
 
-    Unit u has ``counts[i]`` votes in the cell ``cells[i]``, for i from ``starts[u]`` to ``starts[u + 1]`` − 1. All draws
-    have the votes ``added``, too, and ``start`` is the fit of all votes.
+    Unit u has ``counts[i]`` votes in the cell ``cells[i]``, for i from ``starts[u]`` to ``starts[u + 1]`` − 1. Each
+    draw also has the votes ``added``. ``start`` is the fit of all votes.
     """
 
 def subset_sum_distribution(steps: NDArray[np.uint64], *, progress: Progress | None = None) -> NDArray[np.float64]:

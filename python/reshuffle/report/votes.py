@@ -39,11 +39,9 @@ def vote_conclusions(fit: VoteFit) -> Iterator[str]:
     """What was found beside the ratings."""
     if fit.first is not None:
         interval, decimals = fit.first.confidence_interval, 0 if fit.scale == "elo" else 3
-        ends = f"{interval.low:+.{decimals}f} to {interval.high:+.{decimals}f}"
-        yield (
-            f"The first place raises a rating by {fit.first.advantage:.{decimals}f} ({ci(interval.confidence_level)} {ends}, "
-            f"p = {pvalue_cell(fit.first.pvalue)})."
-        )
+        ends = f"{ci(interval.confidence_level)} {interval.low:+.{decimals}f} to {interval.high:+.{decimals}f}"
+        p = pvalue_cell(fit.first.pvalue)
+        yield f"The first place raises a rating by {fit.first.advantage:.{decimals}f} ({ends}, p = {p})."
     worst = fit.residual
     yield (
         f"Largest residual of {counted(worst.n_pairs, 'pair')}: {worst.system} won {worst.observed:.1%} of "
