@@ -38,6 +38,7 @@ from .cases.speech import speech
 from .cases.study import study
 from .cases.summaries import summaries
 from .cases.tune import linesearch, tuned
+from .cases.votes import rated
 from .race import Race, Skipped, run
 from .report import READING, plain_table, record, rows
 
@@ -66,6 +67,7 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "numpy": vectorised,
     "command": whole_command,
     "gate": gates,
+    "votes": rated,
     "dropin": dropin,
     "dropin-command": dropin_command,
     "harness": harness,

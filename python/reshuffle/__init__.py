@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .data.saved import read_html, read_json
     from .data.score_tables import ScoreTable, read_scores
     from .data.scored_texts import ScoredTexts, read_scored_texts
+    from .data.votes import VoteTable
     from .errors import InputError, InputWarning, WorkerError
     from .flips import flips
     from .gate import gate
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
     from .runs import compare_runs
     from .seeds import DerivedSeed, derive_seed
     from .sets import TestSet, compare_sets
+    from .votes import votes
     from .watch import watch
 
 __version__ = "0.1.0"  # the same as in Cargo.toml; a test compares them
@@ -138,6 +140,7 @@ __all__ = [
     "UsedMetric",
     "UsedStopping",
     "UsedTest",
+    "VoteTable",
     "WorkerError",
     "__version__",
     "approximate_randomization",
@@ -171,6 +174,7 @@ __all__ = [
     "segment_scores",
     "standard_error",
     "tokenize",
+    "votes",
     "watch",
 ]
 
@@ -186,6 +190,7 @@ _NAMES = {
     "data.joined_scores": ("JoinedScores", "join_scores"),
     "data.score_tables": ("ScoreTable", "read_scores"),
     "data.scored_texts": ("ScoredTexts", "read_scored_texts"),
+    "data.votes": ("VoteTable",),
     "errors": ("InputError", "InputWarning", "WorkerError"),
     "flips": ("flips",),
     "gate": ("gate",),
@@ -236,6 +241,7 @@ _NAMES = {
     "seeds": ("DerivedSeed", "derive_seed"),
     "sets": ("TestSet", "compare_sets"),
     "human": ("human",),
+    "votes": ("votes",),
     "watch": ("watch",),
 }
 _MODULES = (

@@ -87,6 +87,9 @@ __all__ = [
     "tune_templates",
     "tune_xbleu",
     "tune_xbleu_objective",
+    "votes_drawn",
+    "votes_fit",
+    "votes_groups",
 ]
 
 GENERATOR: Final[str]
@@ -1142,6 +1145,41 @@ def betting_wealth(
 
     Values and means are in [−1, 1]; looks are numbers of values, increasing from 1. Takes a division and some ten
     multiplications for each value and mean. See :mod:`reshuffle.inference.sequential`.
+    """
+
+def votes_fit(
+    systems: int, pairs: NDArray[np.uint32], cells: NDArray[np.float64], position: bool
+) -> NDArray[np.float64] | None:
+    """Strengths, the logarithm of the parameter of ties, and the advantage of the first: (systems + 2,).
+
+    ``cells`` has the votes for the first, the ties and the votes for the second of each pair, (3P,). None if no fit is
+    finite. See :mod:`reshuffle.resampling.votes`.
+    """
+
+def votes_groups(systems: int, pairs: NDArray[np.uint32], cells: NDArray[np.float64]) -> list[int]:
+    """The smallest system of each system's group: a way of wins and ties leads from each to each of its group."""
+
+def votes_drawn(
+    systems: int,
+    pairs: NDArray[np.uint32],
+    position: bool,
+    starts: NDArray[np.uint64],
+    cells: NDArray[np.uint32],
+    counts: NDArray[np.uint32],
+    start: NDArray[np.float64],
+    added: NDArray[np.float64],
+    rescue: NDArray[np.float64],
+    *,
+    n: int,
+    seed: int,
+    first: int = 0,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The fits of draws, (n, systems + 2), and which of them had no finite fit without the votes of ``rescue``.
+
+    Unit u has ``counts[i]`` votes in the cell ``cells[i]``, for i from ``starts[u]`` to ``starts[u + 1]`` − 1. Each
+    draw also has the votes ``added``. ``start`` is the fit of all votes.
     """
 
 def subset_sum_distribution(steps: NDArray[np.uint64], *, progress: Progress | None = None) -> NDArray[np.float64]:

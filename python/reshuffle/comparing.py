@@ -34,6 +34,7 @@ from .resampling.averaged import AveragedData, averaged_samples
 from .resampling.counting import Data
 from .resampling.influence import influences
 from .resampling.units import Documents, Strata
+from .resampling.votes import VoteData
 from .results import (
     Brevity,
     ComparedTexts,
@@ -135,7 +136,7 @@ class Resampled(NamedTuple):
     ``by_segment`` has a sample for each metric, whose units are segments even if whole documents are resampled.
     """
 
-    data: Data | AveragedData
+    data: Data | AveragedData | VoteData
     names: tuple[str, ...]
     by_segment: Sequence[Sample]
     documents: Documents | None
@@ -214,8 +215,8 @@ class Resampled(NamedTuple):
         return found
 
     def influences(self, pairs: Pairs) -> Sequence[Influence | None]:
-        """On how many units each difference rests, metric by metric, pair by pair; None for averages."""
-        if isinstance(self.data, AveragedData):
+        """On how many units each difference rests, metric by metric, pair by pair; None for averages and ratings."""
+        if not isinstance(self.data, Data):
             return [None] * (len(self.by_segment) * len(pairs))
         return [found for sample in self.replicates.samples for found in influences(sample, pairs)]
 

@@ -52,6 +52,7 @@ __all__ = [
     "OracleTable",
     "PlotKind",
     "PowerModel",
+    "RatingScale",
     "RepeatedScores",
     "Repeats",
     "RunAdjustment",
@@ -90,6 +91,8 @@ __all__ = [
     "UnknownSystems",
     "Unmatched",
     "Variances",
+    "VoteTies",
+    "VoteUnit",
 ]
 
 MetricName: TypeAlias = Literal[
@@ -241,6 +244,9 @@ FlipFormat: TypeAlias = Literal["text", "markdown", "latex", "typst", "json", "c
 GateFormat: TypeAlias = Literal["text", "markdown", "latex", "typst", "html", "json", "csv", "junit"]
 """As :data:`Format`, and :data:`reshuffle.report.OF_GATES`."""
 
+VoteUnit: TypeAlias = Literal["judge", "ranking", "prompt", "vote"]
+VoteTies: TypeAlias = Literal["model", "half", "drop"]
+RatingScale: TypeAlias = Literal["log", "elo"]
 GateRule: TypeAlias = Literal["non-inferior", "superior", "no-regression"]
 """:data:`reshuffle.inference.gate.RULES`."""
 

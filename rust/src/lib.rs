@@ -52,5 +52,6 @@ pub mod stream;
 pub mod study;
 pub mod text;
 pub mod tune;
+pub mod votes;
 
 pub use error::{Error, Result};

@@ -340,8 +340,8 @@ def show_command(result: str, **options: Any) -> None:
     """Show a saved result in any format.
 
     RESULT is a file in JSON or HTML that reshuffle compare, score, flips, gate, watch, human, votes, runs, study, plan,
-    meta, tune, oracle or mbr wrote; - is standard input. Nothing is computed again. HTML does not show the command that computed
-    the result.
+    meta, tune, oracle or mbr wrote; - is standard input. Nothing is computed again. HTML does not show the command that
+    computed the result.
     """
     from .showing import show
 

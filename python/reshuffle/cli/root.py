@@ -39,6 +39,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "People's judgments": {
         "human": (".commands:human_command", "Compare systems by labels of some segments and a metric of all."),
+        "votes": (".votes:votes_command", "Rate systems by votes on pairs of them, with ties."),
         "meta": (".meta:meta_group", "Do metrics agree with people?"),
     },
     "K-best lists": {

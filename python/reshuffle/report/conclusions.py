@@ -10,6 +10,7 @@ from .layout import Layout
 from .margins import WITHOUT_NAME, has_margin, margin_statement
 from .notes import Values, counted, joined, number
 from .systems import has_ranks, is_significant
+from .votes import vote_conclusions
 
 # More systems are counted instead of named.
 MAX_NAMED = 4
@@ -17,9 +18,14 @@ NONE_BETTER = "no system is better than another"
 
 
 def conclusions(comparison: Comparison, layout: Layout) -> Iterator[str]:
-    """The sentences below the table of systems. Scores without tests have no such sentences."""
-    if not comparison.comparisons:
-        return
+    """The sentences below the table of systems: of the tests, if there are any, and of votes."""
+    if comparison.comparisons:
+        yield from _of_tests(comparison, layout)
+    if comparison.votes is not None:
+        yield from vote_conclusions(comparison.votes)
+
+
+def _of_tests(comparison: Comparison, layout: Layout) -> Iterator[str]:
     statements = {
         metric.name: statement(comparison, metric) + doubts(comparison, metric) for metric in comparison.metrics
     }

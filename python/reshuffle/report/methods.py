@@ -20,6 +20,7 @@ from .margins import claim, has_margin, within_all
 from .notes import counted, joined, number, strata
 from .sources import bibtex_entry, cited, entries_of
 from .systems import has_ranks
+from .votes import size_of
 
 PHIPSON_SMYTH = "doi:10.2202/1544-6115.1585"
 HEMERIK_GOEMAN = "doi:10.1007/s11749-017-0571-1"
@@ -146,9 +147,7 @@ def _systems(comparison: Comparison, cite: Cite) -> str:
 
 
 def _size(comparison: Comparison) -> str:
-    size = counted(comparison.n_segments, "segment")
-    if comparison.unit != "segment":
-        size += f" in {counted(comparison.n_units, comparison.unit)}"
+    size = size_of(comparison)
     if comparison.n_references:
         size += f" with {counted(comparison.n_references, 'reference')} each"
     return size

@@ -11,6 +11,7 @@ from ..results import Caveat, Comparison, SignificanceResult, UsedInterval, Used
 from .layout import Layout
 from .margins import claim, has_margin, within_all
 from .parts import notes_on_parts
+from .votes import vote_notes
 from .wording import ci, counted, joined, number, option, spelled, strata
 
 __all__ = ["CAVEATS", "EXACT", "RANK", "Values", "ci", "counted", "joined", "notes", "number", "strata", "worded"]
@@ -37,6 +38,8 @@ def notes(comparison: Comparison, layout: Layout, of_several_sets: bool = False)
             yield f"{metric.name}: computed from the texts by {metric.evaluations:,} calls of its function."
         if comparison.lacks_scores(metric.name):
             yield _missing(comparison, metric.name)
+    if comparison.votes is not None:
+        yield from (spelled(sentence, layout.command is not None) for sentence in vote_notes(comparison.votes))
     if comparison.baseline is None and comparison.rankings:
         yield from _ranks(comparison, layout)
     if comparison.test is not None and comparison.alpha is not None:
@@ -480,8 +483,10 @@ def _auto_limit(values: Values) -> str:
 
 
 def _small_sample(values: Values) -> str:
+    instead = values.get("instead", "ar")
+    use = f" (use {instead})" if instead else ""
     wrong = [
-        *([f"bootstrap tests reject too often (use {values.get('instead', 'ar')})"] if values["test"] else []),
+        *([f"bootstrap tests reject too often{use}"] if values["test"] else []),
         *(["intervals from draws are too narrow"] if values["interval"] else []),
     ]
     where = f"{_of_pairs(values)} {_have(values)} as few as " if "pairs" in values else ""

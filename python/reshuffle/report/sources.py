@@ -210,6 +210,16 @@ ENTRIES: Mapping[str, Entry] = {
         "Hartigan", 1969, "hartigan-1969-subsample", "Hartigan, J. A.",
         "Using Subsample Values as Typical Values", _JASA, "64(328):1303--1317",
     ),
+    "doi:10.1080/01621459.1970.10481082": _article(
+        "Davidson", 1970, "davidson-1970-extending", "Davidson, Roger R.",
+        "On Extending the {B}radley--{T}erry Model to Accommodate Ties in Paired Comparison Experiments", _JASA,
+        "65(329):317--328",
+    ),
+    "doi:10.2307/2334029": _article(
+        "Bradley and Terry", 1952, "bradley-terry-1952-rank", "Bradley, Ralph Allan and Terry, Milton E.",
+        "Rank Analysis of Incomplete Block Designs: {I}. {T}he Method of Paired Comparisons", "Biometrika",
+        "39(3/4):324--345",
+    ),
     "doi:10.2307/2532163": _article(
         "Hall and Wilson", 1991, "hall-wilson-1991-two", "Hall, Peter and Wilson, Susan R.",
         "Two Guidelines for Bootstrap Hypothesis Testing", "Biometrics", "47(2):757--762",

@@ -9,7 +9,8 @@ from ..results import Comparison, PairedDifference, RankedSystem, SystemScore, U
 from .cells import Table, decimals_of, interval_cells, pvalue_cell, random_replicates, rank_cell
 from .layout import Layout
 from .margins import claim, has_margin, within
-from .notes import EXACT, ci, counted, joined, strata
+from .notes import EXACT, ci, counted, joined
+from .votes import size_of
 
 
 def sorted_systems(comparison: Comparison) -> list[str]:
@@ -183,13 +184,9 @@ def _title(comparison: Comparison, metrics: Sequence[UsedMetric]) -> str:
         title = _with_direction(metrics[0])
     else:
         title = joined(m.name + ("" if m.higher_is_better else " (lower is better)") for m in metrics)
-    segments = counted(comparison.n_segments, "segment")
-    if comparison.unit != "segment":
-        segments += f" in {counted(comparison.n_units, comparison.unit)}"
+    segments = size_of(comparison, stratified=not comparison.averaged_over)
     if comparison.averaged_over:
         title += f", average over {counted(len(comparison.averaged_over), 'test set')}"
-    elif comparison.n_strata is not None:
-        segments += f" in {strata(comparison.n_strata)}"
     references = f"{counted(comparison.n_references, 'reference')}, " if comparison.n_references else ""
     systems = counted(len(comparison.systems), "system")
     margins = margin_in_title(comparison, *metrics) if comparison.baseline is not None else ""

@@ -29,6 +29,7 @@ from .sets import SetComparison
 from .significance import SignificanceResult, UsedStopping
 from .texts import ComparedTexts
 from .verdicts import Verdict, sought_by, verdict
+from .votes import FirstAdvantage, LargestResidual, VoteFit
 
 __all__ = [
     "Brevity",
@@ -40,12 +41,14 @@ __all__ = [
     "DetectableDifference",
     "DocumentScore",
     "Exchangeability",
+    "FirstAdvantage",
     "FlippedSegment",
     "Flips",
     "Gate",
     "GateTask",
     "Histogram",
     "Influence",
+    "LargestResidual",
     "LostSegment",
     "NullHistogram",
     "PairedDifference",
@@ -61,6 +64,7 @@ __all__ = [
     "UsedStopping",
     "UsedTest",
     "Verdict",
+    "VoteFit",
     "clopper_pearson",
     "may_lie_across",
     "robbins",

@@ -18,6 +18,7 @@ from .reported import Compared, Worded, reports
 from .significance import SignificanceResult
 from .texts import ComparedTexts
 from .verdicts import Verdict, verdict
+from .votes import VoteFit
 
 if TYPE_CHECKING:
     from ..report import Plots
@@ -325,7 +326,9 @@ class Comparison(Compared):
     """Segments per system, and references per segment (the maximum if it varies)."""
     n_references: int
     unit: str
-    """The resampling unit: ``segment`` or ``document``, or ``unit`` for an average over test sets with both."""
+    """The resampling unit: ``segment`` or ``document``, or ``unit`` for an average over test sets with both; for
+    ratings ``judge``, ``ranking``, ``prompt`` or ``vote``.
+    """
     n_units: int
     """The number of resampling units."""
     signature: str
@@ -375,6 +378,10 @@ class Comparison(Compared):
     document_scores: tuple[DocumentScore, ...] = ()
     """The scores on every document, metric by metric, document by document, for metrics of speech recognition with at
     most 100 documents, which are speakers; otherwise empty.
+    """
+    votes: VoteFit | None = None
+    """The votes and their model, for ratings (:func:`reshuffle.votes`); otherwise None. ``n_segments`` is then the
+    number of units.
     """
 
     @property

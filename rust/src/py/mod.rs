@@ -28,6 +28,7 @@ mod tune_l1;
 mod tune_mert;
 mod tune_online;
 mod tune_oracle;
+mod votes;
 
 /// The module.
 #[pyo3::pymodule(gil_used = false)]
@@ -79,6 +80,8 @@ mod _core {
     use super::tune_online::{tune_mira, tune_pro, tune_xbleu, tune_xbleu_objective};
     #[pymodule_export]
     use super::tune_oracle::tune_oracle;
+    #[pymodule_export]
+    use super::votes::{votes_drawn, votes_fit, votes_groups};
 
     #[pymodule_export]
     const GENERATOR: &str = crate::stream::GENERATOR;

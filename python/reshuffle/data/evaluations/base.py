@@ -55,6 +55,8 @@ class JudgmentFormat:
     """Takes the file, the language pair or task (None for the only one) and the number of the first segment (None for
     the format's own), and returns the votes.
     """
+    judge: str | None = None
+    """The column of the people, if each row is a ranking by one of them."""
 
 
 class ScoreOptions(NamedTuple):

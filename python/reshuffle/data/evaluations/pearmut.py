@@ -18,8 +18,8 @@ NOT_PART = ("welcome_", "random_", "goodbye_")
 SCORE = "score"
 
 
-def _annotations(source: Source) -> Samples:
-    """The last annotation of an item by each person counts; several people have a mean."""
+def annotated(source: Source) -> dict[tuple[str, str, str], Sample]:
+    """The last annotation of each item and system by each person, by person, item and system."""
     entries = objects(source, unique=True)
     resets = {str(entry.get("user_id")): line for line, entry in entries if entry.get("annotation") == RESET}
     last: dict[tuple[str, str, str], Sample] = {}
@@ -42,7 +42,12 @@ def _annotations(source: Source) -> Samples:
                     last[user, segment, system] = Sample(system, segment, _scores(each), line)
     if not last:
         source.fail("expected annotated items, got none")
-    samples = Samples(source, list(last.values()))
+    return last
+
+
+def _samples(source: Source) -> Samples:
+    """The annotations; several people have a mean."""
+    samples = Samples(source, list(annotated(source).values()))
     known, _ = names(samples, ScoreOptions())
     if not known:
         source.fail("expected annotations with a 'score', got none")
@@ -66,6 +71,4 @@ def _scores(annotation: dict[str, Any]) -> dict[str, Any]:
     return ({} if score is None else {SCORE: score}) | (sliders if isinstance(sliders, dict) else {})
 
 
-FORMAT = ScoreFormat(
-    "an annotation of Pearmut on each line", has_keys("annotation", "user_id"), names, read, _annotations
-)
+FORMAT = ScoreFormat("an annotation of Pearmut on each line", has_keys("annotation", "user_id"), names, read, _samples)

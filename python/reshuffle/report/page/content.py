@@ -21,6 +21,7 @@ from ..notes import ci, counted, joined, notes, number
 from ..sets import headed, notes_of_sets, set_tables, with_choice
 from ..speakers import document_tables
 from ..tables import pair_tables, system_tables
+from ..votes import size_of
 
 # Tables and sentences about an earlier result.
 Since: TypeAlias = tuple[Sequence[Table], Sequence[str]]
@@ -115,8 +116,7 @@ def _title(comparison: Comparison) -> str:
 
 def sizes(comparison: Comparison) -> Iterator[tuple[str, str]]:
     """What the test set is, as terms and values."""
-    units = "" if comparison.unit == "segment" else f" in {counted(comparison.n_units, comparison.unit)}"
-    yield "Test set", f"{counted(comparison.n_segments, 'segment')}{units}"
+    yield "Test set" if comparison.votes is None else "Votes", size_of(comparison)
     if comparison.n_references:
         yield "References", f"{comparison.n_references}"
 

@@ -1,0 +1,68 @@
+"""``reshuffle votes``: ratings of systems from votes."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import click
+from attrs import evolve
+
+from .. import types
+from ..options.declare import call, options_of
+from ..options.display import ComparisonDisplay
+from ..options.votes import VotesOptions
+from .command import Command
+from .declared import declared_options, given_values, made
+from .options import all_of, output_options
+
+EXAMPLES = (
+    "reshuffle votes battles.jsonl",
+    "reshuffle votes battles.jsonl --scale elo --position -o ratings.html",
+    "reshuffle votes wmt12.RNK_results.csv --language-pair cs-en --units ranking",
+    "reshuffle votes votes.csv --columns first=left,second=right,winner=better,judge=person --pairs",
+)
+ARGUMENTS = (
+    (
+        "FILE",
+        "Votes: JSON lines or a table with the systems, the winner and the judge of each vote (model_a, model_b, "
+        "winner, judge); rankings of WMT (CSV, .rank); annotations of Pearmut. Several files are read as one.",
+    ),
+)
+# --columns has the columns of the votes here.
+DISPLAYED = [name for name in options_of(ComparisonDisplay) if name != "columns"]
+
+
+@click.command(
+    "votes",
+    cls=Command,
+    examples=EXAMPLES,
+    arguments=ARGUMENTS,
+    common=("columns", "units", "ties", "prior", "position", "scale", "n_resamples", "seed", "pairs", "outputs", "fmt"),
+)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@all_of(
+    declared_options(VotesOptions),
+    declared_options(ComparisonDisplay, DISPLAYED),
+    output_options(get_args(types.Format), "text"),
+)
+def votes_command(files: tuple[str, ...], fmt: str | None, outputs: tuple[str, ...], **options: Any) -> None:
+    """Rate systems by votes on pairs of them, with ties.
+
+    Ratings are those of Davidson's model, or of Bradley and Terry's without ties. Intervals, ranks and tests of all
+    pairs are from draws of whole judges, rankings or prompts.
+    """
+    from ..data.votes import read_votes
+    from ..votes import votes
+    from .layout import ChosenLayout
+    from .output import Reports, destination
+    from .progress import progress_bar
+
+    reports = Reports.chosen(fmt, outputs, get_args(types.Format), "text")
+    chosen = made(VotesOptions, {"votes": files, **given_values(VotesOptions, options)})
+    layout = ChosenLayout.chosen(ComparisonDisplay(**given_values(ComparisonDisplay, options)), reports)
+    with destination(reports, [*files, *layout.files], layout.layout, layout.tables, layout.paper) as write:
+        table = read_votes(files, columns=chosen.columns, language_pair=chosen.language_pair)
+        layout.check(table.systems, all_pairs=True)
+        with progress_bar() as progress:
+            chosen = evolve(chosen, votes=table, columns={}, language_pair=None, progress=progress)
+            write(call(votes, chosen))

@@ -1,0 +1,278 @@
+"""Votes on pairs of systems, with ties, and how they are read from files."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..documented import documented
+from ..errors import InputError, listed, quoted, unknown_name
+from .evaluations import JUDGMENT_FORMATS, pearmut
+from .evaluations._samples import Samples
+from .evaluations.base import JudgmentFormat, codes, first_line
+from .evaluations.lm_eval_samples import objects
+from .files import MAX_INPUT
+from .formats.base import Source, shown_json
+from .formats.table import read_rows
+
+Integers = NDArray[np.int64]
+
+# Outcomes of a vote.
+FIRST, TIE, SECOND = range(3)
+WINNERS: Mapping[str, int] = {
+    **dict.fromkeys(("model_a", "system_a", "a", "x", "first", "left", "1"), FIRST),
+    **dict.fromkeys(("model_b", "system_b", "b", "y", "second", "right", "2"), SECOND),
+    **dict.fromkeys(("tie", "tie (bothbad)", "bothbad", "both_bad", "both bad", "draw", "equal", "same", "0"), TIE),
+}
+# Headers and keys, in lower case, by the role of the column.
+ROLES: Mapping[str, tuple[str, ...]] = {
+    "first": ("model_a", "system_a", "player_a", "system1", "left", "first", "a"),
+    "second": ("model_b", "system_b", "player_b", "system2", "right", "second", "b"),
+    "winner": ("winner", "outcome", "vote", "preference"),
+    "judge": ("judge", "user", "user_id", "judge_hash", "annotator", "annotator_id", "rater", "judgeid", "person"),
+    "ranking": ("ranking", "ranking_id"),
+    "prompt": ("prompt_id", "segment", "segment_id", "item", "item_id", "question_id", "prompt"),
+}
+# What may be drawn as a whole, the most careful choice first.
+UNITS = ("judge", "ranking", "prompt")
+VOTE = "vote"
+
+
+@documented
+@dataclass(frozen=True, eq=False)
+class VoteTable:
+    """Votes on pairs of systems: which of two is better, or neither."""
+
+    systems: tuple[str, ...]
+    first: Integers
+    """Shape (J,). The systems of each vote, as indices into ``systems``."""
+    second: Integers
+    outcome: Integers
+    """Shape (J,). 0 if the first is better, 1 for a tie, 2 if the second is better."""
+    units: Mapping[str, Integers] = field(default_factory=dict)
+    """By ``judge``, ``ranking`` or ``prompt``: which one each vote belongs to, as numbers from 0."""
+    has_order: bool = False
+    """Whether the first was shown first, or on the left."""
+
+    @classmethod
+    def from_columns(
+        cls,
+        first: Iterable[object],
+        second: Iterable[object],
+        winner: Iterable[object],
+        **units: Iterable[object],
+    ) -> VoteTable:
+        """From a value for each vote.
+
+        Parameters
+        ----------
+        first, second : sequence of J str
+            The two systems, in the order in which they were shown.
+        winner : sequence of J str
+            ``model_a`` or ``a``, ``model_b`` or ``b``, ``tie``; or the name of the better system.
+        judge, ranking, prompt : sequence of J, optional
+            What the vote belongs to.
+
+        Raises
+        ------
+        InputError
+            For a vote on a system and itself, and an unknown winner.
+
+        Examples
+        --------
+        >>> votes = VoteTable.from_columns(["x", "x"], ["y", "z"], ["model_b", "tie"], judge=["ann", "bob"])
+        >>> votes.systems, votes.outcome, votes.units["judge"]
+        (('x', 'y', 'z'), array([2, 1]), array([0, 1]))
+        """
+        columns = {"first": first, "second": second, "winner": winner, **units}
+        texts = {name: [str(each) for each in column] for name, column in columns.items()}
+        for name in units:
+            if name not in UNITS:
+                raise unknown_name("unit of votes", name, UNITS)
+        if len({len(column) for column in texts.values()}) != 1 or not texts["first"]:
+            sizes = listed(f"{name}: {len(column):,}" for name, column in texts.items())
+            raise InputError(f"expected a value for each vote in all columns, got {sizes}")
+        for at, vote in enumerate(zip(texts["first"], texts["second"], texts["winner"], strict=True), 1):
+            problem = _problem(*vote)
+            if problem:
+                raise InputError(f"vote {at:,}: {problem}")
+        return _table(texts, has_order=True)
+
+    def __len__(self) -> int:
+        return len(self.outcome)
+
+    @property
+    def n_ties(self) -> int:
+        """The number of ties."""
+        return int((self.outcome == TIE).sum())
+
+    @property
+    def default_units(self) -> str | None:
+        """What is drawn as a whole if nobody says otherwise: judges, or else what several votes have in common."""
+        numbers = {name: int(self.units[name].max()) + 1 for name in UNITS if name in self.units}
+        return next((name for name, n in numbers.items() if n > 1 and (name == "judge" or n < len(self))), None)
+
+    def without_ties(self) -> VoteTable:
+        """The votes that are not ties."""
+        kept = self.outcome != TIE
+        units = {name: codes_of(ids[kept]) for name, ids in self.units.items()}
+        return VoteTable(self.systems, self.first[kept], self.second[kept], self.outcome[kept], units, self.has_order)
+
+
+def codes_of(ids: Integers) -> Integers:
+    """Numbers from 0 for the distinct ones of some numbers."""
+    return np.asarray(np.unique(ids, return_inverse=True)[1], dtype=np.int64).reshape(-1)
+
+
+# The columns of votes, as texts: a list for each role.
+Texts: TypeAlias = Mapping[str, Sequence[str]]
+
+
+def read_votes(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    columns: Mapping[str, str] | None = None,
+    language_pair: str | None = None,
+    max_input: int = MAX_INPUT,
+) -> VoteTable:
+    """The votes in one file or several; :class:`InputError`, with file and line, for what cannot be read."""
+    files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if not files:
+        raise InputError("expected a file of votes, got none")
+    found, ordered = [], []
+    for number, path in enumerate(files):
+        source = Source.read(os.fspath(path), "a vote on each line", max_input)
+        texts, has_order = _read(source, dict(columns or {}), language_pair)
+        rankings = {"ranking": [f"{number} {each}" for each in texts["ranking"]]} if "ranking" in texts else {}
+        found.append({**texts, **rankings})
+        ordered.append(has_order)
+    common = [role for role in ROLES if all(role in texts for texts in found)]
+    return _table({role: [each for texts in found for each in texts[role]] for role in common}, all(ordered))
+
+
+def _read(source: Source, columns: Mapping[str, str], language_pair: str | None) -> tuple[Texts, bool]:
+    """The votes of a file, and whether it says which system was shown first."""
+    line = first_line(source)
+    judgments = [each for each in JUDGMENT_FORMATS.values() if each.recognises(line)]
+    if judgments and not columns:
+        return _of_judgments(source, judgments[0], language_pair), False
+    if language_pair is not None:
+        source.fail("there are no language pairs to choose from: leave out language_pair (--language-pair)")
+    if not line.lstrip().startswith("{"):
+        rows = read_rows(source)
+        roles = _roles(source, rows.header, columns)
+        texts = {role: [field.strip() for field in rows[name]] for role, name in roles.items()}
+        return _checked(source, texts, rows.lines), True
+    entries = objects(source)
+    if "annotation" in entries[0][1] and not columns:
+        return _of_pearmut(source), False
+    return _checked(source, _of_objects(source, entries, columns), [line for line, _ in entries]), True
+
+
+def _of_judgments(source: Source, file_format: JudgmentFormat, language_pair: str | None) -> Texts:
+    """Votes in a format of ``reshuffle meta``."""
+    votes = file_format.read(source, language_pair, None)
+    better, worse = ([votes.ids[i] for i in column.tolist()] for column in (votes.better, votes.worse))
+    one, other = ([votes.ids[i] for i in column.tolist()] for column in votes.tied[:, 1:].T)
+    texts = {
+        "first": better + one,
+        "second": worse + other,
+        "winner": ["model_a"] * len(better) + ["tie"] * len(one),
+        "prompt": list(map(str, [*votes.segment.tolist(), *votes.tied[:, 0].tolist()])),
+    }
+    if file_format.judge is None:
+        return texts
+    rows = read_rows(source, may_be_short=True)
+    judges = dict(zip(rows.lines, rows[file_format.judge], strict=True))
+    lines = [*votes.lines.tolist(), *votes.tied_lines.tolist()]
+    return {**texts, "judge": [judges[line] for line in lines], "ranking": list(map(str, lines))}
+
+
+def _of_pearmut(source: Source) -> Texts:
+    """Scores of several systems side by side: two scores by one person on one item are a vote."""
+    scores: dict[tuple[str, str], dict[str, float]] = {}
+    for (user, segment, system), sample in pearmut.annotated(source).items():
+        value = Samples(source, ()).value(sample, pearmut.SCORE)
+        if not math.isnan(value):
+            scores.setdefault((user, segment), {})[system] = value
+    votes = [
+        (one, other, "model_a" if own[one] > own[other] else "model_b" if own[one] < own[other] else "tie", *ids)
+        for ids, own in scores.items()
+        for one, other in combinations(own, 2)
+    ]
+    if not votes:
+        source.fail("expected scores of two systems by one person on one item, got none, so there are no votes")
+    first, second, winner, judge, prompt = map(list, zip(*votes, strict=True))
+    ranking = [f"{user} {segment}" for user, segment in zip(judge, prompt, strict=True)]
+    return {"first": first, "second": second, "winner": winner, "judge": judge, "ranking": ranking, "prompt": prompt}
+
+
+def _roles(source: Source, names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
+    """The header or key for each role."""
+    for role, name in columns.items():
+        if role not in ROLES:
+            raise InputError(f"columns: {unknown_name('role', role, ROLES)}")
+        if name not in names:
+            raise InputError(f"{source.name}: {unknown_name('column', name, names)}")
+    lower = {name.lower(): name for name in reversed(names)}
+    found = {role: next((lower[name] for name in known if name in lower), None) for role, known in ROLES.items()}
+    roles = {role: name for role, name in found.items() if name is not None} | dict(columns)
+    missing = next((role for role in ("first", "second", "winner") if role not in roles), None)
+    if missing is not None:
+        source.fail(
+            f"expected columns such as model_a, model_b and winner, got {listed(names)}: name the columns with "
+            f"columns={{{missing!r}: …}} (--columns {missing}=…)",
+            1,
+        )
+    return roles
+
+
+def _of_objects(source: Source, entries: Sequence[tuple[int, dict[str, Any]]], columns: Mapping[str, str]) -> Texts:
+    roles = _roles(source, list(entries[0][1]), columns)
+    texts: dict[str, list[str]] = {role: [] for role in roles}
+    for line, entry in entries:
+        for role, key in roles.items():
+            if key not in entry:
+                source.fail(f"expected the key {quoted(key)}, got {listed(entry)}", line)
+            value = entry[key]
+            if isinstance(value, bool) or not isinstance(value, str | int):
+                source.fail(f"expected a string or a whole number as {quoted(key)}, got {shown_json(value)}", line)
+            texts[role].append(str(value).strip())
+    return texts
+
+
+def _checked(source: Source, texts: Texts, lines: Sequence[int]) -> Texts:
+    for line, *vote in zip(lines, texts["first"], texts["second"], texts["winner"], strict=True):
+        problem = _problem(*vote)
+        if problem:
+            source.fail(problem, line)
+    return texts
+
+
+def _problem(first: str, second: str, winner: str) -> str | None:
+    """What is wrong with a vote; None if nothing is."""
+    if not first or not second:
+        return "expected the names of two systems, got an empty one"
+    if first == second:
+        return f"{quoted(first)} is compared with itself"
+    if winner not in (first, second) and winner.lower() not in WINNERS:
+        return f"expected model_a, model_b, tie or the name of a system as the winner, got {quoted(winner)}"
+    return None
+
+
+def _table(texts: Texts, has_order: bool) -> VoteTable:
+    """From votes that have been checked."""
+    outcome = [
+        FIRST if winner == first else SECOND if winner == second else WINNERS[winner.lower()]
+        for first, second, winner in zip(texts["first"], texts["second"], texts["winner"], strict=True)
+    ]
+    names, (first, second) = codes([texts["first"], texts["second"]])
+    units = {name: codes([texts[name]])[1][0] for name in UNITS if name in texts}
+    return VoteTable(tuple(names), first, second, np.array(outcome, dtype=np.int64), units, has_order)

@@ -1,0 +1,336 @@
+"""Ratings from votes: cells of pairs and outcomes, their fit, and the fits of draws.
+
+The counts of a resampling unit are its votes in each cell: pair of systems and outcome. The formula is the fit of the
+model of Davidson (1970) to their sums. Both are in the core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core, signature
+from ..data.votes import FIRST, SECOND, TIE, Integers, VoteTable
+from ..errors import InputError, listed
+from ..lazy import lazy
+from ..metrics.base import Metric, Scores
+from ..results import Exchangeability
+from ..settings import Resampling
+from .samples import Batch, Pairs
+from .uncounted import Uncounted
+from .units import Variances
+
+OUTCOMES = 3
+# Half a win each way on each pair that was compared: what a draw without finite ratings gets.
+RESCUE = 0.5
+
+
+@dataclass(frozen=True)
+class RatingMetric(Metric):
+    """Ratings: logarithms of strengths, or a multiple of them."""
+
+    options: tuple[tuple[str, str], ...]
+    factor: float = 1.0
+    model_source: str = "doi:10.1080/01621459.1970.10481082"
+
+    name: ClassVar[str] = "rating"
+    decimals: ClassVar[None] = None
+    is_sum: ClassVar[bool] = False
+
+    @property
+    def source(self) -> str:
+        """See :attr:`Metric.source`."""
+        return self.model_source
+
+    def score(self, totals: object) -> NoReturn:
+        """Raises :class:`InputError`: a rating is not a function of the votes on one system."""
+        raise InputError("ratings are fitted to the votes on all systems together")
+
+    def signature(self, n_references: str | None = None) -> str:
+        """The model, and the options that change a rating."""
+        return signature.for_metric(self.name, self.options)
+
+
+class Fit(NamedTuple):
+    """Logarithms of strengths, (…, k), with sum 0; ln ν, −∞ without ties; and the advantage of the first."""
+
+    strengths: Scores
+    log_nu: Scores
+    advantage: Scores
+
+    @classmethod
+    def of(cls, values: Scores) -> Fit:
+        """From the values of the core: (…, k + 2)."""
+        return cls(values[..., :-2], values[..., -2], values[..., -1])
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The votes by pair and outcome. Cell 3p + o has the votes on pair p with outcome o."""
+
+    votes: VoteTable
+    ties: str
+    """``half``: each tie is half a win for both; else ties are what they are."""
+    position: bool
+    """Whether the first of a pair may have an advantage. Then (a, b) and (b, a) are different pairs."""
+    prior: float = 0.0
+    """Wins that are added for each system on each pair that was compared."""
+
+    @lazy
+    def _pairs_and_index(self) -> tuple[NDArray[np.uint32], Integers, NDArray[np.bool_]]:
+        """The pairs that occur, that of each vote, and whether the vote has its systems in the other order."""
+        first, second = self.votes.first, self.votes.second
+        turned = np.zeros(len(first), dtype=np.bool_) if self.position else first > second
+        one, other = np.where(turned, second, first), np.where(turned, first, second)
+        k = len(self.votes.systems)
+        keys, index = np.unique(one * k + other, return_inverse=True)
+        return np.stack([keys // k, keys % k], axis=1).astype(np.uint32), index.reshape(-1), turned
+
+    @property
+    def pairs(self) -> NDArray[np.uint32]:
+        """The pairs that were compared: (P, 2)."""
+        return self._pairs_and_index[0]
+
+    @lazy
+    def _weighted(self) -> tuple[Integers, Integers, Integers]:
+        """The vote, the cell and the number of each entry."""
+        _, pair, turned = self._pairs_and_index
+        outcome = np.where(turned, SECOND - self.votes.outcome, self.votes.outcome)
+        vote = np.arange(len(pair))
+        if self.ties != "half":
+            return vote, OUTCOMES * pair + outcome, np.ones_like(vote)
+        tied = np.flatnonzero(outcome == TIE)
+        first, rest = np.where(outcome == TIE, FIRST, outcome), OUTCOMES * pair[tied] + SECOND
+        # In half votes, so that the core has integers. The scale does not change the fit.
+        numbers = np.where(outcome == TIE, 1, 2)
+        return (
+            np.concatenate([vote, tied]),
+            np.concatenate([OUTCOMES * pair + first, rest]),
+            np.concatenate([numbers, np.ones_like(tied)]),
+        )
+
+    @property
+    def _scale(self) -> int:
+        return 2 if self.ties == "half" else 1
+
+    def wins_for_all(self, wins: float) -> Scores:
+        """So many wins for both systems of each pair, in the unit of the cells: (3P,)."""
+        added = np.zeros((len(self.pairs), OUTCOMES))
+        added[:, [FIRST, SECOND]] = wins * self._scale
+        return added.ravel()
+
+    @lazy
+    def totals(self) -> Scores:
+        """All votes, with the prior, in the unit of the cells: (3P,)."""
+        _, cell, number = self._weighted
+        counts = np.bincount(cell, weights=number, minlength=OUTCOMES * len(self.pairs))
+        return np.asarray(counts + self.wins_for_all(self.prior), dtype=np.float64)
+
+    def fit(self) -> Fit:
+        """The fit of all votes.
+
+        Raises
+        ------
+        InputError
+            If no ratings are finite, with the systems that are the reason.
+        """
+        values = self._values()
+        if values is None:
+            raise InputError(self._reason())
+        return Fit.of(values)
+
+    def _values(self) -> Scores | None:
+        return _core.votes_fit(len(self.votes.systems), self.pairs, self.totals, self.position)
+
+    def _reason(self) -> str:
+        """Why there are no finite ratings."""
+        names, k = np.array(self.votes.systems), len(self.votes.systems)
+        either = self.totals + self.wins_for_all(1)
+        together = np.array(_core.votes_groups(k, self.pairs, either))
+        if together.any():
+            one, other = (listed(names[each].tolist()) for each in (together == 0, together != 0))
+            return f"no vote compares {one} with {other}: their ratings have no common scale; rate them separately"
+        remedy = "add wins with prior=0.5 (--prior 0.5), or leave the systems out"
+        groups = np.array(_core.votes_groups(k, self.pairs, self.totals))
+        if groups.any():
+            return f"{self._separated(names, groups)}, so that no rating is finite: {remedy}"
+        if self.position:
+            return f"the votes do not tell the strengths from the advantage of the first place: {remedy}"
+        return (
+            "wins and ties have an order that no vote contradicts, so that the ratings grow without limit as the share "
+            f"of ties does: {remedy}, or count ties as half a win each (ties='half', --ties half)"
+        )
+
+    def _separated(self, names: NDArray[np.str_], groups: NDArray[np.intp]) -> str:
+        """Which systems never beat the others, or were never beaten by them: the smallest such group."""
+        beats = np.zeros((len(names),) * 2, dtype=np.bool_)
+        cells = self.totals.reshape(-1, OUTCOMES) > 0
+        for (a, b), (first, tie, second) in zip(self.pairs.tolist(), cells.tolist(), strict=True):
+            beats[a, b] |= first or tie
+            beats[b, a] |= second or tie
+        found: list[tuple[int, str]] = []
+        for group in dict.fromkeys(groups.tolist()):
+            own = groups == group
+            one, others, n = listed(names[own].tolist()), listed(names[~own].tolist()), int(own.sum())
+            if not beats[np.ix_(own, ~own)].any():
+                found.append((n, f"{one} never beat {others}"))
+            if not beats[np.ix_(~own, own)].any():
+                found.append((n, f"{one} {'was' if n == 1 else 'were'} never beaten by {others}"))
+        return min(found, key=lambda each: each[0])[1]
+
+    def drawn(self, unit: str, fit: Fit, resampling: Resampling) -> tuple[Fit, NDArray[np.bool_]]:
+        """The fits of draws of the units, and of which draws no ratings were finite.
+
+        Those were fitted with half a win more for both systems of each pair.
+        """
+        vote, cell, number = self._weighted
+        units = vote if unit == "vote" else self.votes.units[unit][vote]
+        n_units, n_cells = int(units.max()) + 1, OUTCOMES * len(self.pairs)
+        keys, index = np.unique(units * n_cells + cell, return_inverse=True)
+        counts = np.bincount(index.reshape(-1), weights=number).astype(np.uint32)
+        values, separated = _core.votes_drawn(
+            len(self.votes.systems),
+            self.pairs,
+            self.position,
+            np.searchsorted(keys, np.arange(n_units + 1) * n_cells).astype(np.uint64),
+            (keys % n_cells).astype(np.uint32),
+            counts,
+            np.append(fit.strengths, [fit.log_nu, fit.advantage]),
+            self.wins_for_all(self.prior),
+            self.wins_for_all(RESCUE),
+            n=resampling.n_resamples,
+            seed=resampling.seed,
+            threads=resampling.threads or 0,
+            progress=resampling.progress,
+        )
+        return Fit.of(values), separated
+
+    def residuals(self, fit: Fit) -> tuple[Integers, Scores]:
+        """For each two systems: their indices, (P, 2), and their votes, the share of these that the first won, a tie
+        being half a win, the expected share, and the standard error of the share for independent votes: (P, 4).
+        """
+        first, second = self.pairs.astype(np.int64).T
+        x = fit.strengths[first] - fit.strengths[second] + fit.advantage
+        weights = np.exp(np.stack([x / 2, np.full_like(x, fit.log_nu), -x / 2], axis=1))
+        expected = weights / weights.sum(axis=1, keepdims=True)
+        counts = (self.totals - self.wins_for_all(self.prior)).reshape(-1, OUTCOMES)
+        points = np.array([1.0, 0.5, 0.0])
+        n = counts.sum(axis=1)
+        won, hoped = counts @ points, expected @ points
+        variance = expected @ points**2 - hoped**2
+        turned = first > second  # only with an advantage, where a pair may occur in both orders
+        sums = np.stack([n, np.where(turned, n - won, won), n * np.where(turned, 1 - hoped, hoped), n * variance])
+        keys, index = np.unique(np.sort(self.pairs, axis=1), axis=0, return_inverse=True)
+        of_pairs = np.array([np.bincount(index.reshape(-1), weights=each) for each in sums])
+        votes = of_pairs[0]
+        shares = [votes / self._scale, of_pairs[1] / votes, of_pairs[2] / votes]
+        # Half votes come in pairs, so a share rests on half as many.
+        error = np.sqrt(of_pairs[3] * self._scale) / votes
+        return keys.astype(np.int64), np.stack([*shares, error], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class VoteSample(Uncounted):
+    """Ratings of k systems, and those on draws of the units."""
+
+    of: ClassVar[str] = "ratings"
+    strata: ClassVar[None] = None
+    evaluations: ClassVar[None] = None
+    batch_size: ClassVar[int] = 1 << 16
+
+    metric: RatingMetric
+    scores: Scores
+    draws: Scores
+    """Shape (k, R)."""
+    unit: str
+    n_units: int
+
+    def round_score(self, value: float) -> float:
+        """The value as it is."""
+        return value
+
+    def for_pairs(self, pairs: Pairs) -> VoteSample:
+        """See :meth:`Sample.for_pairs`."""
+        return self
+
+    def rows_of(self, pairs: Pairs) -> Pairs:
+        """The systems themselves."""
+        return pairs
+
+    def scored_units(self, rows: Sequence[int]) -> None:
+        """None: a rating rests on all votes."""
+        return
+
+    def alone(self, rows: Sequence[int]) -> tuple[VoteSample, Sequence[int]]:
+        """This sample."""
+        return self, rows
+
+    @property
+    def leave_one_out(self) -> Scores:
+        """Raises :class:`InputError`, as do the two below: intervals are those of draws."""
+        self.refuse("leave-one-out scores")
+
+    @property
+    def jackknife(self) -> Variances:
+        """See :attr:`leave_one_out`."""
+        self.refuse("jackknife errors")
+
+    @property
+    def linear(self) -> Variances:
+        """See :attr:`leave_one_out`."""
+        self.refuse("derivatives")
+
+    def exchangeability(self, pairs: Pairs) -> list[Exchangeability | None]:
+        """None for every pair: votes are not swapped."""
+        return [None] * len(pairs)
+
+    def variances_of_differences(self, pairs: Pairs) -> None:
+        """None: there are no counts of a system."""
+        return
+
+    def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
+        """Raises :class:`InputError`."""
+        self.refuse("shuffles")
+
+    def draw_scores(self, batch: Batch) -> Scores:
+        """See :meth:`Sample.draw_scores`. All draws have been fitted in one pass."""
+        return self.draws[:, batch.first : batch.first + batch.n]
+
+    def permutation_scores(self, batch: Batch) -> Scores:
+        """Raises :class:`InputError`."""
+        self.refuse("permutations")
+
+
+@dataclass(frozen=True, eq=False)
+class VoteData:
+    """What a comparison of ratings is computed from, as :class:`~reshuffle.resampling.counting.Data` of texts."""
+
+    names: tuple[str, ...]
+    sample: VoteSample
+
+    n_references: ClassVar[None] = None
+    most_references: ClassVar[int] = 0
+    reads_sources: ClassVar[bool] = False
+
+    @property
+    def metrics(self) -> Sequence[RatingMetric]:
+        """The ratings."""
+        return [self.sample.metric]
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """Their name."""
+        return [self.sample.metric.name]
+
+    @property
+    def n_segments(self) -> int:
+        """The number of units."""
+        return self.sample.n_units
+
+    def count(self, names: Sequence[str], resampling: Resampling) -> list[VoteSample]:
+        """The sample, whose votes have been counted."""
+        return [self.sample]

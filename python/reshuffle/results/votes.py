@@ -1,0 +1,65 @@
+"""What a comparison of ratings says of the votes and the model, beside the ratings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..documented import documented
+from .intervals import ConfidenceInterval
+
+
+@documented
+@dataclass(frozen=True, slots=True)
+class FirstAdvantage:
+    """The advantage of the system that was shown first, or on the left."""
+
+    advantage: float
+    """By how much it raises the difference of ratings."""
+    confidence_interval: ConfidenceInterval
+    pvalue: float
+    """Of no advantage, two-sided, by the centred bootstrap."""
+
+
+@documented
+@dataclass(frozen=True, slots=True)
+class LargestResidual:
+    """The two systems whose votes the model explains worst."""
+
+    system: str
+    baseline: str
+    n_votes: int
+    observed: float
+    """The share of their votes that ``system`` won, a tie being half a win."""
+    expected: float
+    """The same by the model."""
+    z: float
+    """The difference of the two, divided by its standard error if votes were independent."""
+    n_pairs: int
+    """The number of pairs of systems that were compared."""
+
+
+@documented
+@dataclass(frozen=True, slots=True)
+class VoteFit:
+    """The votes, and the model that was fitted to them."""
+
+    n_votes: int
+    n_ties: int
+    """The number of ties among them, or that were left out."""
+    ties: str
+    """``model``, ``half`` or ``drop``: see :func:`reshuffle.votes`."""
+    nu: float | None
+    """The parameter of ties. Two equal systems tie with probability ν/(2 + ν). None if ties are not modelled."""
+    scale: str
+    """The unit of ratings: ``log`` for the natural logarithm of strengths, ``elo`` for 400 times their logarithm to
+    base 10.
+    """
+    prior: float
+    """Wins that were added for both systems of each pair that was compared."""
+    separated: int
+    """The number of draws without finite ratings. They were fitted with half a win more for both systems of each pair.
+    """
+    n_draws: int
+    residual: LargestResidual
+    first: FirstAdvantage | None = None
+    """None unless it was fitted."""

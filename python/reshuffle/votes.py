@@ -1,0 +1,164 @@
+"""``votes``: ratings of systems from votes on pairs of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from .comparing import compared, scored
+from .data.votes import UNITS, VoteTable, read_votes
+from .errors import InputError, listed, warn
+from .inference.intervals import symmetric_ends
+from .options.declare import called_with
+from .options.votes import VotesOptions
+from .progress import reported
+from .resampling.votes import Cells, Fit, RatingMetric, VoteData, VoteSample
+from .results import Comparison, ConfidenceInterval
+from .results.votes import FirstAdvantage, LargestResidual, VoteFit
+from .settings import ComparisonSettings, Levels, Resampling, Units
+
+# With a larger share of draws without finite ratings, there are no intervals and tests.
+MOST_SEPARATED = 0.01
+FACTORS = {"log": 1.0, "elo": 400 / math.log(10)}
+
+
+@called_with(VotesOptions)
+def votes(options: VotesOptions) -> Comparison:
+    """Rate systems by votes on pairs of them, with ties, and test which of them differ.
+
+    The model is that of Davidson (1970), or of Bradley and Terry (1952) without ties. Judges, rankings or prompts are
+    drawn with replacement, and the model is fitted to each draw. Intervals, tests of all pairs, adjusted p-values and
+    ranks are those of :func:`reshuffle.compare` with draws.
+
+    Returns
+    -------
+    Comparison
+        Of all pairs, with a :class:`~reshuffle.results.VoteFit` as ``votes``. Without intervals and tests if more than
+        1 % of the draws have no finite ratings.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read; if no ratings are finite, because votes do not connect all systems, or some systems
+        never beat the others; if nothing says which votes belong together, and ``units`` is not ``vote``.
+
+    Examples
+    --------
+    >>> from reshuffle import VoteTable, votes
+    >>> winners = ["model_a", "model_a", "tie", "model_b"]
+    >>> table = VoteTable.from_columns(["x"] * 40, ["y"] * 40, winners * 10, prompt=[i // 2 for i in range(40)])
+    >>> rated = votes(table)
+    >>> [(score.system, round(score.score, 3)) for score in rated.scores]
+    [('x', 0.347), ('y', -0.347)]
+    >>> rated.votes.n_votes, round(rated.votes.nu, 3)
+    (40, 0.707)
+    """
+    given = options.votes
+    if isinstance(given, VoteTable):
+        if options.columns or options.language_pair is not None:
+            raise InputError("columns and language_pair are for files: leave them out")
+        table = given
+    else:
+        table = read_votes(given, columns=options.columns, language_pair=options.language_pair)
+    unit = _unit(table, options.units)
+    with reported(options.progress) as watched:
+        n_resamples, seed, threads = options.n_resamples, options.seed, options.threads
+        return _rated(table, unit, options, Resampling(n_resamples, seed, threads, watched))
+
+
+def _unit(table: VoteTable, chosen: str | None) -> str:
+    """What is drawn as a whole."""
+    if chosen == "vote":
+        warn(
+            "each vote is drawn alone, as if votes by one judge or on one prompt were independent: if they are not, "
+            "intervals are too short and tests reject too often"
+        )
+        return chosen
+    unit = table.default_units if chosen is None else chosen
+    if unit is None:
+        raise InputError(
+            "nothing says which votes belong together: name a column with columns={'judge': …} (--columns judge=…), or "
+            "take them as independent with units='vote' (--units vote)"
+        )
+    if unit not in table.units:
+        known = listed([*(name for name in UNITS if name in table.units), "vote"])
+        raise InputError(f"units: the votes have no column of {unit}s, only {known}")
+    if table.units[unit].max() == 0:
+        raise InputError(f"units: all votes belong to one {unit}: at least 2 are needed")
+    return unit
+
+
+def _rated(table: VoteTable, unit: str, options: VotesOptions, resampling: Resampling) -> Comparison:
+    used = table.without_ties() if options.ties == "drop" else table
+    if used.n_ties == len(used):
+        raise InputError("all votes are ties: nothing tells the systems apart")
+    if options.position and not table.has_order:
+        raise InputError("position: the votes do not say which system was shown first; leave it out")
+    cells = Cells(used, options.ties, options.position, options.prior)
+    fit = cells.fit()
+    if resampling.progress is not None:
+        resampling.progress.plan([("drawing", 1.0, 1)])
+    drawn, separated = cells.drawn(unit, fit, resampling)
+    factor = FACTORS[options.scale]
+    metric = RatingMetric(_signed(options, fit), factor, _source(options, fit))
+    n_units = len(used) if unit == "vote" else int(used.units[unit].max()) + 1
+    draws = np.ascontiguousarray(drawn.strengths.T) * factor
+    sample = VoteSample(metric, fit.strengths * factor, draws, unit, n_units)
+    data = VoteData(table.systems, sample)
+    levels = Levels.for_tests("percentile", options.confidence_level, options.alpha, test="bootstrap-both")
+    quiet = replace(resampling, progress=None)
+    if separated.mean() > MOST_SEPARATED or not np.isfinite(draws).all():
+        rated = scored(data, Units(), None, quiet)
+    else:
+        settings = ComparisonSettings(test="bootstrap-both", all_pairs=True, alpha=options.alpha)
+        rated = compared(data, Units(), settings, levels, quiet)
+    found = VoteFit(
+        n_votes=len(used),
+        n_ties=table.n_ties,
+        ties=options.ties,
+        nu=float(np.exp(fit.log_nu)) if table.n_ties and options.ties == "model" else None,
+        scale=options.scale,
+        prior=options.prior,
+        separated=int(separated.sum()),
+        n_draws=resampling.n_resamples,
+        residual=_residual(cells, fit),
+        first=_first(fit, drawn, factor, levels.confidence_level) if options.position else None,
+    )
+    return replace(rated, votes=found)
+
+
+def _signed(options: VotesOptions, fit: Fit) -> tuple[tuple[str, str], ...]:
+    """The options that change a rating, for the signature."""
+    return (
+        ("model", "davidson" if np.isfinite(fit.log_nu) else "bradley-terry"),
+        ("ties", options.ties),
+        *([("prior", f"{options.prior:g}")] if options.prior else []),
+        *([("position", "yes")] if options.position else []),
+        *([("scale", options.scale)] if options.scale != "log" else []),
+    )
+
+
+def _source(options: VotesOptions, fit: Fit) -> str:
+    return "doi:10.1080/01621459.1970.10481082" if np.isfinite(fit.log_nu) else "doi:10.2307/2334029"
+
+
+def _residual(cells: Cells, fit: Fit) -> LargestResidual:
+    """The pair of systems whose share of wins is farthest from the expected one, in standard errors."""
+    pairs, numbers = cells.residuals(fit)
+    n, observed, expected, error = numbers.T
+    z = np.divide(observed - expected, error, out=np.zeros_like(error), where=error > 0)
+    at = int(np.argmax(np.abs(z).round(9)))
+    system, baseline = (cells.votes.systems[i] for i in pairs[at].tolist())
+    values = (float(each[at]) for each in (observed, expected, z))
+    return LargestResidual(system, baseline, round(float(n[at])), *values, len(pairs))
+
+
+def _first(fit: Fit, drawn: Fit, factor: float, level: float) -> FirstAdvantage:
+    """The advantage of the first place, with the percentiles of the draws and the centred bootstrap test."""
+    advantage, draws = float(fit.advantage) * factor, drawn.advantage * factor
+    low, high = symmetric_ends(draws, level)
+    reached = int((np.abs(draws - advantage) >= abs(advantage)).sum())
+    interval = ConfidenceInterval(low, high, level, "percentile")
+    return FirstAdvantage(advantage, interval, (reached + 1) / (len(draws) + 1))

@@ -1,0 +1,73 @@
+//! Ratings from pairwise votes.
+
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use super::call::{Progress, run_long};
+use super::convert::{in_order, shaped};
+use crate::resample::replicates;
+use crate::votes::{self, Pairs};
+
+type Compared<'py> = PyReadonlyArray2<'py, u32>;
+
+fn pairs_of<'a>(systems: usize, pairs: &'a Compared<'_>, position: bool) -> PyResult<Pairs<'a>> {
+    match in_order(pairs)?.as_chunks::<2>() {
+        (pairs_of_two, []) if pairs.shape()[1] == 2 => Ok(Pairs::new(systems, pairs_of_two, position)?),
+        _ => Err(PyTypeError::new_err("expected an array of shape (P, 2)")),
+    }
+}
+
+#[pyfunction]
+pub fn votes_fit<'py>(
+    py: Python<'py>,
+    systems: usize,
+    pairs: Compared<'py>,
+    cells: PyReadonlyArray1<'py, f64>,
+    position: bool,
+) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+    let (pairs, cells) = (pairs_of(systems, &pairs, position)?, in_order(&cells)?);
+    let start = vec![0.0; pairs.width()];
+    let fit = py.detach(|| pairs.fit(cells, &start));
+    fit.map(|fit| shaped(py, fit, [start.len()])).transpose()
+}
+
+#[pyfunction]
+pub fn votes_groups<'py>(
+    systems: usize,
+    pairs: Compared<'py>,
+    cells: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Vec<usize>> {
+    Ok(pairs_of(systems, &pairs, false)?.groups(in_order(&cells)?))
+}
+
+#[pyfunction]
+#[pyo3(signature = (
+    systems, pairs, position, starts, cells, counts, start, added, rescue, *, n, seed, first=0, threads=0, progress=None
+))]
+pub fn votes_drawn<'py>(
+    py: Python<'py>,
+    systems: usize,
+    pairs: Compared<'py>,
+    position: bool,
+    starts: PyReadonlyArray1<'py, u64>,
+    cells: PyReadonlyArray1<'py, u32>,
+    counts: PyReadonlyArray1<'py, u32>,
+    start: PyReadonlyArray1<'py, f64>,
+    added: PyReadonlyArray1<'py, f64>,
+    rescue: PyReadonlyArray1<'py, f64>,
+    n: usize,
+    seed: u64,
+    first: u64,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<bool>>)> {
+    let pairs = pairs_of(systems, &pairs, position)?;
+    let votes = votes::Votes::new(in_order(&starts)?, in_order(&cells)?, in_order(&counts)?, &pairs)?;
+    let (start, more) = (in_order(&start)?, [in_order(&added)?, in_order(&rescue)?]);
+    let replicates = replicates(first, n)?;
+    let fits = run_long(py, threads, progress, ("drawing", n), |run| {
+        votes::drawn(&pairs, &votes, start, more, (seed, replicates), run)
+    })?;
+    Ok((shaped(py, fits.values, [n, pairs.width()])?, shaped(py, fits.separated, [n])?))
+}

@@ -1,0 +1,371 @@
+"""``votes``: ratings by Davidson's model, their draws, what is refused, and the files that are read.
+
+Expected numbers of other tools are from evalica 0.4.2 and choix 0.4.1 (see each test), and from a prototype that
+maximised the likelihood by BFGS in SciPy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import math
+import random
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reshuffle
+from budgets import budget
+from conftest import Outcome
+from reshuffle import InputError, InputWarning, VoteTable, votes
+from reshuffle._core import draw_weights
+from reshuffle.data.votes import read_votes
+from reshuffle.resampling.votes import Cells
+
+WMT12 = "wmt12-judgments/wmt12.RNK_results.csv"
+# Strengths on WMT 2012: each ranking as all pairs, equal ranks as ties.
+GOLDEN = {
+    "cs-en": (
+        (12_775, 1_754, 1_291, 45, 0.334421),
+        {"cu-bojar": 0.109458, "jhu-heiro": -0.652613, "onlineA": 0.10635, "onlineB": 0.526168,
+         "uedin-wmt12": 0.351646, "uk-dan-moses": -0.441009},
+    ),
+    "de-en": (
+        (14_138, 2_204, 1_425, 47, 0.394444),
+        {"KIT_Phrase-Based_SMT_System": 0.195579, "LIMSI-Ncode-Constrained-Primary": 0.180605,
+         "QCRI--primary": 0.093398, "RWTH_primary": 0.229426, "UG-WMT12": -1.532943, "dfki-berlin": -0.384155,
+         "jhu-hiero": -0.65477, "onlineA": 0.631415, "onlineB": 0.622893, "onlineC": 0.030892, "onlineD": 0.439454,
+         "onlineE": -0.267946, "onlineF": 0.042032, "quaero_primary": 0.443402, "uedin-wmt12": 0.397018,
+         "uk-dan-moses": -0.466301},
+    ),
+}  # fmt: skip
+
+
+def table(wins: dict[tuple[str, str], int], ties: dict[tuple[str, str], int] | None = None, **units) -> VoteTable:
+    """So many wins of the first of each pair over the second, and ties."""
+    rows = [(a, b, "model_a") for (a, b), n in wins.items() for _ in range(n)]
+    rows += [(a, b, "tie") for (a, b), n in (ties or {}).items() for _ in range(n)]
+    return VoteTable.from_columns(*zip(*rows, strict=True), **units)
+
+
+def simulated(k: int = 5, n: int = 400, judges: int = 40, seed: int = 1) -> VoteTable:
+    rng = random.Random(seed)
+    rows = []
+    for i in range(n):
+        a, b = rng.sample(range(k), 2)
+        x = 0.4 * (b - a)
+        weights = [math.exp(x / 2), 0.5, math.exp(-x / 2)]
+        rows.append((f"s{a}", f"s{b}", rng.choices(["model_a", "tie", "model_b"], weights)[0], f"j{i % judges}"))
+    *columns, judge = zip(*rows, strict=True)
+    return VoteTable.from_columns(*columns, judge=judge)
+
+
+def ratings(comparison: reshuffle.Comparison) -> dict[str, float]:
+    return {score.system: score.score for score in comparison.scores}
+
+
+@pytest.mark.parametrize("pair", GOLDEN)
+def test_strengths_on_wmt12_are_those_of_a_fit_by_bfgs(data: Path, pair: str) -> None:
+    (n, ties, rankings, judges, nu), expected = GOLDEN[pair]
+    read = read_votes(data / WMT12, language_pair=pair)
+    assert (len(read), read.n_ties, int(read.units["ranking"].max()) + 1, read.default_units) == (
+        n,
+        ties,
+        rankings,
+        "judge",
+    )
+    found = votes(read, n_resamples=99)
+    assert ratings(found) == pytest.approx(expected, abs=1e-6)
+    assert found.votes is not None
+    assert found.votes.nu == pytest.approx(nu, abs=1e-6)
+    assert (found.unit, found.n_units) == ("judge", judges)
+
+
+# evalica 0.4.2: bradley_terry(xs, ys, winners, solver="naive", tolerance=1e-14, limit=10**6) with tie_weight=0.5 and 0;
+# choix 0.4.1: ilsr_pairwise of the wins alone. Logarithms of scores, centred. The votes are those of simulated().
+def test_ties_as_half_and_without_ties_are_those_of_evalica_and_choix() -> None:
+    evalica = pytest.importorskip("evalica")
+    choix = pytest.importorskip("choix")
+    read = simulated()
+    names = np.array(read.systems)
+    winners = [[evalica.Winner.X, evalica.Winner.Draw, evalica.Winner.Y][o] for o in read.outcome]
+    for ties, weight in (("half", 0.5), ("drop", 0.0)):
+        scores = evalica.bradley_terry(
+            names[read.first].tolist(), names[read.second].tolist(), winners, tie_weight=weight, tolerance=1e-14,
+            limit=1_000_000,
+        ).scores  # fmt: skip
+        logs = np.log(scores)
+        expected = dict(zip(scores.index, logs - logs.mean(), strict=True))
+        assert ratings(votes(read, ties=ties, n_resamples=99)) == pytest.approx(expected, abs=1e-6)
+    won = [
+        (a, b) if o == 0 else (b, a) for a, b, o in zip(read.first, read.second, read.outcome, strict=True) if o != 1
+    ]
+    expected = dict(zip(read.systems, choix.ilsr_pairwise(len(names), won, max_iter=1000), strict=True))
+    assert ratings(votes(read, ties="drop", n_resamples=99)) == pytest.approx(expected, abs=1e-7)
+
+
+def test_half_a_win_for_all_makes_ratings_finite() -> None:
+    wins = table({("0", "1"): 3, ("1", "0"): 2, ("0", "2"): 5, ("1", "2"): 4})
+    with pytest.warns(InputWarning, match="each vote is drawn alone"):
+        found = votes(wins, prior=0.5, units="vote", n_resamples=99)
+    assert ratings(found) == pytest.approx({"0": 0.92525083, "1": 0.6070363, "2": -1.53228713}, abs=1e-8)
+    assert "|prior:0.5|" in found.signature
+
+
+def test_two_systems_with_ties_have_closed_forms() -> None:
+    """π₁/π₂ = w₁/w₂, ν = t/√(w₁w₂)."""
+    read = table({("a", "b"): 9, ("b", "a"): 4}, {("a", "b"): 3}, judge=[i % 4 for i in range(16)])
+    found = votes(read, n_resamples=99)
+    assert ratings(found)["a"] == pytest.approx(math.log(9 / 4) / 2)
+    assert found.votes is not None
+    assert found.votes.nu == pytest.approx(0.5)
+    assert ratings(votes(read, scale="elo", n_resamples=99))["a"] == pytest.approx(200 * math.log10(9 / 4))
+
+
+def test_the_advantage_of_the_first_has_a_closed_form_for_two_systems() -> None:
+    """Without ties, the log odds of both orders are ±2θ + γ."""
+    votes_of = [("a", "b", "a")] * 30 + [("a", "b", "b")] * 10 + [("b", "a", "b")] * 24 + [("b", "a", "a")] * 16
+    first, second, winner = zip(*votes_of, strict=True)
+    read = VoteTable.from_columns(first, second, winner, judge=[i % 40 for i in range(80)])
+    found = votes(read, position=True, n_resamples=999)
+    assert found.votes is not None
+    assert found.votes.first is not None
+    odds = math.log(30 / 10), math.log(24 / 16)
+    assert found.votes.first.advantage == pytest.approx(sum(odds) / 2)
+    assert ratings(found)["a"] == pytest.approx((odds[0] - odds[1]) / 4)
+    assert found.votes.first.pvalue < 0.05
+    assert found.votes.first.confidence_interval.low > 0
+
+
+@pytest.mark.parametrize("ties", ["model", "half", "drop"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_draws_are_fits_of_the_votes_of_drawn_units(ties: str, threads: int) -> None:
+    """The slow twin fits a new table of the drawn judges' votes, each as often as its judge was drawn."""
+    read = simulated()
+    used = read.without_ties() if ties == "drop" else read
+    found = votes(read, ties=ties, n_resamples=20, seed=7, threads=threads)
+    drawn = []
+    for r in range(20):
+        weights = draw_weights(7, r, 40)
+        kept = np.repeat(np.arange(len(used)), weights[used.units["judge"]])
+        again = VoteTable(used.systems, used.first[kept], used.second[kept], used.outcome[kept])
+        drawn.append(Cells(again, ties, position=False).fit().strengths)
+    low, high = np.sort(drawn, axis=0)[[0, -1]]
+    for score, least, most in zip(found.scores, low, high, strict=True):
+        assert score.confidence_interval is not None
+        assert score.confidence_interval.low == pytest.approx(least, abs=1e-9)
+        assert score.confidence_interval.high == pytest.approx(most, abs=1e-9)
+
+
+def test_the_same_bytes_with_any_number_of_threads() -> None:
+    results = [votes(simulated(), n_resamples=500, threads=threads).render("json") for threads in (1, 2, 5)]
+    assert len(set(results)) == 1
+
+
+def test_judges_that_agree_with_themselves_widen_the_intervals() -> None:
+    """Ten copies of each vote by the same judge tell no more than one."""
+    read = simulated(n=400, judges=400)
+    ten = VoteTable(
+        read.systems,
+        *(np.repeat(column, 10) for column in (read.first, read.second, read.outcome)),
+        {"judge": np.repeat(read.units["judge"], 10)},
+    )
+    one, clustered = votes(read, n_resamples=500), votes(ten, n_resamples=500)
+    assert ratings(one) == pytest.approx(ratings(clustered))
+    for x, y in zip(one.scores, clustered.scores, strict=True):
+        assert x.confidence_interval is not None
+        assert y.confidence_interval is not None
+        assert x.confidence_interval.low == pytest.approx(y.confidence_interval.low, abs=1e-9)
+
+
+REFUSED = {
+    "no vote compares a, b with c, d": table(dict.fromkeys([("a", "b"), ("b", "a"), ("c", "d"), ("d", "c")], 2)),
+    "c never beat a, b": table(dict.fromkeys([("a", "b"), ("b", "a"), ("a", "c"), ("b", "c")], 2)),
+    "c was never beaten by a, b": table(dict.fromkeys([("a", "b"), ("b", "a"), ("c", "a"), ("c", "b")], 2)),
+    "c, d never beat a, b, e": table(
+        dict.fromkeys([("a", "b"), ("b", "e"), ("e", "a"), ("c", "d"), ("d", "c"), ("a", "c"), ("b", "d")], 2)
+    ),
+    "an order that no vote contradicts": table({("a", "b"): 3}, {("a", "b"): 2}),
+    "all votes are ties": table({}, {("a", "b"): 2}),
+    "nothing says which votes belong together": table({("a", "b"): 3, ("b", "a"): 2}),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_votes_without_finite_ratings_are_refused(message: str) -> None:
+    read = REFUSED[message]
+    judges = {} if "belong" in message else {"judge": np.arange(len(read)) % 2}
+    with pytest.raises(InputError, match=message):
+        votes(VoteTable(read.systems, read.first, read.second, read.outcome, judges))
+
+
+@given(st.data())
+@settings(max_examples=budget(60))
+def test_votes_are_refused_exactly_if_the_likelihood_grows_without_limit(data: st.DataObject) -> None:
+    """A prior of almost nothing keeps ratings finite; they grow as it shrinks only if there is no limit."""
+    pairs = list(itertools.combinations("abcd", 2))
+    n = data.draw(st.integers(3, 14))
+    rows = [(*data.draw(st.sampled_from(pairs)), data.draw(st.sampled_from(["a", "tie", "b"]))) for _ in range(n)]
+    read = VoteTable.from_columns(*zip(*rows, strict=True))
+    try:
+        Cells(read, "model", position=False).fit()
+    except InputError as error:
+        if "no vote compares" in str(error):
+            return
+        refused = True
+    else:
+        refused = False
+    spread = [np.ptp(Cells(read, "model", position=False, prior=p).fit().strengths) for p in (1e-2, 1e-4)]
+    ties = [abs(float(Cells(read, "model", position=False, prior=p).fit().log_nu)) for p in (1e-2, 1e-4)]
+    grows = spread[1] - spread[0] > 1 or (np.isfinite(ties[1]) and ties[1] - ties[0] > 1)
+    assert grows == refused
+
+
+def test_too_many_draws_without_finite_ratings_leave_no_intervals() -> None:
+    read = table({("a", "b"): 5, ("b", "a"): 1}, judge=range(6))
+    found = votes(read, n_resamples=999)
+    assert found.votes is not None
+    assert found.votes.separated > 100
+    assert not found.comparisons
+    assert found.scores[0].confidence_interval is None
+    assert "There are no intervals and tests, because" in str(found)
+    assert votes(read, n_resamples=999, prior=0.5).comparisons
+
+
+def test_units_must_be_known_and_several() -> None:
+    read = simulated()
+    with pytest.raises(InputError, match="the votes have no column of prompts, only judge, vote"):
+        votes(read, units="prompt")
+    one = VoteTable(read.systems, read.first, read.second, read.outcome, {"judge": np.zeros(len(read), dtype=np.int64)})
+    with pytest.raises(InputError, match="all votes belong to one judge"):
+        votes(one, units="judge")
+    with pytest.raises(InputError, match="position: the votes do not say"):
+        votes(VoteTable(read.systems, read.first, read.second, read.outcome, read.units), position=True)
+
+
+def test_a_result_is_saved_and_shown_again(tmp_path: Path) -> None:
+    found = votes(simulated(), n_resamples=200, position=True, scale="elo")
+    path = tmp_path / "ratings.json"
+    path.write_text(found.render("json"), encoding="utf-8")
+    again = reshuffle.read_json(path)
+    assert again == found
+    assert str(again) == str(found)
+    for fmt in ("text", "markdown", "latex", "typst", "html", "csv"):
+        assert "s3" in found.render(fmt)
+    assert "400 votes by 40 judges" in str(found)
+    assert "The first place raises a rating by" in found.render("markdown")
+    assert "Davidson" in found.methods_sentence()
+
+
+# Files.
+
+
+def battles(path: Path, rows: list[dict[str, object]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+ROWS = [
+    {"question_id": i, "model_a": f"s{i % 3}", "model_b": f"s{(i + 1) % 3}", "winner": w, "judge": f"u{i % 7}"}
+    for i, w in enumerate(["model_a", "model_b", "tie", "tie (bothbad)"] * 30)
+]
+
+
+def test_arena_files_and_tables_have_the_same_votes(tmp_path: Path) -> None:
+    read = read_votes(battles(tmp_path / "a.jsonl", ROWS))
+    assert (read.systems, len(read), read.n_ties, read.has_order) == (("s0", "s1", "s2"), 120, 60, True)
+    assert read.default_units == "judge"
+    for separator, name in ((",", "a.csv"), ("\t", "a.tsv")):
+        lines = [separator.join(ROWS[0]), *(separator.join(map(str, row.values())) for row in ROWS)]
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        same = read_votes(tmp_path / name)
+        assert all((getattr(same, each) == getattr(read, each)).all() for each in ("first", "second", "outcome"))
+    renamed = [{"l": r["model_a"], "r": r["model_b"], "best": r["winner"], "who": r["judge"]} for r in ROWS]
+    columns = {"first": "l", "second": "r", "winner": "best", "judge": "who"}
+    other = read_votes(battles(tmp_path / "b.jsonl", renamed), columns=columns)
+    assert (other.units["judge"] == read.units["judge"]).all()
+    both = read_votes([tmp_path / "a.jsonl", tmp_path / "a.csv"])
+    assert len(both) == 240
+    assert int(both.units["judge"].max()) == 6
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ('{"model_a": "x", "model_b": "x", "winner": "tie"}', "line 2: 'x' is compared with itself"),
+        ('{"model_a": "x", "model_b": "y", "winner": "z"}', "line 2: expected model_a, model_b, tie or the name"),
+        ('{"model_a": "x", "model_b": "y"}', "line 2: expected the key 'winner'"),
+        ('{"model_a": "x", "model_b": "", "winner": "tie"}', "line 2: expected the names of two systems"),
+        ('{"model_a": "x", "model_b": ["y"], "winner": "tie"}', "line 2: expected a string or a whole number"),
+        ('{"model_a": "x", "model_b": ', "line 2: expected a JSON object"),
+        ("[1]", "line 2: expected a JSON object"),
+    ],
+)
+def test_a_damaged_line_is_named_and_ends_the_command(tmp_path: Path, row: str, message: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(f'{{"model_a": "x", "model_b": "y", "winner": "tie"}}\n{row}\n', encoding="utf-8")
+    with pytest.raises(InputError, match="line 2") as caught:
+        read_votes(path)
+    assert message in str(caught.value)
+
+
+@given(st.binary(min_size=1, max_size=300))
+@settings(max_examples=budget(200))
+def test_any_bytes_are_votes_or_an_error(content: bytes) -> None:
+    with tempfile.NamedTemporaryFile() as file, warnings.catch_warnings(), contextlib.suppress(InputError):
+        warnings.simplefilter("ignore", InputWarning)
+        Path(file.name).write_bytes(content)
+        assert len(read_votes(file.name)) > 0
+
+
+LINE = st.dictionaries(
+    st.sampled_from(["model_a", "model_b", "winner", "judge", "other"]),
+    st.one_of(
+        st.sampled_from(["x", "y", "z", "model_a", "tie", ""]), st.integers(-1, 2), st.none(), st.lists(st.none())
+    ),
+)
+
+
+@given(st.lists(LINE, min_size=1, max_size=8))
+@settings(max_examples=budget(200))
+def test_any_objects_are_rated_or_an_error(entries: list[dict[str, object]]) -> None:
+    with tempfile.NamedTemporaryFile() as file, warnings.catch_warnings(), contextlib.suppress(InputError):
+        warnings.simplefilter("ignore", InputWarning)
+        battles(Path(file.name), entries)
+        rated = votes(file.name, units="vote", n_resamples=20)
+        assert np.isfinite(list(ratings(rated).values())).all()
+
+
+def test_scores_side_by_side_in_pearmut_are_votes(tmp_path: Path) -> None:
+    def entry(user: str, item: str, **scores: float) -> dict[str, object]:
+        by_system = {name: {"score": score} for name, score in scores.items()}
+        return {"user_id": user, "item_i": 0, "item": [{"item_id": item}], "annotation": [by_system]}
+
+    rows = [entry("ann", "1", x=80, y=60, z=60), entry("bob", "1", x=10, y=30)]
+    read = read_votes(battles(tmp_path / "pearmut.jsonl", rows))
+    found = [
+        (read.systems[a], read.systems[b], o) for a, b, o in zip(read.first, read.second, read.outcome, strict=True)
+    ]
+    assert found == [("x", "y", 0), ("x", "z", 0), ("y", "z", 1), ("x", "y", 2)]
+    assert read.units["judge"].tolist() == [0, 0, 0, 1]
+    assert not read.has_order
+
+
+def test_rank_files_have_prompts_and_no_ties(data: Path) -> None:
+    read = read_votes(data / "wmt13-cs-en/judgments/cs-en.rank")
+    assert (read.n_ties, read.default_units, set(read.units)) == (0, "prompt", {"prompt"})
+
+
+def test_the_command(tmp_path: Path, run: Callable[..., Outcome]) -> None:
+    path = str(battles(tmp_path / "a.jsonl", ROWS))
+    found = run("votes", path, "-n", "200", "--position")
+    assert "120 votes by 7 judges" in found.out
+    battles(tmp_path / "b.jsonl", [{"model_a": "x", "model_b": "x", "winner": "tie"}])
+    assert "line 1: 'x' is compared with itself" in run("votes", str(tmp_path / "b.jsonl")).refusal()
