@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from .comparing import data_and_units
 from .errors import InputError, listed
 from .inference.hypotheses import pairs_of
 from .inference.multiplicity import holm
-from .inference.power import POWER, t_detectable, t_required_units
+from .inference.power import POWER, detectable_factor, t_detectable, t_required_units
 from .inference.predicted import Estimated, Labelled, sums_of
 from .inference.steps import counting_steps
 from .metrics.base import Scores
@@ -70,7 +71,7 @@ def human(options: HumanOptions) -> StudyResult:
     >>> for each in found.tables["differences"]:
     ...     print(each.predictor, round(each.estimate, 2), round(each.standard_error, 2), round(each.worth))
     None 0.05 0.15 0
-    judge 0.2 0.08 314
+    judge 0.21 0.08 314
     """
     data, units = data_and_units(options)
     if options.baseline is not None:
@@ -91,17 +92,21 @@ def _labels(options: HumanOptions, data: Data) -> int:
         for label, metric in zip(data.labels, data.metrics, strict=True)
         if isinstance(metric, SegmentScores) and not metric.is_complete
     ]
-    if options.human is None and len(incomplete) != 1:
-        found = f"{listed(incomplete)} have" if incomplete else "no metric has"
+    if not incomplete:
         raise InputError(
-            f"{found} missing scores, so it is not clear which scores are labels: name them with human (--human NAME)"
+            "no metric has missing scores: leave segments without a label empty or NaN; if all have labels, use "
+            "'reshuffle compare'"
+        )
+    if options.human is None and len(incomplete) > 1:
+        raise InputError(
+            f"{listed(incomplete)} have missing scores, but only labels may: leave out the others, or their segments"
         )
     name = incomplete[0] if options.human is None else options.human
     check_name("human", name, data.labels)
     if name not in incomplete:
         raise InputError(
-            f"human: {name} has no missing scores: if all segments have labels, use 'reshuffle compare'; if not, leave "
-            "the others empty or NaN"
+            f"human: {name} has no missing scores: leave segments without a label empty or NaN; if all have labels, "
+            "use 'reshuffle compare'"
         )
     others = [each for each in incomplete if each != name]
     if others:
@@ -125,11 +130,13 @@ class Question(NamedTuple):
 
     labels: Scores
     predictions: Sequence[Scores]
+    whose: str
+    """For errors: of both systems, or nothing."""
 
     @classmethod
     def of(cls, scores: Sequence[Scores], at: int, system: int, baseline: int | None = None) -> Question:
         values = [each[system] - (0 if baseline is None else each[baseline]) for each in scores]
-        return cls(values.pop(at), values)
+        return cls(values.pop(at), values, "" if baseline is None else " of both systems")
 
     def labelled(self, documents: Documents | None, finite: bool) -> Labelled:
         """The labels of units; :class:`InputError` if there are too few, or documents are labelled in part."""
@@ -141,11 +148,14 @@ class Question(NamedTuple):
         if part:
             raise InputError(
                 f"{part:,} of {len(sizes):,} documents have labels for some of their segments only: label whole "
-                "documents, or leave the documents out if segments were drawn one by one"
+                "documents; if segments were drawn one by one, leave the documents out, with target 'set' (--target "
+                "set)"
             )
         labelled = of_unit > 0
         if labelled.sum() < FEWEST:
-            raise InputError(f"only {labelled.sum()} {unit}s have labels: an estimate needs at least {FEWEST}")
+            raise InputError(
+                f"only {labelled.sum()} {unit}s have labels{self.whose}: an estimate needs at least {FEWEST}"
+            )
         if (~labelled).sum() < 2:
             raise InputError(f"{labelled.sum():,} of {len(sizes):,} {unit}s have labels, so nothing is left to predict")
         sums = sums_of(index, np.where(known, self.labels, 0))[labelled]
@@ -167,6 +177,7 @@ def _estimated(
     options: HumanOptions, data: Data, at: int, scores: Sequence[Scores], documents: Documents | None
 ) -> StudyResult:
     base = 0 if options.baseline is None else data.names.index(options.baseline)
+    n_units = data.n_segments if documents is None else documents.n_documents
 
     def records(questions: Sequence[tuple[int, int | None]]) -> tuple[LabelledEstimate, ...]:
         """The answers to these questions, and for pairs their p-values."""
@@ -178,6 +189,7 @@ def _estimated(
                 (data.labels[at], predictor, data.names[system], None if other is None else data.names[other]),
                 (answers[0], answers[column]),
                 options,
+                n_units,
                 adjusted[column][row] if len(questions) > 1 else None,
             )
             for row, ((system, other), answers) in enumerate(zip(questions, found, strict=True))
@@ -190,7 +202,7 @@ def _estimated(
         "baseline": data.names[base],
         "human": data.labels[at],
         "unit": "segment" if documents is None else "document",
-        "units": data.n_segments if documents is None else documents.n_documents,
+        "units": n_units,
         "target": options.target,
         "difference": options.difference,
         "confidence_level": options.confidence_level,
@@ -210,22 +222,52 @@ def _estimated(
     )
 
 
+class Planned(NamedTuple):
+    """What other numbers of labels n would do: the variance is proportional to 1/n − 1/``of``."""
+
+    own: Estimated
+    of: float
+    """The number of units if only these are meant, else infinity."""
+    level: float
+
+    def _labels(self, factor: float) -> float:
+        """How many labels have the variance of the labels that there are times ``factor``."""
+        return 1 / (factor * (1 / self.own.n - 1 / self.of) + 1 / self.of)
+
+    def as_good_as(self, alone: Estimated) -> float:
+        """How many labels alone have the standard error of this estimate."""
+        if not alone.standard_error:
+            return self.own.n
+        return self._labels((self.own.standard_error / alone.standard_error) ** 2)
+
+    @property
+    def detectable(self) -> float:
+        """The difference that the test shows with 80% power."""
+        return t_detectable(self.own.n, self.level) * self.own.standard_error * math.sqrt(self.own.n)
+
+    def needed(self, difference: float) -> int | None:
+        """The number of labels with which the test shows a difference with 80% power."""
+        error = self.own.standard_error
+        if math.isinf(self.of):
+            return t_required_units(difference / (error * math.sqrt(self.own.n)), self.level, POWER) if error else None
+        shown = detectable_factor(self.level) * error
+        return math.ceil(self._labels((difference / shown) ** 2)) if shown else None
+
+
 def _record(
     names: tuple[str, str | None, str, str | None],
     answers: tuple[Estimated, Estimated],
     options: HumanOptions,
+    n_units: int,
     adjusted: float | None,
 ) -> LabelledEstimate:
     """``answers`` are that of the labels alone and the one to record."""
     metric, predictor, system, baseline = names
     alone, own = answers
-    gain = (alone.standard_error / own.standard_error) ** 2 - 1 if own.standard_error else 0.0
     low, high = own.interval(options.confidence_level)
     is_pair = baseline is not None
-    level, deviation = 1 - options.confidence_level, own.standard_error * own.n**0.5
-    needed = None
-    if is_pair and options.difference is not None and deviation:
-        needed = t_required_units(options.difference / deviation, level, POWER)
+    plan = Planned(own, n_units if options.target == "set" else math.inf, 1 - options.confidence_level)
+    planned = options.difference if is_pair else None
     return LabelledEstimate(
         metric,
         predictor,
@@ -240,8 +282,8 @@ def _record(
         adjusted_pvalue=adjusted if is_pair else None,
         weight=own.weight,
         correlation=own.correlation,
-        worth=max(gain, 0.0) * own.n,
-        detectable=t_detectable(own.n, level) * deviation if is_pair else None,
-        needed=needed,
+        worth=plan.as_good_as(alone) - own.n,
+        detectable=plan.detectable if is_pair else None,
+        needed=None if planned is None else plan.needed(planned),
         shift_pvalue=own.shift_pvalue,
     )

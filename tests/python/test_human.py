@@ -54,9 +54,9 @@ def twin(y: Scores, f: Scores, rest: Scores) -> tuple[float, float]:
     """Prediction-powered mean and its standard error, term by term."""
     n, others = len(y), len(rest)
     covariance = sum((y - y.mean()) * (f - f.mean())) / (n - 1)
-    weight = covariance / ((1 + n / others) * np.concatenate([f, rest]).var(ddof=1))
+    weight = covariance / (f.var(ddof=1) + n / others * rest.var(ddof=1))
     mean = weight * rest.mean() + (y - weight * f).mean()
-    return mean, np.sqrt(weight**2 * rest.var(ddof=1) / others + (y - weight * f).var(ddof=1) / n)
+    return mean, np.sqrt(weight**2 * rest.var(ddof=1) / others + (y - weight * f).var(ddof=2) / n)
 
 
 def test_definition() -> None:
@@ -70,6 +70,7 @@ def test_definition() -> None:
         (y[at].mean(), y[at].std(ddof=1) / np.sqrt(60)), rel=1e-12
     )
     assert own.worth == pytest.approx(60 * ((alone.standard_error / own.standard_error) ** 2 - 1))
+    assert alone.worth == pytest.approx(0, abs=1e-9)
 
 
 def test_one_system() -> None:
@@ -109,8 +110,9 @@ def test_published_and_independent_numbers(data: Path) -> None:
     )
     alone, own = difference(result, None), difference(result, "chrF2")
     assert (alone.estimate, alone.standard_error) == pytest.approx((-0.133, 0.39198292841), abs=1e-10)
-    # The reference values were computed with a plain chrF, which smooths nothing.
-    assert (own.estimate, own.standard_error) == pytest.approx((-0.13408652894, 0.39169370470), abs=1e-4)
+    # They are for a plain chrF, with the variance of all predictions in the weight and n - 1 as the divisor.
+    assert own.estimate == pytest.approx(-0.13408652894, abs=1e-3)
+    assert own.standard_error * np.sqrt(98 / 99) == pytest.approx(0.39169370470, rel=1e-3)
     assert (own.estimate, own.low, own.high) == pytest.approx((-0.13407566, -0.89793484, 0.62978351), abs=0.02)
 
 
@@ -207,7 +209,28 @@ def test_labels_that_were_chosen() -> None:
     sample.labelled = np.argsort(np.argsort(sample.judge[0])) < 60  # the worst of system a
     text = sample.estimated().render("text")
     assert "judge scores a differently on segments with labels than on the others" in " ".join(text.split())
+    assert "is better than" not in sample.estimated().render("text")
     assert "were they drawn at random?" not in " ".join(Sample().estimated().render("text").split())
+
+
+def test_labels_of_a_set_cannot_be_worth_more_than_it_has() -> None:
+    result = Sample(noise=0.01).estimated(target="set", difference=0.001)
+    own, alone = difference(result, "judge"), difference(result, None)
+    assert 230 < own.worth < 240
+    assert (own.needed or 0) < (alone.needed or 0) <= 300
+    # The variance of m of M labels is that of n times (1/m - 1/M)/(1/n - 1/M).
+    m, big, n = own.worth + 60, 300, 60
+    factor = (own.standard_error / alone.standard_error) ** 2
+    assert (1 / m - 1 / big) / (1 / n - 1 / big) == pytest.approx(factor)
+
+
+def test_labels_of_different_segments() -> None:
+    sample = Sample()
+    first, second = sample.labels
+    second = np.where(sample.labelled, NAN, sample.truth[1])
+    people = SegmentScores("people", {"a": first, "b": second}, missing="pairwise")
+    with pytest.raises(InputError, match="only 0 segments have labels of both systems: an estimate needs at least 20"):
+        human(metrics=[people, sample.metrics()[1]])
 
 
 def test_detectable_differences() -> None:
@@ -225,11 +248,12 @@ def test_report() -> None:
     sample = Sample()
     text = sample.estimated().render("text")
     assert text.startswith("people: labels of 60 of 300 segments. Differences from a\n")
-    assert "b is better than a under people." in text
-    assert "judge is worth " in text
+    assert "b is better than a under people, with the help of judge." in text
+    assert "judge is worth about " in text
     assert "Choose one metric" not in text
     useless = human(metrics=sample.metrics(np.random.default_rng(9).random((2, 300)))).render("text")
-    assert "judge says next to nothing about these labels" in useless
+    assert "judge says little or nothing about these labels" in useless
+    assert "No difference between b and a is shown under people, with the help of judge." in useless
 
 
 def test_pairs_are_adjusted() -> None:
@@ -261,16 +285,16 @@ def _without(sample: Sample, segments: slice) -> list[SegmentScores]:
 @pytest.mark.parametrize(
     ("metrics", "options", "message"),
     [
-        (lambda s: s.metrics()[1:], {}, r"no metric has missing scores.*--human NAME"),
-        (_twice, {}, r"people, more have missing scores.*--human NAME"),
+        (lambda s: s.metrics()[1:], {}, r"no metric has missing scores: leave segments without a label empty or NaN"),
+        (_twice, {}, r"people, more have missing scores, but only labels may"),
         (_twice, {"human": "more"}, r"people has missing scores, too"),
         (lambda s: s.metrics()[:1], {}, r"people is the only metric"),
-        (lambda s: s.metrics(), {"human": "judge"}, r"judge has no missing scores: if all segments have labels"),
+        (lambda s: s.metrics(), {"human": "judge"}, r"judge has no missing scores: leave segments without"),
         (lambda s: s.metrics(), {"human": "peple"}, r"did you mean 'people'"),
         (lambda s: s.metrics(), {"baseline": "c"}, r"baseline 'c'"),
         (lambda s: s.metrics(), {"target": "sample"}, r"target"),
         (lambda s: s.metrics(), {"confidence_level": 1.0}, r"confidence_level"),
-        (lambda s: _without(s, slice(100, 300)), {}, r"only \d+ segments have labels: an estimate needs at least 20"),
+        (lambda s: _without(s, slice(100, 300)), {}, r"only \d+ segments have labels of both systems: an est"),
         (
             lambda s: s.metrics(),
             {"documents": [str(i // 10) for i in range(300)]},

@@ -276,6 +276,10 @@ def human_command(reference: str | None, systems: tuple[str, ...], **options: An
     """
     from ..human import human
 
+    if not options["scores"]:
+        raise InputError("no labels: give them as --scores NAME FILE, empty or NaN where there are none")
+    if reference is not None and not options["metrics"]:
+        raise InputError("texts, but no metric of texts: add one that predicts the labels, such as -m chrf")
     _run(human, HumanOptions, HumanFiles, (reference, systems), options, least=1)
 
 

@@ -161,7 +161,7 @@ watch_options = with_texts(
 human_options = with_texts(
     "BASELINE SYS...",
     file_options(HumanFiles),
-    METRICS,
+    metrics_option("none"),
     declared_options(HumanOptions),
     TABLE,
     output_options(get_args(types.Format), "text"),

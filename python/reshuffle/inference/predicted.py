@@ -2,18 +2,20 @@ r"""Means that people scored on some units, with the help of a metric that score
 
 n of n + N units have labels y, and all have a prediction f. With a weight λ, the estimate of the mean label is
 
-    θ = ȳ + λ·(f̄_N − f̄_n),   λ = Cov_n(y, f) / ((1 + n/N)·Var(f)),
+    θ = ȳ + λ·(f̄_N − f̄_n),   se² = Var_n(y − λf)/n + λ²·Var_N(f)/N,
 
-where means with index n are over the labelled units, and those with N over the others: prediction-powered inference
-with a tuned weight (Angelopoulos et al. 2023, doi:10.1126/science.adi6000; PPI++, arXiv:2311.01453). Its standard error
-is that of two independent samples: se² = Var_n(y − λf)/n + λ²·Var_N(f)/N. So a prediction without any relation to the
-labels changes nothing, however it is scaled.
+where means and variances with index n are over the labelled units, and those with N over the others. λ makes se² as
+small as possible: λ = Cov_n(y, f)/(Var_n(f) + n/N·Var_N(f)). So a prediction may be on any scale. This is
+prediction-powered inference (Angelopoulos et al. 2023, doi:10.1126/science.adi6000) with a tuned weight (Angelopoulos,
+Duchi & Zrnic 2023, arXiv:2311.01453). Theirs divides by the variance of all predictions instead, which is the same for
+large n; but with few labels, and large differences that are rare, it can do worse than the labels alone.
 
 Where the question is about these n + N units only, their mean f̄ is known: θ = ȳ + λ·(f̄ − f̄_n) with
 λ = Cov_n(y, f)/Var_n(f) and se² = (1 − n/(n + N))·Var_n(y − λf)/n, the regression estimate of survey sampling (Cochran
 1977, section 7.3).
 
-Units of several segments have sums, and a mean is a ratio of sums, which is linearised.
+Variances of y − λf have the divisor n − 2, and t intervals n − 2 degrees of freedom, because λ is fitted. Units of
+several segments have sums, and a mean is a ratio of sums, which is linearised.
 """
 
 from __future__ import annotations
@@ -40,13 +42,18 @@ class Estimated:
     correlation: float | None = None
     """Of labels and predictions, over the labelled units; None if one of them is constant."""
     shift: float = math.nan
-    """How far the predictions of the labelled units are from those of the others, in standard errors."""
+    """How far the mean prediction of the labelled units is from that of the others, in standard errors; else NaN."""
+
+    @property
+    def freedom(self) -> int:
+        """The degrees of freedom of its standard error."""
+        return self.n - 1 if math.isnan(self.shift) else self.n - 2
 
     def interval(self, level: float) -> tuple[float, float]:
-        """The ends of the t interval, with n − 1 degrees of freedom."""
+        """The ends of the t interval."""
         from scipy.special import stdtrit
 
-        half = float(stdtrit(self.n - 1, (1 + level) / 2)) * self.standard_error
+        half = float(stdtrit(self.freedom, (1 + level) / 2)) * self.standard_error
         return self.mean - half, self.mean + half
 
     @property
@@ -56,7 +63,7 @@ class Estimated:
 
         if self.standard_error == 0:
             return float(self.mean == 0)
-        return float(2 * stdtr(self.n - 1, -abs(self.mean) / self.standard_error))
+        return float(2 * stdtr(self.freedom, -abs(self.mean) / self.standard_error))
 
     @property
     def shift_pvalue(self) -> float | None:
@@ -78,7 +85,7 @@ class Labelled:
     def alone(self) -> Estimated:
         """The mean of the labels."""
         mean, residuals = _mean(self.labels, self.sizes[self.labelled])
-        return Estimated(mean, self._error(residuals), len(self.labels))
+        return Estimated(mean, self._error(residuals, 1), len(self.labels))
 
     def predicted(self, predictions: Scores) -> Estimated:
         """The same with predictions, (n + N,): sums over the segments of each unit."""
@@ -86,7 +93,7 @@ class Labelled:
         mean, y = _mean(self.labels, self.sizes[self.labelled])
         of_labelled, f = _mean(predictions[self.labelled], self.sizes[self.labelled])
         of_rest, g = _mean(predictions[rest], self.sizes[rest])
-        of_all, every = _mean(predictions, self.sizes)
+        of_all, _ = _mean(predictions, self.sizes)
         if not f.any():  # all predictions are equal, as far as labels can tell
             return self.alone()
         covariance = float(np.cov(y, f)[0, 1])
@@ -94,19 +101,19 @@ class Labelled:
         if self.finite:
             weight = covariance / f.var(ddof=1)
             estimate = mean + weight * (of_all - of_labelled)
-            error = self._error(y - weight * f)
+            error = self._error(y - weight * f, 2)
         else:
-            weight = covariance / ((1 + n / len(g)) * every.var(ddof=1))
+            weight = covariance / (f.var(ddof=1) + n / len(g) * g.var(ddof=1))
             estimate = mean + weight * (of_rest - of_labelled)
-            error = math.hypot(self._error(y - weight * f), weight * error_of_rest)
+            error = math.hypot(self._error(y - weight * f, 2), weight * error_of_rest)
         correlation = float(np.corrcoef(y, f)[0, 1]) if y.any() else None
         shift = (of_labelled - of_rest) / math.hypot(f.std(ddof=1) / math.sqrt(n), error_of_rest)
         return Estimated(estimate, error, n, float(weight), correlation, float(shift))
 
-    def _error(self, residuals: Scores) -> float:
-        """The standard error of a mean over the labelled units."""
+    def _error(self, residuals: Scores, fitted: int) -> float:
+        """The standard error of a mean over the labelled units, of which ``fitted`` numbers were estimated."""
         share = 1 - len(self.labels) / len(self.labelled) if self.finite else 1.0
-        return float(residuals.std(ddof=1) * math.sqrt(share / len(residuals)))
+        return float(residuals.std(ddof=fitted) * math.sqrt(share / len(residuals)))
 
 
 def sums_of(index: NDArray[np.intp], values: Scores) -> Scores:

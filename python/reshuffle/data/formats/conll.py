@@ -8,6 +8,8 @@ from .base import Column, FileFormat, Names, Source
 
 # A line that begins a document.
 DOCUMENT = "-DOCSTART-"
+# What a comment before a sentence begins with. The character alone may be a word.
+COMMENT = "# id "
 
 
 def read(source: Source, names: Names) -> list[Column]:
@@ -19,6 +21,8 @@ def read(source: Source, names: Names) -> list[Column]:
     n_documents, goes_on = 0, False
     for number, line in enumerate(split_lines(source.text()), 1):
         fields = line.strip().split("\t" if "\t" in line else None)
+        if not goes_on and line.startswith(COMMENT):
+            continue
         if not any(fields) or fields[0] == DOCUMENT:
             n_documents += any(fields)
             goes_on = False

@@ -15,8 +15,10 @@ from .wording import of_name
 FEW_LABELS = 50
 # A predictor that is worth less than this share of the labels is not worth having.
 LEAST_WORTH = 0.05
-# Labels that were drawn at random look this different in one of a hundred cases.
+# In a result of labels that were drawn at random, a metric looks as if they were not this often.
 SELECTED = 0.01
+# The t of a correlation that is hardly chance.
+NOISE = 2.0
 
 
 def title(study: StudyResult) -> str:
@@ -59,7 +61,7 @@ def _table(study: StudyResult, name: str, rows: Sequence[LabelledEstimate]) -> T
             f"{row.low:{sign}.{decimals}f} to {row.high:{sign}.{decimals}f}",
             *([] if p is None else [pvalue_cell(p)]),
             "–" if row.correlation is None else f"{row.correlation:.2f}",
-            "–" if row.predictor is None else f"{row.worth:+,.0f}",
+            "–" if row.predictor is None else "+0" if abs(row.worth) < 0.5 else f"{row.worth:+,.0f}",
         ]
         if row.detectable is not None:
             cells.append(f"{row.detectable:.{decimals}f}")
@@ -72,22 +74,27 @@ def _table(study: StudyResult, name: str, rows: Sequence[LabelledEstimate]) -> T
 def conclusions(study: StudyResult) -> Iterator[str]:
     """Who is better, and how much each predictor is worth: for differences, or for scores if there is one system."""
     rows: Sequence[LabelledEstimate] = study.tables["differences"] or study.tables["scores"]
+    selected = list(_selected(study))
+    yield from selected
     predictors = [*dict.fromkeys(row.predictor for row in rows if row.predictor is not None)]
     # Of several metrics, none was chosen beforehand.
     chosen = predictors[0] if len(predictors) == 1 else None
-    for row in of_name(study.tables["differences"], predictor=chosen):
+    for row in of_name(study.tables["differences"], predictor=chosen) if not selected else ():
         yield _verdict(study, row)
     for predictor in predictors:
-        own = of_name(rows, predictor=predictor)
-        shares = [row.worth / row.labelled for row in own]
-        if max(shares) < LEAST_WORTH:
-            yield f"{predictor} says next to nothing about these labels: estimates are those of the labels alone."
-        elif len(own) == 1:
-            more = counted(round(own[0].worth), "label")
-            yield f"{predictor} is worth {more} more than the {own[0].labelled:,} there are."
-        else:
-            low, high = (f"{100 * share:.0f}%" for share in (min(shares), max(shares)))
-            yield f"{predictor} is worth {low} to {high} more labels than there are."
+        yield _worth(predictor, of_name(rows, predictor=predictor))
+
+
+def _selected(study: StudyResult) -> Iterator[str]:
+    """Predictors whose scores of labelled and of other units differ."""
+    rows = [row for row in study.tables["scores"] if row.shift_pvalue is not None]
+    moved = [row for row in rows if row.shift_pvalue < SELECTED / len(rows)]
+    for predictor in dict.fromkeys(row.predictor for row in moved):
+        systems = listed([row.system for row in of_name(moved, predictor=predictor)])
+        yield (
+            f"{predictor} scores {systems} differently on {study.plan['unit']}s with labels than on the others, by "
+            "more than chance: were they drawn at random? If not, none of this holds."
+        )
 
 
 def _verdict(study: StudyResult, row: LabelledEstimate) -> str:
@@ -95,10 +102,24 @@ def _verdict(study: StudyResult, row: LabelledEstimate) -> str:
     p = row.pvalue if row.adjusted_pvalue is None else row.adjusted_pvalue
     assert p is not None
     (human,) = of_name(study.metrics, name=row.metric)
+    by = "by the labels alone" if row.predictor is None else f"with the help of {row.predictor}"
     if p > 1 - study.plan["confidence_level"]:
-        return f"No difference is shown between {row.system} and {row.baseline} under {row.metric}."
-    better = (row.estimate > 0) == human.higher_is_better
-    return f"{row.system} is {'better' if better else 'worse'} than {row.baseline} under {row.metric}."
+        return f"No difference between {row.system} and {row.baseline} is shown under {row.metric}, {by}."
+    better = "better" if (row.estimate > 0) == human.higher_is_better else "worse"
+    return f"{row.system} is {better} than {row.baseline} under {row.metric}, {by}."
+
+
+def _worth(predictor: str, rows: Sequence[LabelledEstimate]) -> str:
+    shares = [row.worth / row.labelled for row in rows]
+    # A correlation of nothing but noise is larger in one of twenty cases.
+    related = [abs(row.correlation or 0) > NOISE / row.labelled**0.5 for row in rows]
+    if max(shares) < LEAST_WORTH or not any(related):
+        return f"{predictor} says little or nothing about these labels: estimates are nearly those of the labels alone."
+    if len(rows) == 1:
+        extra = counted(round(rows[0].worth), "extra label")
+        return f"{predictor} is worth about {extra}, on top of the {rows[0].labelled:,} there are."
+    low, high = (f"{100 * share:.0f}%" for share in (min(shares), max(shares)))
+    return f"{predictor} is worth about {low} to {high} extra labels, depending on the pair."
 
 
 def notes(study: StudyResult) -> Iterator[str]:
@@ -111,33 +132,29 @@ def notes(study: StudyResult) -> Iterator[str]:
         else f"labels of all these {counted(plan['units'], plan['unit'])}"
     )
     yield f"Estimates are of {meant}."
+    finite = plan["target"] == "set"
+    name = "regression estimate" if finite else "prediction-powered inference"
     yield (
-        "With a metric: the labels, corrected by what it says of the rest, with the weight that gives the smallest "
-        "error (prediction-powered inference). ρ: its correlation with the labels. Worth: how many labels more would "
-        "be as good."
+        "With a metric: the mean of the labels, adjusted by the metric's scores of the others, with the weight that "
+        f"gives the smallest error ({name}). ρ: its correlation with the labels. Worth: how many extra labels would be "
+        "as good."
     )
     if study.tables["differences"]:
         level = number(1 - plan["confidence_level"])
-        yield f"MDD: minimum detectable difference, which the t test at {level} shows with 80% power."
+        yield f"MDD: minimum detectable difference, which a single t test at {level} shows with 80% power."
     if plan["difference"] is not None:
-        yield (
-            f"for {number(plan['difference'])}: the labels that show a difference of this size with 80% power, if as "
-            f"large a share of the {units} has labels."
-        )
+        of = f"of these {plan['units']:,} {units} " if finite else ""
+        share = "" if finite else f", if as large a share of the {units} has labels"
+        yield f"for {number(plan['difference'])}: the labels {of}that show such a difference with 80% power{share}."
     if any(row.adjusted_pvalue is not None for row in study.tables["differences"]):
-        yield "p is adjusted for all pairs by Holm's method."
+        yield "p is adjusted for all pairs by Holm's method; each interval is for one pair."
     if len(study.metrics) > 2:
-        yield "Choose one metric before you see the labels: the best of several intervals is too short."
-    if _numbers(study)[0] < FEW_LABELS:
-        yield f"With fewer than {FEW_LABELS} labelled {units}, intervals with a metric are somewhat too short."
-    rows: Sequence[LabelledEstimate] = study.tables["scores"]
-    moved = [row for row in rows if row.shift_pvalue is not None and row.shift_pvalue < SELECTED]
-    for predictor in dict.fromkeys(row.predictor for row in moved):
-        own = of_name(moved, predictor=predictor)
         yield (
-            f"{predictor} scores {listed([row.system for row in own])} differently on {units} with labels than on the "
-            "others, by more than chance: were they drawn at random? If not, none of this holds."
+            "Choose one metric before you see the labels. The best of several intervals is too short, so the verdict "
+            "is that of the labels alone."
         )
+    if _numbers(study)[0] < FEW_LABELS:
+        yield f"With fewer than {FEW_LABELS} labelled {units}, intervals may be somewhat too short."
     yield f"This holds for labelled {units} that were drawn at random from all of them."
 
 
