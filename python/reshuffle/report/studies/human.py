@@ -11,8 +11,8 @@ from ..notes import counted, number
 from .base import StudyReport
 from .wording import of_name
 
-# Intervals from fewer labels are somewhat too short: docs/evidence/human.md.
-FEW_LABELS = 50
+# Intervals from fewer labelled documents are somewhat too short: docs/evidence/human.md.
+FEW_LABELS = 30
 # A predictor that is worth less than this share of the labels is not worth having.
 LEAST_WORTH = 0.05
 # In a result of labels that were drawn at random, a metric looks as if they were not this often.
