@@ -111,7 +111,7 @@ def test_the_shuffles_of_an_average_are_the_means_of_those_of_the_test_sets(seed
     assert [p.test.adjusted_pvalue for p in found.comparisons] == pytest.approx(expected.tolist())
 
 
-@settings(max_examples=budget(5))
+@settings(max_examples=budget(3))
 @given(st.integers(0, 1000))
 def test_bootstrap_tests_of_an_average_use_the_means_of_the_draws(seed: int) -> None:
     sets, n = random_sets(seed, 3, (40, 25)), 99
