@@ -246,13 +246,6 @@ def test_threads_batches_and_other_metrics_do_not_change_a_byte() -> None:
         assert part.tobytes() == np.ascontiguousarray(drawn[:, 1:, 30:100]).tobytes()
 
 
-def test_identical_metrics_never_differ() -> None:
-    scores, human = arrays()
-    twice = np.stack([scores[0], scores[0]])
-    got = _core.meta_permuted(twice, human, STATISTICS, "both", PAIRS[:1], n=100, seed=5)
-    assert (got == 0).all()
-
-
 def test_nothing_in_common_is_undefined() -> None:
     nothing = np.full((3, 4), np.nan)
     scores = np.zeros((2, 3, 4))

@@ -74,7 +74,7 @@ def true_scores(family: Family) -> Array:
 def compared(metric: Metric, counts: Array, test: str, seed: int, **options: Any) -> Comparison:
     """All pairs of a sample, (k, S, K)."""
     rows = {f"{system}": of_system for system, of_system in enumerate(counts)}
-    scored: Metric = FromCounts(metric.name, rows, metric)
+    scored: FromCounts | SegmentScores = FromCounts(metric.name, rows, metric)
     if metric.is_mean:
         scores = {name: metric.segment_scores(of_system) for name, of_system in rows.items()}
         scored = SegmentScores(metric.name, scores)

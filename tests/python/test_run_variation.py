@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 
 from budgets import budget
-from reshuffle import FromCounts, InputError, SegmentScores, _core, compare_runs, metric
+from reshuffle import FromCounts, InputError, SegmentScores, _core
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.run_caveats import run_caveats
 from reshuffle.inference.run_intervals import RUN_INTERVALS, interval_of
@@ -469,37 +468,6 @@ def test_equal_systems_are_reversed_half_of_the_time_and_one_run_shows_nothing()
 def test_numbers_of_runs_go_up_to_those_there_are() -> None:
     data = run_data({"a": np.random.default_rng(9).normal(size=(30, 4)), "b": np.zeros((2, 4))})
     assert [each.n_runs for each in observed_differences(data, [(0, 1)], ["x"])] == [1, 2, 3, 5, 10, 20]
-
-
-# s_sel from 20,000 draws in numpy; MultEval 0.5.1 on its example, s_test of the same runs.
-S_SEL = {"BLEU": (0.2629, 0.2620), "TER": (0.3687, 0.3641), "length": (0.003633, 0.003439)}
-
-
-def multeval_example(data: Path) -> tuple[list[str], dict[str, list[list[str]]]]:
-    """The references and the outputs of MultEval's example."""
-    folder = data / "multeval-newstest2010-optreps"
-    references = (folder / "ref.txt").read_text("utf-8").split("\n")[:2489]
-    outputs = {
-        name: [path.read_text("utf-8").split("\n")[:2489] for path in sorted((folder / name).iterdir())]
-        for name in ("baseline", "sys1")
-    }
-    return references, outputs
-
-
-def test_s_sel_of_multevals_example(data: Path) -> None:
-    metrics = [metric("bleu", tokenize="none"), metric("ter", variant="tercom"), metric("length", tokenize="none")]
-    references, outputs = multeval_example(data)
-    result = compare_runs(references, outputs, metrics, n_resamples=10_000)
-    for system, place in (("baseline", 0), ("sys1", 1)):
-        scores = next(each for each in result.systems if each.name == system).scores
-        for name, expected in S_SEL.items():
-            # both figures have a relative Monte Carlo error of about .5 %
-            assert scores[name].s_sel == pytest.approx(expected[place], rel=0.025)
-            own = scores[name]
-            assert own.s_test is not None
-            assert own.between_runs is not None
-            assert own.interaction is not None
-            assert own.between_runs + own.interaction == pytest.approx(own.s_test**2)
 
 
 def test_covariances_need_two_runs() -> None:

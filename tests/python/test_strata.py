@@ -406,8 +406,9 @@ def test_ids_in_files_give_the_results_of_the_api(demo: Path, run: Any) -> None:
     corpus = read_corpus(["reference.txt"], ["baseline.txt", "tuned.txt"], strata="strata.txt")
     assert ids == corpus.strata
     both: dict[str, Any] = {"strata": ids, "n_resamples": 200, "with_parts": True}
-    for options, more in ((("--strata", "strata.txt"), {}), (STRATA_OF_DOCUMENTS, {"documents": documents})):
-        expected = render(compare(corpus.references, corpus.systems, **both, **more), "json")
+    of_api: list[dict[str, Any]] = [both, {**both, "documents": documents}]
+    for options, own in zip((("--strata", "strata.txt"), STRATA_OF_DOCUMENTS), of_api, strict=True):
+        expected = render(compare(corpus.references, corpus.systems, **own), "json")
         assert expected == run(*COMPARE, *options, "--format", "json").out
     interval = score(corpus.references, corpus.systems, interval="delta", strata=ids)
     command = ("score", *COMPARE[1:4], "--interval", "delta", "--format", "json")

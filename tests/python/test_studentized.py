@@ -776,7 +776,7 @@ METRICS: dict[str, Callable[[], Any]] = {
     "mean": lambda: SegmentScores("mean", {name: list(map(roots, lines)) for name, lines in texts()[1].items()}),
 }
 
-SHUFFLES = 150
+SHUFFLES = 99
 
 
 @cache

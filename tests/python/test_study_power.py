@@ -60,7 +60,7 @@ def of(study: StudyResult, table: str = "power", **values: Any) -> list[Any]:
 
 def test_simulated_power_agrees_with_closed_forms() -> None:
     """The t-test's power in closed form, and type-M and type-S errors of a normal estimate."""
-    tests, n = ("ar", "t-test", "bootstrap"), 1000
+    tests, n = ("ar", "t-test", "bootstrap"), 500
     study = power(
         metrics=normal_scores(), tests=tests, effects=(0.1, 0.3, 0.5), alphas=(0.05, 0.2), simulations=n,
         n_resamples=199, sizes=100,

@@ -201,22 +201,6 @@ def test_pro_draws_the_pairs_of_its_slow_twin(given: Invented, seed: int, sample
     check_pairs(given, differences, {"samples": samples, "kept": kept}, seed)
 
 
-@pytest.mark.slow
-def test_pro_is_the_optimum_of_scikit_learn(data: Path) -> None:
-    linear_model = pytest.importorskip("sklearn.linear_model")
-    lists = kbest(data / "kbest-wmt11-de-en", "dev")
-    end = int(lists.offsets[5])
-    scores = sentence_scores(lists, "7")[:end]
-    part = Invented(
-        lists.offsets[:6], lists.dense[:end], None, np.zeros((end, 10), np.int64), scores, np.ones(5), np.zeros(12)
-    )
-    differences = all_pairs(part, 0.0, None, lambda _, a, b: [(p, q) for p in range(a, b) for q in range(p + 1, b)])
-    weights, _ = _core.tune_pro(*part.lists, scores, seeds=[0], samples=None, threshold=0.0, kept=None, penalty=2.0)
-    model = linear_model.LogisticRegression(C=0.5, fit_intercept=False, tol=1e-10, solver="newton-cholesky")
-    model.fit(np.vstack([differences, -differences]), np.repeat([1, 0], len(differences)))
-    np.testing.assert_allclose(weights[0], model.coef_[0], rtol=1e-4, atol=1e-5)
-
-
 def objective(given: Invented, weights: Floats, penalty: float) -> float:
     """Minus the expected score, with a penalty."""
     model, gained = given.features @ weights, 0.0
