@@ -21,6 +21,8 @@ else:
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / ".github/actions/gate"
+# By name: files of source distributions cannot be executed.
+COMMAND = 'bash "$GITHUB_ACTION_PATH/gate.sh"'
 
 # The fixture.
 
@@ -133,7 +135,7 @@ class Runner:
         values = {"FAIL_ON": "inconclusive", "COMMENT": "false", "PAGE": "", "PULL_REQUEST": ""} | inputs
         return subprocess.run(
             # As `shell: bash` calls it.
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", '"$GITHUB_ACTION_PATH/gate.sh"'],
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", COMMAND],
             cwd=self.folder,
             env=self.environment | values | {"ARGUMENTS": arguments},
             capture_output=True,
@@ -162,6 +164,7 @@ def test_the_action_passes_its_inputs_to_the_script() -> None:
     (step,) = (part for part in text.split("- id: ") if part.startswith("gate"))
     given = [line.split(":")[0].strip() for line in step.partition("env:\n")[2].splitlines()]
     assert given == ["ARGUMENTS", "FAIL_ON", "COMMENT", "PAGE", "GH_TOKEN", "PULL_REQUEST"]
+    assert f"run: {COMMAND}\n" in step
     # No input is pasted into a script: a name of a file could be a command.
     assert "${{" not in step.partition("env:\n")[0]
     assert all(f"${name}" in script or f"${{{name}" in script for name in given if name != "GH_TOKEN")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 CRATE = tomllib.loads((ROOT / "Cargo.toml").read_text("utf-8"))
 LOCKED = tomllib.loads((ROOT / "Cargo.lock").read_text("utf-8"))["package"]
+ALLOWED = tomllib.loads((ROOT / "deny.toml").read_text("utf-8"))["licenses"]["allow"]
 # A crate in THIRD-PARTY.txt: its name, version and licences.
 TITLE = re.compile(r"^([\w-]+) (\d[\w.+-]*) \((.+)\)$", re.MULTILINE)
 
@@ -30,6 +33,11 @@ if not WORKFLOWS:
 def jobs(workflow: Path) -> dict[str, Any]:
     found: dict[str, Any] = yaml.safe_load(workflow.read_text("utf-8"))["jobs"]
     return found
+
+
+def is_allowed(licence: str) -> bool:
+    parts = re.split(r"\s+AND\s+(?![^(]*\))", licence)
+    return all(any(choice in ALLOWED for choice in re.split(r"\s+OR\s+|/", part.strip("()"))) for part in parts)
 
 
 def scripts(workflow: Path) -> list[str]:
@@ -112,9 +120,41 @@ def test_notices_are_of_the_locked_crates_and_their_licences_allowed() -> None:
     linked = {name for name, _, _ in crates}
     assert linked >= CRATE["dependencies"].keys()
     assert linked.isdisjoint(CRATE["dev-dependencies"].keys() - CRATE["dependencies"].keys())
-    allowed = tomllib.loads((ROOT / "deny.toml").read_text("utf-8"))["licenses"]["allow"]
-    assert {licence for _, _, licences in crates for licence in licences.split(" AND ")} <= set(allowed)
+    assert {licence for _, _, licences in crates for licence in licences.split(" AND ")} <= set(ALLOWED)
     assert "THIRD-PARTY.txt" in PROJECT["license-files"]
+
+
+def test_every_crate_keeps_the_rules_of_deny_toml() -> None:
+    """Those of licences, as far as a crate's metadata says them, versions and sources; ``cargo deny`` reads more."""
+    command = ["cargo", "metadata", "--format-version=1", "--locked", "--offline", "--all-features"]
+    try:
+        done = subprocess.run(command, capture_output=True, check=True, cwd=ROOT)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("cargo has to have the crates of all platforms")
+    packages = json.loads(done.stdout)["packages"]
+    refused = {package["name"]: package["license"] for package in packages if not is_allowed(package["license"])}
+    assert refused == {}
+    assert [licence for licence in ALLOWED if not any(licence in package["license"] for package in packages)] == []
+    assert len({package["name"] for package in packages}) == len(packages), "two versions of a crate"
+    assert {package["source"] for package in packages if package["source"]} == {
+        "registry+https://github.com/rust-lang/crates.io-index"
+    }
+
+
+@pytest.mark.parametrize(
+    ("licence", "allowed"),
+    [
+        ("MIT", True),
+        ("GPL-3.0", False),
+        ("GPL-3.0 OR MIT", True),
+        ("GPL-3.0/MIT", True),
+        ("(MIT OR Apache-2.0) AND Unicode-3.0", True),
+        ("(MIT OR Apache-2.0) AND GPL-3.0", False),
+        ("GPL-3.0 AND (MIT OR Apache-2.0)", False),
+    ],
+)
+def test_all_parts_of_a_licence_need_a_choice_that_is_allowed(licence: str, allowed: bool) -> None:
+    assert is_allowed(licence) == allowed
 
 
 def test_the_locks_of_the_core_and_of_its_benchmarks_agree() -> None:
