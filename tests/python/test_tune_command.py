@@ -293,7 +293,7 @@ BAD_LISTS = (
     ("equal", "bad.nbest: all entries of each sentence have the same features"),
     ("equal texts", "bad.nbest: all entries of each sentence have the same hypotheses"),
     ("metric", "DepF reads parses, and k-best lists hold texts"),
-    ("external metric", "'comet' does not sum counts of texts: lists are tuned for a metric that does: bleu"),
+    ("external metric", "'comet' does not sum counts of texts, which lists need: choose among bleu"),
 )
 
 

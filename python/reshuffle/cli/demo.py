@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 @option("--lists", is_flag=True, help="Tune weights of features on k-best lists.")
 def demo_command(directory: str | None, runs: int | None, judgments: bool, lists: bool) -> None:
     """Compare four synthetic systems on a built-in corpus."""
-    from ..data.demo import demo_corpus, write_demo, write_demo_judgments, write_demo_runs
-
     given = [name for name, is_given in _flags(runs, judgments, lists).items() if is_given]
     if len(given) > 1:
         raise InputError(f"{given[0]} and {given[1]} cannot be combined: leave out one of them")
@@ -32,26 +30,36 @@ def demo_command(directory: str | None, runs: int | None, judgments: bool, lists
         _show_demo(runs, judgments, lists)
         return
     if lists:
-        _write_lists(directory)
-        return
-    lines = demo_corpus().n_segments
-    if judgments:
-        file, folder, votes = write_demo_judgments(directory)
-        command = ["meta", "segments", "--judgments", str(votes), "--refs", str(file), "--systems", str(folder)]
-        command += ["-m", "sentbleu", "chrf", "ter"]
-        n_files = 2 + len(demo_corpus().systems)
-        click.echo(f"Wrote {n_files} files. Now try:\n  {printable(shlex.join(['reshuffle', *command]))}")
-        return
+        written, command = _write_lists(directory)
+    elif judgments:
+        written, command = _write_judgments(directory)
+    else:
+        written, command = _write_texts(directory, runs)
+    click.echo(f"Wrote {written}. Now try:\n  {printable(shlex.join(['reshuffle', *command]))}")
+
+
+def _write_texts(directory: str, runs: int | None) -> tuple[str, list[str]]:
+    """Write the systems, or their runs. Returns what was written, and the command that compares them."""
+    from ..data.demo import demo_corpus, write_demo, write_demo_runs
+
     if runs is None:
         paths = write_demo(directory)
         command, n_files = ["compare", *map(str, paths)], len(paths)
     else:
         reference, outputs = write_demo_runs(directory, runs)
-        command = ["runs", "--refs", str(reference)]
+        command, n_files = ["runs", "--refs", str(reference)], 1 + sum(map(len, outputs.values()))
         for name, paths in outputs.items():
             command += ["--baseline" if name == "baseline" else "--system", *map(str, paths)]
-        n_files = 1 + sum(map(len, outputs.values()))
-    click.echo(f"Wrote {n_files} files of {lines} lines. Now try:\n  {printable(shlex.join(['reshuffle', *command]))}")
+    return f"{n_files} files of {demo_corpus().n_segments} lines", command
+
+
+def _write_judgments(directory: str) -> tuple[str, list[str]]:
+    """The same for votes and the texts that they are about."""
+    from ..data.demo import demo_corpus, write_demo_judgments
+
+    file, folder, votes = write_demo_judgments(directory)
+    command = ["meta", "segments", "--judgments", str(votes), "--refs", str(file), "--systems", str(folder)]
+    return f"{2 + len(demo_corpus().systems)} files", [*command, "-m", "sentbleu", "chrf", "ter"]
 
 
 def _flags(runs: int | None, judgments: bool, lists: bool) -> dict[str, bool]:
@@ -59,14 +67,13 @@ def _flags(runs: int | None, judgments: bool, lists: bool) -> dict[str, bool]:
     return {"--runs": runs is not None, "--judgments": judgments, "--lists": lists}
 
 
-def _write_lists(directory: str) -> None:
-    """Write k-best lists, and show the command that tunes on them."""
+def _write_lists(directory: str) -> tuple[str, list[str]]:
+    """The same for k-best lists."""
     from ..data.demo_lists import write_demo_lists
 
     dev, dev_refs, test, test_refs, weights = map(str, write_demo_lists(directory))
     command = ["tune", "mert", "--nbest", dev, "--refs", dev_refs, "--init", weights, "--test-set", test, test_refs]
-    command += ["--replications", "5"]
-    click.echo(f"Wrote 5 files. Now try:\n  {printable(shlex.join(['reshuffle', *command]))}")
+    return "5 files", [*command, "--replications", "5"]
 
 
 def _show_demo(runs: int | None, judgments: bool, lists: bool) -> None:

@@ -129,7 +129,8 @@ def destination(
         for output in (str(part.output) for part in parts if part.is_stream):
             opened[output] = stack.enter_context(_open(output))
         # Last, so that files are replaced only if all streams could be written.
-        opened.update(zip(files, stack.enter_context(_replacements(files, inputs)), strict=True))
+        if files:
+            opened.update(zip(files, stack.enter_context(_replacements(files, inputs)), strict=True))
 
         def write(result: Result) -> None:
             if paper is not None and isinstance(result, Comparison | SetComparison):

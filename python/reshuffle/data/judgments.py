@@ -14,7 +14,7 @@ from ..errors import InputError, quoted, unknown_name
 from ..options.declare import called_with
 from ..options.evaluations import ReadJudgments
 from .evaluations import JUDGMENT_FORMATS
-from .evaluations.base import Votes, check_segments, first_line
+from .evaluations.base import Votes, check_segments, first_line, renumbered
 from .formats.base import Source
 from .system_names import Naming
 
@@ -243,19 +243,11 @@ def read_judgments(options: ReadJudgments) -> Judgments:
     kept = (better >= 0) & (worse >= 0)
     tied = np.stack([votes.tied[:, 0], index[votes.tied[:, 1]], index[votes.tied[:, 2]]], axis=1)
     tied = tied[(tied >= 0).all(axis=1)]
-    names, (better, worse, first, second) = _judged(names, better[kept], worse[kept], tied[:, 1], tied[:, 2])
+    judged, (better, worse, first, second) = renumbered(names, better[kept], worse[kept], tied[:, 1], tied[:, 2])
     tied = np.stack([tied[:, 0], first, second], axis=1)
-    counted = _counted(len(names), votes.segment[kept], better, worse)
-    found = Judgments(names, n_segments, *counted, tied, "all", int(kept.sum()), len(tied), source.name)
+    counted = _counted(len(judged), votes.segment[kept], better, worse)
+    found = Judgments(tuple(judged), n_segments, *counted, tied, "all", int(kept.sum()), len(tied), source.name)
     return found.net() if options.repeats == "net" else found
-
-
-def _judged(names: tuple[str, ...], *columns: Integers) -> tuple[tuple[str, ...], list[Integers]]:
-    """The systems that occur in the columns, and the columns as indices of these."""
-    used = np.unique(np.concatenate(columns))
-    index = np.full(len(names), -1, dtype=np.int64)
-    index[used] = np.arange(len(used))
-    return tuple(names[i] for i in used), [index[column] for column in columns]
 
 
 def _format(source: Source) -> str:
@@ -284,7 +276,7 @@ def _line_of(votes: Votes, system: int) -> int:
     """The line on which a system occurs first."""
     of_votes = votes.lines[(votes.better == system) | (votes.worse == system)]
     of_ties = votes.tied_lines[(votes.tied[:, 1:] == system).any(axis=1)]
-    return min([*of_votes.tolist(), *of_ties.tolist()], default=1)
+    return int(min([*of_votes, *of_ties]))
 
 
 def _lost(votes: Votes, lost: set[int]) -> str:

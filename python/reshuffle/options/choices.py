@@ -170,8 +170,9 @@ class AR(Choice):
 class WithMargin(Choice):
     """A test with a margin."""
 
-    # What the test shows: the first word of its name.
     shows: ClassVar[str]
+    """What the test shows: the first word of its name."""
+
     margins: Annotated[
         Mapping[str, float],
         Kind("mapping of str to float"),

@@ -363,6 +363,23 @@ def taken(record: Callable[..., R], options: Options, **others: Any) -> R:
     return make(**given | others)
 
 
+def files_in(options: Options) -> list[str]:
+    """The paths among the values of a record: those of the fields whose type has :data:`FILE`."""
+    fields = [each.name for each in attrs.fields(type(options)) if _has_files(each.type)]
+    return [path for name in fields for path in _paths(getattr(options, name))]
+
+
+def _has_files(kind: Any) -> bool:
+    return FILE in get_args(kind) or any(map(_has_files, get_args(kind)))
+
+
+def _paths(value: Any) -> list[str]:
+    """A path, those in a tuple or among the values of a mapping, or none."""
+    if isinstance(value, str | None):
+        return [] if value is None else [value]
+    return [path for each in (value.values() if isinstance(value, Mapping) else value) for path in _paths(each)]
+
+
 def chosen(options: Options, *names: str) -> dict[str, Any]:
     """Some options as plain values, for the plan of a result: tuples are lists."""
     values = {name: getattr(options, name) for name in names}

@@ -9,7 +9,7 @@ from attrs import frozen
 from typing_extensions import Doc
 
 from .declare import Flag, Options
-from .files import File, OneFile, Reading, References, Words
+from .files import File, OneFile, Reading, References
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -102,7 +102,7 @@ class HeldOut(Options):
         ),
     ] = None
     dev: Annotated[
-        Words | None,
+        tuple[File, ...] | None,
         Flag(("--dev-set",), "NBEST REF", greedy=("--dev-set",), joined=True),
         Doc(
             """Development lists and their references, for the scores and s_dev. By default those that are tuned
@@ -110,7 +110,7 @@ class HeldOut(Options):
         ),
     ] = None
     test: Annotated[
-        Words | None,
+        tuple[File, ...] | None,
         Flag(("--test-set",), "NBEST REF", greedy=("--test-set",), joined=True),
         Doc("Test lists and their references."),
     ] = None

@@ -22,6 +22,7 @@ from ...errors import InputError, listed
 from ...metrics.native import NativeMetric
 from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores
 from ...metrics.stored import CountsFile, StoredCounts, open_counts
+from ...options.declare import files_in
 from ...options.files import SetFiles
 from ...sets import TestSet
 from ...settings import Units
@@ -102,12 +103,9 @@ class Input:
     @property
     def paths(self) -> list[str]:
         """All files that will be read."""
-        files, scores = self.files, [_in_order(each) for each in self.files.numbers.values()]
-        texts = files.references[:1] if self.counts is not None else files.references
-        systems = self.systems.values() if files.references and self.counts is None else ()
-        others = files.documents, files.strata, files.source, files.qrels
-        ids = [path for path in others if path is not None]
-        return [*texts, *systems, *files.parses, *(file for each in scores for file in each), *ids]
+        of_counts = self.counts is not None
+        own = evolve(self.files, systems=(), references=self.files.references[: 1 if of_counts else None])
+        return [*files_in(own), *(self.systems.values() if own.references and not of_counts else ())]
 
     @property
     def names(self) -> list[str]:

@@ -13,7 +13,7 @@ from ... import types
 from ..._core import Progress
 from ...data.files import STDIN, check_stdin, display_name
 from ...errors import InputError
-from ...options.declare import call
+from ...options.declare import call, files_in
 from ...options.list_files import ListFiles
 from ...options.tuning import Mbr, Oracle
 from ...results.studies import StudyResult
@@ -67,7 +67,7 @@ def run_mbr(options: dict[str, Any]) -> None:
         given = {"lists": lists, "references": references, "scores": files.scores(lists), "progress": progress}
         found = call(mbr, evolve(chosen, **given))
         if save is not None:
-            _write(save, files.inputs, found.outputs())
+            _write(save, files_in(files), found.outputs())
         return found.result
 
     _report(options, files, get_args(types.MbrTable), compute)
@@ -80,7 +80,7 @@ def _report(
     reports, layout = chosen_output(options)
     if options:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
-    with destination(reports, files.inputs, layout, tables) as write:
+    with destination(reports, files_in(files), layout, tables) as write:
         with progress_bar() as progress:
             result = compute(progress)
         write(result)
@@ -112,13 +112,8 @@ class _Files(ListFiles):
             raise InputError("--model and --totals cannot be combined: leave out one of them")
         if files.samples and (files.model is not None or files.totals):
             raise InputError("--samples have no features and no scores: leave out --model and --totals")
-        check_stdin(files.inputs.count(STDIN))
+        check_stdin(files_in(files).count(STDIN))
         return files
-
-    @property
-    def inputs(self) -> list[str]:
-        """All files that will be read."""
-        return [*self.nbest, *self.samples, *self.references, *([] if self.model is None else [self.model])]
 
     def lists(self) -> NBest:
         """The lists."""

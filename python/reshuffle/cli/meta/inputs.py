@@ -19,7 +19,7 @@ from ...data.score_tables import ScoreTable, read_all_scores, read_scores
 from ...data.system_names import SystemMap, read_sysmap
 from ...errors import InputError, quoted, unknown_name
 from ...meta.material import JudgedSet
-from ...options.declare import call, check, taken
+from ...options.declare import call, check, files_in, taken
 from ...options.evaluations import Evaluation, ReadAllScores, ReadJudgments, ReadScores
 from ...options.files import SetFiles
 from ...options.meta_files import MetaFiles
@@ -70,8 +70,7 @@ class MetaInput:
     def paths(self) -> list[str]:
         """All files that will be read."""
         texts = [] if self.texts is None else self.texts.paths
-        people = [path for path in (self.files.judgments, self.files.human, self.files.sysmap) if path is not None]
-        return [*texts, *people, *self.files.metric_scores.values(), *self.files.score_files]
+        return [*texts, *files_in(evolve(self.files, references=(), systems=()))]
 
     def check_metric_names(self) -> None:
         """:class:`InputError` for two metrics of the same name, and unknown names in ``--lower-is-better``."""

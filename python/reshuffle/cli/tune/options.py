@@ -39,7 +39,7 @@ INPUT = [name for name in options_of(TuneFiles) if name not in (*SOURCES, *optio
 
 
 # A metric that counts texts: scores of another program cannot be counted for each entry.
-COUNTED = Metric(f"does not sum counts of texts: lists are tuned for a metric that does: {either(OF_TEXTS)}")
+COUNTED = Metric(f"does not sum counts of texts, which lists need: choose among {either(OF_TEXTS)}")
 
 
 def metric_option(about: str, default: str) -> Decorator:

@@ -12,7 +12,7 @@ from ..._core import Progress
 from ...data.files import STDIN, check_stdin
 from ...errors import InputError, listed
 from ...metrics.native import NativeMetric
-from ...options.declare import call
+from ...options.declare import call, files_in
 from ...options.list_files import TuneFiles
 from ...options.tuning import Tune
 from ...tune import NBest, Weights, command_decoder, read_weights, simulated_decoder, tune
@@ -49,7 +49,7 @@ def run_tune(optimizer: Optimizer, options: dict[str, Any]) -> None:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
     tables = get_args(types.TuneTable)
     with (
-        destination(reports, files.inputs, layout, tables) as write,
+        destination(reports, files_in(files), layout, tables) as write,
         chosen_executor(executor, chosen.threads) as workers,
         cleanup(),  # of a decoder
     ):
@@ -81,7 +81,7 @@ class _Files(TuneFiles):
         """Take the files out of ``options``, and check all that can be checked before they are read."""
         files = cls(**given_values(TuneFiles, options))
         files._check(rounds)
-        check_stdin(files.inputs.count(STDIN))
+        check_stdin(files_in(files).count(STDIN))
         return files
 
     def _check(self, rounds: int) -> None:
@@ -118,13 +118,6 @@ class _Files(TuneFiles):
     @property
     def _sources(self) -> dict[str, str | None]:
         return {name: getattr(self, name) for name in SOURCES}
-
-    @property
-    def inputs(self) -> list[str]:
-        """All files that will be read."""
-        single = [self.init, self.simulate, *self._sources.values()]
-        pairs = [file for pair in self._held_out.values() if pair is not None for file in pair]
-        return [*self.nbest, *self.references, *pairs, *(file for file in single if file is not None)]
 
     def read(self, metric: NativeMetric, progress: Progress) -> dict[str, Any]:
         """The arguments of :func:`reshuffle.tune.tune` that come from files."""

@@ -220,6 +220,18 @@ def codes(columns: Iterable[Sequence[str]]) -> tuple[list[str], list[Integers]]:
     return list(known), [np.array(list(map(find, column)), dtype=np.int64) for column in columns]
 
 
+def renumbered(names: Sequence[str], *columns: Integers) -> tuple[list[str], list[Integers]]:
+    """The names that occur in columns of indices into them, and the columns as indices into these names.
+
+    >>> renumbered(["a", "b", "c"], np.array([2, 0]), np.array([0]))
+    (['a', 'c'], [array([1, 0]), array([0])])
+    """
+    used = np.unique(np.concatenate(columns))
+    index = np.full(len(names), -1, dtype=np.int64)
+    index[used] = np.arange(len(used))
+    return [names[i] for i in used], [index[column] for column in columns]
+
+
 def only(source: Source, kind: str, option: str, wanted: str | None, known: Sequence[str]) -> str:
     """``wanted`` if it is known, ignoring case, or the only known name if ``wanted`` is None; else InputError."""
     if wanted is None:

@@ -7,7 +7,7 @@ import numpy as np
 from ...errors import quoted
 from ..formats.base import Source
 from ..formats.table import read_rows
-from .base import JudgmentFormat, Votes, codes, integers, only
+from .base import JudgmentFormat, Votes, codes, integers, only, renumbered
 
 BASE = 1  # "newstest2013" has 3,000 segments, and the files have numbers from 1 to 3000
 
@@ -32,20 +32,9 @@ def read(source: Source, language_pair: str | None, base: int | None) -> Votes:
     same = np.flatnonzero(winners == losers)
     if same.size:
         source.fail(f"{quoted(ids[winners[same[0]]])} cannot be better than itself", int(lines[same[0]]))
-    used = np.unique(np.concatenate([winners, losers]))
-    index = np.zeros(len(ids), dtype=np.int64)
-    index[used] = np.arange(len(used))
+    ids, (winners, losers) = renumbered(ids, winners, losers)
     none = np.zeros(0, dtype=np.int64)
-    return Votes(
-        [ids[i] for i in used],
-        segments - base,
-        index[winners],
-        index[losers],
-        lines,
-        none.reshape(0, 3),
-        none,
-        base,
-    )
+    return Votes(ids, segments - base, winners, losers, lines, none.reshape(0, 3), none, base)
 
 
 def recognises(line: str) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...errors import quoted
 from ..formats.base import Source
 from ..formats.table import Rows, read_rows
-from .base import Integers, JudgmentFormat, Votes, codes, integers, only
+from .base import Integers, JudgmentFormat, Votes, codes, integers, only, renumbered
 
 # Names of languages in the files, and their codes.
 LANGUAGES = {
@@ -105,19 +105,12 @@ def _votes(
     ranking, first, second, sign = ranking[order], first[order], second[order], sign[order]
     decided, tie = sign != 0, sign == 0
     better, worse = np.where(sign > 0, first, second), np.where(sign > 0, second, first)
-    used = np.unique(numbers[is_ranked])
-    index = np.zeros(len(ids), dtype=np.int64)
-    index[used] = np.arange(len(used))
-    return Votes(
-        [ids[i] for i in used],
-        segment[ranking[decided]],
-        index[better[decided]],
-        index[worse[decided]],
-        lines[ranking[decided]],
-        np.stack([segment[ranking[tie]], index[first[tie]], index[second[tie]]], axis=1),
-        lines[ranking[tie]],
-        base,
+    known, (better, worse, tied_one, tied_other) = renumbered(
+        ids, better[decided], worse[decided], first[tie], second[tie]
     )
+    tied = np.stack([segment[ranking[tie]], tied_one, tied_other], axis=1)
+    votes = segment[ranking[decided]], better, worse, lines[ranking[decided]]
+    return Votes(known, *votes, tied, lines[ranking[tie]], base)
 
 
 RNK = JudgmentFormat(
