@@ -137,7 +137,7 @@ Texts: TypeAlias = Mapping[str, Sequence[str]]
 def read_votes(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[Any, str] | None = None,
     language_pair: str | None = None,
     max_input: int = MAX_INPUT,
 ) -> VoteTable:
@@ -197,7 +197,7 @@ def _of_judgments(source: Source, file_format: JudgmentFormat, language_pair: st
 def _of_pearmut(source: Source) -> Texts:
     """Scores of several systems side by side: two scores by one person on one item are a vote."""
     scores: dict[tuple[str, str], dict[str, float]] = {}
-    for user, segment, system, annotation, line in pearmut.annotations(source).found:
+    for user, segment, system, annotation, line in pearmut.annotated(source).found:
         value = pearmut.number(source, pearmut.SCORE, annotation.get(pearmut.SCORE), line)
         if not math.isnan(value):
             scores.setdefault((user, segment), {})[system] = value

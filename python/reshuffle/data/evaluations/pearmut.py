@@ -47,7 +47,7 @@ def read(file: Annotations, metric: str, options: ScoreOptions) -> Cells:
     return joined_cells(metric, list(last.values()))
 
 
-def annotations(source: Source) -> Annotations:
+def annotated(source: Source) -> Annotations:
     entries = objects(source, unique=True)
     resets = {str(entry.get("user_id")): line for line, entry in entries if entry.get("annotation") == RESET}
     found = []
@@ -101,4 +101,4 @@ def _recognises(file: str, line: str) -> bool:
     return line.lstrip().startswith("{") and all(key in line for key in keys)
 
 
-FORMAT = ScoreFormat("an annotation of Pearmut on each line", _recognises, names, read, annotations)
+FORMAT = ScoreFormat("an annotation of Pearmut on each line", _recognises, names, read, annotated)
