@@ -136,7 +136,7 @@ class Resampled(NamedTuple):
     ``by_segment`` has a sample for each metric, whose units are segments even if whole documents are resampled.
     """
 
-    data: Data | AveragedData | VoteData
+    data: Data | AveragedData
     names: tuple[str, ...]
     by_segment: Sequence[Sample]
     documents: Documents | None
@@ -216,7 +216,7 @@ class Resampled(NamedTuple):
 
     def influences(self, pairs: Pairs) -> Sequence[Influence | None]:
         """On how many units each difference rests, metric by metric, pair by pair; None for averages and ratings."""
-        if not isinstance(self.data, Data):
+        if isinstance(self.data, AveragedData | VoteData):
             return [None] * (len(self.by_segment) * len(pairs))
         return [found for sample in self.replicates.samples for found in influences(sample, pairs)]
 

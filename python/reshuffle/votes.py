@@ -102,11 +102,11 @@ def _rated(table: VoteTable, unit: str, options: VotesOptions, resampling: Resam
         resampling.progress.plan([("drawing", 1.0, 1)])
     drawn, separated = cells.drawn(unit, fit, resampling)
     factor = FACTORS[options.scale]
-    metric = RatingMetric(_signed(options, fit), factor, _source(options, fit))
+    metric = RatingMetric(_signed(options, fit), _source(fit))
     n_units = len(used) if unit == "vote" else int(used.units[unit].max()) + 1
     draws = np.ascontiguousarray(drawn.strengths.T) * factor
     sample = VoteSample(metric, fit.strengths * factor, draws, unit, n_units)
-    data = VoteData(table.systems, sample)
+    data = VoteData.of(table.systems, sample)
     levels = Levels.for_tests("percentile", options.confidence_level, options.alpha, test="bootstrap-both")
     quiet = replace(resampling, progress=None)
     if separated.mean() > MOST_SEPARATED or not np.isfinite(draws).all():
@@ -140,7 +140,7 @@ def _signed(options: VotesOptions, fit: Fit) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _source(options: VotesOptions, fit: Fit) -> str:
+def _source(fit: Fit) -> str:
     return "doi:10.1080/01621459.1970.10481082" if np.isfinite(fit.log_nu) else "doi:10.2307/2334029"
 
 
@@ -151,8 +151,15 @@ def _residual(cells: Cells, fit: Fit) -> LargestResidual:
     z = np.divide(observed - expected, error, out=np.zeros_like(error), where=error > 0)
     at = int(np.argmax(np.abs(z).round(9)))
     system, baseline = (cells.votes.systems[i] for i in pairs[at].tolist())
-    values = (float(each[at]) for each in (observed, expected, z))
-    return LargestResidual(system, baseline, round(float(n[at])), *values, len(pairs))
+    return LargestResidual(
+        system,
+        baseline,
+        n_votes=round(float(n[at])),
+        observed=float(observed[at]),
+        expected=float(expected[at]),
+        z=float(z[at]),
+        n_pairs=len(pairs),
+    )
 
 
 def _first(fit: Fit, drawn: Fit, factor: float, level: float) -> FirstAdvantage:

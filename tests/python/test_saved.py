@@ -34,6 +34,7 @@ from reshuffle import (
     Gandy,
     InputError,
     SegmentScores,
+    VoteTable,
     compare,
     compare_sets,
     derive_seed,
@@ -43,6 +44,7 @@ from reshuffle import (
     read_json,
     score,
     types,
+    votes,
 )
 from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.intervals import INTERVALS
@@ -249,6 +251,8 @@ def keys_of(value: Any, expected: Mapping[str, set[str]], at: str = "") -> dict[
 def documents() -> list[Any]:
     """Documents with every key that a comparison can have."""
     some, corpus = metrics()["some missing"], demo_corpus()
+    winners = ["model_a", "model_b", "tie"] * 20
+    rated = VoteTable.from_columns(["a", "b"] * 30, ["b", "a"] * 30, winners, judge=[i // 2 for i in range(60)])
     many = [
         rare(),
         compare(REFERENCES, SYSTEMS, metrics()["function"], n_resamples=9, test="ar"),
@@ -260,6 +264,7 @@ def documents() -> list[Any]:
         compare(REFERENCES, SYSTEMS, ["bleu", some], n_resamples=9, with_texts=True),
         compare(corpus.references, corpus.systems, n_resamples=99, with_parts=True),
         compare(REFERENCES, SYSTEMS, "asr-wer", documents=[i // 2 for i in range(SEGMENTS)], n_resamples=9),
+        votes(rated, position=True, n_resamples=19),
     ]
     return [json.loads(render(comparison, "json")) for comparison in many]
 

@@ -21,6 +21,8 @@ from reshuffle.cli.studies import COMMANDS
 from reshuffle.data.evaluations import JUDGMENT_FORMATS, SCORE_FORMATS
 from reshuffle.data.formats import INPUT_FORMATS
 from reshuffle.data.scores import ROLES
+from reshuffle.data.votes import UNITS as VOTE_UNITS
+from reshuffle.data.votes import VOTE
 from reshuffle.errors import InputError
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.gate import RULES
@@ -40,6 +42,7 @@ from reshuffle.options.tuning import PRESETS
 from reshuffle.report import FORMATS, OF_GATES, OF_SEGMENTS, PLOTS, TABLES
 from reshuffle.report.layout import GROUPS
 from reshuffle.report.studies import STUDIES
+from reshuffle.report.votes import MODELS as VOTE_MODELS
 from reshuffle.resampling.runs import STATISTICS
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
@@ -59,6 +62,7 @@ from reshuffle.study.power import MODELS
 from reshuffle.study.settings import STUDY_SCHEMES, STUDY_STOPPING
 from reshuffle.study.validation import TRUTHS
 from reshuffle.tune.options import OPTIMIZERS
+from reshuffle.votes import FACTORS
 from reshuffle.watch import METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -262,6 +266,9 @@ def kinds_of_seeds() -> list[str]:
         (types.FlipFormat, [name for name in FORMATS if name != "html"]),
         (types.GateFormat, [*FORMATS, *OF_GATES]),
         (types.GateRule, RULES),
+        (types.VoteUnit, [*VOTE_UNITS, VOTE]),
+        (types.VoteTies, VOTE_MODELS),
+        (types.RatingScale, FACTORS),
         (types.CatalogueFormat, CATALOGUE_FORMATS),
         (types.PlotKind, PLOTS),
         (types.SampleLayout, LAYOUTS),

@@ -138,7 +138,7 @@ Texts: TypeAlias = Mapping[str, Sequence[str]]
 def read_votes(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[Any, str] | None = None,
     language_pair: str | None = None,
     max_input: int = MAX_INPUT,
 ) -> VoteTable:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,8 @@ from ..lazy import lazy
 from ..metrics.base import Metric, Scores
 from ..results import Exchangeability
 from ..settings import Resampling
-from .samples import Batch, Pairs
+from .counting import Data
+from .samples import Batch, Pairs, Sample
 from .uncounted import Uncounted
 from .units import Variances
 
@@ -34,17 +35,15 @@ class RatingMetric(Metric):
     """Ratings: logarithms of strengths, or a multiple of them."""
 
     options: tuple[tuple[str, str], ...]
-    factor: float = 1.0
-    model_source: str = "doi:10.1080/01621459.1970.10481082"
+    paper: str
+    name: str = "rating"
 
-    name: ClassVar[str] = "rating"
-    decimals: ClassVar[None] = None
     is_sum: ClassVar[bool] = False
 
     @property
     def source(self) -> str:
         """See :attr:`Metric.source`."""
-        return self.model_source
+        return self.paper
 
     def score(self, totals: object) -> NoReturn:
         """Raises :class:`InputError`: a rating is not a function of the votes on one system."""
@@ -305,32 +304,23 @@ class VoteSample(Uncounted):
         self.refuse("permutations")
 
 
-@dataclass(frozen=True, eq=False)
-class VoteData:
-    """What a comparison of ratings is computed from, as :class:`~reshuffle.resampling.counting.Data` of texts."""
+@dataclass(frozen=True)
+class VoteData(Data):
+    """What a comparison of ratings is computed from."""
 
-    names: tuple[str, ...]
     sample: VoteSample
 
-    n_references: ClassVar[None] = None
-    most_references: ClassVar[int] = 0
-    reads_sources: ClassVar[bool] = False
+    @classmethod
+    def of(cls, names: tuple[str, ...], sample: VoteSample) -> VoteData:
+        """Ratings of systems with these names."""
+        metrics: Any = [sample.metric]
+        return cls(None, metrics, names, sample.n_units, sample)
 
     @property
-    def metrics(self) -> Sequence[RatingMetric]:
-        """The ratings."""
-        return [self.sample.metric]
+    def most_references(self) -> int:
+        """0: nobody wrote references."""
+        return 0
 
-    @property
-    def labels(self) -> Sequence[str]:
-        """Their name."""
-        return [self.sample.metric.name]
-
-    @property
-    def n_segments(self) -> int:
-        """The number of units."""
-        return self.sample.n_units
-
-    def count(self, names: Sequence[str], resampling: Resampling) -> list[VoteSample]:
+    def count(self, names: Sequence[str], resampling: Resampling) -> list[Sample]:
         """The sample, whose votes have been counted."""
         return [self.sample]
