@@ -12,6 +12,7 @@ version = release = reshuffle.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_external_toc"]
 myst_heading_anchors = 4  # as on GitHub
 smartquotes = False
+exclude_patterns = ["paper"]  # which has the form of a journal
 
 # Signatures and docstrings are those of the imported package, because many follow from records of options.
 autodoc_typehints = "none"  # docstrings have the types

@@ -1211,6 +1211,9 @@ def simd() -> str:
     call. If the variable is invalid, this function and all long calls raise :class:`reshuffle.InputError`.
     """
 
+def threads() -> int:
+    """The number of threads that ``threads=0`` stands for: as many as the scheduler and control groups allow."""
+
 def meta_votes(
     scores: NDArray[np.float64],
     segment: NDArray[np.int64],

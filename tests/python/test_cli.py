@@ -611,6 +611,31 @@ def test_the_demo_does_not_overwrite_its_files(tmp_path: Path, run: Any, monkeyp
     assert "exists already: choose another directory" in again.err
 
 
+def test_the_tour_shows_what_its_commands_print(tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = run("demo", "--tour")
+    assert (shown.code, shown.err, [*tmp_path.iterdir()]) == (0, "", [])
+    assert Path.cwd() == tmp_path
+    screens = re.split(r"^\d of 3: .*\n\n\$ ", shown.out, flags=re.MULTILINE)[1:]
+    assert len(screens) == 3
+    run("demo", "--write", "demo")
+    for screen in screens:
+        command, _, output = screen.partition("\n")
+        assert output.startswith(run(*shlex.split(command)[1:]).out)
+
+
+def test_on_a_terminal_a_key_continues_the_tour() -> None:
+    pexpect = pytest.importorskip("pexpect")
+    child = pexpect.spawn(sys.executable, ["-m", "reshuffle", "demo", "--tour"], encoding="utf-8", timeout=60)
+    for number in (1, 2):
+        child.expect_exact(f"{number} of 3:")
+        child.expect_exact("Any key shows the next one.")
+        child.send(" ")
+    child.expect_exact("3 of 3:")
+    child.expect(pexpect.EOF)
+    assert "reshuffle demo --write demo" in child.before
+
+
 def test_explain_lists_the_registries(run: Any) -> None:
     text = run("explain").out
     document = json.loads(run("explain", "--format", "json").out)

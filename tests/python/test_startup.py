@@ -89,7 +89,7 @@ def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> No
 
 
 HELP = [
-    *([name] for name in "compare score flips runs meta tune rerank study plot explain demo".split()),
+    *([name] for name in "compare score flips runs meta tune rerank study plot explain doctor demo".split()),
     *(["study", name] for name in COMMANDS),
     *(["meta", name] for name in META_COMMANDS),
     *(["tune", name] for name in OPTIMIZERS),

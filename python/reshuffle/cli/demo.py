@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -16,16 +20,38 @@ if TYPE_CHECKING:
     from ..results.studies import MetaEvaluation, TuningResult
 
 
+# What people ask first, and the commands that answer it with the files of the corpus.
+TOUR = (
+    (
+        "Is another system better than the baseline?",
+        "compare demo/reference.txt demo/baseline.txt demo/larger.txt demo/tuned.txt demo/rules.txt",
+    ),
+    (
+        "Which segments make the difference?",
+        "flips demo/reference.txt demo/baseline.txt demo/tuned.txt -m chrf --threshold 60 --top 3",
+    ),
+    (
+        "May 'tuned' replace the baseline, if it is not worse by 1 BLEU or more?",
+        "gate demo/baseline.txt demo/tuned.txt --ref demo/reference.txt --margin bleu=1",
+    ),
+)
+
+
 @click.command("demo")
+@option("--tour", is_flag=True, help="Show three commands and what they answer, a screen each.")
 @option("--write", "directory", metavar="DIR", help="Write the corpus to DIR as text files instead.")
 @option("--runs", type=int, metavar="N", help="Compare three systems with N optimizer runs each.")
 @option("--judgments", is_flag=True, help="Compare metrics with the votes of simulated people.")
 @option("--lists", is_flag=True, help="Tune weights of features on k-best lists.")
-def demo_command(directory: str | None, runs: int | None, judgments: bool, lists: bool) -> None:
+def demo_command(tour: bool, directory: str | None, runs: int | None, judgments: bool, lists: bool) -> None:
     """Compare four synthetic systems on a built-in corpus."""
-    given = [name for name, is_given in _flags(runs, judgments, lists).items() if is_given]
+    flags = _flags(runs, judgments, lists) | ({"--tour": True, "--write": directory is not None} if tour else {})
+    given = [name for name, is_given in flags.items() if is_given]
     if len(given) > 1:
         raise InputError(f"{given[0]} and {given[1]} cannot be combined: leave out one of them")
+    if tour:
+        _show_tour()
+        return
     if directory is None:
         _show_demo(runs, judgments, lists)
         return
@@ -67,6 +93,27 @@ def _flags(runs: int | None, judgments: bool, lists: bool) -> dict[str, bool]:
     return {"--runs": runs is not None, "--judgments": judgments, "--lists": lists}
 
 
+def _show_tour() -> None:
+    """Run the commands of the tour on files in a temporary folder. On a terminal, a key shows the next one."""
+    from ..data.demo import write_demo
+    from .process import cleanup
+    from .root import cli
+
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder, cleanup(lambda: shutil.rmtree(folder, ignore_errors=True)):
+        os.chdir(folder)
+        try:
+            write_demo("demo")
+            for number, (question, command) in enumerate(TOUR, 1):
+                click.echo(f"{number} of {len(TOUR)}: {question}\n\n$ reshuffle {command}")
+                cli.main(shlex.split(command), prog_name="reshuffle", standalone_mode=False)
+                click.echo("" if number < len(TOUR) else "\nTo run them yourself: reshuffle demo --write demo")
+                if number < len(TOUR):
+                    click.pause("Any key shows the next one.\n")  # does nothing if nobody is there to press it
+        finally:
+            os.chdir(before)
+
+
 def _write_lists(directory: str) -> tuple[str, list[str]]:
     """The same for k-best lists."""
     from ..data.demo_lists import write_demo_lists
@@ -101,6 +148,8 @@ def _show_demo(runs: int | None, judgments: bool, lists: bool) -> None:
     given = next((name for name, is_given in _flags(runs, judgments, lists).items() if is_given), None)
     same = "" if given is None else f" {given}" if runs is None else f" {given} {runs}"
     click.echo(f"\nTo repeat this with files: reshuffle demo{same} --write demo")
+    if not same:
+        click.echo("To see two more commands: reshuffle demo --tour")
 
 
 def _metrics(corpus: Corpus, progress: Progress) -> MetaEvaluation:

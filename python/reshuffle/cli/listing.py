@@ -70,7 +70,7 @@ def as_text(terminal: Terminal, names: Sequence[str]) -> str:
         for entry in entries:
             console.print(Text(f"{entry.name}: {kind.noun} ({kind.chosen_by})", style="bold"))
             for heading, text in _facts(entry):
-                console.print(Text(_wrapped(heading, text, terminal.width or WIDTH)), soft_wrap=True)
+                console.print(Text(wrapped(heading, text, terminal.width or WIDTH)), soft_wrap=True)
             if entry.options:
                 show(("", OPTIONS, [list(row) for row in entry.options]))
             else:
@@ -80,7 +80,8 @@ def as_text(terminal: Terminal, names: Sequence[str]) -> str:
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().rstrip("\n").splitlines())
 
 
-def _wrapped(heading: str, text: str, width: int) -> str:
+def wrapped(heading: str, text: str, width: int) -> str:
+    """A heading, and beside it a text in lines."""
     first = f"  {heading:{HEADINGS}}"
     return textwrap.fill(
         text, width, initial_indent=first, subsequent_indent=" " * len(first), break_long_words=False,

@@ -54,6 +54,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Help": {
         "demo": (".demo:demo_command", "Compare four synthetic systems on a built-in corpus."),
         "explain": (".commands:explain_command", "Explain a metric, test, interval or any other name."),
+        "doctor": (".doctor:doctor_command", "Show what is installed and missing, or what a file is."),
     },
 }
 LONGEST_NAME = max(len(name) for section in SECTIONS.values() for name in section)

@@ -31,10 +31,10 @@ def read_history(path: str | os.PathLike[str]) -> list[PastGate]:
     if not file.exists():
         return []
     lines = opened(os.fspath(path), file.read_bytes).split(b"\n")
-    runs, problem = _runs(lines)
+    runs, problem = runs_in(lines)
     if problem is None:
         return runs
-    if not runs or _runs(lines[len(runs) + 1 :])[0]:
+    if not runs or runs_in(lines[len(runs) + 1 :])[0]:
         raise InputError(f"{name}, line {len(runs) + 1}: expected a line of the history of a gate: {problem}")
     with _written(name), file.open("r+b") as stream:
         stream.truncate(sum(len(line) + 1 for line in lines[: len(runs)]))
@@ -50,7 +50,7 @@ def _written(name: str) -> Iterator[None]:
         raise InputError(f"{name} cannot be written: {error.strerror or error}") from None
 
 
-def _runs(lines: Sequence[bytes]) -> tuple[list[PastGate], str | None]:
+def runs_in(lines: Sequence[bytes]) -> tuple[list[PastGate], str | None]:
     """The runs up to the first line that is not one, and what is wrong with it. The last line has to end, too."""
     runs: list[PastGate] = []
     for line in lines[:-1]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -11,6 +12,27 @@ from ..errors import InputError, quoted, shortened
 from .formats.base import Source
 from .score_tables import ScoreTable
 
+RUN = re.compile(r"\S+\s+Q0\s+\S+\s+\d+\s+\S+\s+\S+\s*", re.IGNORECASE)
+QREL = re.compile(r"\S+\s+Q?0\s+\S+\s+-?\d+\s*", re.IGNORECASE)
+
+
+def is_run(line: str) -> bool:
+    """Whether this is a line of a run.
+
+    >>> is_run("q1 Q0 d7 1 12.5 bm25"), is_run("q1 0 d7 1")
+    (True, False)
+    """
+    return RUN.fullmatch(line) is not None
+
+
+def is_qrel(line: str) -> bool:
+    """Whether this is a line of relevance judgments.
+
+    >>> is_qrel("q1 0 d7 1"), is_qrel("q1 Q0 d7 1 12.5 bm25")
+    (True, False)
+    """
+    return QREL.fullmatch(line) is not None
+
 
 def scores_of_run(run: Source, qrels: Source, measure: str) -> ScoreTable:
     """The score of each query under a measure such as ``nDCG@10``.
@@ -18,7 +40,7 @@ def scores_of_run(run: Source, qrels: Source, measure: str) -> ScoreTable:
     Queries that are judged, but not in the run, have the score 0. Those that are not judged are left out.
     :class:`InputError` if ir_measures is not installed, does not know the measure or cannot read a file.
     """
-    measures = _ir_measures()
+    measures = imported_measures()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of names that it uses in ast
@@ -52,7 +74,8 @@ def _read(reader: Any, source: Source, expected: str) -> list[Any]:
     return found
 
 
-def _ir_measures() -> Any:
+def imported_measures() -> Any:
+    """The package of measures. :class:`InputError` if it is not installed."""
     try:
         import ir_measures
     except ImportError:

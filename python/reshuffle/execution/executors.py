@@ -157,18 +157,24 @@ def _in_worker() -> None:
     from . import worker  # noqa: F401 - while the submitting process prepares the job
 
 
-@contextlib.contextmanager
-def _dask_client(address: str) -> Iterator[Any]:
-    """A client of the scheduler at this address."""
-    import asyncio
-    import logging
-
+def imported_dask(address: str) -> Any:
+    """The package of Dask clusters. :class:`InputError` if it is not installed."""
     try:
         import distributed
     except ImportError:
         raise InputError(
             f"--executor {DASK}{address} needs the package distributed: pip install 'reshuffle[cluster]'"
         ) from None
+    return distributed
+
+
+@contextlib.contextmanager
+def _dask_client(address: str) -> Iterator[Any]:
+    """A client of the scheduler at this address."""
+    import asyncio
+    import logging
+
+    distributed = imported_dask(address)
     # These log tracebacks besides the one sentence, also while the client closes.
     for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

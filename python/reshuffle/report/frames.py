@@ -37,13 +37,13 @@ def _listed(values: Sequence[Any]) -> Sequence[Any]:
 
 def as_pandas(columns: Columns) -> Any:
     """A ``pandas.DataFrame``."""
-    pandas = _imported("pandas")
+    pandas = imported("pandas")
     return pandas.DataFrame({name: pandas.Series(values, dtype=dtype) for name, (values, dtype) in columns.items()})
 
 
 def as_polars(columns: Columns) -> Any:
     """A ``polars.DataFrame``. NaN in an array is a missing value, as in :func:`rows_of`."""
-    polars = _imported("polars")
+    polars = imported("polars")
     return polars.DataFrame(
         [
             polars.Series(
@@ -54,7 +54,8 @@ def as_polars(columns: Columns) -> Any:
     )
 
 
-def _imported(package: str) -> Any:
+def imported(package: str) -> Any:
+    """pandas or polars. :class:`ModuleNotFoundError` if it is not installed."""
     try:
         return import_module(package)
     except ImportError:

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{Error, Fact, Result};
-use crate::pool::{Run, Stop};
+use crate::pool::{Run, Stop, thread_count};
 use crate::simd::Simd;
 
 /// More threads than any machine has, but few enough to be started.
@@ -83,6 +83,11 @@ pub fn load_numpy(py: Python<'_>) -> PyResult<()> {
 #[pyfunction]
 pub fn simd() -> PyResult<&'static str> {
     Simd::chosen().map(Simd::name).map_err(PyErr::from)
+}
+
+#[pyfunction]
+pub fn threads() -> usize {
+    thread_count(0)
 }
 
 /// The Python exception for an error. `reshuffle.errors` words the message from the facts. As in numpy, too little

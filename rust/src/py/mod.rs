@@ -34,7 +34,7 @@ mod votes;
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use super::call::{Progress, load_numpy, simd};
+    use super::call::{Progress, load_numpy, simd, threads};
     #[pymodule_export]
     use super::counts::Counts;
     #[pymodule_export]

@@ -48,7 +48,7 @@ def _of_systems(given: OfSystems, others: Sequence[str]) -> OfSystems:
     """The files of systems. ``others`` are the files of references, parses, documents and strata."""
     if isinstance(given, Mapping):
         return given
-    found = {path: _files_in(path) for path in given if is_folder(path)}
+    found = {path: files_in(path) for path in given if is_folder(path)}
     files = tuple(file for path in given for file in found.get(path, (path,)))
     for folder, own in found.items():
         _check_others(folder, own, others)
@@ -57,7 +57,7 @@ def _of_systems(given: OfSystems, others: Sequence[str]) -> OfSystems:
     return files
 
 
-def _files_in(folder: str) -> list[str]:
+def files_in(folder: str) -> list[str]:
     """The files in a folder, sorted by name, without hidden ones."""
     try:
         own = sorted(str(each) for each in Path(folder).iterdir() if not each.name.startswith(".") and each.is_file())

@@ -8,7 +8,9 @@ import struct
 import zipfile
 import zlib
 from importlib import import_module
+from typing import Any
 
+from ...errors import InputError
 from ..files import Limit, Readable
 from ..formats.base import Source
 
@@ -16,6 +18,20 @@ MAGIC = b"PK\x03\x04"
 # ZIP's number of Zstandard, and the bytes of a local header before the name.
 ZSTANDARD = 93
 HEADER = 30
+
+
+READ_BY_PYTHON = hasattr(zipfile, "ZIP_ZSTANDARD")
+
+
+def read_by_package() -> Any:
+    """The package that reads Zstandard where Python does not. :class:`InputError` if it is not installed."""
+    try:
+        return import_module("zstandard")
+    except ImportError:
+        raise InputError(
+            "Zstandard, which Python reads from 3.14: install the package zstandard "
+            "(pip install 'reshuffle[inspect]'), or convert the log with 'inspect log convert --to json'"
+        ) from None
 
 
 class Archive:
@@ -42,7 +58,7 @@ class Archive:
             self.source.fail(f"{name} cannot be read: {error}")
 
     def _opened(self, info: zipfile.ZipInfo) -> Readable:
-        if info.compress_type != ZSTANDARD or hasattr(zipfile, "ZIP_ZSTANDARD"):
+        if info.compress_type != ZSTANDARD or READ_BY_PYTHON:
             return self.archive.open(info)
         data = self.source.data
         header = data[info.header_offset : info.header_offset + HEADER]
@@ -50,12 +66,9 @@ class Archive:
             self.source.fail(f"{info.filename} cannot be read: its header is damaged")
         start = info.header_offset + HEADER + sum(struct.unpack("<HH", header[26:]))
         try:
-            zstandard = import_module("zstandard")
-        except ImportError:
-            self.source.fail(
-                "is compressed with Zstandard, which Python reads from 3.14: install the package zstandard "
-                "(pip install 'reshuffle[inspect]'), or convert the log with 'inspect log convert --to json'"
-            )
+            zstandard = read_by_package()
+        except InputError as error:
+            self.source.fail(f"is compressed with {error}")
         raw = io.BytesIO(data[start : start + info.compress_size])
         stream = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
         return _Errors(stream, zstandard.ZstdError)

@@ -1,0 +1,179 @@
+"""``reshuffle doctor``: what is installed, what is missing and how to get it; and what a file is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import InputError, InputWarning, Option, printable
+from .params import option
+
+if TYPE_CHECKING:
+    from .file_kinds import Found
+
+EXAMPLES = """\b
+Examples:
+  reshuffle doctor
+  reshuffle doctor --json
+  reshuffle doctor results.tsv dev.nbest.gz"""
+
+
+@click.command("doctor", epilog=EXAMPLES)
+@click.argument("files", metavar="[FILE...]", nargs=-1)
+@option("--json", "as_json", is_flag=True, help="Write an object in JSON.")
+def doctor_command(files: tuple[str, ...], as_json: bool) -> None:
+    """Show what is installed and missing, or what a file is.
+
+    Without FILE: versions, the vector instructions and threads in use, and which optional packages and files are there
+    or how to get them. Add this to a report of a problem. With FILE: its format, what is in it, and the commands that
+    take it.
+    """
+    if files:
+        from .file_kinds import found_in
+
+        found = {file: found_in(file) for file in files}
+        if as_json:
+            shown = {file: [asdict(each) for each in kinds] for file, kinds in found.items()}
+            click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
+        else:
+            click.echo("\n\n".join(_about_file(file, kinds) for file, kinds in found.items()))
+        return
+    health = Health.of_this_process()
+    click.echo(json.dumps(asdict(health), indent=2, ensure_ascii=False) if as_json else "\n".join(_lines(health)))
+
+
+def _about_file(file: str, found: list[Found]) -> str:
+    """What a file is, and below it the commands, which are not broken so that they can be copied."""
+    from .listing import WIDTH, wrapped
+    from .output import terminal
+
+    lines = [f"{printable(file)}:"]
+    for each in found:
+        rows = {"Is": f"{each.kind} ({each.format})", "Holds": each.contents, f"Not {each.kind}": each.problem}
+        del rows[f"Not {each.kind}" if not each.problem else "Is"]
+        lines += [wrapped(name, printable(text), terminal().width or WIDTH) for name, text in rows.items() if text]
+        lines += [f"    {printable(command)}" for command in each.commands]
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Health:
+    """What reshuffle runs with."""
+
+    reshuffle: str
+    python: str
+    system: str
+    vector_instructions: str
+    threads: int
+    generator: str
+    unicode: str
+    packages: Mapping[str, str]
+    """The versions of the packages that reshuffle needs or can work with and that are installed."""
+    usable: list[str]
+    """What works of what is optional."""
+    missing: Mapping[str, str]
+    """What does not, and how to get it."""
+
+    @classmethod
+    def of_this_process(cls) -> Health:
+        """Try everything."""
+        import platform
+
+        from .. import __version__, _core
+
+        problems = {name: _problem(check) for name, check in _optional()}
+        return cls(
+            __version__,
+            f"{platform.python_version()} ({platform.python_implementation()})",
+            platform.platform(),
+            _core.simd(),
+            _core.threads(),
+            _core.GENERATOR,
+            _core.UNICODE_VERSION,
+            dict(_packages()),
+            [name for name, problem in problems.items() if not problem],
+            {name: problem for name, problem in problems.items() if problem},
+        )
+
+
+def _packages() -> Iterator[tuple[str, str]]:
+    """The installed packages that the metadata of reshuffle names, with their versions."""
+    import re
+    from importlib import metadata
+
+    names = (re.split(r"[^\w.-]", requirement)[0] for requirement in metadata.requires("reshuffle") or ())
+    for name in dict.fromkeys(names):
+        try:
+            yield name, metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+
+
+def _optional() -> Iterator[tuple[str, Callable[[], object]]]:
+    """What is optional, and what raises an error that says how to get it."""
+    from ..data.evaluations import _zip
+    from ..data.retrieval import imported_measures
+    from ..execution.executors import imported_dask
+    from ..metrics.meteor import warn_of_gaps
+    from ..metrics.native import metric
+    from ..metrics.tokenizers import EXTERNAL, load
+    from ..report.frames import imported
+    from ..report.plots import check_matplotlib
+
+    for name in EXTERNAL:
+        yield name, partial(load, name)
+    yield "METEOR", lambda: warn_of_gaps(metric("meteor").core)
+    yield "figures", check_matplotlib
+    yield "search (--qrels)", imported_measures
+    yield "inspect_ai logs", lambda: _zip.READ_BY_PYTHON or _zip.read_by_package()
+    yield "Dask clusters", partial(imported_dask, "HOST:PORT")
+    yield "pandas", partial(imported, "pandas")
+    yield "polars", partial(imported, "polars")
+
+
+def _problem(check: Callable[[], object]) -> str:
+    """Why something cannot be used, and how to get it; empty if it can."""
+    import warnings
+
+    from .metric_options import flag
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of other packages, while they are imported
+        warnings.simplefilter("error", InputWarning)
+        try:
+            check()
+        except (InputError, InputWarning) as problem:
+            return str(problem.with_names(Option, flag))
+        except ImportError as problem:  # also of a package that is installed and broken
+            return str(problem)
+    return ""
+
+
+def _lines(health: Health) -> Iterator[str]:
+    from .completion import switch
+    from .listing import WIDTH, wrapped
+    from .output import terminal
+
+    line, file = switch()
+    rows: dict[str, Any] = {
+        "Versions": f"reshuffle {health.reshuffle}, Python {health.python}, {health.system}",
+        "Computes with": f"{health.vector_instructions} vector instructions (RESHUFFLE_SIMD chooses others), "
+        f"{health.threads} thread{'s' * (health.threads != 1)} (--threads), {health.generator}",
+        "Text": f"Unicode {health.unicode}",
+        "Packages": ", ".join(f"{name} {version}" for name, version in health.packages.items()),
+        "Optional": ", ".join(health.usable) or "nothing",
+    }
+    width = terminal().width or WIDTH
+    yield from (wrapped(heading, printable(text), width) for heading, text in rows.items())
+    by_problem: dict[str, list[str]] = {}
+    for name, problem in health.missing.items():
+        by_problem.setdefault(problem, []).append(name)
+    if by_problem:
+        yield from ("", "What is missing, and how to get it:")
+    yield from (wrapped(", ".join(names), printable(problem), width) for problem, names in by_problem.items())
+    yield from ("", f"If the Tab key does not complete names, add this line to {file}:", f"  {line}")

@@ -1,0 +1,231 @@
+"""``reshuffle doctor``: what is installed, and what files are, with commands that take them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+import reshuffle
+from reshuffle import _core
+from reshuffle.cli.doctor import Health, _optional
+from reshuffle.cli.file_kinds import KINDS, OF_FORMAT, SCORES, TEXTS, found_in
+from reshuffle.cli.root import cli
+from reshuffle.metrics.tokenizers import EXTERNAL
+
+# What is optional, by the name under which it is imported.
+OPTIONAL = (
+    "MeCab",
+    "mecab_ko",
+    "sentencepiece",
+    "matplotlib",
+    "ir_measures",
+    "zstandard",
+    "distributed",
+    "pandas",
+    "polars",
+)
+
+
+def test_without_optional_packages_doctor_says_how_to_get_each(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in OPTIONAL:
+        monkeypatch.setitem(sys.modules, name, None)  # as if it were not installed
+    health = Health.of_this_process()
+    there = ["inspect_ai logs"] if sys.version_info >= (3, 14) else []
+    assert health.usable == there
+    assert set(health.missing) == {name for name, _ in _optional()} - set(there)
+    for name, problem in health.missing.items():
+        assert re.search(r"pip install|--meteor-jar", problem), name
+    shown = run("doctor")
+    assert shown.code == 0
+    assert shown.err == ""
+    assert there or re.search(r"^  Optional +nothing$", shown.out, re.MULTILINE)
+    assert "pip install 'reshuffle[spm]'" in shown.out
+
+
+def test_versions_and_instructions_are_those_in_use(run: Any) -> None:
+    health = json.loads(run("doctor", "--json").out)
+    assert health["reshuffle"] == reshuffle.__version__
+    assert health["vector_instructions"] == _core.simd()
+    assert health["threads"] == _core.threads() >= 1
+    assert health["packages"]["numpy"] == sys.modules["numpy"].__version__
+    assert {"attrs", "click", "jinja2", "rich", "scipy"} <= set(health["packages"])
+    optional = {*health["usable"], *health["missing"]}
+    assert set(EXTERNAL) < optional
+    assert not set(health["usable"]) & set(health["missing"])
+
+
+def test_what_can_be_imported_is_usable() -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pandas")
+    assert {"figures", "pandas"} <= set(Health.of_this_process().usable)
+
+
+@pytest.fixture
+def files(demo: Path, run: Any) -> Path:
+    """A file of every kind, in the current folder."""
+    (demo / "all.tsv").write_text("ref\told\tnew\tbleurt\na b\ta\tb\t1\nc\tc\td\t.5\n")
+    (demo / "parses.conllu").write_text("1\tYes\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    (demo / "talks.trn").write_text("the cat (anna-1)\na dog (ben-1)\n")
+    (demo / "old.scores").write_text("0.5\n1\n0\n")
+    (demo / "new.scores").write_text("1\n1\n0\n")
+    (demo / "da.tsv").write_text("system\tscore\tseg_id\na\t1\t1\nb\t2\t1\n")
+    (demo / "dev.nbest").write_text(
+        "0 ||| a b ||| lm= -1 ||| -1\n0 ||| a c ||| lm= -2 ||| -2\n1 ||| d ||| lm= -1 ||| -1\n"
+    )
+    (demo / "a.run").write_text("q1 Q0 d1 1 2.5 bm25\nq1 Q0 d2 2 1.5 bm25\n")
+    (demo / "qrels").write_text("q1 0 d1 1\nq1 0 d2 0\n")
+    (demo / "sets.toml").write_text(
+        '[sets.news]\nreferences = "reference.txt"\nsystems = ["baseline.txt", "tuned.txt"]\n'
+    )
+    (demo / "runs.json").write_text(json.dumps({"references": "reference.txt", "systems": {"a": ["baseline.txt"]}}))
+    (demo / "outputs").mkdir()
+    for name in ("baseline.txt", "tuned.txt"):
+        (demo / "outputs" / name).write_bytes((demo / name).read_bytes())
+    run("count", "reference.txt", "baseline.txt", "tuned.txt", "-o", "counts.npz")
+    run("compare", "reference.txt", "baseline.txt", "tuned.txt", "-n", "100", "-o", "result.json", "-o", "result.html")
+    gate = ("gate", "baseline.txt", "tuned.txt", "--ref", "reference.txt", "--rule", "no-regression", "-n", "100")
+    assert run(*gate, "--history", "nights.jsonl").code in (0, 1, 5)
+    run("demo", "--judgments", "--write", "judged")
+    return demo
+
+
+EXPECTED = {
+    "reference.txt": ("texts", "text", "400 segments"),
+    "all.tsv": ("texts", "tsv", "2 segments; texts in ref, old, new; numbers in bleurt"),
+    "parses.conllu": ("texts", "conllu", "1 segment"),
+    "talks.trn": ("texts", "trn", "2 segments"),
+    "old.scores": ("scores", "numbers", "3 scores"),
+    "da.tsv": ("scores", "table", "2 scores of each of score; systems a, b"),
+    "dev.nbest": ("k-best lists", "id |||", "2 sentences, 3 entries; features lm"),
+    "a.run": ("a run of a search engine", "TREC", "2 lines"),
+    "qrels": ("relevance judgments", "TREC", "2 lines"),
+    "sets.toml": ("test sets", "manifest", "news"),
+    "runs.json": ("runs of systems", "manifest", "systems a"),
+    "outputs": ("outputs of systems", "folder", "2 files: baseline, tuned"),
+    "counts.npz": ("counts", "reshuffle", "400 segments; BLEU; systems baseline, tuned"),
+    "result.json": ("a saved result", "reshuffle.comparison/2", ""),
+    "result.html": ("a saved result", "reshuffle.comparison/2", ""),
+    "nights.jsonl": ("the history of a gate", "JSON lines", "1 run"),
+    "judged/votes.rank": ("votes of people", "rank", "systems"),
+}
+# What stands for the other words of commands.
+OTHERS = {
+    "REF": "reference.txt", "BASELINE": "baseline.txt", "NEW": "tuned.txt", "BASE": "baseline.txt",
+    "OTHER": "new.scores", "FOLDER": "outputs", "COMMAND": "compare reference.txt baseline.txt tuned.txt -n 100",
+}  # fmt: skip
+
+
+def test_each_kind_of_file_is_recognised(files: Path) -> None:
+    votes = next(Path("judged").glob("*.rank*"))
+    for name, (kind, fmt, contents) in EXPECTED.items():
+        found = found_in(str(votes) if name.startswith("judged") else name)[0]
+        assert (found.kind, found.problem) == (kind, ""), name
+        assert found.format.startswith(fmt), name
+        assert contents in found.contents, name
+    assert {kind for kind, _, _ in EXPECTED.values()} == {each.name for each in (*KINDS, SCORES, TEXTS)}
+
+
+def test_every_command_that_is_offered_exists() -> None:
+    offered = [command for each in (*KINDS, SCORES, TEXTS) for command in each.commands]
+    offered += [command for commands in OF_FORMAT.values() for command in commands]
+    assert len(offered) > 20
+    for line in offered:
+        context, command = click.Context(cli), cli
+        _, *words = shlex.split(line)
+        while isinstance(command, click.Group):
+            found = command.get_command(context, words.pop(0))
+            assert found is not None, line
+            command = found
+        known = {name for param in command.get_params(context) for name in param.opts}
+        assert {word for word in words if word.startswith("-")} <= known, line
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "reference.txt",
+        "old.scores",
+        "outputs",
+        "counts.npz",
+        "result.json",
+        "sets.toml",
+        "nights.jsonl",
+        "dev.nbest",
+        "talks.trn",
+    ],
+)
+def test_commands_that_are_offered_take_the_file(files: Path, run: Any, name: str) -> None:
+    others = {**OTHERS, **dict.fromkeys(("REF", "BASELINE", "NEW"), "talks.trn")} if name == "talks.trn" else OTHERS
+    found = found_in(name)[0]
+    assert found.commands
+    for line in found.commands:
+        words = shlex.split(" ".join(others.get(word, word) for word in line.split(" ")))
+        if "tune" not in words:  # the lists have another number of sentences than the reference
+            done = run(*words[1:])
+            assert done.code in (0, 1) or "no margin" in done.err, (line, done.err)  # nothing else is missing
+    assert name in found.commands[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "message"),
+    [
+        (b"\xff\xfe\x00", "a.txt", "not valid UTF-8"),
+        (b"", "a.txt", "is empty"),
+        (b"PK\x03\x04", "a.npz", "damaged or cut off"),
+        (b'{"schema": "reshuffle.comparison/2"}', "a.json", "the key is missing"),
+        (b"0 ||| a\n", "a.nbest", "line 1"),
+        (b"[sets.a]\nnonsense = 1\n", "a.toml", "nonsense"),
+        (b"{}{", "a.jsonl", "line 1"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused(
+    tmp_path: Path, run: Any, content: bytes, name: str, message: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert message in run("doctor", str(tmp_path / name)).refusal()
+
+
+def test_no_file_and_standard_input_are_refused(run: Any) -> None:
+    assert "no-such-file" in run("doctor", "no-such-file").refusal()
+    assert "name a file" in run("doctor", "-").refusal()
+
+
+def test_doctor_changes_no_file(files: Path) -> None:
+    history = Path("nights.jsonl").read_bytes() + b'{"cut off'
+    Path("nights.jsonl").write_bytes(history)
+    (found,) = found_in("nights.jsonl")
+    assert "line 2 is damaged" in found.contents
+    assert Path("nights.jsonl").read_bytes() == history
+
+
+def test_a_table_that_looks_like_scores_says_why_it_is_none(tmp_path: Path, run: Any) -> None:
+    file = tmp_path / "da.tsv"
+    file.write_text("system\tscore\tseg_id\na\tbad\t1\n")
+    shown = run("doctor", str(file))
+    assert (shown.code, shown.err) == (0, "")
+    assert "texts in system, score" in shown.out
+    assert "Not scores" in shown.out
+    assert "line 2" in shown.out
+
+
+def test_json_has_what_text_shows(files: Path, run: Any) -> None:
+    found = json.loads(run("doctor", "--json", "dev.nbest", "all.tsv").out)
+    assert list(found) == ["dev.nbest", "all.tsv"]
+    text = run("doctor", "dev.nbest", "all.tsv").out
+    for kinds in found.values():
+        assert all(f"    {command}\n" in text + "\n" for each in kinds for command in each["commands"])
+
+
+def test_names_of_files_are_quoted_for_shells_and_safe_on_terminals(tmp_path: Path, run: Any) -> None:
+    file = tmp_path / "a b\x1b[31m.txt"
+    file.write_text("a\n")
+    shown = run("doctor", str(file)).out
+    assert "\x1b" not in shown
+    assert f"reshuffle score REF '{tmp_path}/a b\\u001b[31m.txt'" in shown

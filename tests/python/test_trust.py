@@ -1,0 +1,211 @@
+"""Files that strangers look for before they depend on the package: they agree with it and with each other."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+import reshuffle
+from benches import timeline
+from conftest import ROOT
+from reshuffle.cli.root import cli
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+PAPER = ROOT / "docs/paper/paper.md"
+# Sections that the journal asks for, in its order.
+SECTIONS = (
+    "Summary", "Statement of need", "State of the field", "Software design", "Research impact statement",
+    "AI usage disclosure", "Acknowledgements", "References",
+)  # fmt: skip
+
+
+def loaded(name: str) -> Any:
+    """A YAML file."""
+    yaml = pytest.importorskip("yaml")
+    return yaml.safe_load((ROOT / name).read_text("utf-8"))
+
+
+def test_the_citation_is_that_of_this_version() -> None:
+    citation = loaded("CITATION.cff")
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    assert citation["license"] == "MIT"
+    preferred = citation["preferred-citation"]
+    assert {"type", "title", "authors", "year"} <= preferred.keys()
+    assert citation["version"] == preferred["version"] == reshuffle.__version__
+    assert "reshuffle explain NAME" in citation["message"]
+    urls = {each["url"].rpartition("/")[2] for each in citation["references"]}
+    assert urls == {"W05-0908", "W04-3250"}
+
+
+@pytest.mark.parametrize("name", ["problem", "wish"])
+def test_forms_of_issues_are_valid(name: str) -> None:
+    form = loaded(f".github/ISSUE_TEMPLATE/{name}.yml")
+    assert {"name", "description", "body"} <= form.keys()
+    ids = [each["id"] for each in form["body"]]
+    assert len(ids) == len(set(ids))
+    for each in form["body"]:
+        assert each["type"] in ("textarea", "input", "dropdown", "checkboxes")
+        assert each["attributes"]["label"]
+    assert any(each.get("validations", {}).get("required") for each in form["body"])
+
+
+def test_a_report_of_a_problem_has_the_tool_the_version_and_the_command() -> None:
+    asked = " ".join(str(each["attributes"]) for each in loaded(".github/ISSUE_TEMPLATE/problem.yml")["body"])
+    for what in ("whole command", "its version", "`reshuffle doctor`"):
+        assert what in asked
+    request = (ROOT / ".github/pull_request_template.md").read_text("utf-8")
+    for page in re.findall(r"\b(?:docs/)?[\w-]+\.md\b", request):
+        assert (ROOT / page).is_file(), page
+
+
+def test_the_conda_recipe_has_the_requirements_of_the_package() -> None:
+    recipe = loaded(".ci/conda/recipe.yaml")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    needed = {re.sub(r"[\s\"']", "", each.partition(";")[0]) for each in project["project"]["dependencies"]}
+    run = {each.replace(" ", "") for each in recipe["requirements"]["run"]}
+    assert needed == {each for each in run if not each.startswith("python>")}
+    assert recipe["context"]["version"] == reshuffle.__version__
+    assert recipe["context"]["python_min"] == project["project"]["requires-python"].removeprefix(">=")
+    assert project["build-system"]["requires"] == ["maturin>=1.9.4,<2"]
+    assert "maturin >=1.9.4,<2" in recipe["requirements"]["host"]
+    for line in recipe["tests"][1]["script"]:
+        check_command(line)
+
+
+def test_pre_commit_runs_what_ci_checks() -> None:
+    (local,) = loaded(".pre-commit-config.yaml")["repos"]
+    checked = (ROOT / ".ci/run").read_text("utf-8")
+    for hook in local["hooks"]:
+        assert hook["entry"] in checked, hook["id"]
+
+
+def test_the_paper_has_the_form_of_the_journal() -> None:
+    _, head, text = PAPER.read_text("utf-8").split("---\n", 2)
+    assert {"title:", "tags:", "authors:", "affiliations:", "date:", "bibliography:"} <= set(
+        re.findall(r"^\w+:", head, re.M)
+    )
+    assert tuple(re.findall(r"^# (.+)$", text, re.M)) == SECTIONS
+    assert 750 <= len(text.split()) <= 1750
+    entries = set(re.findall(r"^@\w+\{([^,]+),", PAPER.with_name("paper.bib").read_text("utf-8"), re.M))
+    assert set(re.findall(r"@([\w-]+)", text)) == entries
+
+
+def test_the_numbers_of_the_paper_are_those_of_the_pages() -> None:
+    """Speed from README, error rates from the state of the field, claims of papers from their page."""
+    text = PAPER.read_text("utf-8")
+    pages = {name: (ROOT / name).read_text("utf-8") for name in ("README.md", "docs/field.md", "docs/papers/index.md")}
+    rows = [row for row in text.splitlines() if row.startswith("| ") and re.search(r"\| [\d,]+ \|$", row)]
+    assert len(rows) == 5
+    for row in rows:
+        _, theirs, ours, ratio = (cell.strip() for cell in row.strip("|").split("|"))
+        assert re.search(rf"{theirs}\b.*{ours}\b.*\| {ratio} \|", pages["README.md"]), row
+    for rate in (".05; up to .34", ".11", ".10", ".18", ".19 to .29"):
+        assert f"| {rate}" in text
+        assert all(part in pages["docs/field.md"] for part in re.findall(r"\.\d+", rate))
+    counts = [
+        map(int, row) for row in re.findall(r"\.md\) \| (\d+) \| (\d+) \| (\d+) \|", pages["docs/papers/index.md"])
+    ]
+    hold, in_part, do_not = map(sum, zip(*counts, strict=True))
+    assert f"of {hold + in_part + do_not} claims, {hold} hold, {in_part} hold in part, and {do_not} do not" in text
+
+
+def test_the_paper_compiles() -> None:
+    pandoc = shutil.which("pandoc")
+    if pandoc is None:
+        pytest.skip("pandoc is not installed")
+    command = [pandoc, PAPER.name, "--citeproc", "--fail-if-warnings", "-t", "html"]
+    done = subprocess.run(command, cwd=PAPER.parent, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"Riezler\s+and\s+Maxwell\s+2005", done.stdout)  # the citation, not its key
+
+
+def offered() -> Iterator[str]:
+    """The commands on the reviewers' page."""
+    for code in re.findall(r"`([^`]+)`", (ROOT / "docs/reviewers.md").read_text("utf-8")):
+        if re.match(r"(RESHUFFLE_SIMD=\w+ |time )?(reshuffle|python -m|\.ci/run)\b", code):
+            yield code
+
+
+def check_command(line: str) -> None:
+    """Fail if a command, an option or a file in it does not exist."""
+    words = [word for part in line.split(" && ") for word in shlex.split(part)]
+    words = [word for word in words if not word.startswith("RESHUFFLE_") and word != "time"]
+    if words[0] == "reshuffle":
+        context, command = click.Context(cli), cli
+        while isinstance(command, click.Group) and len(words) > 1:
+            found = command.get_command(context, words.pop(1))
+            assert found is not None, line
+            command = found
+        known = {name for param in command.get_params(context) for name in param.opts}
+        own = words[1:] if "verify" not in line else []  # which passes its options to another command
+        assert {word for word in own if word.startswith("-")} <= known, line
+        return
+    for word in words:
+        if word.startswith(("tests/", ".ci/")):
+            assert (ROOT / word).exists(), line
+    if words[:2] == ["python", "-m"]:
+        module = ROOT / "/".join(words[2].split("."))
+        assert not words[2].startswith("benches") or module.is_dir() or module.with_suffix(".py").is_file(), line
+
+
+def test_every_command_on_the_reviewers_page_exists() -> None:
+    commands = list(offered())
+    assert len(commands) > 15
+    for line in commands:
+        check_command(line)
+
+
+def test_every_claim_of_speed_in_the_readme_is_a_race() -> None:
+    """The cases that the reviewers' page names, and the programs' options."""
+    from benches.races.__main__ import parse as races
+    from benches.simulations.size_power import parse as sizes
+
+    programs: Mapping[str, Any] = {"benches.races": races, "benches.simulations.size_power": sizes}
+    seen = set()
+    for line in offered():
+        words = shlex.split(line)
+        if words[:2] == ["python", "-m"] and words[2] in programs:
+            programs[words[2]](words[3:])  # exits if it cannot be parsed
+            seen.add(words[2])
+    assert seen == set(programs)
+
+
+def test_the_page_of_records_is_what_the_records_give() -> None:
+    found = timeline.records()
+    assert timeline.PAGE.read_text("utf-8") == timeline.page(found), "run: python -m benches.timeline"
+    assert len([record for record in found if record.races]) >= 14
+    assert timeline.FIGURE.stat().st_size < 50_000
+
+
+def test_what_became_slower_is_found(tmp_path: Path) -> None:
+    header = f"| {' | '.join(timeline.HEADER)} |\n| --- | --- | --- | ---: | ---: | ---: | ---: | --- |\n"
+    found = []
+    for day, (theirs, ours, speed) in enumerate([("2.00 s", "10.0 ms", "200×"), ("2.10 s", "15.0 ms", "140×")], 1):
+        rows = f"| ar | one pair | other | {theirs} | | | 1.0× | |\n|  |  | reshuffle | {ours} | | | {speed} | |\n"
+        file = tmp_path / f"2026-01-0{day}.md"
+        file.write_text(f"# A record\n\n- machine: M\n- command: `c`\n\n{header}{rows}", "utf-8")
+        found.append(timeline.read(file))
+    ((row, before, now, ratio),) = timeline.repeated(found)
+    assert (row.case, row.what, before.name, now.name, round(ratio, 6)) == (
+        "ar",
+        "one pair",
+        "2026-01-01",
+        "2026-01-02",
+        1.5,
+    )
+    page = timeline.page(found)
+    assert "| ar: one pair | reshuffle | 10.0 ms | 15.0 ms | 1.50× | 200×, then 140× |" in page
+    assert list(timeline.repeated(found[:1])) == []
