@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ...documented import documented
@@ -33,8 +34,8 @@ class Figure:
     """The fields in which all records of one figure agree. They are the options of the figure: ``metric`` is a keyword
     of ``result.plot.NAME`` and ``--metric`` of ``reshuffle plot``, and may be left out where the result has only one.
     """
-    draw: Callable[[StudyResult, Sequence[Any]], Drawing]
-    """From the result and the records to a drawing. It imports the drawing, and matplotlib with it, in its body."""
+    drawing: str
+    """Its class in ``figures``, as ``MODULE:CLASS``, which has ``from_study``. Importing it imports matplotlib."""
     over: str | None = None
     """The field on the x axis. HTML pages have the figure only if the records differ in it."""
     flat: Callable[[Sequence[Any]], Sequence[Any]] | None = None
@@ -48,6 +49,12 @@ class Figure:
         """All records of figures of this kind."""
         records: Sequence[Any] = study.tables.get(self.table, ())
         return records if self.flat is None else self.flat(records)
+
+    def draw(self, study: StudyResult, records: Sequence[Any]) -> Drawing:
+        """The figure of some of these records."""
+        module, _, name = self.drawing.partition(":")
+        drawing: Drawing = getattr(import_module(f"{__package__}.figures.{module}"), name).from_study(study, records)
+        return drawing
 
 
 class Brief(NamedTuple):

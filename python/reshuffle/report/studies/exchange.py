@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ...results.studies import StudyResult
 from ...results.studies.exchange import ExchangeRate
@@ -12,9 +11,6 @@ from ..notes import ci, counted, joined, number
 from ..pivot import Bold, Columns, Rows, fields, pivot
 from .base import Figure, StudyReport
 from .wording import BOLD_RATES, CONSERVATIVE, LIBERAL, constant, differing, of_name, percent, rate_decimals
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 # The columns that identify a row, and what tables call them.
 NAMES = {"metric": "Metric", "size": "n", "runs": "Runs", "correlation": "ρ", "run_sd": "τ"}
@@ -135,19 +131,13 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield f"Left out, because they need more runs: {joined(study.plan['left_out'])}."
 
 
-def _figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.exchange import ExchangeFigure
-
-    return ExchangeFigure(records)
-
-
 FIGURES = {
     "exchange": Figure(
         "Type-I error against the standard deviation between runs, with confidence intervals; dotted lines are "
         "expected values for many segments, and the dashed line is α.",
         "exchange_sizes",
         ("metric", "runs", "correlation", "size", "alpha"),
-        _figure,
+        "exchange:ExchangeFigure",
         over="run_sd",
     ),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference, StudyResult
 from ..cells import Table, decimals_for, interval_cells, pvalue_cell
@@ -13,9 +13,6 @@ from .base import Figure, StudyReport
 from .meta_sentences import MAX_TESTED, conclusions, notes
 from .meta_values import AVERAGE, POOLED, Family, families, of_meta, on_segments, pvalue_of, shown_families, sized
 from .wording import constant
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 __all__ = ["MAX_MATRIX", "REPORT"]
 
@@ -315,38 +312,20 @@ def complete_pairs(comparisons: Sequence[MetricDifference]) -> list[MetricDiffer
     return found
 
 
-def _forest(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.meta import AgreementForest
-
-    return AgreementForest.from_results(of_meta(study), records)
-
-
-def _matrix_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.meta import PvalueMatrix
-
-    return PvalueMatrix.from_comparisons(of_meta(study), records)
-
-
-def _scatter(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.meta import SystemScatter
-
-    return SystemScatter.from_scores(of_meta(study), records)
-
-
 FIGURES = {
     "forest": Figure(
         "Agreement of each metric with people, with confidence intervals; metrics that share a letter do not differ "
         "significantly.",
         "results",
         ("test_set", "coefficient", "grouping"),
-        _forest,
+        "meta:AgreementForest",
         over="metric",
     ),
     "matrix": Figure(
         "p-values of all pairs of metrics, from best to worst agreement with people.",
         "comparisons",
         ("test_set", "coefficient", "grouping"),
-        _matrix_figure,
+        "meta:PvalueMatrix",
         over="metric_a",
         flat=complete_pairs,
         needs="tests of all pairs of at least 3 metrics",
@@ -355,7 +334,7 @@ FIGURES = {
         "Scores of systems by the metric and by people.",
         "systems",
         ("test_set", "metric"),
-        _scatter,
+        "meta:SystemScatter",
         over="system",
     ),
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ...results.studies import FamilyWiseRate, StudyResult
 from ..cells import Table
@@ -22,9 +21,6 @@ from .wording import (
     rate_decimals,
     tests_note,
 )
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 # The mark of rates that are low because there are too few replicates.
 TOO_FEW = "‡"
@@ -142,18 +138,12 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield tests
 
 
-def _figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.multiplicity import FamilyWiseFigure
-
-    return FamilyWiseFigure(records)
-
-
 FIGURES = {
     "families": Figure(
         "Family-wise error rates by adjustment, with confidence intervals; the dashed line is α.",
         "family_wise",
         ("metric", "size", "alpha"),
-        _figure,
+        "multiplicity:FamilyWiseFigure",
     ),
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ...results.studies import PowerRate, StudyResult
 from ..cells import Table, decimals_for
@@ -11,9 +10,6 @@ from ..notes import ci, counted, joined, number
 from ..pivot import Columns, Rows, fields, pivot
 from .base import Figure, StudyReport
 from .wording import constant, differing, levels_of, percent, rate_decimals, tests_note
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 # The columns that identify a rate, and what tables call them.
 NAMES = {"test": "Test", "metric": "Metric", "size": "n"}
@@ -191,34 +187,19 @@ def without_level(rates: Sequence[PowerRate]) -> Iterator[str]:
         )
 
 
-def power_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    """Power against the true difference."""
-    from .figures.power import PowerFigure
-
-    return PowerFigure(records, "difference", str(constant(records, "metric")))
-
-
-def size_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    """Power against the size of the test set."""
-    from .figures.power import PowerFigure
-
-    records = [rate for rate in records if rate.difference] or records
-    return PowerFigure(records, "size", str(study.plan.get("unit", "segment")))
-
-
 FIGURES = {
     "power": Figure(
         "Power by the true difference, with confidence intervals.",
         "power",
         ("metric", "size", "alpha"),
-        power_figure,
+        "power:ByDifference",
         "difference",
     ),
     "sizes": Figure(
         "Power by the size of the test set, with confidence intervals.",
         "power",
         ("metric", "test", "alpha"),
-        size_figure,
+        "power:BySize",
         "size",
     ),
 }

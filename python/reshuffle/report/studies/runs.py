@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from ...results import UsedMetric
 from ...results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, StudyResult, SystemRuns
@@ -26,9 +25,6 @@ from .run_values import (
     verdict_of,
 )
 from .wording import constant, of_name, percent
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 # The mark of p-values of tests that cannot reach alpha, whatever the outputs are.
 UNREACHABLE = "‡"
@@ -423,44 +419,26 @@ def _observed_cells(each: ObservedDifference, decimals: int) -> list[str]:
     return [f"{signed(each.low, decimals)} to {signed(each.high, decimals)}", percent(each.reversed, 0)]
 
 
-def _runs_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.runs import RunsFigure
-
-    return RunsFigure(records)
-
-
-def _histogram_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.runs import HistogramFigure
-
-    return HistogramFigure(records)
-
-
-def _observed_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.runs import ObservedFigure
-
-    return ObservedFigure(records)
-
-
 FIGURES = {
     "runs": Figure(
         "The score of each run ± s_sel, their mean (line) and s_test around it (band).",
         "systems",
         ("metric",),
-        _runs_figure,
+        "runs:RunsFigure",
         flat=scored_runs,
     ),
     "histogram": Figure(
         "The distribution of the runs' scores of each system, as in Fig. 1 of Clark et al. 2011.",
         "systems",
         ("metric",),
-        _histogram_figure,
+        "runs:HistogramFigure",
         flat=scored_runs,
     ),
     "observed": Figure(
         "The difference that experiments with fewer or more runs would observe, as in Fig. 2 of Clark et al. 2011.",
         "observed",
         ("metric", "system"),
-        _observed_figure,
+        "runs:ObservedFigure",
     ),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...results.studies import MetricSensitivity, PowerContrast, StudyResult
 from ..cells import Table, decimals_for, pvalue_cell
@@ -12,9 +12,6 @@ from ..pivot import Columns, Rows, pivot
 from .base import Figure, StudyReport
 from .power import levels_used, power_table, power_title, symbols, without_level
 from .wording import constant, levels_of, of_name, percent, rate_decimals, tests_note
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 
 def title(study: StudyResult) -> str:
@@ -162,18 +159,12 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield tests
 
 
-def _metrics_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.power import PowerFigure
-
-    return PowerFigure(records, "effect", "η")
-
-
 FIGURES = {
     "sensitivity": Figure(
         "Power under each metric by η: from no difference (0) to the real pair (0.5).",
         "power",
         ("test", "size", "alpha"),
-        _metrics_figure,
+        "power:ByEffect",
         "effect",
     ),
 }

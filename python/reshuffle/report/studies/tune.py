@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...results.studies import StudyResult, TuningResult
 from ...results.studies.runs import RECOMMENDED_RUNS
@@ -12,9 +12,6 @@ from ..cells import Table, decimals_for
 from ..notes import counted, joined, number
 from .base import Figure, StudyReport
 from .run_values import deviation
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 # More features than this are not shown: those whose weights are largest on average are.
 MOST_FEATURES = 20
@@ -255,18 +252,6 @@ def _value(value: Any) -> str:
     return number(value) if isinstance(value, float) else str(value)
 
 
-def _runs_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.tune import ReplicationsFigure
-
-    return ReplicationsFigure(records, of_tuning(study).start, study.metrics[0].name)
-
-
-def _course_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.tune import CourseFigure
-
-    return CourseFigure(records, study.metrics[0].name)
-
-
 def _with_test(records: Sequence[Any]) -> Sequence[Any]:
     return [run for run in records if run.test_score is not None]
 
@@ -277,7 +262,7 @@ FIGURES = {
         "same scale.",
         "runs",
         (),
-        _runs_figure,
+        "tune:ReplicationsFigure",
         over="dev_score",
         flat=_with_test,
         needs="test lists",
@@ -286,7 +271,7 @@ FIGURES = {
         "Each run in the course of tuning, and the mean of the runs in black. Scores of starts are points.",
         "trace",
         ("quantity",),
-        _course_figure,
+        "tune:CourseFigure",
         over="step",
     ),
 }

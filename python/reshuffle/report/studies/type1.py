@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
 
 from ...results.studies import Rate, StudyResult
 from ..cells import Table
@@ -19,9 +18,6 @@ from .wording import (
     rate_table,
     tests_note,
 )
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 # What the methods of intervals are called.
 METHODS = {
@@ -99,24 +95,12 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield tests
 
 
-def _rates_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.type1 import RatesFigure
-
-    return RatesFigure(records)
-
-
-def _qq_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.type1 import QQFigure
-
-    return QQFigure.from_study(study, records)
-
-
 CELL = ("metric", "null", "size")
 FIGURES = {
     "rates": Figure(
-        "Rejection rates divided by their levels, with confidence intervals.", "rates", CELL, _rates_figure
+        "Rejection rates divided by their levels, with confidence intervals.", "rates", CELL, "type1:RatesFigure"
     ),
-    "qq": Figure("The distribution of p; that of an exact test is the diagonal.", "pvalues", CELL, _qq_figure),
+    "qq": Figure("The distribution of p; that of an exact test is the diagonal.", "pvalues", CELL, "type1:QQFigure"),
 }
 
 REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

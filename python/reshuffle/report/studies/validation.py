@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...results.studies import BandAccuracy, GapConclusions, PairConclusions, SampleSpread, StudyResult
 from ..cells import Table, decimals_for
@@ -12,9 +12,6 @@ from ..notes import ci, counted, joined, number
 from ..pivot import Columns, Rows, pivot
 from .base import Figure, StudyReport
 from .wording import band_name, constant, gap_name, of_keys, of_name, percent, percent_interval
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 __all__ = [
     "FEW",
@@ -224,28 +221,19 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield "Conclusions about each pair: --format csv --table pairs."
 
 
-def _bands_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.pools import BandsFigure
-
-    return BandsFigure(records)
-
-
-def _gaps_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.pools import GapsFigure
-
-    return GapsFigure(records)
-
-
 FIGURES = {
     "bands": Figure(
         "Right conclusions by confidence, with confidence intervals.",
         "bands",
         ("metric", "test"),
-        _bands_figure,
+        "pools:BandsFigure",
         among=("layout",),
     ),
     "gaps": Figure(
-        "Right conclusions by the difference on the whole test set.", "gaps", ("metric", "test", "layout"), _gaps_figure
+        "Right conclusions by the difference on the whole test set.",
+        "gaps",
+        ("metric", "test", "layout"),
+        "pools:GapsFigure",
     ),
 }
 

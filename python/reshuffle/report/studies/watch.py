@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ...results.studies import SequentialLook, SequentialVerdict, StudyResult
 from ..cells import Table, decimals_for, pvalue_cell
 from ..notes import counted, number
 from .base import Figure, StudyReport
 from .wording import of_name
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 # What the methods are called, and what bounds their error rate.
 METHODS = {
@@ -123,18 +119,12 @@ def notes(study: StudyResult) -> Iterator[str]:
     )
 
 
-def _draw(study: StudyResult, looks: Sequence[Any]) -> Drawing:
-    from .figures.watch import WatchFigure
-
-    return WatchFigure(looks)
-
-
 FIGURES = {
     "course": Figure(
         "The difference and its confidence sequence after every look.",
         "looks",
         ("metric", "system"),
-        _draw,
+        "watch:WatchFigure",
         over="units",
     )
 }

@@ -31,6 +31,7 @@ __all__ = [
     "rate_symbols",
     "rate_table",
     "tests_note",
+    "unit_of",
 ]
 
 # How the names of tests with a margin begin: they have no other alternative.
@@ -96,6 +97,11 @@ def constant(records: Sequence[Any], name: str) -> Any:
     """The value that all records have in a field; None if there are several."""
     values = {getattr(record, name) for record in records}
     return values.pop() if len(values) == 1 else None
+
+
+def unit_of(study: StudyResult) -> str:
+    """The resampling unit of a study."""
+    return str(study.plan.get("unit", "segment"))
 
 
 def of_name(records: Iterable[Any], **values: Any) -> list[Any]:

@@ -13,8 +13,9 @@ from matplotlib.colors import ListedColormap
 from ....results.studies import PairPvalue, StudyResult, TestAgreement
 from ...notes import number
 from ...plots.labels import PLAIN, printable
-from ...plots.style import COLUMN, FONT_SIZE, INK, MUTED, PAGE
+from ...plots.style import COLUMN, INK, MUTED, PAGE
 from ..wording import percent
+from .base import ColumnFigure
 from .lines import looks, point
 
 # From light to dark, in steps that are distinguishable in print, and the agreements at which they begin.
@@ -23,24 +24,16 @@ STEPS = (0.0, 0.8, 0.9, 0.95, 0.99)
 
 
 @dataclass(frozen=True)
-class GainsFigure:
+class GainsFigure(ColumnFigure):
     """1 − p of a test against the gain of the better system, pair by pair."""
 
     pairs: Sequence[PairPvalue]
     alphas: Sequence[float]
 
     @classmethod
-    def from_study(cls, study: StudyResult, pairs: Sequence[Any]) -> GainsFigure:
+    def from_study(cls, study: StudyResult, records: Sequence[Any]) -> GainsFigure:
         """The levels are settings."""
-        return cls(pairs, study.plan["alphas"])
-
-    @property
-    def size(self) -> tuple[float, float]:
-        return COLUMN, 2.1
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
+        return cls(records, study.plan["alphas"])
 
     def draw(self, ax: Axes) -> None:
         (look,) = looks([self.pairs[0].test]).values()
@@ -57,7 +50,7 @@ class GainsFigure:
 
 
 @dataclass(frozen=True)
-class AgreementFigure:
+class AgreementFigure(ColumnFigure):
     """The share of pairs on which two tests or metrics agree, in %."""
 
     rows: Sequence[TestAgreement]
@@ -74,10 +67,6 @@ class AgreementFigure:
     def size(self) -> tuple[float, float]:
         k = len(self.columns)
         return (COLUMN if k <= 5 else PAGE), 0.5 + 0.2 * k
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
 
     def draw(self, ax: Axes) -> None:
         columns = self.columns

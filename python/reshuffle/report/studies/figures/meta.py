@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,9 +17,10 @@ from ...plots.intervals import draw_key, mark, set_limits, whisker
 from ...plots.labels import LETTER, PLAIN, columns, printable, wrapped
 from ...plots.matrix import ENDS, LEGEND, MANY, MAX_VALUES, SHADES, draw_cells, short
 from ...plots.rows import Column, RowFigure, Rows, columns_beside, text_size
-from ...plots.style import BETTER, COLUMN, FAINT, FONT_SIZE, INK, MUTED, PAGE, PaperFigure
+from ...plots.style import BETTER, COLUMN, FAINT, INK, MUTED, PAGE, PaperFigure
 from ...wording import ci, number
 from ..meta_values import AVERAGE, Family, families, pvalue_of
+from .base import ColumnFigure, StudyFigure
 
 # The height of what is above and below the rows of a forest, and the margins of a matrix, in inches.
 FURNITURE, MARGINS = 0.62, 0.12
@@ -45,15 +47,15 @@ def _of_set(test_set: str) -> str:
 
 
 @dataclass(frozen=True)
-class AgreementForest(RowFigure):
+class AgreementForest(StudyFigure, RowFigure):
     """The agreement of each metric with people, from best to worst, with intervals and letters."""
 
     family: Family
 
     @classmethod
-    def from_results(cls, result: MetaEvaluation, records: Sequence[MetricAgreement]) -> AgreementForest:
+    def from_study(cls, study: MetaEvaluation, records: Sequence[Any]) -> AgreementForest:
         """The family of the records."""
-        return cls(_family(result, records[0]))
+        return cls(_family(study, records[0]))
 
     @lazy
     def rows(self) -> Rows:
@@ -93,15 +95,15 @@ class AgreementForest(RowFigure):
 
 
 @dataclass(frozen=True)
-class PvalueMatrix(RowFigure):
+class PvalueMatrix(StudyFigure, RowFigure):
     """The p-values of all pairs of metrics, in shades from dark (small p) to light."""
 
     family: Family
 
     @classmethod
-    def from_comparisons(cls, result: MetaEvaluation, records: Sequence[MetricDifference]) -> PvalueMatrix:
+    def from_study(cls, study: MetaEvaluation, records: Sequence[Any]) -> PvalueMatrix:
         """The family of the records."""
-        return cls(_family(result, records[0]))
+        return cls(_family(study, records[0]))
 
     @lazy
     def metrics(self) -> list[str]:
@@ -177,7 +179,7 @@ class PvalueMatrix(RowFigure):
 
 
 @dataclass(frozen=True)
-class SystemScatter:
+class SystemScatter(ColumnFigure):
     """A point for each system: its score by the metric and by people."""
 
     scores: Sequence[MetricSystemScore]
@@ -185,24 +187,18 @@ class SystemScatter:
     correlation: float | None
 
     @classmethod
-    def from_scores(cls, result: MetaEvaluation, records: Sequence[MetricSystemScore]) -> SystemScatter:
+    def from_study(cls, study: MetaEvaluation, records: Sequence[Any]) -> SystemScatter:
         """With Pearson's r, if the result has it."""
         first = records[0]
-        direction = next((each.higher_is_better for each in result.metrics if each.name == first.metric), True)
+        direction = next((each.higher_is_better for each in study.metrics if each.name == first.metric), True)
         found = [
             each.value
-            for each in result.results
+            for each in study.results
             if (each.test_set, each.metric, each.coefficient) == (first.test_set, first.metric, "pearson")
         ]
         return cls(records, direction, found[0] if found and not math.isnan(found[0]) else None)
 
-    @property
-    def size(self) -> tuple[float, float]:
-        return COLUMN, 0.8 * COLUMN
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
+    HEIGHT = 0.8 * COLUMN
 
     def draw(self, ax: Axes) -> None:
         x = [each.score for each in self.scores]

@@ -14,24 +14,13 @@ from ....results import ConfidenceInterval
 from ....results.studies import BandAccuracy, CurvePoint, GapConclusions, SampleDifference, SampleScore, StudyResult
 from ...notes import ci, number
 from ...plots.labels import PLAIN, printable
-from ...plots.style import COLUMN, FONT_SIZE, INK, MUTED
+from ...plots.style import INK, MUTED
 from ..wording import band_name, gap_name, of_keys, of_name
+from .base import ColumnFigure
 from .lines import key, looks, point
 
 # Curves show intervals from so many test sets on: with fewer, these intervals are hardly shorter than the axis.
 FEWEST = 5
-
-
-class _Figure:
-    """The size and the font of these figures."""
-
-    @property
-    def size(self) -> tuple[float, float]:
-        return COLUMN, 2.1
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
 
 
 def _percent_axis(ax: Axes, label: str, lowest: float = 0) -> None:
@@ -41,7 +30,7 @@ def _percent_axis(ax: Axes, label: str, lowest: float = 0) -> None:
 
 
 @dataclass(frozen=True)
-class BandsFigure(_Figure):
+class BandsFigure(ColumnFigure):
     """The share of right conclusions by confidence, with a marker for each layout. The dashes are the bands."""
 
     bands: Sequence[BandAccuracy]
@@ -72,7 +61,7 @@ def _in_percent(interval: ConfidenceInterval | None) -> ConfidenceInterval | Non
 
 
 @dataclass(frozen=True)
-class GapsFigure(_Figure):
+class GapsFigure(ColumnFigure):
     """The share of right conclusions by the size of the true difference, with a marker for each size of samples."""
 
     gaps: Sequence[GapConclusions]
@@ -93,23 +82,23 @@ class GapsFigure(_Figure):
 
 
 @dataclass(frozen=True)
-class ScoresFigure(_Figure):
+class ScoresFigure(ColumnFigure):
     """The score and the interval of a system on each sample, against its score on the pool."""
 
     scores: Sequence[SampleScore]
     pool_score: float
 
     @classmethod
-    def from_study(cls, study: StudyResult, scores: Sequence[Any]) -> ScoresFigure:
+    def from_study(cls, study: StudyResult, records: Sequence[Any]) -> ScoresFigure:
         """The score on the pool is in another table."""
-        first = scores[0]
+        first = records[0]
         own = of_name(
             study.tables["ranges"],
             metric=first.metric, layout=first.layout, size=first.size, system=first.system,
         )  # fmt: skip
         if len(own) != 1:  # in edited JSON
             raise InputError(f"the scores of {first.system} on samples need one record in the table ranges")
-        return cls(scores, own[0].pool_score)
+        return cls(records, own[0].pool_score)
 
     def draw(self, ax: Axes) -> None:
         (look,) = looks([self.scores[0].system]).values()
@@ -124,7 +113,7 @@ class ScoresFigure(_Figure):
 
 
 @dataclass(frozen=True)
-class DifferencesFigure(_Figure):
+class DifferencesFigure(ColumnFigure):
     """The difference of a system from its baselines on each sample. Reversed differences are filled."""
 
     differences: Sequence[SampleDifference]
@@ -143,7 +132,7 @@ class DifferencesFigure(_Figure):
 
 
 @dataclass(frozen=True)
-class CurvesFigure(_Figure):
+class CurvesFigure(ColumnFigure):
     """The share of separated pairs by the size of the test set, with a line for each number of references."""
 
     points: Sequence[CurvePoint]

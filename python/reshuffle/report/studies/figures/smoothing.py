@@ -10,14 +10,15 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ....results.studies import SmoothingSetting
 from ...plots.labels import PLAIN
-from ...plots.style import COLUMN, FAINT, FONT_SIZE
+from ...plots.style import COLUMN, FAINT
+from .base import ColumnFigure
 from .lines import key, looks, point
 
 SYMBOLS = {"epsilon": "ε", "k": "K", "alpha": "α"}
 
 
 @dataclass(frozen=True)
-class GridFigure:
+class GridFigure(ColumnFigure):
     """τ by value: a line for each test set."""
 
     settings: Sequence[SmoothingSetting]
@@ -25,10 +26,6 @@ class GridFigure:
     @property
     def size(self) -> tuple[float, float]:
         return COLUMN, 2.1 + 0.14 * -(-len(self._lines) // 2)
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
 
     def draw(self, ax: Axes) -> None:
         lines, shown = self._lines, looks(self._lines)

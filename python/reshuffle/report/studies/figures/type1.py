@@ -13,24 +13,17 @@ from ....results import ConfidenceInterval
 from ....results.studies import PvalueShare, Rate, StudyResult
 from ...notes import ci, number
 from ...plots.labels import PLAIN
-from ...plots.style import COLUMN, FAINT, FONT_SIZE, INK, MUTED
+from ...plots.style import FAINT, INK, MUTED
 from ..wording import levels_of, of_name
+from .base import ColumnFigure
 from .lines import key, looks, point
 
 
 @dataclass(frozen=True)
-class RatesFigure:
+class RatesFigure(ColumnFigure):
     """Rejection rates divided by their levels, with intervals: a group of tests for each level."""
 
     rates: Sequence[Rate]
-
-    @property
-    def size(self) -> tuple[float, float]:
-        return COLUMN, 2.1
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
 
     def draw(self, ax: Axes) -> None:
         levels, shown = levels_of(self.rates), looks(rate.test for rate in self.rates)
@@ -58,24 +51,18 @@ def _divided(interval: ConfidenceInterval, alpha: float) -> ConfidenceInterval:
 
 
 @dataclass(frozen=True)
-class QQFigure:
+class QQFigure(ColumnFigure):
     """The distribution of p against that of an exact test, which is uniform."""
 
     shares: Sequence[PvalueShare]
     simulations: int | None
 
     @classmethod
-    def from_study(cls, study: StudyResult, shares: Sequence[Any]) -> QQFigure:
+    def from_study(cls, study: StudyResult, records: Sequence[Any]) -> QQFigure:
         """The band around the diagonal needs the number of simulations."""
-        return cls(shares, study.plan.get("simulations"))
+        return cls(records, study.plan.get("simulations"))
 
-    @property
-    def size(self) -> tuple[float, float]:
-        return COLUMN, 2.8
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
+    HEIGHT = 2.8
 
     def draw(self, ax: Axes) -> None:
         shown = looks(share.test for share in self.shares)

@@ -9,22 +9,17 @@ from matplotlib.axes import Axes
 
 from ....results.studies import SequentialLook
 from ...plots.labels import PLAIN
-from ...plots.style import COLUMN, FONT_SIZE, INK, MUTED
+from ...plots.style import INK, MUTED
+from .base import ColumnFigure
 
 
 @dataclass(frozen=True)
-class WatchFigure:
+class WatchFigure(ColumnFigure):
     """A line for the difference, and a band for its confidence sequence."""
 
     looks: Sequence[SequentialLook]
 
-    @property
-    def size(self) -> tuple[float, float]:
-        return COLUMN, 2.2
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
+    HEIGHT = 2.2
 
     def draw(self, ax: Axes) -> None:
         looks = sorted(self.looks, key=lambda look: look.units)
