@@ -14,7 +14,8 @@ from ..cells import Table
 if TYPE_CHECKING:
     from ..plots.style import Drawing
 
-Sentences: TypeAlias = Callable[[StudyResult], Iterator[str]]
+# The functions of a study take results of its own type.
+Sentences: TypeAlias = Callable[[Any], Iterator[str]]
 
 
 def _none(study: StudyResult) -> Iterator[str]:
@@ -70,9 +71,9 @@ class Brief(NamedTuple):
 class StudyReport:
     """How the results of a study are shown."""
 
-    title: Callable[[StudyResult], str]
+    title: Callable[[Any], str]
     """From a result to the title of its page."""
-    tables: Callable[[StudyResult], Iterator[Table]]
+    tables: Callable[[Any], Iterator[Table]]
     """From a result to its tables, the most important one first."""
     conclusions: Sentences = _none
     """From a result to sentences: what was found, which text shows below the first table, and how it was computed,
@@ -81,9 +82,9 @@ class StudyReport:
     notes: Sentences = _none
     figures: Mapping[str, Figure] = field(default_factory=dict)
     """By name: ``result.plot.NAME`` and ``reshuffle plot RESULT NAME``."""
-    paper: Callable[[StudyResult], Iterator[Table]] | None = None
+    paper: Callable[[Any], Iterator[Table]] | None = None
     """Like ``tables``, for the formats for papers, if these should have other tables."""
-    brief: Callable[[StudyResult], Brief] | None = None
+    brief: Callable[[Any], Brief] | None = None
     """From a result to what a terminal shows, for studies whose report is long."""
     truths: str = "What was true"
     """The heading of the truths in a page."""

@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference, StudyResult
-from ..cells import Table, decimals_for, interval_cells, pvalue_cell
+from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference
+from ..cells import Table, decimals_for, interval_cells, pvalue_cell, short_pvalue
 from ..wording import ci, counted
 from .base import Figure, StudyReport
 from .meta_sentences import MAX_TESTED, conclusions, notes
-from .meta_values import AVERAGE, POOLED, Family, families, of_meta, on_segments, pvalue_of, shown_families, sized
+from .meta_values import AVERAGE, POOLED, Family, families, on_segments, pvalue_of, shown_families, sized
 from .wording import constant
 
 __all__ = ["MAX_MATRIX", "REPORT"]
@@ -23,18 +23,16 @@ MAX_METRICS = 8
 DECIMALS, SMALL = 3, 0.01
 
 
-def title(study: StudyResult) -> str:
+def title(result: MetaEvaluation) -> str:
     """The metrics, the level and the test sets."""
-    result = of_meta(study)
     sets = result.plan.test_sets
     where = f" on {counted(len(sets), 'test set')}" if len(sets) > 1 else f" on {sets[0]}" if sets[0] else ""
     level = {"segment": "segments", "system": "systems"}[result.plan.level]
     return f"Agreement of {counted(len(result.metrics), 'metric')} with people on the scores of {level}{where}"
 
 
-def tables(study: StudyResult) -> Iterator[Table]:
+def tables(result: MetaEvaluation) -> Iterator[Table]:
     """The coefficients, the tests of pairs of metrics, and the scores of systems."""
-    result = of_meta(study)
     yield from _coefficients(result)
     shown = [family for family in shown_families(result) if family.comparisons]
     if len(shown) <= MAX_TESTED:
@@ -43,9 +41,8 @@ def tables(study: StudyResult) -> Iterator[Table]:
     yield from _system_tables(result)
 
 
-def paper(study: StudyResult) -> Iterator[Table]:
+def paper(result: MetaEvaluation) -> Iterator[Table]:
     """The same with a matrix of p-values for every coefficient."""
-    result = of_meta(study)
     yield from _coefficients(result)
     for family in shown_families(result):
         if family.comparisons:
@@ -197,19 +194,6 @@ def _p(result: MetaEvaluation, family: Family) -> str:
     return "p" if all(each.adjusted_pvalue is None for each in family.comparisons) else "adjusted p"
 
 
-def short(p: float) -> str:
-    """A p-value with three decimals, without the leading zero.
-
-    >>> short(0.0321), short(0.0002), short(0.99999), short(float("nan"))
-    ('.032', '<.001', '1', '–')
-    """
-    if math.isnan(p):
-        return "–"
-    if p < 0.001:
-        return "<.001"
-    return f"{p:.3f}".removeprefix("0") if p < 0.9995 else "1"
-
-
 def _matrix(result: MetaEvaluation, family: Family, metrics: Sequence[str]) -> Table:
     """The p-values of all pairs, from best to worst."""
     header = ["Metric", *(f"{i}" for i in range(1, len(metrics)))]
@@ -222,7 +206,7 @@ def _matrix(result: MetaEvaluation, family: Family, metrics: Sequence[str]) -> T
             if metrics.index(other) >= i or pair is None:
                 cells.append("")
                 continue
-            cells.append(f"{short(pvalue_of(pair))}{'*' if family.is_significant(pair) else ' '}")
+            cells.append(f"{short_pvalue(pvalue_of(pair))}{'*' if family.is_significant(pair) else ' '}")
         table.add(cells)
     return table
 
@@ -325,7 +309,7 @@ FIGURES = {
         "p-values of all pairs of metrics, from best to worst agreement with people.",
         "comparisons",
         ("test_set", "coefficient", "grouping"),
-        "meta:PvalueMatrix",
+        "meta:MetricMatrix",
         over="metric_a",
         flat=complete_pairs,
         needs="tests of all pairs of at least 3 metrics",

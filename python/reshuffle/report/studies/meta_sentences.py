@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...results.studies import MetaEvaluation, MetricDifference, StudyResult
+from ...results.studies import MetaEvaluation, MetricDifference
 from ..wording import ci, counted, joined, number
-from .meta_values import AVERAGE, POOLED, Family, families, of_meta, on_segments, shown_families, sized
+from .meta_values import AVERAGE, POOLED, Family, families, on_segments, shown_families, sized
 
 # More metrics or systems are counted instead of named, and more sentences are left to other formats.
 MAX_NAMED, MAX_SENTENCES = 5, 12
@@ -18,9 +18,8 @@ TOLERANCE = 1e-9
 MAX_TESTED = 4
 
 
-def conclusions(study: StudyResult) -> Iterator[str]:
+def conclusions(result: MetaEvaluation) -> Iterator[str]:
     """Which metrics agree best with people, which are not significantly different, and what is not defined."""
-    result = of_meta(study)
     several = len(families(result)) > 1
     sentences = [sentence for family in shown_families(result) for sentence in _answer(family, several)]
     yield from sentences[:MAX_SENTENCES]
@@ -232,9 +231,8 @@ ENOUGH_SYSTEMS = 6
 OF_MEANS = ("perm-both", "perm-inputs", "boot-both")
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(result: MetaEvaluation) -> Iterator[str]:
     """Definitions, the votes, the intervals, the tests, and what was left out."""
-    result = of_meta(study)
     plan = result.plan
     yield from _definitions(result)
     yield from _people(result)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...lazy import lazy
-from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup, StudyResult
+from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup
 from ..wording import counted
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "SYMBOLS",
     "Family",
     "families",
-    "of_meta",
     "on_segments",
     "shown_families",
     "sized",
@@ -135,12 +134,6 @@ class Family:
 def pvalue_of(pair: MetricDifference) -> float:
     """The p-value that decides."""
     return float(pair.final_pvalue)
-
-
-def of_meta(study: StudyResult) -> MetaEvaluation:
-    """The study, which is a meta-evaluation."""
-    assert isinstance(study, MetaEvaluation)
-    return study
 
 
 def families(result: MetaEvaluation) -> list[Family]:

@@ -13,8 +13,9 @@ from .wording import (
     BOLD_RATES,
     CONSERVATIVE,
     LIBERAL,
-    constant,
     differing,
+    in_common,
+    mark_of,
     of_name,
     percent,
     percent_interval,
@@ -43,21 +44,8 @@ def tables(study: StudyResult) -> Iterator[Table]:
     rates = _rates(study)
     for variances in dict.fromkeys(rate.variances for rate in rates):
         own = of_name(rates, variances=variances)
-        yield _table(own, f"Family-wise error rate in %: {_in_common(own)}").explained(_symbols(own))
-
-
-def _in_common(rates: Sequence[FamilyWiseRate]) -> str:
-    """What all rates of a table have in common."""
-    metric, systems, size = (constant(rates, name) for name in NAMES)
-    simulations = constant(rates, "simulations")
-    parts = [
-        None if metric is None else str(metric),
-        None if systems is None else f"{systems:,} systems, {counted(rates[0].pairs, 'pair')}",
-        f"{rates[0].variances} variances",
-        None if size is None else f"n = {size:,}",
-        None if simulations is None else counted(simulations, "simulation"),
-    ]
-    return ", ".join(filter(None, parts))
+        common = in_common(own, "metric", "systems", "variances", "size", "simulations")
+        yield _table(own, f"Family-wise error rate in %: {common}").explained(_symbols(own))
 
 
 def _table(rates: Sequence[FamilyWiseRate], heading: str) -> Table:
@@ -82,9 +70,7 @@ def _table(rates: Sequence[FamilyWiseRate], heading: str) -> Table:
 
 def _mark(rate: FamilyWiseRate) -> str:
     """The mark of a rate."""
-    if not rate.enough_replicates:
-        return TOO_FEW
-    return {"liberal": LIBERAL, "conservative": CONSERVATIVE}.get(rate.verdict, "")
+    return mark_of(rate) if rate.enough_replicates else TOO_FEW
 
 
 def _symbols(rates: Sequence[FamilyWiseRate]) -> str:
@@ -133,9 +119,7 @@ def notes(study: StudyResult) -> Iterator[str]:
     if any(not rate.enough_replicates for rate in rates):
         needed = max(round(rate.pairs / rate.alpha) for rate in rates) - 1
         yield f"With {needed:,} replicates, all adjustments could reject for one small p."
-    tests = tests_note(study)
-    if tests is not None:
-        yield tests
+    yield from tests_note(study)
 
 
 FIGURES = {

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ...results import UsedMetric
-from ...results.studies import RunComparison, RunDifference, StudyResult
+from ...results.studies import RunComparison, RunDifference
 from ...results.studies.runs import MOST_RUNS, RECOMMENDED_RUNS, runs_needed, smallest_of_splits
 from ..conclusions import RELATIONS, relation
 from ..notes import ci, counted, joined
@@ -18,7 +18,6 @@ from .run_values import (
     deviation,
     exchange_phrase,
     is_significant,
-    of_runs,
     of_unit,
     verdict_of,
 )
@@ -32,9 +31,8 @@ MAX_NAMED = 4
 MOST_OBSERVED = 12
 
 
-def conclusions(study: StudyResult) -> Iterator[str]:
+def conclusions(result: RunComparison) -> Iterator[str]:
     """The answer, what limits it, and how to read the statistics."""
-    result = of_runs(study)
     yield from answers(result)
     yield from _local_optima(result)
     yield from _overfitting(result)
@@ -52,9 +50,8 @@ def answers(result: RunComparison) -> Iterator[str]:
     yield from _few_runs(result)
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(result: RunComparison) -> Iterator[str]:
     """Which tests there are, why, and what their replicates are."""
-    result = of_runs(study)
     plan = result.plan
     if result.comparisons:
         if plan.exchange_reason:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...results import Verdict, verdict
-from ...results.studies import RunComparison, RunDifference, StudyResult
+from ...results.studies import RunComparison, RunDifference
 from ..cells import decimals_for
 from .wording import of_name
 
@@ -21,12 +21,6 @@ BY = {
     "hierarchical-t": "the t test of runs and segments",
     "multeval": "MultEval's shuffles",
 }
-
-
-def of_runs(study: StudyResult) -> RunComparison:
-    """The study, which is a comparison of runs."""
-    assert isinstance(study, RunComparison)
-    return study
 
 
 def decimals_under(result: RunComparison, metric: str) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...results import UsedMetric
-from ...results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, StudyResult, SystemRuns
+from ...results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
 from ..cells import Table, interval_cells, pvalue_cell, signed
 from ..notes import EXACT, ci, counted, joined, number
 from ..wording import option
@@ -19,7 +19,6 @@ from .run_values import (
     deviation,
     exchange_phrase,
     is_significant,
-    of_runs,
     of_unit,
     question_of,
     verdict_of,
@@ -46,15 +45,14 @@ def scored_runs(systems: Sequence[SystemRuns]) -> list[ScoredRuns]:
     return [ScoredRuns(each.name, metric, scores) for each in systems for metric, scores in each.scores.items()]
 
 
-def title(study: StudyResult) -> str:
+def title(result: RunComparison) -> str:
     """The systems and the number of runs."""
-    systems = of_runs(study).plan.systems
+    systems = result.plan.systems
     return f"Runs of {counted(len(systems), 'system')}: {counted(sum(systems.values()), 'output')}"
 
 
-def tables(study: StudyResult) -> Iterator[Table]:
+def tables(result: RunComparison) -> Iterator[Table]:
     """The scores, the tested differences, what scores vary with, and what other experiments would observe."""
-    result = of_runs(study)
     yield _scores(result).explained(_spread(result))
     if result.comparisons:
         yield _differences(result).explained(p_symbols(result))
@@ -65,9 +63,8 @@ def tables(study: StudyResult) -> Iterator[Table]:
         yield _observed(result, observed).explained(REVERSED)
 
 
-def brief(study: StudyResult) -> Brief:
+def brief(result: RunComparison) -> Brief:
     """The scores with the tests that decide, what was found, and what limits it."""
-    result = of_runs(study)
     symbols = [_spread(result)]
     if not result.comparisons:
         return Brief([_scores(result)], [*answers(result)], [*symbols, *_left_out(result)])
@@ -92,10 +89,9 @@ def _varies(system: SystemRuns) -> bool:
     return any(len(scores.runs) > 1 for scores in system.scores.values())
 
 
-def paper(study: StudyResult) -> Iterator[Table]:
+def paper(result: RunComparison) -> Iterator[Table]:
     """The same for papers: scores and tests against a baseline are in one table, and captions state the nulls."""
-    result = of_runs(study)
-    nulls = " ".join(f"{NULL}{name}: {null.rstrip('.')}." for name, null in study.truths.items())
+    nulls = " ".join(f"{NULL}{name}: {null.rstrip('.')}." for name, null in result.truths.items())
     tested = " ".join([p_symbols(result), *intervals(result), nulls]) if result.comparisons else ""
     if result.comparisons and len({each.baseline for each in result.comparisons}) == 1:
         yield _scores_and_tests(result).explained(f"Avg: mean of the runs. {_spread(result)} {tested}")
@@ -198,18 +194,13 @@ def _asked(result: RunComparison, shown: str) -> str:
     return f"{shown}, and {by}" if question is None else f"{shown}: {question} ({by})"
 
 
-def pvalue(each: RunDifference, p: float) -> str:
-    """``p`` as in comparisons of systems."""
-    return pvalue_cell(p, None if each.exact else each.n_resamples)
-
-
 def _p_cells(result: RunComparison, tested: Sequence[RunDifference]) -> list[str]:
     """The p-values of a pair, with marks in a place of their own."""
     cells = []
     for each in tested:
         marks = ("*" if is_significant(result, each) else "") + (EXACT if each.exact else "")
         marks += UNREACHABLE if each.smallest_pvalue > result.plan.alpha else ""
-        cells.append(pvalue(each, each.final_pvalue) + marks)
+        cells.append(pvalue_cell(each.final_pvalue, None if each.exact else each.n_resamples) + marks)
     return cells
 
 

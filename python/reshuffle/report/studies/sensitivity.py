@@ -154,9 +154,7 @@ def notes(study: StudyResult) -> Iterator[str]:
         "differences in power by Bonett & Price 2012. *: the interval excludes 0."
     )
     yield from without_level(study.tables["power"])
-    tests = tests_note(study)
-    if tests is not None:
-        yield tests
+    yield from tests_note(study)
 
 
 FIGURES = {

@@ -42,7 +42,7 @@ def tables(study: StudyResult) -> Iterator[Table]:
     several = len(differing(study.rates, ("metric", "null", "size"))) == 3
     for null in dict.fromkeys(rate.null for rate in study.rates) if several else [None]:
         rates = study.rates if null is None else of_name(study.rates, null=null)
-        common = in_common(rates)
+        common = in_common(rates, "metric", "null", "size", "simulations")
         shown = f"Type-I error in %{': ' if common else ''}{common}"
         yield rate_table(rates, shown).explained(rate_symbols(rates))
 
@@ -90,9 +90,7 @@ def notes(study: StudyResult) -> Iterator[str]:
     yield f"Rates: the share of {of} with p ≤ α; {ci(interval.confidence_level)} by {by}."
     if len(study.rates) > MANY and any(map(mark_of, study.rates)):
         yield "By chance alone, about one in forty rates of an exact test is marked as liberal, one as conservative."
-    tests = tests_note(study)
-    if tests is not None:
-        yield tests
+    yield from tests_note(study)
 
 
 CELL = ("metric", "null", "size")

@@ -7,25 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Patch
 
 from ....lazy import lazy
 from ....results.studies import MetaEvaluation, MetricAgreement, MetricDifference, MetricSystemScore
 from ...plots.intervals import draw_key, mark, set_limits, whisker
 from ...plots.labels import LETTER, PLAIN, columns, printable, wrapped
-from ...plots.matrix import ENDS, LEGEND, MANY, MAX_VALUES, SHADES, draw_cells, short
+from ...plots.matrix import LEGEND, PvalueMatrix
 from ...plots.rows import Column, RowFigure, Rows, columns_beside, text_size
-from ...plots.style import BETTER, COLUMN, FAINT, INK, MUTED, PAGE, PaperFigure
-from ...wording import ci, number
+from ...plots.style import BETTER, COLUMN, FAINT, INK, MUTED, PaperFigure
+from ...wording import ci
 from ..meta_values import AVERAGE, Family, families, pvalue_of
 from .base import ColumnFigure, StudyFigure
 
-# The height of what is above and below the rows of a forest, and the margins of a matrix, in inches.
-FURNITURE, MARGINS = 0.62, 0.12
-# In inches: the height of a row with values, and the widths of a legend, of a cell, and of the narrowest with a value.
-ROW, LEGEND_WIDTH, CELL, MIN_CELL = 0.19, 0.9, 0.36, 0.3
+# In inches: the height of what is above and below the rows of a forest, and the width of a cell of a matrix.
+FURNITURE, CELL = 0.62, 0.36
 # So many systems have their names beside their points, in letters of this size relative to others.
 NAMED, NAME_SIZE = 25, 0.72
 # The share of a figure that the axes take, at least, and the radius of a point in points.
@@ -95,87 +91,54 @@ class AgreementForest(StudyFigure, RowFigure):
 
 
 @dataclass(frozen=True)
-class PvalueMatrix(StudyFigure, RowFigure):
-    """The p-values of all pairs of metrics, in shades from dark (small p) to light."""
+class MetricMatrix(StudyFigure, PvalueMatrix):
+    """The p-values of all pairs of metrics."""
 
     family: Family
 
+    LEGEND_WIDTH, MIN_CELL = 0.9, 0.3
+
     @classmethod
-    def from_study(cls, study: MetaEvaluation, records: Sequence[Any]) -> PvalueMatrix:
+    def from_study(cls, study: MetaEvaluation, records: Sequence[Any]) -> MetricMatrix:
         """The family of the records."""
         return cls(_family(study, records[0]))
 
     @lazy
-    def metrics(self) -> list[str]:
-        """The metrics that were compared, from best to worst."""
+    def names(self) -> list[str]:
+        """The metrics that were compared."""
         compared = {name for pair in self.family.comparisons for name in (pair.metric_a, pair.metric_b)}
         return [metric for metric in self.family.ranked if metric in compared]
-
-    @lazy
-    def rows(self) -> Rows:
-        """A row for each metric."""
-        narrow = Rows.from_names(self.metrics, MARGINS, ROW)
-        cell = (narrow.width - narrow.names_width - LEGEND_WIDTH) / len(self.metrics)
-        return narrow if cell >= MIN_CELL else Rows.from_names(self.metrics, MARGINS, ROW, PAGE)
 
     @property
     def size(self) -> tuple[float, float]:
         width, height = self.rows.size
         # Wider than a column, as far as the cells need it.
-        needed = self.rows.names_width + LEGEND_WIDTH + CELL * len(self.metrics)
+        needed = self.rows.names_width + self.LEGEND_WIDTH + CELL * len(self.names)
         return max(COLUMN, min(width, needed)), max(height, LEGEND) + 0.2
 
-    def draw(self, ax: Axes) -> None:
-        metrics, family = self.metrics, self.family
-        k, ends = len(metrics), sorted({*ENDS, family.alpha})
-        shades = [SHADES[min(i, len(SHADES) - 1)] for i in range(len(ends) + 1)]
-        classes = np.full((k, k), np.nan)
-        values = {}
-        for row, metric in enumerate(metrics):
-            for column, other in enumerate(metrics[:row]):
-                pair = family.pairs[metric, other]
-                p = pvalue_of(pair)
-                if not math.isnan(p):
-                    classes[row, column] = np.searchsorted(ends, p)
-                values[row, column] = p, family.is_significant(pair)
-        self.rows.draw(ax, lines=False)
-        self._number(ax)
-        draw_cells(ax, self.rows.edges, classes, shades)
-        if k <= MAX_VALUES:
-            for (row, column), (p, significant) in values.items():
-                dark = not math.isnan(p) and np.searchsorted(ends, p) < 2
-                ax.text(
-                    column + 0.5, self.rows.centres[row], f"{short(p)}{'*' if significant else ''}", ha="center",
-                    va="center_baseline", color="white" if dark else INK, fontsize="small",
-                )  # fmt: skip
-        self._draw_legend(ax, shades, ends)
-        ax.set_xlabel(wrapped(f"{family.name}{_of_set(family.test_set)}", self.rows.label_width(ax)), **PLAIN)
+    @property
+    def level(self) -> float | None:
+        return self.family.alpha
 
-    def _number(self, ax: Axes) -> None:
-        """Number the rows between the names and the cells, and the columns on the diagonal."""
-        centres = self.rows.centres
-        size = text_size()
-        ax.tick_params(axis="y", pad=(0.5 * len(str(len(centres))) + 1) * size)
-        for i, y in enumerate(centres, start=1):
-            ax.annotate(
-                f"{i}", (0, y), (-0.4 * size, 0), ("axes fraction", "data"), "offset points",
-                ha="right", va="center_baseline", color=MUTED, annotation_clip=False,
-            )  # fmt: skip
-            if len(centres) <= MAX_VALUES or i % 10 == 0:
-                ax.text(i - 0.5, y, f"{i}", ha="center", va="center_baseline", color=MUTED)
-
-    def _draw_legend(self, ax: Axes, shades: Sequence[str], ends: Sequence[float]) -> None:
-        alpha = self.family.alpha
-        texts = [f"≤ {number(end)}{'*' if end == alpha else ''}" for end in ends] + [f"> {number(ends[-1])}"]
-        patches = [
-            Patch(facecolor=shade, edgecolor=MUTED, linewidth=0.4, label=text)
-            for shade, text in zip(shades, texts, strict=True)
-        ]
-        place = (
-            {"loc": "upper right"} if len(self.metrics) > MANY else {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
-        )
+    @property
+    def pvalue_name(self) -> str:
         adjusted = any(pair.adjusted_pvalue is not None for pair in self.family.comparisons)
-        ax.legend(handles=patches, title="adjusted p" if adjusted else "p", frameon=False, **place)
+        return "adjusted p" if adjusted else "p"
+
+    @property
+    def pvalues(self) -> dict[tuple[int, int], tuple[float, bool]]:
+        """The row is the worse metric."""
+        found = {}
+        for row, metric in enumerate(self.names):
+            for column, other in enumerate(self.names[:row]):
+                pair = self.family.pairs[metric, other]
+                found[row, column] = pvalue_of(pair), self.family.is_significant(pair)
+        return found
+
+    def draw(self, ax: Axes) -> None:
+        super().draw(ax)
+        label = f"{self.family.name}{_of_set(self.family.test_set)}"
+        ax.set_xlabel(wrapped(label, self.rows.label_width(ax)), **PLAIN)
 
 
 @dataclass(frozen=True)
