@@ -8,13 +8,14 @@ from ..results import Flips
 from .cells import Table, decimals_for
 from .document import Document
 from .frames import Columns
+from .layout import Layout
 from .notes import counted, number
 
 # The most gained or lost segments that a text lists.
 MAX_LISTED = 20
 
 
-def flips_document(flips: Flips) -> Document:
+def flips_document(flips: Flips, layout: Layout) -> Document:
     """The scores, the segments with the largest influence, and the segments gained and lost."""
     tables = [_scores(flips), *([_influential(flips)] if flips.influential else [])]
     return Document(tables, [*_sentences(flips)], flips.signature)
@@ -70,7 +71,7 @@ def _listed(segments: Sequence[int | str]) -> str:
     return shown if len(segments) <= MAX_LISTED else f"{shown} … ({len(segments):,} in all; json and csv have them)"
 
 
-def flip_columns(flips: Flips) -> Columns:
+def flip_columns(flips: Flips, table: str | None = None) -> Columns:
     """The columns of the CSV."""
     segments = flips.segments
     return {

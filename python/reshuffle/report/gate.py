@@ -243,7 +243,7 @@ def _lost(gate: Gate) -> Iterator[Table]:
     yield table
 
 
-def gate_columns(gate: Gate) -> Columns:
+def gate_columns(gate: Gate, table: str | None = None) -> Columns:
     """A row for each task."""
     types: dict[str, str | None] = {
         "test_set": None, "metric": None, "unit": None, "n_units": "Int64", "n_differing": "Int64",
@@ -305,27 +305,23 @@ def _drawn(trend: Trend) -> str:
 
 def _page(gate: Gate, document: Document, layout: Layout) -> Page:
     """The page, in the form of that of a study."""
-    from .page.content import versions
-    from .studies.page import Content, Drawn  # most commands write no page
+    from .studies.page import Drawn, StudyContent  # most commands write no page
 
     about = "Scores of {} in {} runs, the earliest on the left"
     figures = [Drawn(_drawn(trend), about.format(trend.task, trend.n_runs)) for trend in gate.trends]
 
     facts = [("Verdict", gate.verdict), ("Baseline", gate.baseline), ("System", gate.system), ("Rule", gate.rule)]
-    shown = Content(
+    shown = StudyContent(
         title=f"Gate: {gate.verdict}",
         facts=[*facts, ("α", number(gate.alpha)), ("Replicates", f"{gate.n_resamples:,}"), ("Seed", f"{gate.seed}")],
         conclusions=document.found,
         tables=document.tables,
         notes=document.notes,
-        truths=(),
-        truths_heading="",
         figures=figures,
-        without="",
         command=layout.command,
         plan=json.dumps({task.name: task.given_margin for task in gate.tasks}, indent=2, ensure_ascii=False),
         signature=gate.signature,
         version=gate.version,
-        versions=versions(gate.version, GATE),
+        schema=GATE,
     )
     return Page("study.html.j2", STUDY_SCRIPTS, as_json(gate), {"shown": shown})

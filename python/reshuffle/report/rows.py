@@ -141,19 +141,9 @@ def _(result: StudyResult, table: str | None = None) -> Columns:
     return study_columns(result, table)
 
 
-@columns_of.register
-def _(result: Flips, table: str | None = None) -> Columns:
-    return flip_columns(result)
-
-
-@columns_of.register
-def _(result: Gate, table: str | None = None) -> Columns:
-    return gate_columns(result)
-
-
-@columns_of.register
-def _(result: SegmentTable, table: str | None = None) -> Columns:
-    return segment_columns(result)
+columns_of.register(Flips, flip_columns)
+columns_of.register(Gate, gate_columns)
+columns_of.register(SegmentTable, segment_columns)
 
 
 def _table(result: Comparison | SetComparison, table: str | None) -> Table:

@@ -175,7 +175,7 @@ IN_TITLES: Mapping[str, Callable[[Any], str]] = {
 def in_common(records: Sequence[Any], *names: str) -> str:
     """What all records have in common in these fields, for a title."""
     values = {name: constant(records, name) for name in names}
-    return ", ".join(IN_TITLES[name](value) for name, value in values.items() if value is not None)
+    return ", ".join(IN_TITLES[name](value) for name, value in values.items() if value not in (None, ""))
 
 
 def tests_note(study: StudyResult) -> Iterator[str]:

@@ -16,7 +16,7 @@ from ...plots.labels import PLAIN, printable
 from ...plots.style import COLUMN, INK, MUTED, PAGE
 from ..wording import percent
 from .base import ColumnFigure
-from .lines import looks, point
+from .lines import label, looks, point
 
 # From light to dark, in steps that are distinguishable in print, and the agreements at which they begin.
 SHADES = ("#ffffff", "#eef4fa", "#c6dbef", "#6baed6", "#2166ac")
@@ -43,10 +43,12 @@ class GainsFigure(ColumnFigure):
         for pair in self.pairs:
             point(ax, pair.gain, 1 - pair.pvalue, None, look, pair.pvalue <= alpha)
         ax.set_ylim(-0.03, 1.03)
-        ax.spines[["top", "right"]].set_visible(False)
         first = self.pairs[0]
-        ax.set_xlabel(f"gain in {printable(first.metric)}\n● p ≤ {number(alpha)}    ○ p > {number(alpha)}", **PLAIN)
-        ax.set_ylabel(f"1 − p, {printable(first.test)}", **PLAIN)
+        label(
+            ax,
+            f"gain in {printable(first.metric)}\n● p ≤ {number(alpha)}    ○ p > {number(alpha)}",
+            f"1 − p, {printable(first.test)}",
+        )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ...plots.labels import PLAIN
 from ...plots.style import COLUMN, MUTED
 from ..wording import of_name
 from .base import ColumnFigure
-from .lines import key, looks, point
+from .lines import key_above, looks, point
 
 
 @dataclass(frozen=True)
@@ -52,4 +52,4 @@ class ExchangeFigure(ColumnFigure):
             ax.set_xlabel("standard deviation between runs / sampling standard deviation", **PLAIN)
         ax.spines[["top", "right"]].set_visible(False)
         ax.set_ylabel(f"type-I error at α = {number(alpha)}", **PLAIN)
-        key(ax, shown, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=min(3, len(shown)), columnspacing=1.0)
+        key_above(ax, shown, 3)

@@ -19,6 +19,7 @@ from ...plots.style import BETTER, COLUMN, FAINT, INK, MUTED, PaperFigure
 from ...wording import ci
 from ..meta_values import AVERAGE, Family, families, pvalue_of
 from .base import ColumnFigure, StudyFigure
+from .lines import label
 
 # In inches: the height of what is above and below the rows of a forest, and the width of a cell of a matrix.
 FURNITURE, CELL = 0.62, 0.36
@@ -137,8 +138,8 @@ class MetricMatrix(StudyFigure, PvalueMatrix):
 
     def draw(self, ax: Axes) -> None:
         super().draw(ax)
-        label = f"{self.family.name}{_of_set(self.family.test_set)}"
-        ax.set_xlabel(wrapped(label, self.rows.label_width(ax)), **PLAIN)
+        what = f"{self.family.name}{_of_set(self.family.test_set)}"
+        ax.set_xlabel(wrapped(what, self.rows.label_width(ax)), **PLAIN)
 
 
 @dataclass(frozen=True)
@@ -177,11 +178,9 @@ class SystemScatter(ColumnFigure):
             ax.invert_xaxis()
         if len(self.scores) <= NAMED:
             self._name(ax)
-        ax.spines[["top", "right"]].set_visible(False)
         first = self.scores[0]
         r = "" if self.correlation is None else f"; r = {self.correlation:.3f}".replace("-", "\N{MINUS SIGN}")
-        ax.set_xlabel(f"{printable(first.metric)}{_of_set(first.test_set)} (→ better){r}", **PLAIN)
-        ax.set_ylabel("human score (↑ better)", **PLAIN)
+        label(ax, f"{printable(first.metric)}{_of_set(first.test_set)} (→ better){r}", "human score (↑ better)")
 
     def _name(self, ax: Axes) -> None:
         """The names beside the points, as far as they have room."""

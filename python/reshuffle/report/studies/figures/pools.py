@@ -13,20 +13,14 @@ from ....errors import InputError
 from ....results import ConfidenceInterval
 from ....results.studies import BandAccuracy, CurvePoint, GapConclusions, SampleDifference, SampleScore, StudyResult
 from ...notes import ci, number
-from ...plots.labels import PLAIN, printable
+from ...plots.labels import printable
 from ...plots.style import INK, MUTED
 from ..wording import band_name, gap_name, of_keys, of_name
 from .base import ColumnFigure
-from .lines import key, looks, point
+from .lines import key, key_above, label, looks, point
 
 # Curves show intervals from so many test sets on: with fewer, these intervals are hardly shorter than the axis.
 FEWEST = 5
-
-
-def _percent_axis(ax: Axes, label: str, lowest: float = 0) -> None:
-    ax.set_ylim(lowest, 102)
-    ax.set_ylabel(label, **PLAIN)
-    ax.spines[["top", "right"]].set_visible(False)
 
 
 @dataclass(frozen=True)
@@ -51,8 +45,8 @@ class BandsFigure(ColumnFigure):
                     x = places[band.low] + (i - (len(layouts) - 1) / 2) * step
                     point(ax, x, 100 * band.right, _in_percent(band.confidence_interval), look)
         ax.set_xticks(range(len(places)), [names[low].replace(" to <", "–") for low in places], rotation=40, ha="right")
-        _percent_axis(ax, "right conclusions in %", 0 if 0 in places else 30)
-        ax.set_xlabel("confidence in %; grey: the band itself", **PLAIN)
+        ax.set_ylim(0 if 0 in places else 30, 102)
+        label(ax, "confidence in %; grey: the band itself", "right conclusions in %")
         key(ax, layouts, loc="lower right")
 
 
@@ -76,8 +70,8 @@ class GapsFigure(ColumnFigure):
                     x = bins.index((gap.low, gap.high)) + (i - (len(sizes) - 1) / 2) * step
                     point(ax, x, 100 * gap.right, _in_percent(gap.right_interval), look)
         ax.set_xticks(range(len(bins)), [gap_name(*ends).replace(" to ", "–") for ends in bins])
-        _percent_axis(ax, "samples with a right conclusion in %")
-        ax.set_xlabel("difference on the whole test set", **PLAIN)
+        ax.set_ylim(0, 102)
+        label(ax, "difference on the whole test set", "samples with a right conclusion in %")
         key(ax, sizes, loc="lower right")
 
 
@@ -107,9 +101,11 @@ class ScoresFigure(ColumnFigure):
             point(ax, each.sample, each.score, each.confidence_interval, look, not each.covers)
         level = ci(self.scores[0].confidence_interval.confidence_level)
         ax.set_xlim(0, len(self.scores) + 1)
-        ax.set_xlabel(f"sample\n● {level} misses the overall score (dashes)    ○ contains it", **PLAIN)
-        ax.set_ylabel(f"{printable(self.scores[0].metric)} of {printable(self.scores[0].system)}", **PLAIN)
-        ax.spines[["top", "right"]].set_visible(False)
+        label(
+            ax,
+            f"sample\n● {level} misses the overall score (dashes)    ○ contains it",
+            f"{printable(self.scores[0].metric)} of {printable(self.scores[0].system)}",
+        )
 
 
 @dataclass(frozen=True)
@@ -124,11 +120,13 @@ class DifferencesFigure(ColumnFigure):
         for each in self.differences:
             point(ax, each.sample, each.difference, None, baselines[each.baseline], each.reversal)
         ax.set_xlim(0, max(each.sample for each in self.differences) + 1)
-        ax.set_xlabel("sample\n● opposite sign to the whole test set    ○ same sign", **PLAIN)
         first = self.differences[0]
-        ax.set_ylabel(f"{printable(first.metric)}: {printable(first.system)} − baseline", **PLAIN)
-        ax.spines[["top", "right"]].set_visible(False)
-        key(ax, baselines, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=min(len(baselines), 3), columnspacing=1.0)
+        label(
+            ax,
+            "sample\n● opposite sign to the whole test set    ○ same sign",
+            f"{printable(first.metric)}: {printable(first.system)} − baseline",
+        )
+        key_above(ax, baselines, 3)
 
 
 @dataclass(frozen=True)
@@ -153,8 +151,8 @@ class CurvesFigure(ColumnFigure):
         ax.xaxis.set_major_formatter(lambda size, _: number(size))
         ax.xaxis.set_minor_locator(NullLocator())
         ax.xaxis.set_minor_formatter(NullFormatter())
-        _percent_axis(ax, "separated pairs in %")
-        ax.set_xlabel("size of the test set", **PLAIN)
+        ax.set_ylim(0, 102)
+        label(ax, "size of the test set", "separated pairs in %")
         if len(lines) > 1:
             key(ax, lines, loc="lower right")
 

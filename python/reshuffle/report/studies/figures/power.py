@@ -12,11 +12,10 @@ from matplotlib.ticker import FuncFormatter
 
 from ....results.studies import DetectableAtSize, PowerRate, StudyResult
 from ...notes import number
-from ...plots.labels import PLAIN
 from ...plots.style import COLUMN, FAINT, MUTED, PAGE
 from ..wording import constant, differing, of_name, unit_of
 from .base import ColumnFigure
-from .lines import key, looks, point
+from .lines import key, key_above, label, looks, point
 
 # The number of characters for which the key of a figure of one column has room.
 WIDEST = 48
@@ -53,10 +52,8 @@ class PowerFigure(ColumnFigure):
         ax.set_xlim(0, None)
         if self.BY == "size":
             ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.set_xlabel(self.label, **PLAIN)
-        ax.set_ylabel("power" if alpha is None else f"power at α = {number(alpha)}", **PLAIN)
-        key(ax, shown, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=self._columns, columnspacing=1.0)
+        label(ax, self.label, "power" if alpha is None else f"power at α = {number(alpha)}")
+        key_above(ax, shown, self._columns)
 
     @property
     def _lines(self) -> dict[str, list[PowerRate]]:
@@ -160,7 +157,5 @@ class DetectableFigure(ColumnFigure):
         ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
         ax.minorticks_off()
         ax.set_ylim(0, None)
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.set_xlabel(f"{self.unit}s", **PLAIN)
-        ax.set_ylabel(f"minimum detectable difference ({constant(found, 'metric')})", **PLAIN)
+        label(ax, f"{self.unit}s", f"minimum detectable difference ({constant(found, 'metric')})")
         key(ax, shown, loc="upper right")

@@ -18,7 +18,7 @@ from ...plots.labels import PLAIN, printable, wrapped
 from ...plots.rows import RowFigure, Rows
 from ...plots.style import BETTER, COLUMN, FAINT, INK, MUTED
 from .base import ColumnFigure, StudyFigure
-from .lines import key, looks
+from .lines import key_above, label, looks
 
 if TYPE_CHECKING:
     from ..runs import ScoredRuns
@@ -208,12 +208,14 @@ class ObservedFigure(ColumnFigure):
         low, high = ax.get_ylim()
         ax.set_ylim(low, high + 0.06 * (high - low))
         ax.tick_params(axis="x", length=0)
-        ax.spines[["top", "right"]].set_visible(False)
         labels = "\n%: experiments with the opposite sign" if len(shown) * len(numbers) <= 12 else ""
-        ax.set_xlabel(f"runs of each system\nthick: central 95%, thin: all{labels}", **PLAIN)
         first = self.observed[0]
         minus = f" − {first.baseline}" if len(shown) == 1 else ""
-        ax.set_ylabel(wrapped(f"Δ{printable(first.metric)}, {first.system}{minus}", 34), **PLAIN)
+        label(
+            ax,
+            f"runs of each system\nthick: central 95%, thin: all{labels}",
+            wrapped(f"Δ{printable(first.metric)}, {first.system}{minus}", 34),
+        )
         if len(shown) > 1:
             named = {f"− {name}": look for name, look in shown.items()}
-            key(ax, named, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, columnspacing=1.0)
+            key_above(ax, named, 2)

@@ -9,10 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ....results.studies import SmoothingSetting
-from ...plots.labels import PLAIN
 from ...plots.style import COLUMN, FAINT
 from .base import ColumnFigure
-from .lines import key, looks, point
+from .lines import key_above, label, looks, point
 
 SYMBOLS = {"epsilon": "ε", "k": "K", "alpha": "α"}
 
@@ -42,11 +41,9 @@ class GridFigure(ColumnFigure):
         ax.xaxis.set_minor_locator(NullLocator())
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         ax.grid(axis="y", color=FAINT, linewidth=0.5)
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.set_xlabel(SYMBOLS[self.settings[0].parameter], **PLAIN)
-        ax.set_ylabel("Kendall's τ", **PLAIN)
+        label(ax, SYMBOLS[self.settings[0].parameter], "Kendall's τ")
         if len(lines) > 1 or next(iter(lines)):
-            key(ax, shown, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, columnspacing=1.0)
+            key_above(ax, shown, 2)
 
     @property
     def _lines(self) -> dict[str, list[SmoothingSetting]]:

@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from ....results.studies import StartingScores, TuningResult, TuningRun, TuningStep
-from ...plots.labels import PLAIN, printable
+from ...plots.labels import printable
 from ...plots.style import BETTER, FAINT, INK, MUTED
 from .base import ColumnFigure
+from .lines import label
 
 # The share of the range of the values that is left free at each end.
 FREE = 0.12
@@ -54,9 +55,7 @@ class ReplicationsFigure(ColumnFigure):
             axis.set_major_locator(MaxNLocator(5))
         ax.grid(color=FAINT, linewidth=0.5)
         ax.set_axisbelow(True)
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.set_xlabel(f"{printable(self.metric)}, development lists", **PLAIN)
-        ax.set_ylabel(f"{printable(self.metric)}, test lists", **PLAIN)
+        label(ax, f"{printable(self.metric)}, development lists", f"{printable(self.metric)}, test lists")
 
 
 @dataclass(frozen=True)
@@ -88,10 +87,8 @@ class CourseFigure(ColumnFigure):
         ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
         ax.grid(axis="y", color=FAINT, linewidth=0.5)
         ax.set_axisbelow(True)
-        ax.spines[["top", "right"]].set_visible(False)
         what, _, counted = name.replace(" of ", " after ").partition(" after ")
-        ax.set_xlabel(counted or "step", **PLAIN)
-        ax.set_ylabel(LABELS.get(name, what.replace("score", printable(self.metric))), **PLAIN)
+        label(ax, counted or "step", LABELS.get(name, what.replace("score", printable(self.metric))))
 
     def _mean(self, ax: Axes, ordered: bool) -> None:
         """The mean over runs, at steps that all of them have."""

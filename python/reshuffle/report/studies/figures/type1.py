@@ -12,11 +12,10 @@ from matplotlib.axes import Axes
 from ....results import ConfidenceInterval
 from ....results.studies import PvalueShare, Rate, StudyResult
 from ...notes import ci, number
-from ...plots.labels import PLAIN
 from ...plots.style import FAINT, INK, MUTED
 from ..wording import levels_of, of_name
 from .base import ColumnFigure
-from .lines import key, looks, point
+from .lines import key, key_above, label, looks, point
 
 
 @dataclass(frozen=True)
@@ -39,11 +38,9 @@ class RatesFigure(ColumnFigure):
         ax.set_ylim(0, None)
         ax.set_xticks(range(len(levels)), [number(alpha) for alpha in levels])
         ax.tick_params(axis="x", length=0)
-        ax.spines[["top", "right"]].set_visible(False)
         level = ci(self.rates[0].confidence_interval.confidence_level)
-        ax.set_xlabel(f"α\n● {level} excludes α    ○ includes α", **PLAIN)
-        ax.set_ylabel("rejection rate / α", **PLAIN)
-        key(ax, shown, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=min(len(shown), 3), columnspacing=1.0)
+        label(ax, f"α\n● {level} excludes α    ○ includes α", "rejection rate / α")
+        key_above(ax, shown, 3)
 
 
 def _divided(interval: ConfidenceInterval, alpha: float) -> ConfidenceInterval:
@@ -78,8 +75,6 @@ class QQFigure(ColumnFigure):
         ax.set_xlim(0, 1)
         ax.set_ylim(0, 1)
         ax.set_aspect("equal")
-        ax.spines[["top", "right"]].set_visible(False)
         band = "" if self.simulations is None else "\nband: 95% of exact tests, at each p"
-        ax.set_xlabel(f"p{band}", **PLAIN)
-        ax.set_ylabel("share of simulations with a p-value ≤ p", **PLAIN)
+        label(ax, f"p{band}", "share of simulations with a p-value ≤ p")
         key(ax, shown, lines=True, loc="lower right")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 
 from ....results.studies import SequentialLook
-from ...plots.labels import PLAIN
 from ...plots.style import INK, MUTED
 from .base import ColumnFigure
+from .lines import label
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,4 @@ class WatchFigure(ColumnFigure):
         ax.plot(
             units, [look.difference for look in looks], color=INK, linewidth=1.0, marker="o", markersize=2, zorder=3
         )
-        ax.set_xlabel("units", **PLAIN)
-        ax.set_ylabel(f"Δ {looks[0].metric}", **PLAIN)
-        ax.spines[["top", "right"]].set_visible(False)
+        label(ax, "units", f"Δ {looks[0].metric}")
