@@ -11,6 +11,7 @@ from ...results.studies.runs import MOST_RUNS, RECOMMENDED_RUNS, runs_needed, sm
 from ..conclusions import RELATIONS, relation
 from ..notes import ci, counted, joined
 from ..wording import option
+from ..words import words
 from .run_values import (
     adjusts,
     by_pair,
@@ -162,32 +163,16 @@ def _enough(result: RunComparison) -> str:
 
 # What limits the answer.
 
-# Why a test may reject too often, by the names in RunDifference.caveats. The rates are the largest of the table in
-# docs/evidence/runs.md, with run effects of skewness 2 for skewed-runs.
-LIMITS = {
-    "no-spread": "all runs of each system have the same score, so p rests on the difference alone",
-    "unequal-spreads": "if the runs of one system vary more than those of the other, it rejects too often",
-    "skewed-runs": "if the scores of runs are skewed, it rejects too often",
-}
-LARGEST = {
-    ("unequal-spreads", "run"): ".17",
-    ("unequal-spreads", "welch"): ".12",
-    ("skewed-runs", "run"): ".20",
-    ("skewed-runs", "welch"): ".16",
-    ("skewed-runs", "hierarchical"): ".11",
-    ("skewed-runs", "hierarchical-t"): ".11",
-}
-
 
 def _limits(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
     """Where tests may reject too often: a sentence for each of them and reason."""
     for unit in units:
         own = of_name(result.comparisons, exchange=unit)
-        for kind, text in LIMITS.items():
+        for kind, text in words("runs")["limit"].items():
             cases = [each for each in own if kind in each.caveats]
             if not cases:
                 continue
-            rate = LARGEST.get((kind, unit))
+            rate = words("runs")["exchange"][unit].get("largest", {}).get(kind)
             shown = "" if rate is None else f" (up to {rate} at .05 in simulations)"
             named = [f"{each.system} − {each.baseline} under {each.metric}" for each in cases]
             where = "" if len(cases) == len(own) else f", {_listed(named)}"
@@ -368,23 +353,12 @@ def _median_runs(result: RunComparison) -> Iterator[str]:
 
 # How it was computed.
 
-TITLES = {"maxt": "step-down maxT (Westfall & Young 1993)", "holm": "Holm 1979"}
-
-CAVEATS = {
-    "run": "takes the test set as given, so it also finds differences that hold only on these segments",
-    "welch": "takes the test set as given",
-    "segment": "ignores that other runs of the same systems would differ",
-    "pooled": "(as Clark et al. describe the test) treats the outputs of different runs for a segment as independent",
-    "cell": "treats the outputs of different runs for a segment as independent",
-    "multeval": "(MultEval's shuffles) treats the outputs of different runs for a segment as independent, and with "
-    "three or more runs an output may be in both shuffled systems or in neither",
-}
-
 
 def _caveats(result: RunComparison) -> Iterator[str]:
     """What the tests beside the one that decides ignore."""
     # The names of exchange units stay as they are where documents are resampled.
-    shown = [f"{name} {of_unit(result, CAVEATS[name])}" for name in result.plan.exchange if name in CAVEATS]
+    ignored = {name: words("runs")["exchange"].get(name, {}).get("ignores") for name in result.plan.exchange}
+    shown = [f"{name} {of_unit(result, text)}" for name, text in ignored.items() if text is not None]
     if shown:
         yield f"Caveats: {'; '.join(shown)}."
 
@@ -414,7 +388,7 @@ def _adjustments(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
     by_title: dict[str, list[str]] = {}
     for name, how in result.plan.adjustments.items():
         if name in units and how and how != "none":
-            by_title.setdefault(TITLES.get(how, how), []).append(name)
+            by_title.setdefault(words("runs")["adjustment"].get(how, how), []).append(name)
     shown = [f"{how} ({joined(names)})" if len(by_title) > 1 else how for how, names in by_title.items()]
     over = "all pairs and metrics" if result.plan.family == "all" else "the pairs under each metric"
     yield f"p adjusted by {joined(shown or [str(result.plan.adjust)])} over {over}"
@@ -432,12 +406,4 @@ def intervals(result: RunComparison) -> Iterator[str]:
         ends = list(dict.fromkeys(f"{value:.1f}" for value in (freedom[0], freedom[-1])))
         t = f", with {' to '.join(ends)} degrees of freedom for the runs"
     method = intervals[0].method
-    yield f"{ci(intervals[0].confidence_level)}: {of_unit(result, METHODS.get(method, method))}{t}."
-
-
-METHODS = {
-    "percentile": "percentile bootstrap of segments, for these runs",
-    "welch-t": "Welch's t interval of the runs' scores, for this test set",
-    "hierarchical": "hierarchical bootstrap of runs and segments, stretched to Student's t for few runs",
-    "hierarchical-t": "Student's t interval for new runs and new segments",
-}
+    yield f"{ci(intervals[0].confidence_level)}: {of_unit(result, words('runs')['interval'].get(method, method))}{t}."

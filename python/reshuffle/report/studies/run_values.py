@@ -8,19 +8,8 @@ from typing import Any
 from ...results import Verdict, verdict
 from ...results.studies import RunComparison, RunDifference
 from ..cells import decimals_for
+from ..words import words
 from .wording import of_name
-
-# How the exchange units are called in a sentence about the result.
-BY = {
-    "run": "exchanging whole runs (for these segments only)",
-    "welch": "Welch's t test of the runs' scores (for these segments only)",
-    "segment": "exchanging segments (for these runs only)",
-    "pooled": "exchanging all outputs of a segment",
-    "cell": "exchanging the outputs of each run and segment",
-    "hierarchical": "the hierarchical bootstrap",
-    "hierarchical-t": "the t test of runs and segments",
-    "multeval": "MultEval's shuffles",
-}
 
 
 def decimals_under(result: RunComparison, metric: str) -> int:
@@ -77,4 +66,4 @@ def question_of(result: RunComparison, exchange: str) -> str | None:
 def exchange_phrase(result: RunComparison) -> str:
     """What the test that decides does, after ``by``."""
     name = result.default_exchange or ""
-    return of_unit(result, BY.get(name, name))
+    return of_unit(result, words("runs")["exchange"].get(name, {"by": name})["by"])
