@@ -12,7 +12,7 @@ from ..results import Caveat, Comparison, SignificanceResult, UsedInterval, Used
 from .layout import Layout
 from .margins import claim, has_margin, within_all
 from .parts import notes_on_parts
-from .wording import ci, counted, joined, number, option, spelled, strata
+from .wording import are, ci, counted, joined, number, option, spelled, strata
 
 __all__ = ["CAVEATS", "EXACT", "RANK", "Values", "ci", "counted", "joined", "notes", "number", "strata", "worded"]
 
@@ -332,14 +332,14 @@ def _of_pairs(values: Values) -> str:
     return f"{values['pairs']:,} of {counted(values['tests'], 'pair')}"
 
 
+def _have(values: Values) -> str:
+    return "has" if values["pairs"] == 1 else "have"
+
+
 def _or_worst(values: Values) -> str:
     """The only pair, or how many pairs a caveat is about and the worst of them."""
     worst = f"{values['system']} and {values['baseline']}"
     return worst if values["tests"] == 1 else f"{_of_pairs(values)} (worst: {worst})"
-
-
-def _verb(n: int, one: str, several: str) -> str:
-    return one if n == 1 else several
 
 
 def _not_exchangeable(values: Values) -> str:
@@ -362,9 +362,9 @@ def _near_kink(values: Values) -> str:
     if swaps:
         limits.append(f"{swaps} may reject although neither expected scores nor those of the populations differ")
     if expected:
-        verb = _verb(len(expected), "is", "are")
         limits.append(
-            f"{' and '.join(expected)} {verb} about expected scores, which may differ where the populations' do not"
+            f"{' and '.join(expected)} {are(len(expected))} about expected scores, which may differ where the "
+            "populations' do not"
         )
     return (
         f"{values['metric']}: {_or_worst(values)} {they} about as long as the references{share}: "
@@ -402,7 +402,7 @@ def _few_units(values: Values) -> str:
     units, systems = f"{values['units']} {values['unit']}s", values.get("systems")
     differ = values.get("differ", False)
     if "pairs" in values:
-        verb = _verb(values["pairs"], "differs in", "differ in") if differ else _verb(values["pairs"], "has", "have")
+        verb = ("differs in" if values["pairs"] == 1 else "differ in") if differ else _have(values)
         units = f"{_of_pairs(values)} {verb} at most {units}, which"
     elif differ:
         units = f"The {units} that differ"
@@ -427,7 +427,7 @@ def _small_sample(values: Values) -> str:
         *([f"bootstrap tests reject too often (use {values.get('instead', 'ar')})"] if values["test"] else []),
         *(["intervals from draws are too narrow"] if values["interval"] else []),
     ]
-    where = f"{_of_pairs(values)} {_verb(values['pairs'], 'has', 'have')} as few as " if "pairs" in values else ""
+    where = f"{_of_pairs(values)} {_have(values)} as few as " if "pairs" in values else ""
     return (
         f"{where}{counted(values['units'], values['unit'])}: with fewer than {values['enough']}, {' and '.join(wrong)}."
     )
@@ -476,9 +476,9 @@ def _skewed(values: Values) -> str:
 
 
 def _few_draws(values: Values) -> str:
-    are = _verb(values["n_resamples"], "is", "are")
+    n = values["n_resamples"]
     return (
-        f"{ci(values['confidence_level'])}: {counted(values['n_resamples'], 'draw')} {are} too few for precise ends; "
+        f"{ci(values['confidence_level'])}: {counted(n, 'draw')} {are(n)} too few for precise ends; "
         f"{ENOUGH.format(**values)}."
     )
 
@@ -501,16 +501,8 @@ def _star_and_interval(values: Values) -> str:
     else:
         inside, outside = "excludes 0", "contains 0"
     sides = [
-        *(
-            [f"{starred:,} {_verb(starred, 'is', 'are')} significant, although the interval {outside}"]
-            if starred
-            else []
-        ),
-        *(
-            [f"{others:,} {_verb(others, 'is', 'are')} not significant, although the interval {inside}"]
-            if others
-            else []
-        ),
+        *([f"{starred:,} {are(starred)} significant, although the interval {outside}"] if starred else []),
+        *([f"{others:,} {are(others)} not significant, although the interval {inside}"] if others else []),
     ]
     # A family of all metrics has no metric of its own.
     if values["metric"] is None:

@@ -9,7 +9,7 @@ from ...results.studies import DetectableAtSize, PlannedLooks, PlannedPower, Pla
 from ..cells import Table, decimals_for
 from ..notes import counted, joined, number
 from .base import Figure, StudyReport
-from .power import power_table
+from .power import ERROR_SYMBOLS, power_table
 from .wording import constant, of_name, percent, unit_of
 
 
@@ -23,7 +23,7 @@ def tables(study: StudyResult) -> Iterator[Table]:
     yield _detectable(study).explained(_ranges(study))
     if "planned" in study.tables:
         has_errors = any(each.type_m is not None for each in study.tables["planned"])
-        yield _planned(study).explained(M_AND_S if has_errors else "")
+        yield _planned(study).explained(ERROR_SYMBOLS if has_errors else "")
         yield _needed(study)
     if "sequential" in study.tables:
         yield _sequential(study).explained("Expected: units at the look that decides, if the difference is true.")
@@ -35,12 +35,6 @@ def tables(study: StudyResult) -> Iterator[Table]:
         table = power_table(rates, f"Simulated power in %{shown}")
         yield table.explained("±: half the width of the 95% interval.")
     yield _errors(study)
-
-
-M_AND_S = (
-    "M: mean size of significant differences, in multiples of the true one (type-M error, exaggeration); S: share of "
-    "significant differences with the wrong sign (type-S error), in %."
-)
 
 
 def _has_range(records: Sequence[Any]) -> bool:

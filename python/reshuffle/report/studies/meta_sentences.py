@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...results.studies import MetaEvaluation, MetricDifference
-from ..wording import ci, counted, joined, number
+from ..wording import are, ci, counted, joined, named, number
 from ..words import words
 from .meta_values import AVERAGE, POOLED, Family, families, on_segments, short_name, shown_families, sized
 
@@ -111,8 +111,8 @@ def _against_baseline(family: Family) -> str:
     return "; ".join(parts)
 
 
-def _named(names: Sequence[str]) -> str:
-    return joined(names) if len(names) <= MAX_NAMED else counted(len(names), "metric")
+def _named(metrics: Sequence[str]) -> str:
+    return named(metrics, "metric", MAX_NAMED)
 
 
 def _undefined(result: MetaEvaluation) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _undefined(result: MetaEvaluation) -> Iterator[str]:
     for (what, reason), metrics in reasons.items():
         by_reason.setdefault((reason, tuple(metrics)), []).append(what)
     for (reason, names), whats in by_reason.items():
-        shown = joined(whats) if len(whats) <= MAX_NAMED else counted(len(whats), "value")
+        shown = named(whats, "value", MAX_NAMED)
         yield f"Not defined for {_named(names)}: {shown} ({reason})."
 
 
@@ -295,9 +295,10 @@ def _tests(result: MetaEvaluation) -> Iterator[str]:
     intervals = any(each.confidence_interval is not None for each in result.results)
     of_systems = [_word("test", name) for name in by_test if name in OF_SYSTEMS]
     if of_systems and intervals and result.plan.interval == "boot-inputs":
-        verb = "is" if len(of_systems) == 1 else "are"
-        about = f"{joined(of_systems)} {verb} about other systems, but intervals are only about other segments"
-        yield f"{about}, so they may disagree."
+        yield (
+            f"{joined(of_systems)} {are(len(of_systems))} about other systems, but intervals are only about other "
+            "segments, so they may disagree."
+        )
     yield from _liberal(result, by_test)
     of_means = [_word("test", name) for name in by_test if name in OF_MEANS]
     if any(each.coefficient == "soft-accuracy" for each in by_test.get("perm-systems", ())):

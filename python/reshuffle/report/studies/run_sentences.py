@@ -10,7 +10,7 @@ from ...results.studies import RunComparison, RunDifference
 from ...results.studies.runs import MOST_RUNS, RECOMMENDED_RUNS, runs_needed, smallest_of_splits
 from ..conclusions import RELATIONS, relation
 from ..notes import ci, counted, joined
-from ..wording import option
+from ..wording import MAX_NAMED, are, named, option
 from ..words import words
 from .run_values import (
     adjusts,
@@ -26,8 +26,6 @@ from .wording import of_name
 
 # A standard deviation is large if it is at least this share of a difference (s_sel, s_dev), or of s_sel (s_dev).
 LARGE = 0.5
-# More names or cases than this are counted.
-MAX_NAMED = 4
 # Longer tables of what other experiments would observe are only in CSV and JSON.
 MOST_OBSERVED = 12
 
@@ -109,10 +107,7 @@ def _statement(result: RunComparison, tested: Sequence[RunDifference], metric: U
         return f"{separated:,} of {counted(len(tested), 'pair')} differ significantly"
     baseline = tested[0].baseline
     statements = [
-        f"{joined(names) if len(names) <= MAX_NAMED else counted(len(names), 'system')} "
-        f"{'is' if len(names) == 1 else 'are'} {shown} {baseline}"
-        for shown, names in relations.items()
-        if names
+        f"{named(names, 'system')} {are(len(names))} {shown} {baseline}" for shown, names in relations.items() if names
     ]
     return joined(statements)
 
@@ -217,19 +212,17 @@ def _few_runs(result: RunComparison) -> Iterator[str]:
     if not few:
         return
     by_number = {n: [name for name, own in few.items() if own == n] for n in sorted(set(few.values()))}
-    shown = (
-        f"{_named(names)} {'has' if len(names) == 1 else 'have'} {counted(n, 'run')}{' each' * (len(names) > 1)}"
+    shown = [
+        f"{named(names, 'system')} have {counted(n, 'run')} each"
+        if len(names) > 1
+        else f"{names[0]} has {counted(n, 'run')}"
         for n, names in by_number.items()
-    )
+    ]
     undefined = " With one run, s_test is undefined." if 1 in by_number else ""
     yield (
         f"Warning: {joined(shown)}; Clark et al. 2011 recommend at least {RECOMMENDED_RUNS}, because runs of the same "
         f"system differ.{undefined}"
     )
-
-
-def _named(names: Sequence[str]) -> str:
-    return joined(names) if len(names) <= MAX_NAMED else counted(len(names), "system")
 
 
 def _listed(cases: Sequence[str]) -> str:
@@ -339,8 +332,7 @@ def _median_runs(result: RunComparison) -> Iterator[str]:
     where = "development" if plan.median_on == "dev" else "test"
     chosen = [f"run {system.scores[metric].median_run} of {system.name}" for system in several]
     runs = "run" if len(chosen) == 1 else "runs"
-    be = "is" if len(chosen) == 1 else "are"
-    yield f"For manual analysis: the median {runs} by {metric} on the {where} set {be} {_listed(chosen)}."
+    yield f"For manual analysis: the median {runs} by {metric} on the {where} set {are(len(chosen))} {_listed(chosen)}."
     others: list[str] = []
     for other in result.metrics:
         differing = [s for s in several if s.scores[other.name].median_run != s.scores[metric].median_run]

@@ -10,7 +10,7 @@ from ..cells import Table, decimals_for
 from ..notes import ci, counted, number
 from ..pivot import Columns, Rows, pivot
 from .base import Figure, StudyReport
-from .validation import FEW, MOST_PAIRS, SHARES, by_size, mark, pairs_table, what
+from .validation import FEW, MOST_PAIRS, SHARES, by_size, mark, pairs_table, samples_note, what
 from .wording import constant, of_keys, of_name, percent, percent_interval
 
 
@@ -134,10 +134,7 @@ def _gained(study: StudyResult) -> Iterator[str]:
 def notes(study: StudyResult) -> Iterator[str]:
     """What the numbers are."""
     plan = study.plan
-    yield (
-        f"Samples: disjoint {plan['unit']}s of a pool of {plan['units']:,}; broad sample j takes every m-th "
-        f"{plan['unit']} from the j-th on, where m is the number of samples, and blocks are consecutive."
-    )
+    yield samples_note(study)
     yield (
         f"Intervals: {plan['interval']}, {number(100 * plan['confidence_level'])}%, from {plan['n_resamples']:,} "
         "draws. A conclusion needs that share of draws won."

@@ -20,6 +20,7 @@ __all__ = [
     "by_size",
     "mark",
     "pairs_table",
+    "samples_note",
     "size_name",
     "what",
 ]
@@ -195,13 +196,19 @@ def _sufficient(study: StudyResult) -> Iterator[str]:
             yield f"{what(values)}: {share} {joined(parts)} lead to the right conclusion."
 
 
+def samples_note(study: StudyResult) -> str:
+    """What the samples are."""
+    unit, n = study.plan["unit"], study.plan["units"]
+    return (
+        f"Samples: disjoint {unit}s of a pool of {n:,}; broad sample j takes every m-th {unit} from the j-th on, where "
+        "m is the number of samples, and blocks are consecutive."
+    )
+
+
 def notes(study: StudyResult) -> Iterator[str]:
     """What the numbers are."""
     plan = study.plan
-    yield (
-        f"Samples: disjoint {plan['unit']}s of a pool of {plan['units']:,}; broad sample j takes every m-th "
-        f"{plan['unit']} from the j-th on, where m is the number of samples, and blocks are consecutive."
-    )
+    yield samples_note(study)
     confidence = "Confidence: 1 − p"
     if "paired-bootstrap" in plan["tests"]:
         others = " (paired-bootstrap), or 1 − p (other tests)" if len(plan["tests"]) > 1 else ""
