@@ -14,6 +14,7 @@ from ..results import Gate, GateTask, Trend
 from ..results.schemas import GATE
 from .cells import Table, decimals_for, signed
 from .document import Document, Page, Paragraph
+from .flips import segments_table
 from .frames import Columns
 from .json import as_json
 from .layout import Layout
@@ -234,13 +235,8 @@ def _lost(gate: Gate) -> Iterator[Table]:
         return
     task = max(losing, key=lambda each: each.loss / (each.standard_error or 1.0))
     title = f"The {task.unit}s that lost most under {task.name}"
-    table = Table(title, [task.unit.capitalize(), gate.baseline, gate.system, "Part of Δ"])
-    decimals = decimals_for(max(abs(score) for s in task.lost for score in (s.baseline_score, s.system_score)))
-    of_parts = decimals_for(abs(task.lost[0].contribution))
-    for each in task.lost:
-        scores = (f"{score:.{decimals}f}" for score in (each.baseline_score, each.system_score))
-        table.add([str(each.segment), *scores, f"{each.contribution:+.{of_parts}f}"])
-    yield table
+    header = [task.unit.capitalize(), gate.baseline, gate.system, "Part of Δ"]
+    yield segments_table(title, header, task.lost, [each.contribution for each in task.lost])
 
 
 def gate_columns(gate: Gate, table: str | None = None) -> Columns:

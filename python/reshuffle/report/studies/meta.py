@@ -8,7 +8,7 @@ from typing import Any
 
 from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference
 from ..cells import Table, decimals_for, interval_cells, pvalue_cell, short_pvalue
-from ..wording import ci, counted
+from ..wording import ci, counted, number
 from .base import Figure, StudyReport
 from .meta_sentences import MAX_TESTED, conclusions, notes
 from .meta_values import AVERAGE, POOLED, Family, families, on_segments, pvalue_of, shown_families, sized
@@ -38,7 +38,9 @@ def tables(result: MetaEvaluation) -> Iterator[Table]:
     if len(shown) <= MAX_TESTED:
         for family in shown:
             yield from _tests(result, family, few=MAX_PAIRS)
-    yield from _system_tables(result)
+    sets = list(dict.fromkeys(each.test_set for each in result.systems))
+    if len(sets) == 1 and len(result.metrics) <= MAX_METRICS:
+        yield _scores(result, sets[0])
 
 
 def paper(result: MetaEvaluation) -> Iterator[Table]:
@@ -112,7 +114,8 @@ def _values(result: MetaEvaluation, family: Family) -> Table:
         cells = [metric, value_cell(each)]
         cells += [_interval(each)] if intervals else []
         cells += _ranked_cells(group) if ranked else []
-        cells += ["–" if each.epsilon is None else _epsilon(each.epsilon)] if epsilons else []
+        if epsilons:  # calibrated differences, in points of the metric
+            cells.append("–" if each.epsilon is None or math.isnan(each.epsilon) else f"{each.epsilon:.3g}")
         cells += [f"{each.n:,}"] if sizes else []
         cells += ["–" if each.groups is None else f"{each.groups:,}"] if groups else []
         table.add(cells, metric in leaders and len(leaders) < len(results))
@@ -121,11 +124,6 @@ def _values(result: MetaEvaluation, family: Family) -> Table:
 
 def _ranked_cells(group: Any) -> list[str]:
     return ["–", "–"] if group is None else [group.letters or "–", f"{group.cluster:,}"]
-
-
-def _epsilon(value: float) -> str:
-    """A calibrated difference: in points of the metric, of which reports know nothing."""
-    return "–" if math.isnan(value) else f"{value:.3g}"
 
 
 def _overview(sets: Sequence[Family], over_sets: Sequence[Family]) -> Table:
@@ -175,21 +173,14 @@ def _tests(result: MetaEvaluation, family: Family, few: int) -> Iterator[Table]:
     """The pairs with differences and intervals if they are few, or compared with a baseline; else p of all pairs."""
     complete = bool(family.groups)
     metrics = [metric for metric in family.ranked if metric in family.group_of]
-    symbols = STAR.format(p=_p(result, family), alpha=_alpha(family))
+    symbols = f"*: {_p(family)} ≤ {number(family.alpha)}."
     if complete and len(family.comparisons) > few and len(metrics) <= MAX_MATRIX:
         yield _matrix(result, family, metrics).explained(symbols)
     elif not complete or len(family.comparisons) <= few:
         yield _differences(result, family).explained(symbols)
 
 
-STAR = "*: {p} ≤ {alpha}."
-
-
-def _alpha(family: Family) -> str:
-    return f"{family.alpha:.10g}"
-
-
-def _p(result: MetaEvaluation, family: Family) -> str:
+def _p(family: Family) -> str:
     """What the p-values that decide are called."""
     return "p" if all(each.adjusted_pvalue is None for each in family.comparisons) else "adjusted p"
 
@@ -197,7 +188,7 @@ def _p(result: MetaEvaluation, family: Family) -> str:
 def _matrix(result: MetaEvaluation, family: Family, metrics: Sequence[str]) -> Table:
     """The p-values of all pairs, from best to worst."""
     header = ["Metric", *(f"{i}" for i in range(1, len(metrics)))]
-    table = Table(f"{_p(result, family).capitalize()} of all pairs by {family.name}{_where(family)}", header)
+    table = Table(f"{_p(family).capitalize()} of all pairs by {family.name}{_where(family)}", header)
     table.breaks = tuple(range(2, len(header)))
     for i, metric in enumerate(metrics):
         cells = [f"{i + 1}  {metric}"]
@@ -216,7 +207,7 @@ def _differences(result: MetaEvaluation, family: Family) -> Table:
     pairs = list(family.comparisons)
     levels = [each.confidence_interval for each in pairs if each.confidence_interval is not None]
     intervals = [ci(levels[0].confidence_level)] if levels else []
-    adjusted = ["Adjusted p"] if _p(result, family) != "p" else []
+    adjusted = ["Adjusted p"] if _p(family) != "p" else []
     baseline = constant(pairs, "metric_b") if len(pairs) > 1 else None
     others = ["Compared with"] if baseline is None else []
     shown = "Differences" if baseline is None else f"Differences from {baseline}"
@@ -248,13 +239,6 @@ def _difference_interval(each: MetricDifference, sign: int, decimals: int) -> st
         return "–"
     ends = sorted((sign * interval.low + 0.0, sign * interval.high + 0.0))  # no -0.0
     return f"{ends[0]:+.{decimals}f} to {ends[1]:+.{decimals}f}"
-
-
-def _system_tables(result: MetaEvaluation) -> Iterator[Table]:
-    """The scores of systems by people and metrics."""
-    sets = list(dict.fromkeys(each.test_set for each in result.systems))
-    if len(sets) == 1 and len(result.metrics) <= MAX_METRICS:
-        yield _scores(result, sets[0])
 
 
 def _scores(result: MetaEvaluation, test_set: str) -> Table:
