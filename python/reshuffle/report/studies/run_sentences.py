@@ -17,6 +17,7 @@ from .run_values import (
     by_pair,
     decimals_under,
     deviation,
+    each_score,
     exchange_phrase,
     is_significant,
     of_unit,
@@ -244,15 +245,13 @@ def _smallest_difference(result: RunComparison, metric: str, system: str) -> flo
 def _local_optima(result: RunComparison) -> Iterator[str]:
     """Systems whose scores on the development set depend on the run."""
     cases = []
-    for metric in result.metrics:
+    for metric, system, scores in each_score(result):
         decimals = decimals_under(result, metric.name)
-        for system in result.systems:
-            scores = system.scores[metric.name]
-            difference = _smallest_difference(result, metric.name, system.name)
-            against, what = (scores.s_sel, "s_sel") if difference is None else (difference, "difference")
-            if scores.s_dev is not None and 0 < LARGE * against <= scores.s_dev:
-                size = f"{deviation(scores.s_dev, decimals)}, {what} {against:.{decimals}f}"
-                cases.append(f"{system.name} under {metric.name} ({size})")
+        difference = _smallest_difference(result, metric.name, system.name)
+        against, what = (scores.s_sel, "s_sel") if difference is None else (difference, "difference")
+        if scores.s_dev is not None and 0 < LARGE * against <= scores.s_dev:
+            size = f"{deviation(scores.s_dev, decimals)}, {what} {against:.{decimals}f}"
+            cases.append(f"{system.name} under {metric.name} ({size})")
     if cases:
         yield (
             f"High s_dev: {_listed(cases)}. The optimizer may end in different local optima, and more random restarts "
@@ -285,17 +284,14 @@ def _overfitting(result: RunComparison) -> Iterator[str]:
     """Systems whose runs differ more on the test set than on the development set, unless that may be chance."""
     sure: list[str] = []
     unsure: list[str] = []
-    for metric in result.metrics:
-        decimals = decimals_under(result, metric.name)
-        for system in result.systems:
-            scores = system.scores[metric.name]
-            if scores.s_dev is None or scores.s_test is None or scores.s_test <= scores.s_dev:
-                continue
-            p = variance_test(scores.dev_runs, scores.runs)
-            values = f"{deviation(scores.s_test, decimals)} > {deviation(scores.s_dev, decimals)}"
-            shown = "" if p is None else ", p < 0.001" if p < 0.001 else f", p = {p:.2g}"
-            case = f"{system.name} under {metric.name} ({values}{shown})"
-            (sure if p is not None and p <= result.plan.alpha else unsure).append(case)
+    for metric, system, scores in each_score(result):
+        if scores.s_dev is None or scores.s_test is None or scores.s_test <= scores.s_dev:
+            continue
+        decimals, p = decimals_under(result, metric.name), variance_test(scores.dev_runs, scores.runs)
+        values = f"{deviation(scores.s_test, decimals)} > {deviation(scores.s_dev, decimals)}"
+        shown = "" if p is None else ", p < 0.001" if p < 0.001 else f", p = {p:.2g}"
+        case = f"{system.name} under {metric.name} ({values}{shown})"
+        (sure if p is not None and p <= result.plan.alpha else unsure).append(case)
     if sure:
         yield f"s_test > s_dev: {_listed(sure)}. This points to overfitting of the tuning set (p: Pitman–Morgan test)."
     if unsure:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...results import Verdict, verdict
-from ...results.studies import RunComparison, RunDifference
+from ...results import UsedMetric, Verdict, verdict
+from ...results.studies import RunComparison, RunDifference, RunScores, SystemRuns
 from ..cells import decimals_for
 from ..words import words
 from .wording import of_name
@@ -15,6 +15,13 @@ from .wording import of_name
 def decimals_under(result: RunComparison, metric: str) -> int:
     """The decimals of scores and differences under a metric."""
     return decimals_for(max(abs(system.scores[metric].mean) for system in result.systems))
+
+
+def each_score(result: RunComparison) -> Iterator[tuple[UsedMetric, SystemRuns, RunScores]]:
+    """The scores of each system, metric by metric."""
+    for metric in result.metrics:
+        for system in result.systems:
+            yield metric, system, system.scores[metric.name]
 
 
 def deviation(value: float | None, decimals: int) -> str:
