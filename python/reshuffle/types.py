@@ -363,7 +363,7 @@ MetaInterval: TypeAlias = Literal["boot-both", "boot-inputs", "boot-systems"]
 """The entries of :data:`reshuffle.meta.TESTS` with draws."""
 
 MetaTable: TypeAlias = Literal["results", "comparisons", "groups", "human", "systems"]
-""":data:`reshuffle.results.studies.meta.META_TABLES`."""
+"""The tables of ``meta`` in :data:`reshuffle.results.studies.tables.TABLES_OF`."""
 
 OptimizerName: TypeAlias = Literal["mert", "kbmira", "pro", "xbleu", "l1"]
 """:data:`reshuffle.tune.OPTIMIZERS`."""
@@ -372,13 +372,13 @@ MertPreset: TypeAlias = Literal["both", "moses", "cdec"]
 """:data:`reshuffle.options.tuning.PRESETS`."""
 
 OracleTable: TypeAlias = Literal["scores", "searches", "entries"]
-""":data:`reshuffle.results.studies.oracle.ORACLE_TABLES`."""
+"""The tables of ``oracle`` in :data:`reshuffle.results.studies.tables.TABLES_OF`."""
 
 MbrTable: TypeAlias = Literal["choices", "scores"]
-""":data:`reshuffle.results.studies.mbr.MBR_TABLES`."""
+"""The tables of ``mbr`` in :data:`reshuffle.results.studies.tables.TABLES_OF`."""
 
 TuneTable: TypeAlias = Literal["runs", "start", "trace"]
-""":data:`reshuffle.results.studies.tune.TUNE_TABLES`."""
+"""The tables of ``tune`` in :data:`reshuffle.results.studies.tables.TABLES_OF`."""
 
 StudyPlotKind: TypeAlias = Literal[
     "rates", "qq", "families", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",

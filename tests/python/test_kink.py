@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,7 +22,7 @@ from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import run_tests
 from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.base import Counts, Scores
-from reshuffle.report.notes import CAVEATS
+from reshuffle.report.notes import worded
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.settings import ComparisonSettings, Units
 
@@ -401,7 +402,7 @@ def test_the_note_near_the_kink_is_in_the_report() -> None:
     assert "near-kink" in found.comparisons[0].caveats
     assert json.loads(found.render("json"))["comparisons"][0]["brevity"]["bias"] == brevity.bias
     for share, shown in ((0.0, "(0% of Δ is brevity)"), (1.0, "(100% of"), (8.34, None), (-0.5, None), (None, None)):
-        sentence = CAVEATS["near-kink"]({**caveat.values, "share": share})
+        sentence = worded(replace(caveat, values={**caveat.values, "share": share}))
         assert (shown or "as the references: p and") in sentence
         assert shown is not None or "brevity" not in sentence
 

@@ -27,9 +27,10 @@ from reshuffle.meta.coefficients import COEFFICIENTS, GROUPINGS, TESTS, TIES
 from reshuffle.meta.human import HUMAN_SCORES
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.studies import STUDIES
-from reshuffle.report.studies import meta_sentences as words
 from reshuffle.report.studies.figures.meta import places_of_names
-from reshuffle.report.studies.meta_values import NAMES, SYMBOLS, families
+from reshuffle.report.studies.meta_sentences import conclusions
+from reshuffle.report.studies.meta_values import families
+from reshuffle.report.words import words
 from reshuffle.results import ConfidenceInterval, UsedMetric
 from reshuffle.results.studies import (
     HumanScores,
@@ -319,14 +320,14 @@ def test_intervals_without_their_value_are_warned_of() -> None:
 
 
 def test_every_name_of_the_registries_has_words() -> None:
-    for mapping in (NAMES, SYMBOLS, words.DEFINITIONS, words.FAMILY):
-        assert set(mapping) == set(COEFFICIENTS)
-    assert set(words.TIES) == set(TIES)
-    assert set(words.GROUPINGS) == set(GROUPINGS)
-    assert set(words.TESTS) == set(TESTS)
-    assert {name for name, test in TESTS.items() if test.replicates == "draws"} == set(words.DRAWN)
-    assert set(words.HUMAN_SCORES) == {*HUMAN_SCORES, "given", "means"}
-    assert {name: test.title for name, test in TESTS.items()} == dict(words.TESTS)
+    known = words("meta")
+    assert set(known["coefficient"]) == set(COEFFICIENTS)
+    assert all({*each} == {"name", "short", "heading", "definition"} for each in known["coefficient"].values())
+    assert set(known["ties"]) == set(TIES)
+    assert set(known["grouping"]) == set(GROUPINGS)
+    assert {name for name, test in TESTS.items() if test.replicates == "draws"} == set(known["drawn"])
+    assert set(known["human-scores"]) == {*HUMAN_SCORES, "given", "means"}
+    assert {name: test.title for name, test in TESTS.items()} == known["test"]
 
 
 def test_values_are_in_order_also_where_the_ranking_is_of_other_scores() -> None:
@@ -531,7 +532,7 @@ def test_leaders_and_sentences_follow_from_the_records(values: list[float], pval
     result = evaluation([agreement(*each) for each in zip(names, values, strict=True)], comparisons, groups)
     (family,) = families(result)
     assert family.ranked[0] == names[order[0]]
-    first = next(words.conclusions(result))
+    first = next(conclusions(result))
     assert names[order[0]] in first or values[order[0]] == values[order[1]]
     better = [pair for pair in comparisons if names[order[0]] in (pair.metric_a, pair.metric_b)]
     claims = all(family.is_significant(pair) and pair.difference != 0 for pair in better)

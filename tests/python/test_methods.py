@@ -36,7 +36,7 @@ from reshuffle.meta.coefficients import TESTS as META_TESTS
 from reshuffle.metrics.registry import every_spec
 from reshuffle.report import Layout, render
 from reshuffle.report.methods import STOPPING_RULES
-from reshuffle.report.sources import ENTRIES, bibtex_entry, cited, entries_of
+from reshuffle.report.sources import cited, entries_of, papers
 from reshuffle.resampling.stopping import STOPPING
 
 CORPUS = demo_corpus()
@@ -60,7 +60,7 @@ def test_every_source_in_the_registries_has_an_entry() -> None:
         assert len(names) == len(source.split("; "))
         for name in names:
             assert name in source
-            assert bibtex_entry(name).startswith("@")
+            assert papers()[name].bibtex.startswith("@")
 
 
 def test_every_stopping_rule_has_a_source_that_its_docstring_names() -> None:
@@ -75,9 +75,9 @@ def test_a_source_without_an_entry_is_an_error() -> None:
             entries_of(source)
 
 
-@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize("name", papers())
 def test_entries_are_valid_bibtex(name: str) -> None:
-    entry, text = ENTRIES[name], bibtex_entry(name)
+    paper, text = papers()[name], papers()[name].bibtex
     found = re.fullmatch(r"@(\w+)\{([a-z\d-]+),\n((?:  \w+ += \{.*\},\n)+)\}\n", text)
     assert found is not None
     assert text.isascii()
@@ -89,17 +89,18 @@ def test_entries_are_valid_bibtex(name: str) -> None:
         assert fields["doi"] == name.removeprefix("doi:")
     if re.match(r"[A-Z]\d\d-\d{4}$|\d{4}\.", name):
         assert fields["url"].endswith(name)
-    assert fields["year"] == str(entry.year)
-    assert str(entry.year) in entry.key
+    authors, _, year = paper.cited.rpartition(", ")
+    assert fields["year"] == year
+    assert year in paper.key
     # The citation and the key begin with the first author of the entry.
     plain = re.sub(r"\{\\.\{?(\w)\}\}?", r"\1", fields["author"]).strip("{").casefold()
-    cited_author = unicodedata.normalize("NFKD", entry.authors).encode("ascii", "ignore").decode().casefold()
+    cited_author = unicodedata.normalize("NFKD", authors).encode("ascii", "ignore").decode().casefold()
     assert plain.startswith(cited_author.split()[0])
-    assert entry.key.startswith(f"{cited_author.split()[0]}-")
+    assert paper.key.startswith(f"{cited_author.split()[0]}-")
 
 
 def test_keys_are_unique() -> None:
-    assert len({entry.key for entry in ENTRIES.values()}) == len(ENTRIES)
+    assert len({paper.key for paper in papers().values()}) == len(papers())
 
 
 CASES: list[dict[str, Any]] = [
@@ -139,12 +140,12 @@ def test_the_paragraph_names_and_cites_what_was_used(options: dict[str, Any]) ->
     for source in expected:
         assert f"({cited(source)})" in text
     for name in dict.fromkeys(name for source in expected for name in entries_of(source)):
-        assert bibtex_entry(name) in entries
+        assert papers()[name].bibtex in entries
     # No entry is without its citation.
     keys = re.findall(r"^@\w+\{(.*),$", entries, re.MULTILINE)
-    by_key = {entry.key: entry for entry in ENTRIES.values()}
+    by_key = {paper.key: paper for paper in papers().values()}
     assert keys
-    assert all(f"{by_key[key].authors}, {by_key[key].year}" in text for key in keys)
+    assert all(by_key[key].cited in text for key in keys)
     random = used.replicates is not None and any(p.test.seed is not None for p in comparison.comparisons)
     assert ("seed 77" in text) == random
     assert text.endswith(f"with reshuffle {comparison.version}; signature: {comparison.signature}.")

@@ -46,11 +46,11 @@ from reshuffle import (
 )
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import PLOTS
+from reshuffle.report.cells import short_pvalue
 from reshuffle.report.plots import file_of, style
 from reshuffle.report.plots.densities import smoothed
 from reshuffle.report.plots.intervals import MARKER
 from reshuffle.report.plots.labels import columns, printable, wrapped
-from reshuffle.report.plots.matrix import short
 from reshuffle.report.plots.null import tails
 from reshuffle.report.plots.style import COLUMN, INK, MUTED, PAGE, STYLE
 from reshuffle.results import ConfidenceInterval, Histogram, NullHistogram
@@ -342,7 +342,7 @@ def test_the_matrix_has_a_cell_for_each_pair(k: int) -> None:
     ps = [(p.test.adjusted_pvalue or p.test.pvalue) for p in comparison.comparisons]
     values = [text for text in texts_of(ax) if not text.isdecimal() or text == "1"]
     if k <= 20:
-        cells = [f"{short(p)}{'*' * (p <= 0.05)}" for p in ps]
+        cells = [f"{short_pvalue(p)}{'*' * (p <= 0.05)}" for p in ps]
         assert sorted([*cells, "1", "1"]) == sorted(values)
     else:
         assert values == ["1"]

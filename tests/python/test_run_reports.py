@@ -25,8 +25,8 @@ from reshuffle.report.cells import Table
 from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES
 from reshuffle.report.studies.plots import choices
-from reshuffle.report.studies.run_sentences import MAX_NAMED, answers, conclusions, notes, variance_test
-from reshuffle.report.wording import spelled
+from reshuffle.report.studies.run_sentences import answers, conclusions, notes, variance_test
+from reshuffle.report.wording import MAX_NAMED, spelled
 from reshuffle.results import ConfidenceInterval, UsedMetric
 from reshuffle.results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
 from reshuffle.results.studies.runs import runs_needed, smallest_of_splits

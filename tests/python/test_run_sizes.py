@@ -26,7 +26,7 @@ from reshuffle import SegmentScores, compare_runs
 from reshuffle.inference.exchange import EXCHANGES, NEW_RUNS_AND_SEGMENTS
 from reshuffle.inference.run_caveats import RUN_CAVEATS, run_caveats
 from reshuffle.inference.run_tests import run_outcome
-from reshuffle.report.studies.run_sentences import LARGEST, LIMITS
+from reshuffle.report.words import words
 from reshuffle.resampling import CountSample
 from reshuffle.resampling.run_linear import one_level
 from reshuffle.resampling.runs import RunData
@@ -162,9 +162,10 @@ def test_the_note_stands_below_the_answer_in_every_format() -> None:
 
 
 def test_every_caveat_has_a_sentence() -> None:
-    assert set(LIMITS) == set(RUN_CAVEATS)
-    assert {kind for kind, _ in LARGEST} < set(LIMITS)
-    assert {unit for _, unit in LARGEST} < set(EXCHANGES)
+    limits, exchanges = words("runs")["limit"], words("runs")["exchange"]
+    assert set(limits) == set(RUN_CAVEATS)
+    assert set(exchanges) == set(EXCHANGES)
+    assert {kind for each in exchanges.values() for kind in each.get("largest", {})} < set(limits)
 
 
 # --- Sizes

@@ -46,11 +46,8 @@ from reshuffle.report.votes import MODELS as VOTE_MODELS
 from reshuffle.resampling.runs import STATISTICS
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
-from reshuffle.results.studies.mbr import MBR_TABLES
-from reshuffle.results.studies.meta import META_TABLES
-from reshuffle.results.studies.oracle import ORACLE_TABLES
 from reshuffle.results.studies.runs import RUN_TABLES
-from reshuffle.results.studies.tune import TUNE_TABLES
+from reshuffle.results.studies.tables import TABLES_OF
 from reshuffle.runs import SETS
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
 from reshuffle.study.families import VARIANCES
@@ -294,15 +291,15 @@ def kinds_of_seeds() -> list[str]:
         (types.ScoredSegments, SCORED_SEGMENTS),
         (types.MetaTest, META_TESTS),
         (types.MetaInterval, [name for name, test in META_TESTS.items() if test.replicates == "draws"]),
-        (types.MetaTable, META_TABLES),
+        (types.MetaTable, TABLES_OF["meta"]),
         (types.JudgmentFormat, JUDGMENT_FORMATS),
         (types.ScoreFormat, SCORE_FORMATS),
         (types.ScoreColumn, ROLES),
         (types.OptimizerName, OPTIMIZERS),
         (types.MertPreset, PRESETS),
-        (types.OracleTable, ORACLE_TABLES),
-        (types.MbrTable, MBR_TABLES),
-        (types.TuneTable, TUNE_TABLES),
+        (types.OracleTable, TABLES_OF["oracle"]),
+        (types.MbrTable, TABLES_OF["mbr"]),
+        (types.TuneTable, TABLES_OF["tune"]),
         (types.StudyPlotKind, dict.fromkeys(name for report in STUDIES.values() for name in report.figures)),
     ],
 )

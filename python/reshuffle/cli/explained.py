@@ -28,6 +28,7 @@ from ..options.choices import INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Named
 from ..options.declare import Option, options_of
 from ..options.nulls import NULLS_WITH_OPTIONS
 from ..report import computed
+from ..report.words import words_of
 from ..resampling.schemes import SCHEMES
 from ..resampling.stopping import STOPPING
 from ..results import UsedTest
@@ -162,7 +163,7 @@ def _facts_of_test(test: SignificanceTest) -> dict[str, str]:
         "When": WHEN.get(test.name, ""),
         "Null hypothesis": f"a difference of at least the margin ({test.margin} is shown if it is rejected)"
         if test.margin is not None
-        else computed.NULLS[test.name].format(unit="segment"),
+        else words_of("methods", "test", test.name)["null"].format(unit="segment"),
         "p-value": computed.pvalue_sentence(used).removeprefix("Here "),
         "Smallest p": ""
         if test.replicates is None
@@ -209,7 +210,7 @@ def _intervals() -> Iterable[Entry]:
 
 
 def _facts_of_interval(interval: Interval) -> dict[str, str]:
-    ends = computed.ENDS[interval.name].ends.format(alpha="α")
+    ends = words_of("methods", "interval", interval.name)["ends"].format(alpha="α")
     return {
         "Ends": f"{ends}; α is 1 − confidence" if "α" in ends else ends,
         "For": METRICS_OF.get(interval.kind, ""),
@@ -229,7 +230,8 @@ def _adjustments() -> Iterable[Entry]:
 
 def _facts_of_adjustment(adjustment: Adjustment) -> dict[str, str]:
     having = [test.name for test in TESTS.values() if adjustment.name in test.step_down]
-    formula = computed.ADJUSTED[adjustment.name].format(m="m", k="k", replicates="replicates").replace("m = m", "m")
+    wording = words_of("methods", "adjustment", adjustment.name)
+    formula = wording.format(m="m", k="k", replicates="replicates").replace("m = m", "m")
     return {
         "Controls": adjustment.rate,
         "Adjusted p": formula.replace("k = k", "k"),

@@ -143,6 +143,24 @@ def pvalue_cell(p: float, n_replicates: int | None = None) -> str:
     return "<0.0001" if p < 1e-4 else f"{p:.{max(4, math.ceil(math.log10(n_replicates or 1)))}f}"
 
 
+def short_pvalue(p: float) -> str:
+    """``p`` with three decimals, without the leading zero: for matrices.
+
+    >>> short_pvalue(0.0321), short_pvalue(0.0002), short_pvalue(0.99999), short_pvalue(float("nan"))
+    ('.032', '<.001', '1', '–')
+    """
+    if math.isnan(p):
+        return "–"
+    if p < 0.001:
+        return "<.001"
+    return f"{p:.3f}".removeprefix("0") if p < 0.9995 else "1"
+
+
+def equation(name: str, cell: str) -> str:
+    """A cell in a sentence: ``p = 0.05``, or ``p < 0.0001``."""
+    return f"{name} < {cell[1:]}" if cell.startswith("<") else f"{name} = {cell}"
+
+
 def random_replicates(test: SignificanceResult) -> int | None:
     """The number of replicates of a test if they are random."""
     return None if test.scheme == "exact" else test.n_resamples

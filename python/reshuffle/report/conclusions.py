@@ -11,9 +11,8 @@ from .margins import WITHOUT_NAME, has_margin, margin_statement
 from .notes import Values, counted, joined, number
 from .systems import has_ranks, is_significant
 from .votes import vote_conclusions
+from .wording import MAX_NAMED, are, named
 
-# More systems are counted instead of named.
-MAX_NAMED = 4
 NONE_BETTER = "no system is better than another"
 
 
@@ -107,7 +106,7 @@ def _doubt(comparison: Comparison, kind: str, found: Sequence[PairedDifference])
         return phrase
     several = len({pair.baseline for pair in comparison.comparisons}) > 1
     names = [f"{pair.system} − {pair.baseline}" if several else pair.system for pair in doubtful]
-    return f"{joined(names) if len(names) <= MAX_NAMED else counted(len(names), 'pair')}: {phrase}"
+    return f"{named(names, 'pair')}: {phrase}"
 
 
 def _grouped(statements: Mapping[str, str], preposition: str) -> str:
@@ -144,9 +143,9 @@ def _top(ranking: Ranking) -> str:
         return NONE_BETTER
     if len(ranking.best) == 1:
         return f"{ranking.best[0]} is the only candidate for the best system, but it is not better than all others"
-    if len(ranking.best) <= MAX_NAMED:
-        return f"{joined(ranking.best)} are not significantly different"
-    return f"{counted(len(ranking.best), 'system')} are candidates for the best system"
+    many = len(ranking.best) > MAX_NAMED
+    be = "candidates for the best system" if many else "not significantly different"
+    return f"{named(ranking.best, 'system')} are {be}"
 
 
 def _numbers_of_candidates(comparison: Comparison) -> str | None:
@@ -164,10 +163,6 @@ def _by_metric(systems: Mapping[str, tuple[str, ...]]) -> str:
         f"{joined(names) if len(names) <= MAX_NAMED else f'{len(names):,}'} under {metric}"
         for metric, names in systems.items()
     )
-
-
-def _named(systems: tuple[str, ...]) -> str:
-    return joined(systems) if len(systems) <= MAX_NAMED else counted(len(systems), "system")
 
 
 # How a system may differ from the baseline, and the wording once the sentence has named the baseline.
@@ -207,8 +202,7 @@ def relation(verdict: Verdict, alternative: str, metric: UsedMetric) -> str:
 
 
 def _some(systems: list[str]) -> str:
-    be = "is" if len(systems) == 1 else "are"
-    return f"{_named(tuple(systems))} {be}"
+    return f"{named(systems, 'system')} {are(len(systems))}"
 
 
 def _number_of_pairs(comparison: Comparison, metric: UsedMetric) -> str:

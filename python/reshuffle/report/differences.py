@@ -1,18 +1,18 @@
-"""One tested difference in words: what ``print`` shows of a pair of systems, of systems with runs, or of metrics."""
+"""One tested difference in words: what ``print`` shows of a test, of a pair of systems, of runs, or of metrics."""
 
 from __future__ import annotations
 
-import math
 from functools import singledispatch
 from typing import Any
+
+import numpy as np
 
 from ..errors import printable
 from ..results import ConfidenceInterval, PairedDifference, SignificanceResult
 from ..results.studies import MetricDifference, RunDifference
-from .cells import decimals_for, signed
-from .notes import counted, number
+from .cells import decimals_for, equation, pvalue_cell, random_replicates, signed
+from .notes import counted, number, worded
 from .parts import part_name
-from .significance import equation, replicates_in_words, significance_as_text
 
 # The most parts of a formula that fit into one line or two.
 MOST_PARTS = 12
@@ -26,7 +26,17 @@ def in_words(record: Any) -> str:
 
 @in_words.register
 def _(result: SignificanceResult) -> str:
-    return significance_as_text(result)
+    """The difference, p, how p was computed, the caveats of the test, and the signature."""
+    if np.ndim(result.pvalue):
+        pvalues = np.asarray(result.pvalue)
+        tests = f"a batch of {pvalues.size:,} tests ({result.test}, {result.alternative})"
+        of_batch = f"{tests}, p from {pvalues.min():.4g} to {pvalues.max():.4g}"
+        lines = [f"{result.metric}: {of_batch}", "result.problem(i) is the result of test i."]
+    else:
+        side = str(result.alternative) if result.margin is None else f"margin {number(result.margin)}"
+        p = _p(result, random_replicates(result), f"{result.test}, {side}")
+        lines = [f"{result.metric}: a - b = {result.statistic:+.6g}, {p}", replicates_in_words(result) or ""]
+    return _text(*lines, *map(worded, result.caveats), f"Signature: {result.signature}")
 
 
 @in_words.register
@@ -36,7 +46,7 @@ def _(pair: PairedDifference) -> str:
     decimals = _decimals(pair.difference)
     return _text(
         _difference(f"{pair.system} − {pair.baseline}, {pair.metric}", pair, decimals),
-        _p(test, test.n_resamples if test.scheme != "exact" else None, f"{test.test}, {_side(test)}"),
+        _p(test, random_replicates(test), f"{test.test}, {_side(test)}"),
         replicates_in_words(test),
         _rests_on(pair),
         _parts(pair, decimals),
@@ -95,17 +105,40 @@ def _difference(what: str, each: Any, decimals: int) -> str:
 
 
 def _p(each: Any, n_resamples: int | None, how: str) -> str:
-    cells = [equation("p", _cell(each.pvalue, n_resamples))]
+    cells = [equation("p", pvalue_cell(each.pvalue, n_resamples))]
     if each.adjusted_pvalue is not None:
-        cells.append(equation("adjusted p", _cell(each.adjusted_pvalue, n_resamples)))
+        cells.append(equation("adjusted p", pvalue_cell(each.adjusted_pvalue, n_resamples)))
     return f"{', '.join(cells)} ({how})"
 
 
-def _cell(p: float, n_resamples: int | None) -> str:
-    """``p`` with as many decimals as 1/R has, at least four."""
-    if p < 1e-4:
-        return "<0.0001"
-    return f"{p:.{max(4, math.ceil(math.log10(n_resamples or 1)))}f}"
+def replicates_in_words(result: SignificanceResult) -> str | None:
+    """How p was computed from replicates; None for tests in closed form."""
+    if result.exact_by == "convolution":
+        return "Exact null distribution, by convolution."
+    if result.n_resamples is None:
+        return None
+    n = f"{result.n_resamples:,}"
+    shuffles = counted(result.n_resamples, "shuffle")
+    names = {
+        None: counted(result.n_resamples, "permutation" if result.test == "permutation" else "draw"),
+        "exact": f"All {n} shuffles",
+        "subgroup": f"A random subgroup of {n} shuffles",
+        "replay": counted(result.n_resamples, "user-supplied replicate"),
+    }
+    parts = [names.get(result.scheme, shuffles)]
+    stopping = result.stopping
+    if stopping is not None:
+        ended = "stopped" if stopping.stopped else "not stopped"
+        parts.append(f"{ended} by {stopping.rule} (at most {stopping.max_resamples:,})")
+    if result.exceedances is not None:
+        few = f"{result.exceedances:,} in the smaller tail"
+        parts.append(few if result.tails == 2 else counted(result.exceedances, "exceedance"))
+    if result.seed is not None:
+        parts.append(f"seed {result.seed}")
+    interval = result.pvalue_interval
+    if interval is not None:
+        parts.append(f"95% CI of p: {interval.low:.4g} to {interval.high:.4g} ({interval.method})")
+    return ", ".join(parts) + "."
 
 
 def _side(test: Any) -> str:

@@ -60,19 +60,9 @@ def _(result: StudyResult, layout: Layout) -> Document:
     return study_document(result, layout)
 
 
-@document.register
-def _(result: Flips, layout: Layout) -> Document:
-    return flips_document(result)
-
-
-@document.register
-def _(result: Gate, layout: Layout) -> Document:
-    return gate_document(result, layout)
-
-
-@document.register
-def _(result: SegmentTable, layout: Layout) -> Document:
-    return preview(result)
+document.register(Flips, flips_document)
+document.register(Gate, gate_document)
+document.register(SegmentTable, preview)
 
 
 def _document(

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..results import Flips
+from ..results import FlippedSegment, Flips, LostSegment
 from .cells import Table, decimals_for
 from .document import Document
 from .frames import Columns
+from .layout import Layout
 from .notes import counted, number
 
 # The most gained or lost segments that a text lists.
 MAX_LISTED = 20
 
 
-def flips_document(flips: Flips) -> Document:
+def flips_document(flips: Flips, layout: Layout) -> Document:
     """The scores, the segments with the largest influence, and the segments gained and lost."""
     tables = [_scores(flips), *([_influential(flips)] if flips.influential else [])]
     return Document(tables, [*_sentences(flips)], flips.signature)
@@ -36,14 +37,21 @@ def _scores(flips: Flips) -> Table:
 
 
 def _influential(flips: Flips) -> Table:
-    shown = flips.influential
-    title = f"{counted(len(shown), flips.unit)} with the largest influence on Δ"
-    table = Table(title, [flips.unit.capitalize(), flips.baseline, flips.system, "Influence"])
-    decimals = decimals_for(max(abs(score) for s in shown for score in (s.baseline_score, s.system_score)))
-    of_influence = decimals_for(abs(shown[0].influence))
-    for each in shown:
+    title = f"{counted(len(flips.influential), flips.unit)} with the largest influence on Δ"
+    header = [flips.unit.capitalize(), flips.baseline, flips.system, "Influence"]
+    return segments_table(title, header, flips.influential, [each.influence for each in flips.influential])
+
+
+def segments_table(
+    title: str, header: list[str], segments: Sequence[FlippedSegment | LostSegment], shares: Sequence[float]
+) -> Table:
+    """Segments with their scores, and their shares of a difference, the largest first."""
+    table = Table(title, header)
+    decimals = decimals_for(max(abs(score) for s in segments for score in (s.baseline_score, s.system_score)))
+    of_shares = decimals_for(abs(shares[0]))
+    for each, share in zip(segments, shares, strict=True):
         scores = (f"{score:.{decimals}f}" for score in (each.baseline_score, each.system_score))
-        table.add([str(each.segment), *scores, f"{each.influence:+.{of_influence}f}"])
+        table.add([str(each.segment), *scores, f"{share:+.{of_shares}f}"])
     return table
 
 
@@ -70,7 +78,7 @@ def _listed(segments: Sequence[int | str]) -> str:
     return shown if len(segments) <= MAX_LISTED else f"{shown} … ({len(segments):,} in all; json and csv have them)"
 
 
-def flip_columns(flips: Flips) -> Columns:
+def flip_columns(flips: Flips, table: str | None = None) -> Columns:
     """The columns of the CSV."""
     segments = flips.segments
     return {

@@ -12,6 +12,9 @@ import numpy as np
 # missing values. pandas would otherwise turn integers with missing values into float64, which cannot hold every seed.
 Columns: TypeAlias = Mapping[str, tuple[Sequence[Any], str | None]]
 
+# By the name of a column, its pandas type, and the attribute of a record that it has, which may be one of an attribute.
+Fields: TypeAlias = Mapping[str, tuple[str | None, str]]
+
 POLARS_TYPES: Mapping[str | None, str] = {
     None: "String",
     "float64": "Float64",
@@ -20,6 +23,22 @@ POLARS_TYPES: Mapping[str | None, str] = {
     "UInt64": "UInt64",
     "boolean": "Boolean",
 }
+
+
+def taken(fields: Fields, records: Sequence[Any]) -> Columns:
+    """The columns of some records; None where an attribute on the way is None.
+
+    >>> from types import SimpleNamespace
+    >>> taken({"low": ("Int64", "ends.start")}, [SimpleNamespace(ends=range(2, 5)), SimpleNamespace(ends=None)])
+    {'low': ([2, None], 'Int64')}
+    """
+    found = {}
+    for name, (dtype, path) in fields.items():
+        values = records
+        for attribute in path.split("."):
+            values = [None if value is None else getattr(value, attribute) for value in values]
+        found[name] = (values, dtype)
+    return found
 
 
 def rows_of(columns: Columns) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from ..results import Gate, GateTask, Trend
 from ..results.schemas import GATE
 from .cells import Table, decimals_for, signed
 from .document import Document, Page, Paragraph
+from .flips import segments_table
 from .frames import Columns
 from .json import as_json
 from .layout import Layout
@@ -234,16 +235,11 @@ def _lost(gate: Gate) -> Iterator[Table]:
         return
     task = max(losing, key=lambda each: each.loss / (each.standard_error or 1.0))
     title = f"The {task.unit}s that lost most under {task.name}"
-    table = Table(title, [task.unit.capitalize(), gate.baseline, gate.system, "Part of Δ"])
-    decimals = decimals_for(max(abs(score) for s in task.lost for score in (s.baseline_score, s.system_score)))
-    of_parts = decimals_for(abs(task.lost[0].contribution))
-    for each in task.lost:
-        scores = (f"{score:.{decimals}f}" for score in (each.baseline_score, each.system_score))
-        table.add([str(each.segment), *scores, f"{each.contribution:+.{of_parts}f}"])
-    yield table
+    header = [task.unit.capitalize(), gate.baseline, gate.system, "Part of Δ"]
+    yield segments_table(title, header, task.lost, [each.contribution for each in task.lost])
 
 
-def gate_columns(gate: Gate) -> Columns:
+def gate_columns(gate: Gate, table: str | None = None) -> Columns:
     """A row for each task."""
     types: dict[str, str | None] = {
         "test_set": None, "metric": None, "unit": None, "n_units": "Int64", "n_differing": "Int64",
@@ -305,27 +301,23 @@ def _drawn(trend: Trend) -> str:
 
 def _page(gate: Gate, document: Document, layout: Layout) -> Page:
     """The page, in the form of that of a study."""
-    from .page.content import versions
-    from .studies.page import Content, Drawn  # most commands write no page
+    from .studies.page import Drawn, StudyContent  # most commands write no page
 
     about = "Scores of {} in {} runs, the earliest on the left"
     figures = [Drawn(_drawn(trend), about.format(trend.task, trend.n_runs)) for trend in gate.trends]
 
     facts = [("Verdict", gate.verdict), ("Baseline", gate.baseline), ("System", gate.system), ("Rule", gate.rule)]
-    shown = Content(
+    shown = StudyContent(
         title=f"Gate: {gate.verdict}",
         facts=[*facts, ("α", number(gate.alpha)), ("Replicates", f"{gate.n_resamples:,}"), ("Seed", f"{gate.seed}")],
         conclusions=document.found,
         tables=document.tables,
         notes=document.notes,
-        truths=(),
-        truths_heading="",
         figures=figures,
-        without="",
         command=layout.command,
         plan=json.dumps({task.name: task.given_margin for task in gate.tasks}, indent=2, ensure_ascii=False),
         signature=gate.signature,
         version=gate.version,
-        versions=versions(gate.version, GATE),
+        schema=GATE,
     )
     return Page("study.html.j2", STUDY_SCRIPTS, as_json(gate), {"shown": shown})

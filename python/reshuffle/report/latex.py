@@ -12,7 +12,7 @@ from .fitting import LONG, Fit, breaks, fitting
 from .layout import Layout
 from .methods import Methods
 from .notes import joined
-from .sources import ENTRIES, entries_of
+from .sources import keys_of
 
 
 def as_latex(document: Document, layout: Layout) -> str:
@@ -47,7 +47,7 @@ def _breakable(text: str) -> str:
 
 
 def _citation(source: str) -> str:
-    return f"~\\citep{{{','.join(ENTRIES[name].key for name in entries_of(source))}}}"
+    return f"~\\citep{{{','.join(keys_of(source))}}}"
 
 
 def _table(table: Table, fit: Fit, label: str) -> Iterator[str]:

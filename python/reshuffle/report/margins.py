@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from ..results import Comparison, PairedDifference, UsedMetric
-from .wording import counted, joined, number
+from .wording import are, counted, joined, named, number
 
-# More systems are counted instead of named.
-MAX_NAMED = 4
 # How statements begin that name no system, so that they may begin a sentence in upper case.
 WITHOUT_NAME = ("no pair is shown to be ",)
 
@@ -64,7 +62,7 @@ def _of_pairs(comparison: Comparison, n_shown: int, n: int, limit: str) -> str:
     """For all pairs: how many there are."""
     if not n_shown:
         return f"no pair is shown to be {claim(comparison, limit)}"
-    of = f"{n_shown:,} of {counted(n, 'pair')} {'is' if n_shown == 1 else 'are'}"
+    of = f"{n_shown:,} of {counted(n, 'pair')} {are(n_shown)}"
     others = ", and the others are not shown to be" if n_shown < n else ""
     if _is_equivalence(comparison):
         return f"{of} equivalent within {limit}{others}"
@@ -80,6 +78,4 @@ def _is_shown(comparison: Comparison, pair: PairedDifference) -> bool:
 
 
 def _some(pairs: list[PairedDifference]) -> str:
-    names = [pair.system for pair in pairs]
-    subject = joined(names) if len(names) <= MAX_NAMED else counted(len(names), "system")
-    return f"{subject} {'is' if len(names) == 1 else 'are'}"
+    return f"{named([pair.system for pair in pairs], 'system')} {are(len(pairs))}"

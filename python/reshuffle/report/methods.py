@@ -18,7 +18,7 @@ from .computed import (
 )
 from .margins import claim, has_margin, within_all
 from .notes import counted, joined, number, strata
-from .sources import bibtex_entry, cited, entries_of
+from .sources import cited, entries_of, papers
 from .systems import has_ranks
 from .votes import size_of
 
@@ -77,7 +77,7 @@ class Methods:
     def bibtex(self) -> str:
         """The entries of the papers, in the order in which they are cited."""
         names = (name for source in self.marked.split(_MARK)[1::2] for name in entries_of(source))
-        return "\n".join(map(bibtex_entry, dict.fromkeys(names)))
+        return "\n".join(papers()[name].bibtex for name in dict.fromkeys(names))
 
 
 def _sentences(result: Comparison | SetComparison, cite: Cite) -> Iterator[str]:

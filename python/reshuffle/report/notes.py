@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from string import Formatter
 from typing import Any
 
 from ..errors import InputError, quoted, unknown_name
@@ -12,7 +13,7 @@ from .layout import Layout
 from .margins import claim, has_margin, within_all
 from .parts import notes_on_parts
 from .votes import vote_notes
-from .wording import ci, counted, joined, number, option, spelled, strata
+from .wording import are, ci, counted, joined, number, option, spelled, strata
 
 __all__ = ["CAVEATS", "EXACT", "RANK", "Values", "ci", "counted", "joined", "notes", "number", "strata", "worded"]
 
@@ -103,7 +104,9 @@ def worded(caveat: Caveat, for_command: bool = False) -> str:
     if caveat.kind not in CAVEATS:
         raise unknown_name("caveat", caveat.kind, CAVEATS)
     try:
-        return spelled(CAVEATS[caveat.kind](caveat.values), for_command)
+        wording = CAVEATS[caveat.kind]
+        sentence = Words().vformat(wording, (), caveat.values) if isinstance(wording, str) else wording(caveat.values)
+        return spelled(sentence, for_command)
     except (KeyError, TypeError, ValueError) as error:  # read from damaged JSON
         raise InputError(f"the values of the caveat {quoted(caveat.kind)} are not complete: {error}") from error
 
@@ -301,14 +304,26 @@ def _range(values: Sequence[float], decimals: int, grouping: str = "") -> str:
     return " to ".join(ends)
 
 
-# Caveats.
+# Caveats. A sentence is a template, with the values of the caveat by name, or a function of the values.
 
 MORE = f"increase {option('-n', 'n_resamples')}"
+ENOUGH = f"{MORE} to at least {{enough:,}}, or use auto"
 
 
-def _enough(values: Values) -> str:
-    """The advice to use as many replicates as are enough."""
-    return f"{MORE} to at least {values['enough']:,}, or use auto"
+class Words(Formatter):
+    """Templates in which ``{n:segment}`` is a number with its noun, and ``{alpha:number}`` a number as it was chosen.
+
+    >>> Words().vformat("{n:segment} at {alpha:number}", (), {"n": 2, "alpha": 0.1})
+    '2 segments at 0.1'
+    """
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """A value in the template."""
+        if format_spec == "number":
+            return number(value)
+        # One letter is a format of Python's own, such as g.
+        is_noun = format_spec.isalpha() and len(format_spec) > 1
+        return counted(value, format_spec) if is_noun else str(super().format_field(value, format_spec))
 
 
 def _p(values: Values) -> str:
@@ -321,75 +336,25 @@ def _of_pairs(values: Values) -> str:
 
 
 def _have(values: Values) -> str:
-    return _verb(values["pairs"])
+    return "has" if values["pairs"] == 1 else "have"
 
 
-def _are(n: int) -> str:
-    return "is" if n == 1 else "are"
-
-
-def _verb(n: int) -> str:
-    return "has" if n == 1 else "have"
-
-
-def _liberal(values: Values) -> str:
-    return (
-        f"{values['test']} rejects about {100 * values['rate']:.0f}% of true null hypotheses at {values['level']}: use "
-        f"ar or {values['instead']}, which reject about {100 * values['level']:.0f}% in the same simulations."
-    )
-
-
-def _all_exchangeable(values: Values) -> str:
-    return (
-        f"{values['test']} is valid only if all {values['systems']:,} systems are exchangeable; if their "
-        f"variances differ, the family-wise error rate at {values['level']} can exceed {values['rate']}: use maxt with "
-        f"{' or '.join(values['instead'])}."
-    )
-
-
-def _approximate(values: Values) -> str:
-    return (
-        f"{values['metric']}: {values['test']} is approximate, because it uses jackknife pseudo-values: the score is "
-        f"not a mean of {values['unit']} scores."
-    )
-
-
-def _undecided(values: Values) -> str:
-    return (
-        f"{values['undecided']:,} of {counted(values['tests'], 'test')} undecided after "
-        f"{counted(values['n_resamples'], 'shuffle')}; {MORE}."
-    )
-
-
-def _other_test(values: Values) -> str:
-    return (
-        f"{values['metric']}: p is that of {values['used']!r}, because {values['test']!r} needs counts, which a "
-        "function of texts does not have."
-    )
-
-
-def _dependence(values: Values) -> str:
-    return (
-        f"{values['metric']}: the intraclass correlation (ICC) of paired differences within documents is "
-        f"{_range(values['correlations'], 3)}; variances are {_range(values['design_effects'], 2)} times those of "
-        "independent segments (design effect)."
-    )
+def _or_worst(values: Values) -> str:
+    """The only pair, or how many pairs a caveat is about and the worst of them."""
+    worst = f"{values['system']} and {values['baseline']}"
+    return worst if values["tests"] == 1 else f"{_of_pairs(values)} (worst: {worst})"
 
 
 def _not_exchangeable(values: Values) -> str:
     often = "often" if values["ratio"] < 1 else "rarely"
-    worst = f"{values['system']} and {values['baseline']}"
-    where = worst if values["tests"] == 1 else f"{_of_pairs(values)} (worst: {worst})"
     return (
-        f"{values['metric']}: the outputs of {where} are not exchangeable: over shuffles, the SD of the difference is "
-        f"{values['ratio']:.2f} times its standard error, so {values['test']} rejects too {often}; "
+        f"{values['metric']}: the outputs of {_or_worst(values)} are not exchangeable: over shuffles, the SD of the "
+        f"difference is {values['ratio']:.2f} times its standard error, so {values['test']} rejects too {often}; "
         f"use {values['instead']}."
     )
 
 
 def _near_kink(values: Values) -> str:
-    worst = f"{values['system']} and {values['baseline']}"
-    where = worst if values["tests"] == 1 else f"{_of_pairs(values)} (worst: {worst})"
     # Where Δ is about 0, the penalty contributes several times as much, or against it.
     part = values["share"]
     share = f" ({100 * part:.0f}% of Δ is brevity)" if part is not None and 0 <= part <= 1 else ""
@@ -400,24 +365,13 @@ def _near_kink(values: Values) -> str:
     if swaps:
         limits.append(f"{swaps} may reject although neither expected scores nor those of the populations differ")
     if expected:
-        verb = "is" if len(expected) == 1 else "are"
         limits.append(
-            f"{' and '.join(expected)} {verb} about expected scores, which may differ where the populations' do not"
+            f"{' and '.join(expected)} {are(len(expected))} about expected scores, which may differ where the "
+            "populations' do not"
         )
     return (
-        f"{values['metric']}: {where} {they} about as long as the references{share}: {', and '.join(limits)}; "
-        f"use {values['instead']}."
-    )
-
-
-def _not_ranked(values: Values) -> str:
-    return f"{values['metric']}: no ranking, because pairs of systems were compared on different segments."
-
-
-def _not_adjusted(values: Values) -> str:
-    return (
-        f"With the stopping rule {values['rule']}, p is only an estimate and cannot be adjusted for "
-        f"{values['tests']:,} tests: use the rule {values['instead']} for adjusted p."
+        f"{values['metric']}: {_or_worst(values)} {they} about as long as the references{share}: "
+        f"{', and '.join(limits)}; use {values['instead']}."
     )
 
 
@@ -463,23 +417,12 @@ def _few_units(values: Values) -> str:
     )
 
 
-def _few_replicates(values: Values) -> str:
-    return (
-        f"With {counted(values['n_resamples'], 'replicate')} {_p(values)} cannot be below {values['smallest']:.2g}, "
-        f"too few for significance at {number(values['alpha'])}; {_enough(values)}."
-    )
-
-
 def _near_alpha(values: Values) -> str:
     which = "" if values["tests"] == 1 else f"For {values['near']:,} of {values['tests']:,} tests, "
     return (
         f"{which}Monte Carlo error leaves open on which side of {number(values['alpha'])} {_p(values)} lies (95% "
         f"Clopper-Pearson interval); {MORE}."
     )
-
-
-def _auto_limit(values: Values) -> str:
-    return f"'auto' uses at most {values['n_resamples']:,} replicates, but {values['enough']:,} would be needed here."
 
 
 def _small_sample(values: Values) -> str:
@@ -537,19 +480,11 @@ def _skewed(values: Values) -> str:
     )
 
 
-def _rare_segments(values: Values) -> str:
-    return (
-        f"With {counted(values['segments'], 'segment')}, a kind of segment that makes up {100 * values['share']:g}% of "
-        f"all is missing from the test set with probability {values['probability']:.2f}; p says nothing about such "
-        "segments."
-    )
-
-
 def _few_draws(values: Values) -> str:
-    are = "is" if values["n_resamples"] == 1 else "are"
+    n = values["n_resamples"]
     return (
-        f"{ci(values['confidence_level'])}: {counted(values['n_resamples'], 'draw')} {are} too few for precise ends; "
-        f"{_enough(values)}."
+        f"{ci(values['confidence_level'])}: {counted(n, 'draw')} {are(n)} too few for precise ends; "
+        f"{ENOUGH.format(**values)}."
     )
 
 
@@ -571,8 +506,8 @@ def _star_and_interval(values: Values) -> str:
     else:
         inside, outside = "excludes 0", "contains 0"
     sides = [
-        *([f"{starred:,} {_are(starred)} significant, although the interval {outside}"] if starred else []),
-        *([f"{others:,} {_are(others)} not significant, although the interval {inside}"] if others else []),
+        *([f"{starred:,} {are(starred)} significant, although the interval {outside}"] if starred else []),
+        *([f"{others:,} {are(others)} not significant, although the interval {inside}"] if others else []),
     ]
     # A family of all metrics has no metric of its own.
     if values["metric"] is None:
@@ -586,26 +521,42 @@ def _star_and_interval(values: Values) -> str:
 
 
 # The wording of each kind of caveat.
-CAVEATS: Mapping[str, Callable[[Values], str]] = {
-    "liberal": _liberal,
-    "all-exchangeable": _all_exchangeable,
-    "approximate": _approximate,
-    "undecided": _undecided,
-    "other-test": _other_test,
-    "dependence": _dependence,
+CAVEATS: Mapping[str, str | Callable[[Values], str]] = {
+    "liberal": "{test} rejects about {rate:.0%} of true null hypotheses at {level}: use ar or {instead}, which reject "
+    "about {level:.0%} in the same simulations.",
+    "all-exchangeable": lambda values: (
+        f"{values['test']} is valid only if all {values['systems']:,} systems are exchangeable; if their variances "
+        f"differ, the family-wise error rate at {values['level']} can exceed {values['rate']}: use maxt with "
+        f"{' or '.join(values['instead'])}."
+    ),
+    "approximate": "{metric}: {test} is approximate, because it uses jackknife pseudo-values: the score is not a mean "
+    "of {unit} scores.",
+    "undecided": f"{{undecided:,}} of {{tests:test}} undecided after {{n_resamples:shuffle}}; {MORE}.",
+    "other-test": "{metric}: p is that of {used!r}, because {test!r} needs counts, which a function of texts does not "
+    "have.",
+    "dependence": lambda values: (
+        f"{values['metric']}: the intraclass correlation (ICC) of paired differences within documents is "
+        f"{_range(values['correlations'], 3)}; variances are {_range(values['design_effects'], 2)} times those of "
+        "independent segments (design effect)."
+    ),
     "not-exchangeable": _not_exchangeable,
     "near-kink": _near_kink,
-    "not-ranked": _not_ranked,
-    "not-adjusted": _not_adjusted,
+    "not-ranked": "{metric}: no ranking, because pairs of systems were compared on different segments.",
+    "not-adjusted": "With the stopping rule {rule}, p is only an estimate and cannot be adjusted for {tests:,} tests: "
+    "use the rule {instead} for adjusted p.",
     "many-tests": _many_tests,
     "few-units": _few_units,
-    "few-replicates": _few_replicates,
+    "few-replicates": lambda values: (
+        f"With {counted(values['n_resamples'], 'replicate')} {_p(values)} cannot be below {values['smallest']:.2g}, "
+        f"too few for significance at {number(values['alpha'])}; {ENOUGH.format(**values)}."
+    ),
     "near-alpha": _near_alpha,
-    "auto-limit": _auto_limit,
+    "auto-limit": "'auto' uses at most {n_resamples:,} replicates, but {enough:,} would be needed here.",
     "small-sample": _small_sample,
     "few-differing": _few_differing,
     "skewed": _skewed,
-    "rare-segments": _rare_segments,
+    "rare-segments": "With {segments:segment}, a kind of segment that makes up {share:.0%} of all is missing from the "
+    "test set with probability {probability:.2f}; p says nothing about such segments.",
     "few-draws": _few_draws,
     "star-and-interval": _star_and_interval,
 }

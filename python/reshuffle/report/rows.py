@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import singledispatch
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..results import (
     Comparison,
-    ConfidenceInterval,
     Flips,
     Gate,
     PairedDifference,
     RankedSystem,
+    Ranking,
     SegmentTable,
     SetComparison,
     SystemScore,
@@ -20,61 +20,94 @@ from ..results import (
 from ..results.studies import StudyResult
 from ..validate import check_name
 from .flips import flip_columns
-from .frames import Columns
+from .frames import Columns, Fields, taken
 from .gate import gate_columns
 from .segments import segment_columns
 
-Row = dict[str, Any]
 
-# The columns and their pandas types, as in Columns. They are the same for every comparison, so that programs which read
-# several of them need no special cases. The parts of a score are not among them, because each metric has others.
-SYSTEM_COLUMNS: Mapping[str, str | None] = {
-    "system": None,
-    "metric": None,
-    "score": "float64",
-    "low": "float64",
-    "high": "float64",
-    "n_segments": "Int64",
-    "position": "Int64",
-    "rank_low": "Int64",
-    "rank_high": "Int64",
-    "cluster": "Int64",
-    "letters": None,
-    "best": "boolean",
-    "mcb_pvalue": "float64",
-    "unit": None,
-    "n_units": "Int64",
-    "n_strata": "Int64",
+class SystemRow(NamedTuple):
+    """A metric and a system."""
+
+    comparison: Comparison
+    score: SystemScore
+    ranking: Ranking | None
+    ranked: RankedSystem | None
+
+    @property
+    def best(self) -> bool | None:
+        """Whether the system may be the best."""
+        return None if self.ranking is None else self.score.system in self.ranking.best
+
+
+class PairRow(NamedTuple):
+    """A metric and a pair of systems, with their scores."""
+
+    comparison: Comparison
+    pair: PairedDifference
+    system_score: float
+    baseline_score: float
+
+    @property
+    def significant(self) -> bool | None:
+        """Whether the difference has a star."""
+        alpha = self.comparison.alpha
+        return None if alpha is None else self.pair.is_significant(alpha)
+
+    @property
+    def caveats(self) -> str:
+        """The kinds of the caveats that apply to the pair."""
+        return " ".join(self.pair.caveats)
+
+
+# The columns are the same for every comparison, so that programs which read several of them need no special cases. The
+# parts of a score are not among them, because each metric has others.
+SYSTEM_COLUMNS: Fields = {
+    "system": (None, "score.system"),
+    "metric": (None, "score.metric"),
+    "score": ("float64", "score.score"),
+    "low": ("float64", "score.confidence_interval.low"),
+    "high": ("float64", "score.confidence_interval.high"),
+    "n_segments": ("Int64", "score.n_segments"),
+    "position": ("Int64", "ranked.position"),
+    "rank_low": ("Int64", "ranked.rank_low"),
+    "rank_high": ("Int64", "ranked.rank_high"),
+    "cluster": ("Int64", "ranked.cluster"),
+    "letters": (None, "ranked.letters"),
+    "best": ("boolean", "best"),
+    "mcb_pvalue": ("float64", "ranked.mcb_pvalue"),
+    "unit": (None, "comparison.unit"),
+    "n_units": ("Int64", "comparison.n_units"),
+    "n_strata": ("Int64", "comparison.n_strata"),
 }
-PAIR_COLUMNS: Mapping[str, str | None] = {
-    "system": None,
-    "baseline": None,
-    "metric": None,
-    "system_score": "float64",
-    "baseline_score": "float64",
-    "difference": "float64",
-    "difference_low": "float64",
-    "difference_high": "float64",
-    "n_segments": "Int64",
-    "test": None,
-    "scheme": None,
-    "alternative": None,
-    "margin": "float64",
-    "n_resamples": "Int64",
-    "seed": "UInt64",
-    "pvalue": "float64",
-    "pvalue_low": "float64",
-    "pvalue_high": "float64",
-    "adjusted_pvalue": "float64",
-    "adjustment": None,
-    "family": None,
-    "significant": "boolean",
-    "unit": None,
-    "n_units": "Int64",
-    "n_strata": "Int64",
-    "intraclass_correlation": "float64",
-    "design_effect": "float64",
-    "caveats": None,
+PAIR_COLUMNS: Fields = {
+    "system": (None, "pair.system"),
+    "baseline": (None, "pair.baseline"),
+    "metric": (None, "pair.metric"),
+    "system_score": ("float64", "system_score"),
+    "baseline_score": ("float64", "baseline_score"),
+    "difference": ("float64", "pair.difference"),
+    "difference_low": ("float64", "pair.confidence_interval.low"),
+    "difference_high": ("float64", "pair.confidence_interval.high"),
+    "n_segments": ("Int64", "pair.n_segments"),
+    "test": (None, "pair.test.test"),
+    "scheme": (None, "pair.test.scheme"),
+    "alternative": (None, "pair.test.alternative"),
+    "margin": ("float64", "pair.test.margin"),
+    "n_resamples": ("Int64", "pair.test.n_resamples"),
+    "seed": ("UInt64", "pair.test.seed"),
+    "pvalue": ("float64", "pair.test.pvalue"),
+    "pvalue_low": ("float64", "pair.test.pvalue_interval.low"),
+    "pvalue_high": ("float64", "pair.test.pvalue_interval.high"),
+    "adjusted_pvalue": ("float64", "pair.test.adjusted_pvalue"),
+    "adjustment": (None, "comparison.test.adjustment"),
+    "family": (None, "comparison.test.family"),
+    "significant": ("boolean", "significant"),
+    "unit": (None, "comparison.unit"),
+    "n_units": ("Int64", "pair.n_units"),
+    "n_strata": ("Int64", "comparison.n_strata"),
+    "intraclass_correlation": ("float64", "pair.intraclass_correlation"),
+    "design_effect": ("float64", "pair.design_effect"),
+    "caveats": (None, "caveats"),
 }
 
 
@@ -86,9 +119,8 @@ def columns_of(result: Any, table: str | None = None) -> Columns:
 
 @columns_of.register
 def _(result: Comparison, table: str | None = None) -> Columns:
-    types, rows_in = _table(result, table)
-    rows = list(rows_in(result))
-    return {name: ([row[name] for row in rows], dtype) for name, dtype in types.items()}
+    columns, rows_of = _table(result, table)
+    return taken(columns, [*rows_of(result)])
 
 
 @columns_of.register
@@ -97,9 +129,9 @@ def _(result: SetComparison, table: str | None = None) -> Columns:
     comparisons: list[tuple[str | None, Comparison]] = [*result.sets.items()]
     if result.average is not None:
         comparisons.append((None, result.average))
-    types, rows_in = _table(result, table)
-    rows = [row | {"test_set": name} for name, comparison in comparisons for row in rows_in(comparison)]
-    return {name: ([row[name] for row in rows], dtype) for name, dtype in {"test_set": None, **types}.items()}
+    columns, rows_of = _table(result, table)
+    rows = [(name, row) for name, comparison in comparisons for row in rows_of(comparison)]
+    return {"test_set": ([name for name, _ in rows], None), **taken(columns, [row for _, row in rows])}
 
 
 @columns_of.register
@@ -109,19 +141,9 @@ def _(result: StudyResult, table: str | None = None) -> Columns:
     return study_columns(result, table)
 
 
-@columns_of.register
-def _(result: Flips, table: str | None = None) -> Columns:
-    return flip_columns(result)
-
-
-@columns_of.register
-def _(result: Gate, table: str | None = None) -> Columns:
-    return gate_columns(result)
-
-
-@columns_of.register
-def _(result: SegmentTable, table: str | None = None) -> Columns:
-    return segment_columns(result)
+columns_of.register(Flips, flip_columns)
+columns_of.register(Gate, gate_columns)
+columns_of.register(SegmentTable, segment_columns)
 
 
 def _table(result: Comparison | SetComparison, table: str | None) -> Table:
@@ -132,84 +154,21 @@ def _table(result: Comparison | SetComparison, table: str | None) -> Table:
     return TABLES[name]
 
 
-def _ends(prefix: str, interval: ConfidenceInterval | None) -> dict[str, float | None]:
-    low, high = (None, None) if interval is None else (interval.low, interval.high)
-    return {f"{prefix}low": low, f"{prefix}high": high}
-
-
-def _systems(comparison: Comparison) -> Iterator[Row]:
+def _systems(comparison: Comparison) -> Iterator[SystemRow]:
     """A row for each metric and system, in the order of ``comparison.scores``."""
     ranked = {
-        (r.metric, system.system): (system, system.system in r.best)
-        for r in comparison.rankings
-        for system in r.systems
+        (ranking.metric, each.system): (ranking, each) for ranking in comparison.rankings for each in ranking.systems
     }
     for score in comparison.scores:
-        yield {
-            **_scored(score),
-            **_ranked(*ranked.get((score.metric, score.system), (None, None))),
-            "unit": comparison.unit,
-            "n_units": comparison.n_units,
-            "n_strata": comparison.n_strata,
-        }
+        yield SystemRow(comparison, score, *ranked.get((score.metric, score.system), (None, None)))
 
 
-def _scored(score: SystemScore) -> Row:
-    return {
-        "system": score.system,
-        "metric": score.metric,
-        "score": score.score,
-        **_ends("", score.confidence_interval),
-        "n_segments": score.n_segments,
-    }
-
-
-def _ranked(ranked: RankedSystem | None, best: bool | None) -> Row:
-    names = ("position", "rank_low", "rank_high", "cluster", "letters", "mcb_pvalue")
-    return {name: getattr(ranked, name, None) for name in names} | {"best": best}
-
-
-def _pairs(comparison: Comparison) -> Iterator[Row]:
+def _pairs(comparison: Comparison) -> Iterator[PairRow]:
     """A row for each metric and pair, in the order of ``comparison.comparisons``."""
     scores = {(score.metric, score.system): score.score for score in comparison.scores}
-    used, alpha = comparison.test, comparison.alpha
     for pair in comparison.comparisons:
-        yield {
-            "system_score": scores[pair.metric, pair.system],
-            "baseline_score": scores[pair.metric, pair.baseline],
-            **_tested(pair),
-            "adjustment": None if used is None else used.adjustment,
-            "family": None if used is None else used.family,
-            "significant": None if alpha is None else pair.is_significant(alpha),
-            "unit": comparison.unit,
-            "n_strata": comparison.n_strata,
-        }
+        yield PairRow(comparison, pair, scores[pair.metric, pair.system], scores[pair.metric, pair.baseline])
 
 
-def _tested(pair: PairedDifference) -> Row:
-    test = pair.test
-    return {
-        "system": pair.system,
-        "baseline": pair.baseline,
-        "metric": pair.metric,
-        "difference": pair.difference,
-        **_ends("difference_", pair.confidence_interval),
-        "n_segments": pair.n_segments,
-        "n_units": pair.n_units,
-        "test": test.test,
-        "scheme": test.scheme,
-        "alternative": test.alternative,
-        "margin": test.margin,
-        "n_resamples": test.n_resamples,
-        "seed": test.seed,
-        "pvalue": test.pvalue,
-        **_ends("pvalue_", test.pvalue_interval),
-        "adjusted_pvalue": test.adjusted_pvalue,
-        "intraclass_correlation": pair.intraclass_correlation,
-        "design_effect": pair.design_effect,
-        "caveats": " ".join(pair.caveats),
-    }
-
-
-Table = tuple[Mapping[str, str | None], Callable[[Comparison], Iterator[Row]]]
+Table = tuple[Fields, Callable[[Comparison], Iterator[Any]]]
 TABLES: Mapping[str, Table] = {"systems": (SYSTEM_COLUMNS, _systems), "pairs": (PAIR_COLUMNS, _pairs)}

@@ -16,6 +16,7 @@ from ..results import SegmentTable
 from .cells import Table, decimals_for
 from .document import Document
 from .frames import Columns
+from .layout import Layout
 from .notes import counted
 
 # Segments that are formatted at a time: their Python numbers take some hundred bytes per row.
@@ -111,7 +112,7 @@ def _none_if_nan(score: float) -> float | None:
     return None if score != score else score
 
 
-def segment_columns(table: SegmentTable) -> Columns:
+def segment_columns(table: SegmentTable, name: str | None = None) -> Columns:
     """The columns of the TSV."""
     _check_names(table)
     n_systems = len(table.systems)
@@ -130,7 +131,7 @@ def segment_columns(table: SegmentTable) -> Columns:
 PREVIEW_ROWS = 10
 
 
-def preview(table: SegmentTable) -> Document:
+def preview(table: SegmentTable, layout: Layout) -> Document:
     """The first rows, and how many there are."""
     return Document([_preview(table)], _preview_notes(table), table.signature)
 

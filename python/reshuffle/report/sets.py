@@ -10,10 +10,9 @@ from .cells import Table, decimals_of
 from .layout import FEW, Layout
 from .notes import RANK, counted, joined, notes
 from .systems import bold_means, has_ranks, is_significant, margin_in_title, sorted_systems
+from .wording import named
 
 AVERAGE = "Average"
-# More test sets are counted instead of named.
-MAX_NAMED = 4
 
 
 def with_choice(result: SetComparison, layout: Layout) -> Layout:
@@ -107,6 +106,4 @@ def _where(names: list[str], sets: Mapping[str, Comparison], n_all: int) -> str:
         return ""
     if names == [*sets]:
         return "[Each test set] "
-    if len(names) <= MAX_NAMED:
-        return f"[{joined(names)}] "
-    return f"[{len(names):,} of {n_all:,} test sets] "
+    return f"[{named(names, f'of {n_all:,} test set')}] "

@@ -27,7 +27,8 @@ def triangle(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Tabl
     complete = len(systems) <= MAX_COMPLETE or layout.digits is not None or decimals > 4
     numbers = range(1, len(systems) + 1)
     header = ["", "System", *(f"{number} " for number in numbers[:-1])]
-    title = _title(metric) + margin_in_title(comparison, metric)
+    title = f"{metric.name}: by how much the system of the column is better than the system of the row"
+    title += margin_in_title(comparison, metric)
     table = Table(title, header, 2, breaks=(*range(3, len(header)),), gap=1 if complete else 0)
     table.bold_means = "the system of the column is significantly better"
     for row, system in enumerate(systems):
@@ -39,10 +40,6 @@ def triangle(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Tabl
             bold.append(better)
         table.add(cells, bold)
     return table
-
-
-def _title(metric: UsedMetric) -> str:
-    return f"{metric.name}: by how much the system of the column is better than the system of the row"
 
 
 def _cell(value: float, decimals: int, complete: bool) -> str:

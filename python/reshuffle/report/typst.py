@@ -11,7 +11,7 @@ from .fitting import LONG, Fit, fitting
 from .latex import NUMBERS
 from .layout import Layout
 from .methods import Methods
-from .sources import ENTRIES, entries_of
+from .sources import keys_of
 
 
 def as_typst(document: Document, layout: Layout) -> str:
@@ -38,7 +38,7 @@ def _inline(text: str) -> str:
 
 
 def _citation(source: str) -> str:
-    return "".join(f" #cite(<{ENTRIES[name].key}>)" for name in entries_of(source))
+    return "".join(f" #cite(<{key}>)" for key in keys_of(source))
 
 
 def _figure(table: Table, fit: Fit, label: str) -> Iterator[str]:

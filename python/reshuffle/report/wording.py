@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def number(value: float) -> str:
@@ -32,6 +32,24 @@ def joined(names: Iterable[str]) -> str:
     """
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
+
+
+# More names than this are counted.
+MAX_NAMED = 4
+
+
+def named(names: Sequence[str], noun: str, most: int = MAX_NAMED) -> str:
+    """Names as a phrase, or how many there are if they are many.
+
+    >>> named(["a", "b"], "system"), named(["a", "b", "c", "d", "e"], "system")
+    ('a and b', '5 systems')
+    """
+    return joined(names) if len(names) <= most else counted(len(names), noun)
+
+
+def are(n: int) -> str:
+    """The verb after so many names."""
+    return "is" if n == 1 else "are"
 
 
 def ci(confidence_level: float) -> str:

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from ..types import FlipFormat, Format, GateFormat, Groups, SegmentFormat
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from .comparison import Comparison
     from .sets import SetComparison
 
@@ -142,6 +144,20 @@ class Reported:
         return report.as_polars(report.columns_of(self, table))
 
 
+class ReportOptions(TypedDict, total=False):
+    """The options of reports of comparisons; None stands for the default."""
+
+    pairs: bool | None
+    triangle: bool
+    digits: int | None
+    names: Mapping[str, str] | None
+    table: str | None
+    groups: Groups | None
+    columns: int | None
+    max_texts: int | None
+    since: Comparison | SetComparison | None
+
+
 class Compared(Reported):
     """A comparison on one test set or on several: :class:`~reshuffle.Comparison`, :class:`~reshuffle.SetComparison`."""
 
@@ -152,20 +168,7 @@ class Compared(Reported):
         page: str = reports().notebook_html(self)
         return page
 
-    def render(
-        self,
-        fmt: AnyFormat | None = None,
-        *,
-        pairs: bool | None = None,
-        triangle: bool = False,
-        digits: int | None = None,
-        names: Mapping[str, str] | None = None,
-        table: str | None = None,
-        groups: Groups | None = None,
-        columns: int | None = None,
-        max_texts: int | None = None,
-        since: Comparison | SetComparison | None = None,
-    ) -> str:
+    def render(self, fmt: AnyFormat | None = None, **options: Unpack[ReportOptions]) -> str:
         """A report as a string, ending in a newline.
 
         Parameters
@@ -215,11 +218,7 @@ class Compared(Reported):
         <BLANKLINE>
         - Signature: `TER|nrefs:1|...
         """
-        # Without max_texts, the limit is that of layouts.
-        chosen: dict[str, Any] = {} if max_texts is None else {"max_texts": max_texts}
-        chosen |= {"groups": groups, "columns": columns, "since": since}
-        shown = {} if names is None else names
-        return self._rendered(fmt, pairs=pairs, triangle=triangle, digits=digits, names=shown, table=table, **chosen)
+        return self._rendered(fmt, **{name: value for name, value in options.items() if value is not None})
 
     def paper(
         self,

@@ -24,7 +24,7 @@ from ..latex import ESCAPES
 from ..layout import Layout
 from ..notes import worded
 from ..since import since_sentences, since_tables
-from .content import content, content_of_sets
+from .content import content
 
 __all__ = ["STUDY_SCRIPTS", "as_html", "page_of"]
 
@@ -88,7 +88,7 @@ def page_of(result: Comparison | SetComparison, layout: Layout) -> Page:
         sets = layout.apply_to_sets(result)
         # With the names of the report, in the order of those in scripts/result.js.
         comparisons = [*([] if sets.average is None else [sets.average]), *sets.sets.values()]
-        shown = content_of_sets(sets, layout, since)
+        shown = content(sets, layout, since)
     else:
         comparisons = [layout.apply(result)]
         shown = content(comparisons[0], layout, since)

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ...results import Comparison, SetComparison
-from ...results.schemas import COMPARISON, SETS
+from ...results.schemas import schema_of
 from ..cells import Table
 from ..conclusions import conclusions, conclusions_of_sets
 from ..layout import Layout
@@ -27,9 +27,9 @@ from ..votes import size_of
 Since: TypeAlias = tuple[Sequence[Table], Sequence[str]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Content:
-    """What the template renders."""
+    """What the templates render of any result."""
 
     title: str
     facts: Sequence[tuple[str, str]]
@@ -37,76 +37,76 @@ class Content:
     conclusions: Sequence[str]
     """Sentences."""
     tables: Sequence[Table]
-    """The systems."""
+    notes: Sequence[str]
+    command: str | None
+    signature: str
+    version: str
+    schema: str
+    """That of the JSON in the page."""
+
+    @property
+    def versions(self) -> list[tuple[str, str]]:
+        """The versions of reshuffle that computed the result, of the JSON schema, and of what wrote the page."""
+        return [
+            ("reshuffle", self.version),
+            ("JSON", self.schema),
+            ("Python", platform.python_version()),
+            ("NumPy", np.__version__),
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonContent(Content):
+    """The same of a comparison."""
+
     since: Sequence[Table]
     """What has changed since an earlier result, and sentences about it."""
     since_sentences: Sequence[str]
     pairs: Sequence[Table]
     """The tables of pairs that the layout asks for, shown if scripts are disabled; the scripts show every pair."""
-    notes: Sequence[str]
-    command: str | None
     methods: str
     bibtex: str
-    signature: str
-    version: str
-    versions: Sequence[tuple[str, str]]
-    """The versions of software and of the JSON schema, as terms and values."""
 
 
-def content(comparison: Comparison, layout: Layout, since: Since) -> Content:
-    """The content for a comparison on one test set, with display names."""
-    return Content(
-        title=_title(comparison),
-        facts=[*sizes(comparison), *facts(comparison)],
-        conclusions=[*conclusions(comparison, layout)],
-        tables=[*system_tables(comparison, layout), *document_tables(comparison, layout)],
-        since=since[0],
-        since_sentences=since[1],
-        pairs=[*pair_tables(comparison, layout)],
-        notes=[*notes(comparison, replace(layout, pairs=True))],
-        command=layout.command,
-        methods=Methods.of_result(comparison).plain,
-        bibtex=Methods.of_result(comparison).bibtex,
-        signature=comparison.signature,
-        version=comparison.version,
-        versions=versions(comparison.version, COMPARISON),
-    )
-
-
-def content_of_sets(result: SetComparison, layout: Layout, since: Since) -> Content:
-    """The same for several test sets."""
-    first, *_ = result.sets.values()
-    averages = [] if result.average is None else [result.average]
-    chosen = with_choice(result, layout)
-    return Content(
-        title=f"{_title(first)} on {counted(len(result.sets), 'test set')}",
-        facts=[("Test sets", f"{len(result.sets):,}"), *facts(first)],
-        conclusions=[*(s for average in averages for s in conclusions(average, layout)), *conclusions_of_sets(result)],
-        tables=[*(t for average in averages for t in system_tables(average, layout)), *set_tables(result, layout)],
-        since=since[0],
-        since_sentences=since[1],
-        pairs=[
+def content(result: Comparison | SetComparison, layout: Layout, since: Since) -> ComparisonContent:
+    """The content for a comparison with display names, on one test set or on several."""
+    with_pairs = replace(layout, pairs=True)
+    if isinstance(result, SetComparison):
+        first, *_ = result.sets.values()
+        averages = [] if result.average is None else [result.average]
+        chosen = with_choice(result, layout)
+        title = f"{_title(first)} on {counted(len(result.sets), 'test set')}"
+        settings = [("Test sets", f"{len(result.sets):,}"), *facts(first)]
+        found = [*(s for average in averages for s in conclusions(average, layout)), *conclusions_of_sets(result)]
+        tables = [*(t for average in averages for t in system_tables(average, layout)), *set_tables(result, layout)]
+        pairs = [
             *(table for average in averages for table in pair_tables(average, chosen)),
             *(headed(name, table) for name, each in result.sets.items() for table in pair_tables(each, chosen)),
-        ],
-        notes=[*notes_of_sets(result, replace(layout, pairs=True))],
+        ]
+        sentences = notes_of_sets(result, with_pairs)
+    else:
+        title, settings = _title(result), [*sizes(result), *facts(result)]
+        found = [*conclusions(result, layout)]
+        tables = [*system_tables(result, layout), *document_tables(result, layout)]
+        pairs = [*pair_tables(result, layout)]
+        sentences = notes(result, with_pairs)
+    methods = Methods.of_result(result)
+    return ComparisonContent(
+        title=title,
+        facts=settings,
+        conclusions=found,
+        tables=tables,
+        since=since[0],
+        since_sentences=since[1],
+        pairs=pairs,
+        notes=[*sentences],
         command=layout.command,
-        methods=Methods.of_result(result).plain,
-        bibtex=Methods.of_result(result).bibtex,
+        methods=methods.plain,
+        bibtex=methods.bibtex,
         signature=result.signature,
         version=result.version,
-        versions=versions(result.version, SETS),
+        schema=schema_of(result),
     )
-
-
-def versions(version: str, schema: str) -> list[tuple[str, str]]:
-    """The versions of reshuffle that computed the result, of the JSON schema, and of what wrote the page."""
-    return [
-        ("reshuffle", version),
-        ("JSON", schema),
-        ("Python", platform.python_version()),
-        ("NumPy", np.__version__),
-    ]
 
 
 def _title(comparison: Comparison) -> str:

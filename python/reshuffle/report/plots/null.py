@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...errors import InputError, quoted
 from ...results import NullHistogram, PairedDifference
-from ..cells import pvalue_cell, random_replicates
+from ..cells import equation, pvalue_cell, random_replicates
 from .labels import PLAIN, wrapped
 from .style import BETTER, COLUMN, FONT_SIZE, INK, MUTED
 from .view import View
@@ -111,18 +111,13 @@ class NullFigure:
         decimals = self.view.decimals if math.isclose(observed, self.pair.difference) else 2
         parts = [
             f"observed {observed:+.{decimals}f}".replace("-", "\N{MINUS SIGN}"),
-            f"p {_equal(test.pvalue, self.pair)}",
+            equation("p", pvalue_cell(test.pvalue, random_replicates(test))),
         ]
         if test.tails == 2:
             parts[-1] += " (twice the tail)"
         if self.view.pvalue_name != "p":
-            parts.append(f"adjusted p {_equal(self.view.pvalue(self.pair), self.pair)}")
+            parts.append(equation("adjusted p", self.view.pvalue_cell(self.pair)))
         return "    ".join(parts)
-
-
-def _equal(p: float, pair: PairedDifference) -> str:
-    cell = pvalue_cell(p, random_replicates(pair.test))
-    return f"< {cell[1:]}" if cell.startswith("<") else f"= {cell}"
 
 
 def tails(pair: PairedDifference) -> list[tuple[float, float]]:

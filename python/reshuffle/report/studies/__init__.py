@@ -12,10 +12,10 @@ To add a study to the reports:
 3. For each type of record of its own, ``results/studies/NAME.py`` has a frozen dataclass, and :data:`RECORDS` of
    ``results/studies/__init__.py`` a line with the name of the table. That name is the key of the JSON and the value of
    ``--table``. JSON, CSV, data frames and ``read_json`` are made from the fields.
-4. A figure is a class in ``report/studies/figures/NAME.py`` with a size, a font size and a method ``draw(ax)``
-   (:class:`~reshuffle.report.plots.style.Drawing`), an entry in the study's ``figures``
-   (:class:`~reshuffle.report.studies.base.Figure`), and its name in :data:`reshuffle.types.StudyPlotKind`, in the order
-   of :data:`STUDIES`. ``figures/lines.py`` has markers and lines that differ without colours. Look at the picture.
+4. A figure is a class in ``report/studies/figures/NAME.py``, usually a ``ColumnFigure`` (``figures/base.py``), with a
+   method ``draw(ax)``; an entry in the study's ``figures`` (:class:`~reshuffle.report.studies.base.Figure`); and its
+   name in :data:`reshuffle.types.StudyPlotKind`, in the order of :data:`STUDIES`. ``figures/lines.py`` has markers and
+   lines that differ without colours. Look at the picture.
 
 Every format, ``result.plot``, ``reshuffle plot`` and ``reshuffle study --table`` follow from these.
 """

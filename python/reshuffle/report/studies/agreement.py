@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...results.studies import DomainBand, GainBin, GainThreshold, StudyResult, TestAgreement
 from ..cells import Table, decimals_for
@@ -12,9 +12,6 @@ from ..notes import ci, counted, joined, number
 from ..pivot import Columns, Rows, pivot
 from .base import Figure, StudyReport
 from .wording import band_name, gap_name, of_keys, of_name, percent
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 # With more rows, the agreement of different tests under different metrics is left to csv.
 MOST_ROWS = 21
@@ -201,21 +198,11 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield "Pairs of different tests under different metrics: --format csv --table tests."
 
 
-def _gains_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.agreement import GainsFigure
-
-    return GainsFigure.from_study(study, records)
-
-
-def _agreement_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.agreement import AgreementFigure
-
-    return AgreementFigure(records)
-
-
 FIGURES = {
-    "gains": Figure("1 − p against the gain, for each pair.", "pair_pvalues", ("metric", "test"), _gains_figure),
-    "agreement": Figure("Pairs on which tests and metrics agree.", "tests", ("alpha",), _agreement_figure),
+    "gains": Figure(
+        "1 − p against the gain, for each pair.", "pair_pvalues", ("metric", "test"), "agreement:GainsFigure"
+    ),
+    "agreement": Figure("Pairs on which tests and metrics agree.", "tests", ("alpha",), "agreement:AgreementFigure"),
 }
 
 REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

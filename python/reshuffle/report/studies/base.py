@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ...documented import documented
@@ -13,7 +14,8 @@ from ..cells import Table
 if TYPE_CHECKING:
     from ..plots.style import Drawing
 
-Sentences: TypeAlias = Callable[[StudyResult], Iterator[str]]
+# The functions of a study take results of its own type.
+Sentences: TypeAlias = Callable[[Any], Iterator[str]]
 
 
 def _none(study: StudyResult) -> Iterator[str]:
@@ -33,8 +35,8 @@ class Figure:
     """The fields in which all records of one figure agree. They are the options of the figure: ``metric`` is a keyword
     of ``result.plot.NAME`` and ``--metric`` of ``reshuffle plot``, and may be left out where the result has only one.
     """
-    draw: Callable[[StudyResult, Sequence[Any]], Drawing]
-    """From the result and the records to a drawing. It imports the drawing, and matplotlib with it, in its body."""
+    drawing: str
+    """Its class in ``figures``, as ``MODULE:CLASS``, which has ``from_study``. Importing it imports matplotlib."""
     over: str | None = None
     """The field on the x axis. HTML pages have the figure only if the records differ in it."""
     flat: Callable[[Sequence[Any]], Sequence[Any]] | None = None
@@ -48,6 +50,12 @@ class Figure:
         """All records of figures of this kind."""
         records: Sequence[Any] = study.tables.get(self.table, ())
         return records if self.flat is None else self.flat(records)
+
+    def draw(self, study: StudyResult, records: Sequence[Any]) -> Drawing:
+        """The figure of some of these records."""
+        module, _, name = self.drawing.partition(":")
+        drawing: Drawing = getattr(import_module(f"{__package__}.figures.{module}"), name).from_study(study, records)
+        return drawing
 
 
 class Brief(NamedTuple):
@@ -63,9 +71,9 @@ class Brief(NamedTuple):
 class StudyReport:
     """How the results of a study are shown."""
 
-    title: Callable[[StudyResult], str]
+    title: Callable[[Any], str]
     """From a result to the title of its page."""
-    tables: Callable[[StudyResult], Iterator[Table]]
+    tables: Callable[[Any], Iterator[Table]]
     """From a result to its tables, the most important one first."""
     conclusions: Sentences = _none
     """From a result to sentences: what was found, which text shows below the first table, and how it was computed,
@@ -74,9 +82,9 @@ class StudyReport:
     notes: Sentences = _none
     figures: Mapping[str, Figure] = field(default_factory=dict)
     """By name: ``result.plot.NAME`` and ``reshuffle plot RESULT NAME``."""
-    paper: Callable[[StudyResult], Iterator[Table]] | None = None
+    paper: Callable[[Any], Iterator[Table]] | None = None
     """Like ``tables``, for the formats for papers, if these should have other tables."""
-    brief: Callable[[StudyResult], Brief] | None = None
+    brief: Callable[[Any], Brief] | None = None
     """From a result to what a terminal shows, for studies whose report is long."""
     truths: str = "What was true"
     """The heading of the truths in a page."""

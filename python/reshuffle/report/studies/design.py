@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...results.studies import DetectableAtSize, PlannedLooks, PlannedPower, PlannedSize, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import counted, joined, number
 from .base import Figure, StudyReport
-from .power import power_table
-from .wording import constant, of_name, percent
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
+from .power import ERROR_SYMBOLS, power_table
+from .wording import constant, of_name, percent, unit_of
 
 
 def title(study: StudyResult) -> str:
@@ -26,7 +23,7 @@ def tables(study: StudyResult) -> Iterator[Table]:
     yield _detectable(study).explained(_ranges(study))
     if "planned" in study.tables:
         has_errors = any(each.type_m is not None for each in study.tables["planned"])
-        yield _planned(study).explained(M_AND_S if has_errors else "")
+        yield _planned(study).explained(ERROR_SYMBOLS if has_errors else "")
         yield _needed(study)
     if "sequential" in study.tables:
         yield _sequential(study).explained("Expected: units at the look that decides, if the difference is true.")
@@ -38,12 +35,6 @@ def tables(study: StudyResult) -> Iterator[Table]:
         table = power_table(rates, f"Simulated power in %{shown}")
         yield table.explained("±: half the width of the 95% interval.")
     yield _errors(study)
-
-
-M_AND_S = (
-    "M: mean size of significant differences, in multiples of the true one (type-M error, exaggeration); S: share of "
-    "significant differences with the wrong sign (type-S error), in %."
-)
 
 
 def _has_range(records: Sequence[Any]) -> bool:
@@ -82,7 +73,7 @@ def _detectable(study: StudyResult) -> Table:
     found: Sequence[DetectableAtSize] = study.tables["detectable"]
     names, ranged = _names(found), _has_range(found)
     power = [] if constant(found, "power") is not None else ["Power"]
-    header = [*(HEADER[name] for name in names), f"{_unit(study).capitalize()}s", *power, "Difference"]
+    header = [*(HEADER[name] for name in names), f"{unit_of(study).capitalize()}s", *power, "Difference"]
     table = Table(
         f"Minimum detectable difference{_of_power(found)}",
         [*header, *(["Range"] if ranged else [])],
@@ -103,7 +94,7 @@ def _planned(study: StudyResult) -> Table:
     found: Sequence[PlannedPower] = study.tables["planned"]
     names, ranged = _names(found), _has_range(found)
     errors = any(each.type_m is not None for each in found)
-    header = [*(HEADER[name] for name in names), "Difference", f"{_unit(study).capitalize()}s", "Power in %"]
+    header = [*(HEADER[name] for name in names), "Difference", f"{unit_of(study).capitalize()}s", "Power in %"]
     header += [*(["Range"] if ranged else []), *(["M", "S"] if errors else [])]
     table = Table("Power of given differences", header, n_names=len(names))
     for each, keys in _ruled(table, found, names, ["difference"]):
@@ -120,7 +111,7 @@ def _needed(study: StudyResult) -> Table:
     found: Sequence[PlannedSize] = study.tables["needed"]
     names, ranged = _names(found), _has_range(found)
     power = [] if constant(found, "power") is not None else ["Power"]
-    header = [*(HEADER[name] for name in names), "Difference", *power, f"{_unit(study).capitalize()}s"]
+    header = [*(HEADER[name] for name in names), "Difference", *power, f"{unit_of(study).capitalize()}s"]
     header += ["Range"] if ranged else []
     table = Table(f"Size needed{_of_power(found)}", header, n_names=len(names))
     for each, keys in _ruled(table, found, names):
@@ -131,7 +122,7 @@ def _needed(study: StudyResult) -> Table:
 
 def _sequential(study: StudyResult) -> Table:
     found: Sequence[PlannedLooks] = study.tables["sequential"]
-    units = f"{_unit(study).capitalize()}s"
+    units = f"{unit_of(study).capitalize()}s"
     table = Table(
         f"Size needed with {found[0].looks} planned looks{_of_power(found)}",
         ["Metric", "Method", "Difference", "Power", units, "Expected"],
@@ -173,17 +164,13 @@ def _ruled(
 def _errors(study: StudyResult) -> Table:
     """The standard errors on which the plan is based."""
     found = study.tables["errors"]
-    size = f"{found[0].size:,} {_unit(study)}s"
+    size = f"{found[0].size:,} {unit_of(study)}s"
     table = Table(f"Differences on the data ({size})", ["Metric", "System", "Baseline", "Δ", "SE"], n_names=3)
     for each in found:
         decimals = _decimals(study, each.metric) + 1
         cells = [each.metric, each.system, each.baseline]
         table.add([*cells, f"{each.difference:+.{decimals}f}", f"{each.standard_error:.{decimals}f}"])
     return table
-
-
-def _unit(study: StudyResult) -> str:
-    return str(study.plan.get("unit", "segment"))
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:
@@ -194,14 +181,14 @@ def conclusions(study: StudyResult) -> Iterator[str]:
         own = of_name(at_hand, power=power)
         shown = joined(f"{each.difference:.{_decimals(study, each.metric)}f} {each.metric}" for each in own)
         differences = "a difference" if len(own) == 1 else "differences"
-        units = counted(own[0].size, _unit(study))
+        units = counted(own[0].size, unit_of(study))
         yield f"With {number(100 * power)}% power, {units} detect {differences} of at least {shown}."
     needed = study.tables.get("needed", ())
     for each in needed:
         if _is_first(each, needed):
             power = f"{number(100 * each.power)}% power"
             shown = f"a difference of {_given(each.difference)} {each.metric}"
-            yield f"To detect {shown} with {power}, a test set needs {_size(each.size)} {_unit(study)}s."
+            yield f"To detect {shown} with {power}, a test set needs {_size(each.size)} {unit_of(study)}s."
 
 
 def _is_first(record: Any, records: Sequence[Any]) -> bool:
@@ -228,7 +215,7 @@ def notes(study: StudyResult) -> Iterator[str]:
     effect = f"({z} + z_power)·SE" + ("/efficiency" if "simulated" in study.tables else "")
     yield (
         f"Minimum detectable difference: {effect}, {plan['alternative']}, each test at {level:.4g}{share}; "
-        f"SE by the delta method, proportional to 1/√{_unit(study)}s."
+        f"SE by the delta method, proportional to 1/√{unit_of(study)}s."
     )
     if any(each.method == "t-test" for each in study.tables["detectable"]):
         yield "t-test: from the noncentral t distribution, for normal differences."
@@ -245,18 +232,12 @@ def notes(study: StudyResult) -> Iterator[str]:
         )
 
 
-def _detectable_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.power import DetectableFigure
-
-    return DetectableFigure(records, _unit(study))
-
-
 FIGURES = {
     "detectable": Figure(
         "Minimum detectable difference by the size of the test set; the band covers all pairs of systems.",
         "detectable",
         ("metric",),
-        _detectable_figure,
+        "power:DetectableFigure",
         "size",
     ),
 }

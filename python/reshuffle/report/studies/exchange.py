@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ...results.studies import StudyResult
 from ...results.studies.exchange import ExchangeRate
@@ -11,10 +10,18 @@ from ..cells import Table
 from ..notes import ci, counted, joined, number
 from ..pivot import Bold, Columns, Rows, fields, pivot
 from .base import Figure, StudyReport
-from .wording import BOLD_RATES, CONSERVATIVE, LIBERAL, constant, differing, of_name, percent, rate_decimals
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
+from .wording import (
+    BOLD_RATES,
+    CONSERVATIVE,
+    LIBERAL,
+    constant,
+    differing,
+    in_common,
+    mark_of,
+    of_name,
+    percent,
+    rate_decimals,
+)
 
 # The columns that identify a row, and what tables call them.
 NAMES = {"metric": "Metric", "size": "n", "runs": "Runs", "correlation": "ρ", "run_sd": "τ"}
@@ -34,37 +41,26 @@ def tables(study: StudyResult) -> Iterator[Table]:
     rates = _rates(study)
     for alpha in dict.fromkeys(rate.alpha for rate in rates):
         own = of_name(rates, alpha=alpha)
-        yield _table(study, own, f"Type-I error in %: {_in_common(own)}").explained(_symbols(own))
+        common = in_common(own, "alpha", "metric", "size", "simulations")
+        yield _table(study, own, f"Type-I error in %: {common}").explained(_symbols(own))
     if any(rate.expected is not None for rate in rates):
         for alpha in dict.fromkeys(rate.alpha for rate in rates):
             own = [rate for rate in of_name(rates, alpha=alpha) if rate.expected is not None]
             yield _table(study, own, f"Expected for many segments, in %: α = {number(alpha)}", expected=True)
 
 
-def _in_common(rates: Sequence[ExchangeRate]) -> str:
-    """What all rates have in common."""
-    metric, size, simulations = (constant(rates, name) for name in ("metric", "size", "simulations"))
-    parts = [
-        f"α = {number(rates[0].alpha)}",
-        None if metric is None else str(metric),
-        None if size is None else f"n = {size:,}",
-        None if simulations is None else counted(simulations, "simulation"),
-    ]
-    return ", ".join(filter(None, parts))
-
-
 def _table(study: StudyResult, rates: Sequence[ExchangeRate], heading: str, expected: bool = False) -> Table:
     """A row for each kind of data set, and a column for each exchange unit."""
     names = [name for name in NAMES if name == "runs" or name in differing(rates, NAMES)]
     decimals = rate_decimals(min(rate.simulations for rate in rates))
-    width = max(len(_mark(rate)) for rate in rates)
+    width = max(len(mark_of(rate)) for rate in rates)
 
     def cells(rate: ExchangeRate | None) -> list[str]:
         if rate is None:
             return ["–"]
         if expected:
             return [percent(rate.expected or 0, decimals)]
-        shown = f"{percent(rate.rate, decimals)}{_mark(rate):<{width}}"
+        shown = f"{percent(rate.rate, decimals)}{mark_of(rate):<{width}}"
         return [Bold(shown) if rate.verdict == "liberal" else shown]
 
     units = [unit for unit in study.plan["exchange"] if of_name(rates, exchange=unit)]
@@ -80,14 +76,9 @@ def _table(study: StudyResult, rates: Sequence[ExchangeRate], heading: str, expe
     )
 
 
-def _mark(rate: ExchangeRate) -> str:
-    """The mark of a rate; empty if the interval contains the level."""
-    return {"liberal": LIBERAL, "conservative": CONSERVATIVE}.get(rate.verdict, "")
-
-
 def _symbols(rates: Sequence[ExchangeRate]) -> str:
     """What the symbols of the table mean."""
-    marks, shown = set(map(_mark, rates)), differing(rates, NAMES)
+    marks, shown = set(map(mark_of, rates)), differing(rates, NAMES)
     level = ci(rates[0].confidence_interval.confidence_level)
     parts = [
         "ρ: correlation between the segment differences of runs." if "correlation" in shown else "",
@@ -135,19 +126,13 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield f"Left out, because they need more runs: {joined(study.plan['left_out'])}."
 
 
-def _figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.exchange import ExchangeFigure
-
-    return ExchangeFigure(records)
-
-
 FIGURES = {
     "exchange": Figure(
         "Type-I error against the standard deviation between runs, with confidence intervals; dotted lines are "
         "expected values for many segments, and the dashed line is α.",
         "exchange_sizes",
         ("metric", "runs", "correlation", "size", "alpha"),
-        _figure,
+        "exchange:ExchangeFigure",
         over="run_sd",
     ),
 }

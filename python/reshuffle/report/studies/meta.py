@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference, StudyResult
-from ..cells import Table, decimals_for, interval_cells, pvalue_cell
-from ..wording import ci, counted
+from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference
+from ..cells import Table, decimals_for, interval_cells, pvalue_cell, short_pvalue
+from ..wording import ci, counted, number
 from .base import Figure, StudyReport
 from .meta_sentences import MAX_TESTED, conclusions, notes
-from .meta_values import AVERAGE, POOLED, Family, families, of_meta, on_segments, pvalue_of, shown_families, sized
+from .meta_values import AVERAGE, POOLED, Family, families, on_segments, pvalue_of, shown_families, sized
 from .wording import constant
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 __all__ = ["MAX_MATRIX", "REPORT"]
 
@@ -26,29 +23,28 @@ MAX_METRICS = 8
 DECIMALS, SMALL = 3, 0.01
 
 
-def title(study: StudyResult) -> str:
+def title(result: MetaEvaluation) -> str:
     """The metrics, the level and the test sets."""
-    result = of_meta(study)
     sets = result.plan.test_sets
     where = f" on {counted(len(sets), 'test set')}" if len(sets) > 1 else f" on {sets[0]}" if sets[0] else ""
     level = {"segment": "segments", "system": "systems"}[result.plan.level]
     return f"Agreement of {counted(len(result.metrics), 'metric')} with people on the scores of {level}{where}"
 
 
-def tables(study: StudyResult) -> Iterator[Table]:
+def tables(result: MetaEvaluation) -> Iterator[Table]:
     """The coefficients, the tests of pairs of metrics, and the scores of systems."""
-    result = of_meta(study)
     yield from _coefficients(result)
     shown = [family for family in shown_families(result) if family.comparisons]
     if len(shown) <= MAX_TESTED:
         for family in shown:
             yield from _tests(result, family, few=MAX_PAIRS)
-    yield from _system_tables(result)
+    sets = list(dict.fromkeys(each.test_set for each in result.systems))
+    if len(sets) == 1 and len(result.metrics) <= MAX_METRICS:
+        yield _scores(result, sets[0])
 
 
-def paper(study: StudyResult) -> Iterator[Table]:
+def paper(result: MetaEvaluation) -> Iterator[Table]:
     """The same with a matrix of p-values for every coefficient."""
-    result = of_meta(study)
     yield from _coefficients(result)
     for family in shown_families(result):
         if family.comparisons:
@@ -118,7 +114,8 @@ def _values(result: MetaEvaluation, family: Family) -> Table:
         cells = [metric, value_cell(each)]
         cells += [_interval(each)] if intervals else []
         cells += _ranked_cells(group) if ranked else []
-        cells += ["–" if each.epsilon is None else _epsilon(each.epsilon)] if epsilons else []
+        if epsilons:  # calibrated differences, in points of the metric
+            cells.append("–" if each.epsilon is None or math.isnan(each.epsilon) else f"{each.epsilon:.3g}")
         cells += [f"{each.n:,}"] if sizes else []
         cells += ["–" if each.groups is None else f"{each.groups:,}"] if groups else []
         table.add(cells, metric in leaders and len(leaders) < len(results))
@@ -127,11 +124,6 @@ def _values(result: MetaEvaluation, family: Family) -> Table:
 
 def _ranked_cells(group: Any) -> list[str]:
     return ["–", "–"] if group is None else [group.letters or "–", f"{group.cluster:,}"]
-
-
-def _epsilon(value: float) -> str:
-    """A calibrated difference: in points of the metric, of which reports know nothing."""
-    return "–" if math.isnan(value) else f"{value:.3g}"
 
 
 def _overview(sets: Sequence[Family], over_sets: Sequence[Family]) -> Table:
@@ -181,42 +173,22 @@ def _tests(result: MetaEvaluation, family: Family, few: int) -> Iterator[Table]:
     """The pairs with differences and intervals if they are few, or compared with a baseline; else p of all pairs."""
     complete = bool(family.groups)
     metrics = [metric for metric in family.ranked if metric in family.group_of]
-    symbols = STAR.format(p=_p(result, family), alpha=_alpha(family))
+    symbols = f"*: {_p(family)} ≤ {number(family.alpha)}."
     if complete and len(family.comparisons) > few and len(metrics) <= MAX_MATRIX:
         yield _matrix(result, family, metrics).explained(symbols)
     elif not complete or len(family.comparisons) <= few:
         yield _differences(result, family).explained(symbols)
 
 
-STAR = "*: {p} ≤ {alpha}."
-
-
-def _alpha(family: Family) -> str:
-    return f"{family.alpha:.10g}"
-
-
-def _p(result: MetaEvaluation, family: Family) -> str:
+def _p(family: Family) -> str:
     """What the p-values that decide are called."""
     return "p" if all(each.adjusted_pvalue is None for each in family.comparisons) else "adjusted p"
-
-
-def short(p: float) -> str:
-    """A p-value with three decimals, without the leading zero.
-
-    >>> short(0.0321), short(0.0002), short(0.99999), short(float("nan"))
-    ('.032', '<.001', '1', '–')
-    """
-    if math.isnan(p):
-        return "–"
-    if p < 0.001:
-        return "<.001"
-    return f"{p:.3f}".removeprefix("0") if p < 0.9995 else "1"
 
 
 def _matrix(result: MetaEvaluation, family: Family, metrics: Sequence[str]) -> Table:
     """The p-values of all pairs, from best to worst."""
     header = ["Metric", *(f"{i}" for i in range(1, len(metrics)))]
-    table = Table(f"{_p(result, family).capitalize()} of all pairs by {family.name}{_where(family)}", header)
+    table = Table(f"{_p(family).capitalize()} of all pairs by {family.name}{_where(family)}", header)
     table.breaks = tuple(range(2, len(header)))
     for i, metric in enumerate(metrics):
         cells = [f"{i + 1}  {metric}"]
@@ -225,7 +197,7 @@ def _matrix(result: MetaEvaluation, family: Family, metrics: Sequence[str]) -> T
             if metrics.index(other) >= i or pair is None:
                 cells.append("")
                 continue
-            cells.append(f"{short(pvalue_of(pair))}{'*' if family.is_significant(pair) else ' '}")
+            cells.append(f"{short_pvalue(pvalue_of(pair))}{'*' if family.is_significant(pair) else ' '}")
         table.add(cells)
     return table
 
@@ -235,7 +207,7 @@ def _differences(result: MetaEvaluation, family: Family) -> Table:
     pairs = list(family.comparisons)
     levels = [each.confidence_interval for each in pairs if each.confidence_interval is not None]
     intervals = [ci(levels[0].confidence_level)] if levels else []
-    adjusted = ["Adjusted p"] if _p(result, family) != "p" else []
+    adjusted = ["Adjusted p"] if _p(family) != "p" else []
     baseline = constant(pairs, "metric_b") if len(pairs) > 1 else None
     others = ["Compared with"] if baseline is None else []
     shown = "Differences" if baseline is None else f"Differences from {baseline}"
@@ -267,13 +239,6 @@ def _difference_interval(each: MetricDifference, sign: int, decimals: int) -> st
         return "–"
     ends = sorted((sign * interval.low + 0.0, sign * interval.high + 0.0))  # no -0.0
     return f"{ends[0]:+.{decimals}f} to {ends[1]:+.{decimals}f}"
-
-
-def _system_tables(result: MetaEvaluation) -> Iterator[Table]:
-    """The scores of systems by people and metrics."""
-    sets = list(dict.fromkeys(each.test_set for each in result.systems))
-    if len(sets) == 1 and len(result.metrics) <= MAX_METRICS:
-        yield _scores(result, sets[0])
 
 
 def _scores(result: MetaEvaluation, test_set: str) -> Table:
@@ -315,38 +280,20 @@ def complete_pairs(comparisons: Sequence[MetricDifference]) -> list[MetricDiffer
     return found
 
 
-def _forest(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.meta import AgreementForest
-
-    return AgreementForest.from_results(of_meta(study), records)
-
-
-def _matrix_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.meta import PvalueMatrix
-
-    return PvalueMatrix.from_comparisons(of_meta(study), records)
-
-
-def _scatter(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.meta import SystemScatter
-
-    return SystemScatter.from_scores(of_meta(study), records)
-
-
 FIGURES = {
     "forest": Figure(
         "Agreement of each metric with people, with confidence intervals; metrics that share a letter do not differ "
         "significantly.",
         "results",
         ("test_set", "coefficient", "grouping"),
-        _forest,
+        "meta:AgreementForest",
         over="metric",
     ),
     "matrix": Figure(
         "p-values of all pairs of metrics, from best to worst agreement with people.",
         "comparisons",
         ("test_set", "coefficient", "grouping"),
-        _matrix_figure,
+        "meta:MetricMatrix",
         over="metric_a",
         flat=complete_pairs,
         needs="tests of all pairs of at least 3 metrics",
@@ -355,7 +302,7 @@ FIGURES = {
         "Scores of systems by the metric and by people.",
         "systems",
         ("test_set", "metric"),
-        _scatter,
+        "meta:SystemScatter",
         over="system",
     ),
 }

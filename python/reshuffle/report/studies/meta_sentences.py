@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...results.studies import MetaEvaluation, MetricDifference, StudyResult
-from ..wording import ci, counted, joined, number
-from .meta_values import AVERAGE, POOLED, Family, families, of_meta, on_segments, shown_families, sized
+from ...results.studies import MetaEvaluation, MetricDifference
+from ..wording import are, ci, counted, joined, named, number
+from ..words import words
+from .meta_values import AVERAGE, POOLED, Family, families, on_segments, short_name, shown_families, sized
 
 # More metrics or systems are counted instead of named, and more sentences are left to other formats.
 MAX_NAMED, MAX_SENTENCES = 5, 12
@@ -18,9 +19,8 @@ TOLERANCE = 1e-9
 MAX_TESTED = 4
 
 
-def conclusions(study: StudyResult) -> Iterator[str]:
+def conclusions(result: MetaEvaluation) -> Iterator[str]:
     """Which metrics agree best with people, which are not significantly different, and what is not defined."""
-    result = of_meta(study)
     several = len(families(result)) > 1
     sentences = [sentence for family in shown_families(result) for sentence in _answer(family, several)]
     yield from sentences[:MAX_SENTENCES]
@@ -111,8 +111,8 @@ def _against_baseline(family: Family) -> str:
     return "; ".join(parts)
 
 
-def _named(names: Sequence[str]) -> str:
-    return joined(names) if len(names) <= MAX_NAMED else counted(len(names), "metric")
+def _named(metrics: Sequence[str]) -> str:
+    return named(metrics, "metric", MAX_NAMED)
 
 
 def _undefined(result: MetaEvaluation) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _undefined(result: MetaEvaluation) -> Iterator[str]:
     for (what, reason), metrics in reasons.items():
         by_reason.setdefault((reason, tuple(metrics)), []).append(what)
     for (reason, names), whats in by_reason.items():
-        shown = joined(whats) if len(whats) <= MAX_NAMED else counted(len(whats), "value")
+        shown = named(whats, "value", MAX_NAMED)
         yield f"Not defined for {_named(names)}: {shown} ({reason})."
 
 
@@ -160,60 +160,6 @@ def _outside(metrics: Sequence[str], side: str) -> str:
     return f"the intervals of {_named(metrics)} are wholly {side} their values"
 
 
-# One line for each coefficient.
-DEFINITIONS: Mapping[str, str] = {
-    "tau": "τ: concordant minus discordant votes, as a share of the votes; ties of people are left out.",
-    "darr": "daRR τ: as Kendall's τ from votes, for pairs of outputs of a segment whose human scores differ by "
-    "{minimum} points or more; ties of the metric are discordant.",
-    "pearson": "r: Pearson's linear correlation.",
-    "spearman": "ρ: linear correlation of ranks; tied scores have mean ranks.",
-    "kendall-b": "τb: concordant minus discordant pairs, divided by the geometric mean of two numbers: the pairs that "
-    "the metric does not tie, and those that people do not tie.",
-    "kendall-c": "τc: as τb, with Stuart's correction for ties.",
-    "acc23": "acc23: share of pairs that the metric orders or ties as people do; a difference up to ε is a tie, and ε "
-    "is the one with the highest accuracy (Deutsch, Foster & Freitag 2023).",
-    "tau23": "τ23: 2·acc23 − 1, where acc23 is the share of pairs that the metric orders or ties as people do; a "
-    "difference up to ε is a tie, and ε is the one with the highest value (Deutsch, Foster & Freitag 2023).",
-    "accuracy": "Pairwise accuracy: share of the pairs of systems that the metric orders as people do; ties of people "
-    "are left out, ties of the metric are wrong (Kocmi et al. 2021).",
-    "soft-accuracy": "Soft pairwise accuracy: 1 minus the mean absolute difference, over pairs of systems, between the "
-    "one-sided p-values of permutation tests by human scores and by the metric (Thompson et al. 2024).",
-}
-TIES: Mapping[str, str] = {
-    "half": "half concordant and half discordant (Chen & Cherry 2014)",
-    "discordant": "discordant (WMT 2012)",
-    "ignore": "left out (WMT 2013)",
-    "denominator": "in the denominator only (WMT 2014), which gives the same values as half",
-}
-GROUPINGS: Mapping[str, str] = {
-    "none": "over all outputs: one group",
-    "sys": "within systems: mean of the values of the systems",
-    "item": "within segments: mean of the values of the segments",
-}
-HUMAN_SCORES: Mapping[str, str] = {
-    "given": "given for whole systems",
-    "means": "means of human scores of segments",
-    "wins": "wins, the share of a system's votes that it wins; ties are left out (WMT 2012)",
-    "expected-wins": "expected wins, the mean over the other systems of the share of votes won against each (WMT 2013)",
-    "wins-or-ties": "wins or ties, the share of a system's votes and ties that it does not lose (WMT 2008)",
-}
-DRAWN: Mapping[str, str] = {
-    "boot-inputs": "segments with all their judgments",
-    "boot-systems": "systems",
-    "boot-both": "systems and segments",
-}
-TESTS: Mapping[str, str] = {
-    "williams": "Williams' test",
-    "t-both": "T-BOTH",
-    "perm-both": "PERM-BOTH",
-    "perm-inputs": "PERM-INPUTS",
-    "perm-systems": "PERM-SYSTEMS",
-    "boot-both": "BOOT-BOTH",
-    "boot-inputs": "BOOT-INPUTS",
-    "boot-systems": "BOOT-SYSTEMS",
-}
-
-
 # Tests that ask whether the differences hold for other systems.
 OF_SYSTEMS = ("williams", "t-both", "perm-systems", "boot-systems")
 # Tests that ask about these systems only, by level, and how often they reject for other systems in simulations
@@ -232,9 +178,14 @@ ENOUGH_SYSTEMS = 6
 OF_MEANS = ("perm-both", "perm-inputs", "boot-both")
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def _word(kind: str, name: str | None) -> str:
+    """What a test or an option is called in sentences."""
+    found: str = words("meta")[kind].get(name, name)
+    return found
+
+
+def notes(result: MetaEvaluation) -> Iterator[str]:
     """Definitions, the votes, the intervals, the tests, and what was left out."""
-    result = of_meta(study)
     plan = result.plan
     yield from _definitions(result)
     yield from _people(result)
@@ -264,13 +215,14 @@ def _definitions(result: MetaEvaluation) -> Iterator[str]:
     plan = result.plan
     coefficients = list(dict.fromkeys(each.coefficient for each in result.results))
     minimum = number(plan.minimum_difference or 0)
-    yield from (DEFINITIONS[name].format(minimum=minimum) for name in coefficients if name in DEFINITIONS)
+    known = words("meta")["coefficient"]
+    yield from (known[name]["definition"].format(minimum=minimum) for name in coefficients if name in known)
     if "tau" in coefficients:
-        yield f"Votes on outputs to which a metric gives the same score: {TIES[str(plan.ties)]}."
+        yield f"Votes on outputs to which a metric gives the same score: {_word('ties', plan.ties)}."
     groupings = list(dict.fromkeys(each.grouping for each in result.results))
-    known = [text for grouping, text in GROUPINGS.items() if grouping in groupings]
-    if known:
-        shown = "; ".join(known)
+    definitions = [each["definition"] for name, each in words("meta")["grouping"].items() if name in groupings]
+    if definitions:
+        shown = "; ".join(definitions)
         left_out = " Groups without a value are left out." if set(groupings) & {"sys", "item"} else ""
         yield f"{shown[0].upper()}{shown[1:]}.{left_out}"
 
@@ -291,9 +243,9 @@ def _people(result: MetaEvaluation) -> Iterator[str]:
             yield f"Votes: {raw}; every vote counts."
     if plan.level == "system":
         kinds = (plan.human_scores or "").split(", ")
-        known = [HUMAN_SCORES[kind] for kind in kinds if kind in HUMAN_SCORES]
-        if known:
-            yield f"Human scores of systems: {'; '.join(known)}."
+        known = words("meta")["human-scores"]
+        if set(kinds) & set(known):
+            yield f"Human scores of systems: {'; '.join(known[kind] for kind in kinds if kind in known)}."
         yield from _scored(result)
 
 
@@ -322,7 +274,7 @@ def _intervals(result: MetaEvaluation) -> Iterator[str]:
     intervals = [*(each.confidence_interval for each in result.results)]
     intervals += [each.confidence_interval for each in result.comparisons]
     if any(interval is not None for interval in intervals):
-        drawn = DRAWN.get(str(plan.interval), plan.interval)
+        drawn = _word("drawn", plan.interval)
         yield f"{ci(plan.confidence_level)}: percentile, {plan.n_resamples:,} draws of {drawn}."
 
 
@@ -337,19 +289,20 @@ def _tests(result: MetaEvaluation) -> Iterator[str]:
         replicates = f", {n:,} {kind}" if n else ""
         of = ""
         if len(by_test) > 1:
-            of = f" of {joined(dict.fromkeys(FAMILY[each.coefficient] for each in own))}"
+            of = f" of {joined(dict.fromkeys(short_name(each.coefficient) for each in own))}"
         how = ", t with jackknife standard errors of systems and segments" if name == "t-both" else replicates
-        yield f"p{of}: {TESTS.get(name, name)}{how}, two-sided."
+        yield f"p{of}: {_word('test', name)}{how}, two-sided."
     intervals = any(each.confidence_interval is not None for each in result.results)
-    of_systems = [TESTS[name] for name in by_test if name in OF_SYSTEMS]
+    of_systems = [_word("test", name) for name in by_test if name in OF_SYSTEMS]
     if of_systems and intervals and result.plan.interval == "boot-inputs":
-        verb = "is" if len(of_systems) == 1 else "are"
-        about = f"{joined(of_systems)} {verb} about other systems, but intervals are only about other segments"
-        yield f"{about}, so they may disagree."
+        yield (
+            f"{joined(of_systems)} {are(len(of_systems))} about other systems, but intervals are only about other "
+            "segments, so they may disagree."
+        )
     yield from _liberal(result, by_test)
-    of_means = [TESTS[name] for name in by_test if name in OF_MEANS]
+    of_means = [_word("test", name) for name in by_test if name in OF_MEANS]
     if any(each.coefficient == "soft-accuracy" for each in by_test.get("perm-systems", ())):
-        of_means.append(f"PERM-SYSTEMS of {FAMILY['soft-accuracy']}")
+        of_means.append(f"PERM-SYSTEMS of {short_name('soft-accuracy')}")
     if result.plan.level == "system" and of_means:
         yield (
             f"{joined(of_means)}: on means of segment scores, as are differences and ranking. These may contradict the "
@@ -369,7 +322,7 @@ def _liberal(result: MetaEvaluation, by_test: Mapping[str, Sequence[MetricDiffer
     """Which tests rejected too often in simulations, and of which metrics."""
     level = result.plan.level
     about_these, share, calm = OF_THESE_SYSTEMS[level]
-    of_these = [TESTS[name] for name in by_test if name in about_these]
+    of_these = [_word("test", name) for name in by_test if name in about_these]
     if of_these:
         verb, they = ("is", "it") if len(of_these) == 1 else ("are", "they")
         yield (
@@ -380,18 +333,18 @@ def _liberal(result: MetaEvaluation, by_test: Mapping[str, Sequence[MetricDiffer
     for name, most in GIVEN_SEGMENTS.items():
         if level == "segment" and any(each.grouping == "none" for each in by_test.get(name, ())):
             yield (
-                f"{TESTS[name]} on all outputs as one group is about these segments. In simulations of metrics with "
-                f"errors that all systems share on a segment, it rejected up to {most} of true null hypotheses about "
-                "other segments at level 0.05; T-BOTH rejected 7% at most."
+                f"{_word('test', name)} on all outputs as one group is about these segments. In simulations of metrics "
+                f"with errors that all systems share on a segment, it rejected up to {most} of true null hypotheses "
+                "about other segments at level 0.05; T-BOTH rejected 7% at most."
             )
     name, coefficient, most = BY_SEGMENT
     if level == "segment" and any(
         (each.coefficient, each.grouping) == (coefficient, "item") for each in by_test.get(name, ())
     ):
         yield (
-            f"{TESTS[name]} of {FAMILY[coefficient]} by segment: in simulations of metrics that favour some systems, "
-            f"or of which one has skewed errors, it rejected up to {most} of true null hypotheses at level 0.05; "
-            "T-BOTH rejected 7% at most."
+            f"{_word('test', name)} of {short_name(coefficient)} by segment: in simulations of metrics that favour "
+            f"some systems, or of which one has skewed errors, it rejected up to {most} of true null hypotheses at "
+            "level 0.05; T-BOTH rejected 7% at most."
         )
     systems = result.plan.systems
     by_segment = {each.test_set for each in by_test.get("t-both", ()) if each.grouping == "item"}
@@ -400,20 +353,6 @@ def _liberal(result: MetaEvaluation, by_test: Mapping[str, Sequence[MetricDiffer
             f"T-BOTH by segment, with fewer than {ENOUGH_SYSTEMS} systems: in simulations of metrics that favour some "
             "of four systems, it rejected up to 7.2% of true null hypotheses at level 0.05."
         )
-
-
-FAMILY: Mapping[str, str] = {
-    "tau": "τ",
-    "darr": "daRR τ",
-    "pearson": "r",
-    "spearman": "ρ",
-    "kendall-b": "τb",
-    "kendall-c": "τc",
-    "acc23": "acc23",
-    "tau23": "τ23",
-    "accuracy": "pairwise accuracy",
-    "soft-accuracy": "soft pairwise accuracy",
-}
 
 
 def _remarks(result: MetaEvaluation) -> Iterator[str]:

@@ -7,18 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...lazy import lazy
-from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup, StudyResult
+from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup
 from ..wording import counted
+from ..words import words
 
 __all__ = [
     "AVERAGE",
-    "NAMES",
     "POOLED",
-    "SYMBOLS",
     "Family",
     "families",
-    "of_meta",
     "on_segments",
+    "short_name",
     "shown_families",
     "sized",
 ]
@@ -26,33 +25,11 @@ __all__ = [
 # Names of test sets that stand for several.
 AVERAGE, POOLED = "average", "pooled"
 
-# What sentences, and the columns of tables, call the coefficients.
-NAMES: Mapping[str, str] = {
-    "tau": "Kendall's τ",
-    "darr": "daRR τ",
-    "pearson": "Pearson's r",
-    "spearman": "Spearman's ρ",
-    "kendall-b": "Kendall's τb",
-    "kendall-c": "Kendall's τc",
-    "acc23": "accuracy with calibrated ties",
-    "tau23": "τ23",
-    "accuracy": "pairwise accuracy",
-    "soft-accuracy": "soft pairwise accuracy",
-}
-SYMBOLS: Mapping[str, str] = {
-    "tau": "τ",
-    "darr": "τ",
-    "pearson": "r",
-    "spearman": "ρ",
-    "kendall-b": "τb",
-    "kendall-c": "τc",
-    "acc23": "acc23",
-    "tau23": "τ23",
-    "accuracy": "Accuracy",
-    "soft-accuracy": "Accuracy",
-}
-# How a grouping changes the name of a coefficient.
-BY: Mapping[str | None, str] = {"none": " over all outputs", "sys": " within systems", "item": " within segments"}
+
+def short_name(coefficient: str) -> str:
+    """What lists of several coefficients call one."""
+    found: str = words("meta")["coefficient"][coefficient]["short"]
+    return found
 
 
 @dataclass(frozen=True)
@@ -71,12 +48,20 @@ class Family:
     @property
     def name(self) -> str:
         """The coefficient and its grouping, as a phrase."""
-        return f"{NAMES.get(self.coefficient, self.coefficient)}{BY.get(self.grouping, '')}"
+        name = self._words.get("name", self.coefficient)
+        grouping = words("meta")["grouping"].get(self.grouping)
+        return name if grouping is None else f"{name} {grouping['name']}"
 
     @property
     def symbol(self) -> str:
         """The header of the column of values."""
-        return SYMBOLS.get(self.coefficient, self.coefficient)
+        return self._words.get("heading", self.coefficient)
+
+    @property
+    def _words(self) -> Mapping[str, str]:
+        """The words for the coefficient, unless it is one of another version."""
+        found: Mapping[str, str] = words("meta")["coefficient"].get(self.coefficient, {})
+        return found
 
     @lazy
     def by_metric(self) -> Mapping[str, MetricAgreement]:
@@ -135,12 +120,6 @@ class Family:
 def pvalue_of(pair: MetricDifference) -> float:
     """The p-value that decides."""
     return float(pair.final_pvalue)
-
-
-def of_meta(study: StudyResult) -> MetaEvaluation:
-    """The study, which is a meta-evaluation."""
-    assert isinstance(study, MetaEvaluation)
-    return study
 
 
 def families(result: MetaEvaluation) -> list[Family]:

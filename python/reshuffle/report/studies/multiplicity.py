@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ...results.studies import FamilyWiseRate, StudyResult
 from ..cells import Table
@@ -14,17 +13,15 @@ from .wording import (
     BOLD_RATES,
     CONSERVATIVE,
     LIBERAL,
-    constant,
     differing,
+    in_common,
+    mark_of,
     of_name,
     percent,
     percent_interval,
     rate_decimals,
     tests_note,
 )
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 # The mark of rates that are low because there are too few replicates.
 TOO_FEW = "‡"
@@ -47,21 +44,8 @@ def tables(study: StudyResult) -> Iterator[Table]:
     rates = _rates(study)
     for variances in dict.fromkeys(rate.variances for rate in rates):
         own = of_name(rates, variances=variances)
-        yield _table(own, f"Family-wise error rate in %: {_in_common(own)}").explained(_symbols(own))
-
-
-def _in_common(rates: Sequence[FamilyWiseRate]) -> str:
-    """What all rates of a table have in common."""
-    metric, systems, size = (constant(rates, name) for name in NAMES)
-    simulations = constant(rates, "simulations")
-    parts = [
-        None if metric is None else str(metric),
-        None if systems is None else f"{systems:,} systems, {counted(rates[0].pairs, 'pair')}",
-        f"{rates[0].variances} variances",
-        None if size is None else f"n = {size:,}",
-        None if simulations is None else counted(simulations, "simulation"),
-    ]
-    return ", ".join(filter(None, parts))
+        common = in_common(own, "metric", "systems", "variances", "size", "simulations")
+        yield _table(own, f"Family-wise error rate in %: {common}").explained(_symbols(own))
 
 
 def _table(rates: Sequence[FamilyWiseRate], heading: str) -> Table:
@@ -86,9 +70,7 @@ def _table(rates: Sequence[FamilyWiseRate], heading: str) -> Table:
 
 def _mark(rate: FamilyWiseRate) -> str:
     """The mark of a rate."""
-    if not rate.enough_replicates:
-        return TOO_FEW
-    return {"liberal": LIBERAL, "conservative": CONSERVATIVE}.get(rate.verdict, "")
+    return mark_of(rate) if rate.enough_replicates else TOO_FEW
 
 
 def _symbols(rates: Sequence[FamilyWiseRate]) -> str:
@@ -137,15 +119,7 @@ def notes(study: StudyResult) -> Iterator[str]:
     if any(not rate.enough_replicates for rate in rates):
         needed = max(round(rate.pairs / rate.alpha) for rate in rates) - 1
         yield f"With {needed:,} replicates, all adjustments could reject for one small p."
-    tests = tests_note(study)
-    if tests is not None:
-        yield tests
-
-
-def _figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.multiplicity import FamilyWiseFigure
-
-    return FamilyWiseFigure(records)
+    yield from tests_note(study)
 
 
 FIGURES = {
@@ -153,7 +127,7 @@ FIGURES = {
         "Family-wise error rates by adjustment, with confidence intervals; the dashed line is α.",
         "family_wise",
         ("metric", "size", "alpha"),
-        _figure,
+        "multiplicity:FamilyWiseFigure",
     ),
 }
 

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from ...results.schemas import STUDY
 from ...results.studies import StudyResult
-from ..cells import Table
 from ..document import Document, Page
 from ..json import as_json
 from ..layout import Layout
 from ..notes import joined, number
 from ..page import STUDY_SCRIPTS
-from ..page.content import versions
+from ..page.content import Content
 from ..plots import file_of
 from .base import Figure
 from .plots import choices, draw_figure
@@ -44,24 +43,17 @@ class Drawn:
     width: int | None = None
 
 
-@dataclass(frozen=True)
-class Content:
-    """What the template renders. ``without`` is a sentence about figures that are not in the page, or empty."""
+@dataclass(frozen=True, kw_only=True)
+class StudyContent(Content):
+    """What the template of studies renders, also of other results."""
 
-    title: str
-    facts: Sequence[tuple[str, str]]
-    conclusions: Sequence[str]
-    tables: Sequence[Table]
-    notes: Sequence[str]
-    truths: Sequence[tuple[str, str]]
-    truths_heading: str
+    truths: Sequence[tuple[str, str]] = ()
+    truths_heading: str = ""
     figures: Sequence[Drawn]
-    without: str
-    command: str | None
+    without: str = ""
+    """A sentence about figures that are not in the page."""
     plan: str
-    signature: str
-    version: str
-    versions: Sequence[tuple[str, str]]
+    """JSON."""
 
 
 def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:
@@ -69,7 +61,7 @@ def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:
     report = report_of(study)
     truths = report.truths_of(study)
     figures, without = _figures(study, report.figures)
-    shown = Content(
+    shown = StudyContent(
         title=report.title(study),
         facts=[*_facts(study)],
         conclusions=document.found,
@@ -83,7 +75,7 @@ def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:
         plan=json.dumps(dict(study.plan), indent=2, ensure_ascii=False),
         signature=study.signature,
         version=study.version,
-        versions=versions(study.version, STUDY),
+        schema=STUDY,
     )
     return Page("study.html.j2", STUDY_SCRIPTS, as_json(study), {"shown": shown})
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ...results.studies import PowerRate, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, joined, number
 from ..pivot import Columns, Rows, fields, pivot
 from .base import Figure, StudyReport
-from .wording import constant, differing, levels_of, percent, rate_decimals, tests_note
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
+from .wording import differing, in_common, levels_of, percent, rate_decimals, tests_note
 
 # The columns that identify a rate, and what tables call them.
 NAMES = {"test": "Test", "metric": "Metric", "size": "n"}
@@ -63,14 +59,8 @@ ERROR_SYMBOLS = (
 def power_title(rates: Sequence[PowerRate]) -> str:
     """What the rates of one model and pair have in common."""
     first = rates[0]
-    metric, size, simulations = (constant(rates, name) for name in ("metric", "size", "simulations"))
-    parts = [
-        f"model {first.model}",
-        f"{first.system} − {first.baseline}" if first.system else None,
-        None if metric is None else str(metric),
-        None if size is None else f"n = {size:,}",
-        None if simulations is None else counted(simulations, "simulation"),
-    ]
+    pair = f"{first.system} − {first.baseline}" if first.system else ""
+    parts = [in_common(rates, "model"), pair, in_common(rates, "metric", "size", "simulations")]
     return ", ".join(filter(None, parts))
 
 
@@ -169,9 +159,7 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield f"{pair}, {fit.metric}: P₀ = {fit.p_zero:.3f}, b₀ = {fit.b_zero:.4g}, from {fit.units:,} units."
     if "p_zero" in study.plan:
         yield f"P₀ = {number(study.plan['p_zero'])}, b₀ = {number(study.plan['b_zero'])} (Card et al. 2020)."
-    tests = tests_note(study)
-    if tests is not None:
-        yield tests
+    yield from tests_note(study)
 
 
 def levels_used(study: StudyResult) -> str:
@@ -191,34 +179,19 @@ def without_level(rates: Sequence[PowerRate]) -> Iterator[str]:
         )
 
 
-def power_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    """Power against the true difference."""
-    from .figures.power import PowerFigure
-
-    return PowerFigure(records, "difference", str(constant(records, "metric")))
-
-
-def size_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    """Power against the size of the test set."""
-    from .figures.power import PowerFigure
-
-    records = [rate for rate in records if rate.difference] or records
-    return PowerFigure(records, "size", str(study.plan.get("unit", "segment")))
-
-
 FIGURES = {
     "power": Figure(
         "Power by the true difference, with confidence intervals.",
         "power",
         ("metric", "size", "alpha"),
-        power_figure,
+        "power:ByDifference",
         "difference",
     ),
     "sizes": Figure(
         "Power by the size of the test set, with confidence intervals.",
         "power",
         ("metric", "test", "alpha"),
-        size_figure,
+        "power:BySize",
         "size",
     ),
 }

@@ -6,19 +6,20 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ...results import UsedMetric
-from ...results.studies import RunComparison, RunDifference, StudyResult
+from ...results.studies import RunComparison, RunDifference
 from ...results.studies.runs import MOST_RUNS, RECOMMENDED_RUNS, runs_needed, smallest_of_splits
 from ..conclusions import RELATIONS, relation
 from ..notes import ci, counted, joined
-from ..wording import option
+from ..wording import MAX_NAMED, are, named, option
+from ..words import words
 from .run_values import (
     adjusts,
     by_pair,
     decimals_under,
     deviation,
+    each_score,
     exchange_phrase,
     is_significant,
-    of_runs,
     of_unit,
     verdict_of,
 )
@@ -26,15 +27,12 @@ from .wording import of_name
 
 # A standard deviation is large if it is at least this share of a difference (s_sel, s_dev), or of s_sel (s_dev).
 LARGE = 0.5
-# More names or cases than this are counted.
-MAX_NAMED = 4
 # Longer tables of what other experiments would observe are only in CSV and JSON.
 MOST_OBSERVED = 12
 
 
-def conclusions(study: StudyResult) -> Iterator[str]:
+def conclusions(result: RunComparison) -> Iterator[str]:
     """The answer, what limits it, and how to read the statistics."""
-    result = of_runs(study)
     yield from answers(result)
     yield from _local_optima(result)
     yield from _overfitting(result)
@@ -52,9 +50,8 @@ def answers(result: RunComparison) -> Iterator[str]:
     yield from _few_runs(result)
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(result: RunComparison) -> Iterator[str]:
     """Which tests there are, why, and what their replicates are."""
-    result = of_runs(study)
     plan = result.plan
     if result.comparisons:
         if plan.exchange_reason:
@@ -111,10 +108,7 @@ def _statement(result: RunComparison, tested: Sequence[RunDifference], metric: U
         return f"{separated:,} of {counted(len(tested), 'pair')} differ significantly"
     baseline = tested[0].baseline
     statements = [
-        f"{joined(names) if len(names) <= MAX_NAMED else counted(len(names), 'system')} "
-        f"{'is' if len(names) == 1 else 'are'} {shown} {baseline}"
-        for shown, names in relations.items()
-        if names
+        f"{named(names, 'system')} {are(len(names))} {shown} {baseline}" for shown, names in relations.items() if names
     ]
     return joined(statements)
 
@@ -165,32 +159,16 @@ def _enough(result: RunComparison) -> str:
 
 # What limits the answer.
 
-# Why a test may reject too often, by the names in RunDifference.caveats. The rates are the largest of the table in
-# docs/evidence/runs.md, with run effects of skewness 2 for skewed-runs.
-LIMITS = {
-    "no-spread": "all runs of each system have the same score, so p rests on the difference alone",
-    "unequal-spreads": "if the runs of one system vary more than those of the other, it rejects too often",
-    "skewed-runs": "if the scores of runs are skewed, it rejects too often",
-}
-LARGEST = {
-    ("unequal-spreads", "run"): ".17",
-    ("unequal-spreads", "welch"): ".12",
-    ("skewed-runs", "run"): ".20",
-    ("skewed-runs", "welch"): ".16",
-    ("skewed-runs", "hierarchical"): ".11",
-    ("skewed-runs", "hierarchical-t"): ".11",
-}
-
 
 def _limits(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
     """Where tests may reject too often: a sentence for each of them and reason."""
     for unit in units:
         own = of_name(result.comparisons, exchange=unit)
-        for kind, text in LIMITS.items():
+        for kind, text in words("runs")["limit"].items():
             cases = [each for each in own if kind in each.caveats]
             if not cases:
                 continue
-            rate = LARGEST.get((kind, unit))
+            rate = words("runs")["exchange"][unit].get("largest", {}).get(kind)
             shown = "" if rate is None else f" (up to {rate} at .05 in simulations)"
             named = [f"{each.system} − {each.baseline} under {each.metric}" for each in cases]
             where = "" if len(cases) == len(own) else f", {_listed(named)}"
@@ -235,19 +213,17 @@ def _few_runs(result: RunComparison) -> Iterator[str]:
     if not few:
         return
     by_number = {n: [name for name, own in few.items() if own == n] for n in sorted(set(few.values()))}
-    shown = (
-        f"{_named(names)} {'has' if len(names) == 1 else 'have'} {counted(n, 'run')}{' each' * (len(names) > 1)}"
+    shown = [
+        f"{named(names, 'system')} have {counted(n, 'run')} each"
+        if len(names) > 1
+        else f"{names[0]} has {counted(n, 'run')}"
         for n, names in by_number.items()
-    )
+    ]
     undefined = " With one run, s_test is undefined." if 1 in by_number else ""
     yield (
         f"Warning: {joined(shown)}; Clark et al. 2011 recommend at least {RECOMMENDED_RUNS}, because runs of the same "
         f"system differ.{undefined}"
     )
-
-
-def _named(names: Sequence[str]) -> str:
-    return joined(names) if len(names) <= MAX_NAMED else counted(len(names), "system")
 
 
 def _listed(cases: Sequence[str]) -> str:
@@ -269,15 +245,13 @@ def _smallest_difference(result: RunComparison, metric: str, system: str) -> flo
 def _local_optima(result: RunComparison) -> Iterator[str]:
     """Systems whose scores on the development set depend on the run."""
     cases = []
-    for metric in result.metrics:
+    for metric, system, scores in each_score(result):
         decimals = decimals_under(result, metric.name)
-        for system in result.systems:
-            scores = system.scores[metric.name]
-            difference = _smallest_difference(result, metric.name, system.name)
-            against, what = (scores.s_sel, "s_sel") if difference is None else (difference, "difference")
-            if scores.s_dev is not None and 0 < LARGE * against <= scores.s_dev:
-                size = f"{deviation(scores.s_dev, decimals)}, {what} {against:.{decimals}f}"
-                cases.append(f"{system.name} under {metric.name} ({size})")
+        difference = _smallest_difference(result, metric.name, system.name)
+        against, what = (scores.s_sel, "s_sel") if difference is None else (difference, "difference")
+        if scores.s_dev is not None and 0 < LARGE * against <= scores.s_dev:
+            size = f"{deviation(scores.s_dev, decimals)}, {what} {against:.{decimals}f}"
+            cases.append(f"{system.name} under {metric.name} ({size})")
     if cases:
         yield (
             f"High s_dev: {_listed(cases)}. The optimizer may end in different local optima, and more random restarts "
@@ -310,17 +284,14 @@ def _overfitting(result: RunComparison) -> Iterator[str]:
     """Systems whose runs differ more on the test set than on the development set, unless that may be chance."""
     sure: list[str] = []
     unsure: list[str] = []
-    for metric in result.metrics:
-        decimals = decimals_under(result, metric.name)
-        for system in result.systems:
-            scores = system.scores[metric.name]
-            if scores.s_dev is None or scores.s_test is None or scores.s_test <= scores.s_dev:
-                continue
-            p = variance_test(scores.dev_runs, scores.runs)
-            values = f"{deviation(scores.s_test, decimals)} > {deviation(scores.s_dev, decimals)}"
-            shown = "" if p is None else ", p < 0.001" if p < 0.001 else f", p = {p:.2g}"
-            case = f"{system.name} under {metric.name} ({values}{shown})"
-            (sure if p is not None and p <= result.plan.alpha else unsure).append(case)
+    for metric, system, scores in each_score(result):
+        if scores.s_dev is None or scores.s_test is None or scores.s_test <= scores.s_dev:
+            continue
+        decimals, p = decimals_under(result, metric.name), variance_test(scores.dev_runs, scores.runs)
+        values = f"{deviation(scores.s_test, decimals)} > {deviation(scores.s_dev, decimals)}"
+        shown = "" if p is None else ", p < 0.001" if p < 0.001 else f", p = {p:.2g}"
+        case = f"{system.name} under {metric.name} ({values}{shown})"
+        (sure if p is not None and p <= result.plan.alpha else unsure).append(case)
     if sure:
         yield f"s_test > s_dev: {_listed(sure)}. This points to overfitting of the tuning set (p: Pitman–Morgan test)."
     if unsure:
@@ -357,8 +328,7 @@ def _median_runs(result: RunComparison) -> Iterator[str]:
     where = "development" if plan.median_on == "dev" else "test"
     chosen = [f"run {system.scores[metric].median_run} of {system.name}" for system in several]
     runs = "run" if len(chosen) == 1 else "runs"
-    be = "is" if len(chosen) == 1 else "are"
-    yield f"For manual analysis: the median {runs} by {metric} on the {where} set {be} {_listed(chosen)}."
+    yield f"For manual analysis: the median {runs} by {metric} on the {where} set {are(len(chosen))} {_listed(chosen)}."
     others: list[str] = []
     for other in result.metrics:
         differing = [s for s in several if s.scores[other.name].median_run != s.scores[metric].median_run]
@@ -371,23 +341,12 @@ def _median_runs(result: RunComparison) -> Iterator[str]:
 
 # How it was computed.
 
-TITLES = {"maxt": "step-down maxT (Westfall & Young 1993)", "holm": "Holm 1979"}
-
-CAVEATS = {
-    "run": "takes the test set as given, so it also finds differences that hold only on these segments",
-    "welch": "takes the test set as given",
-    "segment": "ignores that other runs of the same systems would differ",
-    "pooled": "(as Clark et al. describe the test) treats the outputs of different runs for a segment as independent",
-    "cell": "treats the outputs of different runs for a segment as independent",
-    "multeval": "(MultEval's shuffles) treats the outputs of different runs for a segment as independent, and with "
-    "three or more runs an output may be in both shuffled systems or in neither",
-}
-
 
 def _caveats(result: RunComparison) -> Iterator[str]:
     """What the tests beside the one that decides ignore."""
     # The names of exchange units stay as they are where documents are resampled.
-    shown = [f"{name} {of_unit(result, CAVEATS[name])}" for name in result.plan.exchange if name in CAVEATS]
+    ignored = {name: words("runs")["exchange"].get(name, {}).get("ignores") for name in result.plan.exchange}
+    shown = [f"{name} {of_unit(result, text)}" for name, text in ignored.items() if text is not None]
     if shown:
         yield f"Caveats: {'; '.join(shown)}."
 
@@ -417,7 +376,7 @@ def _adjustments(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
     by_title: dict[str, list[str]] = {}
     for name, how in result.plan.adjustments.items():
         if name in units and how and how != "none":
-            by_title.setdefault(TITLES.get(how, how), []).append(name)
+            by_title.setdefault(words("runs")["adjustment"].get(how, how), []).append(name)
     shown = [f"{how} ({joined(names)})" if len(by_title) > 1 else how for how, names in by_title.items()]
     over = "all pairs and metrics" if result.plan.family == "all" else "the pairs under each metric"
     yield f"p adjusted by {joined(shown or [str(result.plan.adjust)])} over {over}"
@@ -435,12 +394,4 @@ def intervals(result: RunComparison) -> Iterator[str]:
         ends = list(dict.fromkeys(f"{value:.1f}" for value in (freedom[0], freedom[-1])))
         t = f", with {' to '.join(ends)} degrees of freedom for the runs"
     method = intervals[0].method
-    yield f"{ci(intervals[0].confidence_level)}: {of_unit(result, METHODS.get(method, method))}{t}."
-
-
-METHODS = {
-    "percentile": "percentile bootstrap of segments, for these runs",
-    "welch-t": "Welch's t interval of the runs' scores, for this test set",
-    "hierarchical": "hierarchical bootstrap of runs and segments, stretched to Student's t for few runs",
-    "hierarchical-t": "Student's t interval for new runs and new segments",
-}
+    yield f"{ci(intervals[0].confidence_level)}: {of_unit(result, words('runs')['interval'].get(method, method))}{t}."

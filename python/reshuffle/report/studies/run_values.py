@@ -5,33 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...results import Verdict, verdict
-from ...results.studies import RunComparison, RunDifference, StudyResult
+from ...results import UsedMetric, Verdict, verdict
+from ...results.studies import RunComparison, RunDifference, RunScores, SystemRuns
 from ..cells import decimals_for
+from ..words import words
 from .wording import of_name
-
-# How the exchange units are called in a sentence about the result.
-BY = {
-    "run": "exchanging whole runs (for these segments only)",
-    "welch": "Welch's t test of the runs' scores (for these segments only)",
-    "segment": "exchanging segments (for these runs only)",
-    "pooled": "exchanging all outputs of a segment",
-    "cell": "exchanging the outputs of each run and segment",
-    "hierarchical": "the hierarchical bootstrap",
-    "hierarchical-t": "the t test of runs and segments",
-    "multeval": "MultEval's shuffles",
-}
-
-
-def of_runs(study: StudyResult) -> RunComparison:
-    """The study, which is a comparison of runs."""
-    assert isinstance(study, RunComparison)
-    return study
 
 
 def decimals_under(result: RunComparison, metric: str) -> int:
     """The decimals of scores and differences under a metric."""
     return decimals_for(max(abs(system.scores[metric].mean) for system in result.systems))
+
+
+def each_score(result: RunComparison) -> Iterator[tuple[UsedMetric, SystemRuns, RunScores]]:
+    """The scores of each system, metric by metric."""
+    for metric in result.metrics:
+        for system in result.systems:
+            yield metric, system, system.scores[metric.name]
 
 
 def deviation(value: float | None, decimals: int) -> str:
@@ -83,4 +73,4 @@ def question_of(result: RunComparison, exchange: str) -> str | None:
 def exchange_phrase(result: RunComparison) -> str:
     """What the test that decides does, after ``by``."""
     name = result.default_exchange or ""
-    return of_unit(result, BY.get(name, name))
+    return of_unit(result, words("runs")["exchange"].get(name, {"by": name})["by"])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...results import UsedMetric
-from ...results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, StudyResult, SystemRuns
+from ...results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
 from ..cells import Table, interval_cells, pvalue_cell, signed
 from ..notes import EXACT, ci, counted, joined, number
 from ..wording import option
@@ -18,17 +18,14 @@ from .run_values import (
     by_pair,
     decimals_under,
     deviation,
+    each_score,
     exchange_phrase,
     is_significant,
-    of_runs,
     of_unit,
     question_of,
     verdict_of,
 )
 from .wording import constant, of_name, percent
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 # The mark of p-values of tests that cannot reach alpha, whatever the outputs are.
 UNREACHABLE = "‡"
@@ -50,28 +47,25 @@ def scored_runs(systems: Sequence[SystemRuns]) -> list[ScoredRuns]:
     return [ScoredRuns(each.name, metric, scores) for each in systems for metric, scores in each.scores.items()]
 
 
-def title(study: StudyResult) -> str:
+def title(result: RunComparison) -> str:
     """The systems and the number of runs."""
-    systems = of_runs(study).plan.systems
+    systems = result.plan.systems
     return f"Runs of {counted(len(systems), 'system')}: {counted(sum(systems.values()), 'output')}"
 
 
-def tables(study: StudyResult) -> Iterator[Table]:
+def tables(result: RunComparison) -> Iterator[Table]:
     """The scores, the tested differences, what scores vary with, and what other experiments would observe."""
-    result = of_runs(study)
     yield _scores(result).explained(_spread(result))
     if result.comparisons:
         yield _differences(result).explained(p_symbols(result))
         yield from _other_tests(result)
     yield from _variance_tables(result)
-    observed = [*by_pair(result.observed)]
-    if 0 < len(observed) <= MOST_OBSERVED:
-        yield _observed(result, observed).explained(REVERSED)
+    if 0 < len([*by_pair(result.observed)]) <= MOST_OBSERVED:
+        yield _observed(result).explained(REVERSED)
 
 
-def brief(study: StudyResult) -> Brief:
+def brief(result: RunComparison) -> Brief:
     """The scores with the tests that decide, what was found, and what limits it."""
-    result = of_runs(study)
     symbols = [_spread(result)]
     if not result.comparisons:
         return Brief([_scores(result)], [*answers(result)], [*symbols, *_left_out(result)])
@@ -96,10 +90,9 @@ def _varies(system: SystemRuns) -> bool:
     return any(len(scores.runs) > 1 for scores in system.scores.values())
 
 
-def paper(study: StudyResult) -> Iterator[Table]:
+def paper(result: RunComparison) -> Iterator[Table]:
     """The same for papers: scores and tests against a baseline are in one table, and captions state the nulls."""
-    result = of_runs(study)
-    nulls = " ".join(f"{NULL}{name}: {null.rstrip('.')}." for name, null in study.truths.items())
+    nulls = " ".join(f"{NULL}{name}: {null.rstrip('.')}." for name, null in result.truths.items())
     tested = " ".join([p_symbols(result), *intervals(result), nulls]) if result.comparisons else ""
     if result.comparisons and len({each.baseline for each in result.comparisons}) == 1:
         yield _scores_and_tests(result).explained(f"Avg: mean of the runs. {_spread(result)} {tested}")
@@ -158,37 +151,44 @@ def _spread_header(result: RunComparison) -> list[str]:
     return ["s_sel", "s_test", *(["s_dev"] if _has_dev(result) else [])]
 
 
-def _numberof_runs(result: RunComparison) -> int | None:
+def _number_of_runs(result: RunComparison) -> int | None:
     """The number of runs of each system; None if it differs."""
     numbers = set(result.plan.systems.values())
     return numbers.pop() if len(numbers) == 1 else None
 
 
+def _score_rows(result: RunComparison, table: Table) -> Iterator[tuple[list[str], UsedMetric, SystemRuns, RunScores]]:
+    """The names in the row of each metric and system, and its scores; with a rule before each further metric."""
+    for metric, system, scores in each_score(result):
+        _rule_between(table, with_arrow(metric))
+        yield [with_arrow(metric), system.name], metric, system, scores
+
+
+def _rule_between(table: Table, metric: str) -> None:
+    """A rule, if the last row is not of the same metric."""
+    if table.rows and table.rows[-1][0] != metric:
+        table.rule()
+
+
 def _scores(result: RunComparison) -> Table:
     """A row for each metric and system: the mean of the runs, and how much they vary."""
-    n = _numberof_runs(result)
+    n = _number_of_runs(result)
     runs = "runs" if n is None else f"{counted(n, 'run')} of each system"
     title = f"Scores of {runs}: {counted(result.plan.segments, 'segment')}"
     header = ["Metric", "System", *(["Runs"] if n is None else []), "Mean", *_spread_header(result)]
     table = Table(title, [*header, "Range", "Median run"], n_names=2, grouped=1)
-    for metric in result.metrics:
-        if table.rows:
-            table.rule()
+    for names, metric, _, scores in _score_rows(result, table):
         decimals = decimals_under(result, metric.name)
-        for system in result.systems:
-            scores = system.scores[metric.name]
-            table.add(
-                [
-                    with_arrow(metric),
-                    system.name,
-                    *([f"{len(scores.runs):,}"] if n is None else []),
-                    f"{scores.mean:.{decimals}f}",
-                    *_spread_cells(result, scores, decimals),
-                    "–" if len(scores.runs) == 1 else f"{scores.minimum:.{decimals}f} to {scores.maximum:.{decimals}f}",
-                    str(scores.median_run),
-                ]
-            )
+        runs_range = f"{scores.minimum:.{decimals}f} to {scores.maximum:.{decimals}f}"
+        cells = [*names, *_mean_cells(result, scores, decimals), "–" if len(scores.runs) == 1 else runs_range]
+        table.add([*cells, str(scores.median_run)])
     return table
+
+
+def _mean_cells(result: RunComparison, scores: RunScores, decimals: int) -> list[str]:
+    """The number of runs, if it differs between systems, their mean, and how much they vary."""
+    numbers = [f"{len(scores.runs):,}"] if _number_of_runs(result) is None else []
+    return [*numbers, f"{scores.mean:.{decimals}f}", *_spread_cells(result, scores, decimals)]
 
 
 def _p_name(result: RunComparison) -> str:
@@ -202,18 +202,13 @@ def _asked(result: RunComparison, shown: str) -> str:
     return f"{shown}, and {by}" if question is None else f"{shown}: {question} ({by})"
 
 
-def pvalue(each: RunDifference, p: float) -> str:
-    """``p`` as in comparisons of systems."""
-    return pvalue_cell(p, None if each.exact else each.n_resamples)
-
-
 def _p_cells(result: RunComparison, tested: Sequence[RunDifference]) -> list[str]:
     """The p-values of a pair, with marks in a place of their own."""
     cells = []
     for each in tested:
         marks = ("*" if is_significant(result, each) else "") + (EXACT if each.exact else "")
         marks += UNREACHABLE if each.smallest_pvalue > result.plan.alpha else ""
-        cells.append(pvalue(each, each.final_pvalue) + marks)
+        cells.append(pvalue_cell(each.final_pvalue, None if each.exact else each.n_resamples) + marks)
     return cells
 
 
@@ -242,7 +237,7 @@ def _differences(result: RunComparison) -> Table:
     shown = "Differences" if baseline is None else f"Differences from {baseline}"
     table = Table(_asked(result, shown), header, n_names=len(names), grouped=1)
     table.bold_means = _bold_means(result, baseline)
-    for cells, tested in _pair_rows(result, table, baseline):
+    for cells, tested in _pair_rows(result, table, result.comparisons):
         decimals = decimals_under(result, tested[0].metric)
         cells += [signed(tested[0].difference, decimals), _interval_of(tested, decimals)]
         cells += _p_cells(result, tested[:1])
@@ -265,7 +260,7 @@ def _other_tests(result: RunComparison) -> Iterator[Table]:
     header = [*names, *(f"p, {name}" for name in others)]
     table = Table(f"The same differences: {_p_name(result)} by other tests", header, n_names=len(names), grouped=1)
     table.breaks = tuple(range(len(names) + 1, len(header)))
-    for cells, tested in _pair_rows(result, table, baseline):
+    for cells, tested in _pair_rows(result, table, result.comparisons):
         table.add([*cells, *_p_cells(result, tested[1:])])
     _aligned(table, range(len(names), len(header)))
     yield table.explained(_questions(result, others))
@@ -285,15 +280,13 @@ def _names_of_pairs(baseline: str | None) -> list[str]:
     return ["Metric", "System", *([] if baseline is not None else ["Baseline"])]
 
 
-def _pair_rows(
-    result: RunComparison, table: Table, baseline: str | None
-) -> Iterator[tuple[list[str], list[RunDifference]]]:
-    """The names in the row of each metric and pair, and its tests; with a rule before each further metric."""
+def _pair_rows(result: RunComparison, table: Table, records: Sequence[Any]) -> Iterator[tuple[list[str], list[Any]]]:
+    """The names in the row of each metric and pair, and its records; with a rule before each further metric."""
     arrows = {metric.name: with_arrow(metric) for metric in result.metrics}
-    for (metric, base, system), tested in by_pair(result.comparisons):
-        if table.rows and table.rows[-1][0] != arrows[metric]:
-            table.rule()
-        yield [arrows[metric], system, *([] if baseline is not None else [base])], tested
+    several = constant(records, "baseline") is None
+    for (metric, base, system), own in by_pair(records):
+        _rule_between(table, arrows[metric])
+        yield [arrows[metric], system, *([base] if several else [])], own
 
 
 def _add(table: Table, cells: Sequence[str], bold: bool) -> None:
@@ -331,7 +324,7 @@ DIFFERENCES = {
 
 def _scores_and_tests(result: RunComparison) -> Table:
     """The table of a paper: a row for each metric and system, as MultEval's, with p of the test that decides."""
-    n = _numberof_runs(result)
+    n = _number_of_runs(result)
     runs = "runs" if n is None else counted(n, "run")
     header = ["Metric", "System", *(["n"] if n is None else []), "Avg", *_spread_header(result)]
     header += ["Δ", _interval_header(result), "p"]
@@ -339,19 +332,14 @@ def _scores_and_tests(result: RunComparison) -> Table:
     title = _asked(result, f"Scores of {runs} and differences from {baseline}")
     table = Table(title, header, n_names=2, grouped=1, bold_means=_bold_means(result, baseline))
     pairs = {(metric, system): tested for (metric, _, system), tested in by_pair(result.comparisons)}
-    for metric in result.metrics:
-        if table.rows:
-            table.rule()
-        decimals = decimals_under(result, metric.name)
-        for system in result.systems:
-            scores, tested = system.scores[metric.name], pairs.get((metric.name, system.name))
-            cells = [with_arrow(metric), system.name, *([f"{len(scores.runs):,}"] if n is None else [])]
-            cells += [f"{scores.mean:.{decimals}f}", *_spread_cells(result, scores, decimals)]
-            if tested is None:
-                table.add([*cells, *["–"] * 3])
-                continue
-            cells += [signed(tested[0].difference, decimals), _interval_of(tested, decimals)]
-            _add(table, [*cells, *_p_cells(result, tested[:1])], verdict_of(result, tested[0]) == "better")
+    for names, metric, system, scores in _score_rows(result, table):
+        decimals, tested = decimals_under(result, metric.name), pairs.get((metric.name, system.name))
+        cells = [*names, *_mean_cells(result, scores, decimals)]
+        if tested is None:
+            table.add([*cells, *["–"] * 3])
+            continue
+        cells += [signed(tested[0].difference, decimals), _interval_of(tested, decimals)]
+        _add(table, [*cells, *_p_cells(result, tested[:1])], verdict_of(result, tested[0]) == "better")
     _aligned(table, [len(header) - 1])
     return table
 
@@ -361,46 +349,33 @@ def _variances(result: RunComparison) -> Table:
     parts = [of_unit(result, name) for name in ("Segments", "Run × segment")]
     header = ["Metric", "System", "Runs", *parts, "Effective test sets"]
     table = Table("What one run's score varies with, in % of its variance", header, n_names=2, grouped=1)
-    for metric in result.metrics:
-        if table.rows:
-            table.rule()
-        for system in result.systems:
-            scores = system.scores[metric.name]
-            components = (scores.between_runs, scores.between_segments, scores.interaction)
-            total = sum(part or 0 for part in components)
-            shares = ["–" if part is None or total <= 0 else percent(part / total, 0) for part in components]
-            worth = scores.effective_test_sets
-            of = "–" if worth is None else f"{worth:.1f} of {len(scores.runs):,}"
-            table.add([with_arrow(metric), system.name, *shares, of])
+    for names, _, _, scores in _score_rows(result, table):
+        components = (scores.between_runs, scores.between_segments, scores.interaction)
+        total = sum(part or 0 for part in components)
+        shares = ["–" if part is None or total <= 0 else percent(part / total, 0) for part in components]
+        worth = scores.effective_test_sets
+        table.add([*names, *shares, "–" if worth is None else f"{worth:.1f} of {len(scores.runs):,}"])
     return table
 
 
-def _observed(result: RunComparison, pairs: Sequence[tuple[tuple[str, str, str], list[ObservedDifference]]]) -> Table:
+def _observed(result: RunComparison) -> Table:
     """A row for each metric and pair: differences that experiments with other numbers of runs would observe."""
-    baseline = constant(result.observed, "baseline")
     numbers = sorted({each.n_runs for each in result.observed})
-    header, breaks = ["Metric", "System", *([] if baseline is not None else ["Baseline"])], []
-    n_names = len(header)
-    for n in numbers:
-        breaks.append(len(header))
-        header += [counted(n, "run"), "rev."]
-    table = Table(_observed_title(result), header, n_names=n_names, breaks=tuple(breaks[1:]), grouped=1)
-    arrows = {metric.name: with_arrow(metric) for metric in result.metrics}
-    for (metric, base, system), own in pairs:
-        if table.rows and table.rows[-1][0] != arrows[metric]:
-            table.rule()
-        decimals = decimals_under(result, metric)
-        cells = [arrows[metric], system, *([] if baseline is not None else [base])]
+    names = _names_of_pairs(constant(result.observed, "baseline"))
+    header = [*names, *(cell for n in numbers for cell in (counted(n, "run"), "rev."))]
+    breaks = tuple(range(len(names) + 2, len(header), 2))
+    table = Table(_observed_title(result), header, n_names=len(names), breaks=breaks, grouped=1)
+    for cells, own in _pair_rows(result, table, result.observed):
         for n in numbers:
             found = of_name(own, n_runs=n)
-            cells += ["–", "–"] if not found else _observed_cells(found[0], decimals)
+            cells += _observed_cells(found[0], decimals_under(result, own[0].metric)) if found else ["–", "–"]
         table.add(cells)
     return table
 
 
 def _observed_rows(result: RunComparison) -> Table:
     """The same for papers, which have no room for so many columns: a row for each number of runs."""
-    names = ["Metric", "System", *([] if constant(result.observed, "baseline") is not None else ["Baseline"])]
+    names = _names_of_pairs(constant(result.observed, "baseline"))
     header = [*names, "Runs", "Central 95%", "rev."]
     table = Table(_observed_title(result), header, n_names=len(names), grouped=len(names))
     arrows = {metric.name: with_arrow(metric) for metric in result.metrics}
@@ -408,8 +383,8 @@ def _observed_rows(result: RunComparison) -> Table:
         if table.rows:
             table.rule()
         for each in own:
-            cells = [arrows[metric], system, *([base] if len(names) == 3 else []), f"{each.n_runs:,}"]
-            table.add([*cells, *_observed_cells(each, decimals_under(result, metric))])
+            cells = [arrows[metric], system, base][: len(names)]
+            table.add([*cells, f"{each.n_runs:,}", *_observed_cells(each, decimals_under(result, metric))])
     return table
 
 
@@ -423,44 +398,26 @@ def _observed_cells(each: ObservedDifference, decimals: int) -> list[str]:
     return [f"{signed(each.low, decimals)} to {signed(each.high, decimals)}", percent(each.reversed, 0)]
 
 
-def _runs_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.runs import RunsFigure
-
-    return RunsFigure(records)
-
-
-def _histogram_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.runs import HistogramFigure
-
-    return HistogramFigure(records)
-
-
-def _observed_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.runs import ObservedFigure
-
-    return ObservedFigure(records)
-
-
 FIGURES = {
     "runs": Figure(
         "The score of each run ± s_sel, their mean (line) and s_test around it (band).",
         "systems",
         ("metric",),
-        _runs_figure,
+        "runs:RunsFigure",
         flat=scored_runs,
     ),
     "histogram": Figure(
         "The distribution of the runs' scores of each system, as in Fig. 1 of Clark et al. 2011.",
         "systems",
         ("metric",),
-        _histogram_figure,
+        "runs:HistogramFigure",
         flat=scored_runs,
     ),
     "observed": Figure(
         "The difference that experiments with fewer or more runs would observe, as in Fig. 2 of Clark et al. 2011.",
         "observed",
         ("metric", "system"),
-        _observed_figure,
+        "runs:ObservedFigure",
     ),
 }
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...results.studies import CurvePoint, SampleRange, StudyResult
 from ..cells import Table, decimals_for
 from ..notes import ci, counted, number
 from ..pivot import Columns, Rows, pivot
 from .base import Figure, StudyReport
-from .validation import FEW, MOST_PAIRS, SHARES, by_size, mark, pairs_table, what
+from .validation import FEW, MOST_PAIRS, SHARES, by_size, mark, pairs_table, samples_note, what
 from .wording import constant, of_keys, of_name, percent, percent_interval
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 
 def _ranges_table(values: Mapping[str, Any], ranges: Sequence[SampleRange]) -> Table:
@@ -137,10 +134,7 @@ def _gained(study: StudyResult) -> Iterator[str]:
 def notes(study: StudyResult) -> Iterator[str]:
     """What the numbers are."""
     plan = study.plan
-    yield (
-        f"Samples: disjoint {plan['unit']}s of a pool of {plan['units']:,}; broad sample j takes every m-th "
-        f"{plan['unit']} from the j-th on, where m is the number of samples, and blocks are consecutive."
-    )
+    yield samples_note(study)
     yield (
         f"Intervals: {plan['interval']}, {number(100 * plan['confidence_level'])}%, from {plan['n_resamples']:,} "
         "draws. A conclusion needs that share of draws won."
@@ -149,29 +143,13 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield f"{FEW}: fewer than ten samples, too few for reliable shares."
 
 
-def _curves_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.pools import CurvesFigure
-
-    return CurvesFigure(records)
-
-
-def _differences_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.pools import DifferencesFigure
-
-    return DifferencesFigure(records)
-
-
-def _scores_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.pools import ScoresFigure
-
-    return ScoresFigure.from_study(study, records)
-
-
 CELL = ("metric", "layout", "size", "system")
 FIGURES = {
-    "curves": Figure("Separated pairs by the size of the test set.", "curves", ("metric",), _curves_figure),
-    "differences": Figure("Differences from the baseline on each sample.", "differences", CELL, _differences_figure),
-    "scores": Figure("Scores on each sample, with confidence intervals.", "scores", CELL, _scores_figure),
+    "curves": Figure("Separated pairs by the size of the test set.", "curves", ("metric",), "pools:CurvesFigure"),
+    "differences": Figure(
+        "Differences from the baseline on each sample.", "differences", CELL, "pools:DifferencesFigure"
+    ),
+    "scores": Figure("Scores on each sample, with confidence intervals.", "scores", CELL, "pools:ScoresFigure"),
 }
 
 REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...results.studies import MetricSensitivity, PowerContrast, StudyResult
 from ..cells import Table, decimals_for, pvalue_cell
@@ -12,9 +12,6 @@ from ..pivot import Columns, Rows, pivot
 from .base import Figure, StudyReport
 from .power import levels_used, power_table, power_title, symbols, without_level
 from .wording import constant, levels_of, of_name, percent, rate_decimals, tests_note
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 
 def title(study: StudyResult) -> str:
@@ -50,8 +47,7 @@ def _decimals(study: StudyResult, metric: str) -> int:
 
 def _one_pair(study: StudyResult, system: str, baseline: str) -> Table:
     """Table 1 of the paper: a row for each metric with the scores of both systems and their standard errors."""
-    tests = list(dict.fromkeys(each.test for each in study.tables["tested"]))
-    header = ["Metric", f"{baseline} (SE)", f"{system} (SE)", "Δ (SE)", *(f"p, {test}" for test in tests), "Δ/SE"]
+    header = ["Metric", f"{baseline} (SE)", f"{system} (SE)", *_header(study)]
     table = Table(f"Two systems under {len(study.metrics):,} metrics", header, bold_means=CLEAREST)
     for found in study.tables["sensitivity"]:
         decimals = _decimals(study, found.metric)
@@ -59,40 +55,43 @@ def _one_pair(study: StudyResult, system: str, baseline: str) -> Table:
         for name in (baseline, system):
             (own,) = of_name(study.tables["scored"], metric=found.metric, system=name)
             cells.append(f"{own.score:.{decimals}f} ({own.standard_error:.{decimals}f})")
-        cells.append(f"{found.difference:+.{decimals}f} ({found.standard_error:.{decimals}f})")
-        for test in tests:
-            (tested,) = of_name(study.tables["tested"], metric=found.metric, test=test)
-            cells.append(pvalue_cell(tested.pvalue))
-        table.add([*cells, _standardized(found)], bold=found.rank == 1)
+        table.add([*cells, *_cells(study, found)], bold=found.rank == 1)
     return table
 
 
 def _variants(study: StudyResult) -> Table:
     """Table 2 of the paper: a row for each system and metric, with the difference from its baseline and p-values."""
-    tests = list(dict.fromkeys(each.test for each in study.tables["tested"]))
     baseline = constant(study.tables["sensitivity"], "baseline")
     names = ["System", *([] if baseline is not None else ["Baseline"]), "Metric"]
     shown = "Differences" if baseline is None else f"Differences from {baseline}"
-    header = [*names, "Δ (SE)", *(f"p, {test}" for test in tests), "Δ/SE"]
-    table = Table(shown, header, n_names=len(names), bold_means=CLEAREST)
+    table = Table(shown, [*names, *_header(study)], n_names=len(names), bold_means=CLEAREST)
     before = None
     for found in study.tables["sensitivity"]:
         if before not in (None, (found.system, found.baseline)):
             table.rule()
         before = found.system, found.baseline
-        decimals = _decimals(study, found.metric)
         cells = [found.system, *([] if baseline is not None else [found.baseline]), found.metric]
-        cells.append(f"{found.difference:+.{decimals}f} ({found.standard_error:.{decimals}f})")
-        for test in tests:
-            where = {"metric": found.metric, "system": found.system, "baseline": found.baseline, "test": test}
-            (tested,) = of_name(study.tables["tested"], **where)
-            cells.append(pvalue_cell(tested.pvalue))
-        table.add([*cells, _standardized(found)], bold=found.rank == 1)
+        table.add([*cells, *_cells(study, found)], bold=found.rank == 1)
     return table
 
 
-def _standardized(found: MetricSensitivity) -> str:
-    return "–" if found.standardized is None else f"{found.standardized:.2f} ({found.rank})"
+def _tests(study: StudyResult) -> list[str]:
+    return list(dict.fromkeys(each.test for each in study.tables["tested"]))
+
+
+def _header(study: StudyResult) -> list[str]:
+    return ["Δ (SE)", *(f"p, {test}" for test in _tests(study)), "Δ/SE"]
+
+
+def _cells(study: StudyResult, found: MetricSensitivity) -> list[str]:
+    """The difference with its standard error, p of each test, and the difference in standard errors with its rank."""
+    decimals = _decimals(study, found.metric)
+    cells = [f"{found.difference:+.{decimals}f} ({found.standard_error:.{decimals}f})"]
+    for test in _tests(study):
+        where = {"metric": found.metric, "system": found.system, "baseline": found.baseline, "test": test}
+        (tested,) = of_name(study.tables["tested"], **where)
+        cells.append(pvalue_cell(tested.pvalue))
+    return [*cells, "–" if found.standardized is None else f"{found.standardized:.2f} ({found.rank})"]
 
 
 def _contrasts(contrasts: Sequence[PowerContrast]) -> Table:
@@ -157,15 +156,7 @@ def notes(study: StudyResult) -> Iterator[str]:
         "differences in power by Bonett & Price 2012. *: the interval excludes 0."
     )
     yield from without_level(study.tables["power"])
-    tests = tests_note(study)
-    if tests is not None:
-        yield tests
-
-
-def _metrics_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.power import PowerFigure
-
-    return PowerFigure(records, "effect", "η")
+    yield from tests_note(study)
 
 
 FIGURES = {
@@ -173,7 +164,7 @@ FIGURES = {
         "Power under each metric by η: from no difference (0) to the real pair (0.5).",
         "power",
         ("test", "size", "alpha"),
-        _metrics_figure,
+        "power:ByEffect",
         "effect",
     ),
 }

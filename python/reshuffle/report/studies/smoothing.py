@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ...results.studies import SmoothingSetting, StudyResult
 from ..cells import Table, pvalue_cell
 from ..notes import ci, counted, joined, number
 from .base import Figure, StudyReport
 from .wording import of_name
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 SYMBOLS = {"epsilon": "ε", "k": "K", "alpha": "α"}
 # From this adjusted p-value on, a value is not said to be worse than the selected one, unless the plan has a level.
@@ -138,19 +134,13 @@ def notes(study: StudyResult) -> Iterator[str]:
         )
 
 
-def _figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.smoothing import GridFigure
-
-    return GridFigure(records)
-
-
 FIGURES = {
     "grid": Figure(
         "Kendall's τ by the value of a smoothing's parameter, which has a logarithmic scale; filled marks are the "
         "largest values.",
         "grid",
         ("smoothing",),
-        _figure,
+        "smoothing:GridFigure",
         over="value",
     ),
 }

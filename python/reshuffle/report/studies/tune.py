@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ...results.studies import StudyResult, TuningResult
+from ...results.studies import TuningResult
 from ...results.studies.runs import RECOMMENDED_RUNS
 from ..cells import Table, decimals_for
 from ..notes import counted, joined, number
 from .base import Figure, StudyReport
 from .run_values import deviation
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 # More features than this are not shown: those whose weights are largest on average are.
 MOST_FEATURES = 20
@@ -23,12 +20,6 @@ MOST_RUNS = 20
 # With fewer runs, two standard deviations differ by chance.
 FEW_RUNS = 10
 SETS = {"dev": "Development", "test": "Test"}
-
-
-def of_tuning(study: StudyResult) -> TuningResult:
-    """The study, which is a result of tuning."""
-    assert isinstance(study, TuningResult)
-    return study
 
 
 def _scores(result: TuningResult, name: str) -> list[float]:
@@ -45,17 +36,15 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def title(study: StudyResult) -> str:
+def title(result: TuningResult) -> str:
     """The optimizer, the metric and the number of runs."""
-    result = of_tuning(study)
     n = len(result.runs)
     runs = "" if n == 1 else f", {counted(n, 'run')}"
-    return f"Tuning with {result.plan.optimizer} for {study.metrics[0].name}{runs}"
+    return f"Tuning with {result.plan.optimizer} for {result.metrics[0].name}{runs}"
 
 
-def tables(study: StudyResult) -> Iterator[Table]:
+def tables(result: TuningResult) -> Iterator[Table]:
     """The scores on each set of lists, those of each run, and the weights."""
-    result = of_tuning(study)
     yield _summary(result).explained(SPREAD if len(result.runs) > 1 else "")
     if 1 < len(result.runs) <= MOST_RUNS:
         yield _runs(result)
@@ -152,9 +141,8 @@ def _left_out(result: TuningResult) -> str:
     )
 
 
-def conclusions(study: StudyResult) -> Iterator[str]:
+def conclusions(result: TuningResult) -> Iterator[str]:
     """What was gained, how much runs differ, and what fixed lists cannot show."""
-    result = of_tuning(study)
     yield _gain(result)
     if len(result.runs) == 1:
         if result.plan.varies:
@@ -223,9 +211,8 @@ def _feedback(result: TuningResult) -> str:
     return f"The decoder made new lists for each run, in up to {rounds}, so s_dev includes their differences."
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(result: TuningResult) -> Iterator[str]:
     """How weights were tuned."""
-    result = of_tuning(study)
     plan = result.plan
     options = "; ".join(f"{name} {_value(value)}" for name, value in plan.options.items() if value != ())
     yield f"{plan.optimizer}: {plan.about.rstrip('.')} ({plan.source}). Options: {options.replace('_', ' ')}."
@@ -255,18 +242,6 @@ def _value(value: Any) -> str:
     return number(value) if isinstance(value, float) else str(value)
 
 
-def _runs_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.tune import ReplicationsFigure
-
-    return ReplicationsFigure(records, of_tuning(study).start, study.metrics[0].name)
-
-
-def _course_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.tune import CourseFigure
-
-    return CourseFigure(records, study.metrics[0].name)
-
-
 def _with_test(records: Sequence[Any]) -> Sequence[Any]:
     return [run for run in records if run.test_score is not None]
 
@@ -277,7 +252,7 @@ FIGURES = {
         "same scale.",
         "runs",
         (),
-        _runs_figure,
+        "tune:ReplicationsFigure",
         over="dev_score",
         flat=_with_test,
         needs="test lists",
@@ -286,7 +261,7 @@ FIGURES = {
         "Each run in the course of tuning, and the mean of the runs in black. Scores of starts are points.",
         "trace",
         ("quantity",),
-        _course_figure,
+        "tune:CourseFigure",
         over="step",
     ),
 }

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
 
 from ...results.studies import Rate, StudyResult
 from ..cells import Table
@@ -19,9 +18,6 @@ from .wording import (
     rate_table,
     tests_note,
 )
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 # What the methods of intervals are called.
 METHODS = {
@@ -46,7 +42,7 @@ def tables(study: StudyResult) -> Iterator[Table]:
     several = len(differing(study.rates, ("metric", "null", "size"))) == 3
     for null in dict.fromkeys(rate.null for rate in study.rates) if several else [None]:
         rates = study.rates if null is None else of_name(study.rates, null=null)
-        common = in_common(rates)
+        common = in_common(rates, "metric", "null", "size", "simulations")
         shown = f"Type-I error in %{': ' if common else ''}{common}"
         yield rate_table(rates, shown).explained(rate_symbols(rates))
 
@@ -94,29 +90,15 @@ def notes(study: StudyResult) -> Iterator[str]:
     yield f"Rates: the share of {of} with p ≤ α; {ci(interval.confidence_level)} by {by}."
     if len(study.rates) > MANY and any(map(mark_of, study.rates)):
         yield "By chance alone, about one in forty rates of an exact test is marked as liberal, one as conservative."
-    tests = tests_note(study)
-    if tests is not None:
-        yield tests
-
-
-def _rates_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.type1 import RatesFigure
-
-    return RatesFigure(records)
-
-
-def _qq_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.type1 import QQFigure
-
-    return QQFigure.from_study(study, records)
+    yield from tests_note(study)
 
 
 CELL = ("metric", "null", "size")
 FIGURES = {
     "rates": Figure(
-        "Rejection rates divided by their levels, with confidence intervals.", "rates", CELL, _rates_figure
+        "Rejection rates divided by their levels, with confidence intervals.", "rates", CELL, "type1:RatesFigure"
     ),
-    "qq": Figure("The distribution of p; that of an exact test is the diagonal.", "pvalues", CELL, _qq_figure),
+    "qq": Figure("The distribution of p; that of an exact test is the diagonal.", "pvalues", CELL, "type1:QQFigure"),
 }
 
 REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...results.studies import BandAccuracy, GapConclusions, PairConclusions, SampleSpread, StudyResult
 from ..cells import Table, decimals_for
@@ -13,9 +13,6 @@ from ..pivot import Columns, Rows, pivot
 from .base import Figure, StudyReport
 from .wording import band_name, constant, gap_name, of_keys, of_name, percent, percent_interval
 
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
-
 __all__ = [
     "FEW",
     "REPORT",
@@ -23,6 +20,7 @@ __all__ = [
     "by_size",
     "mark",
     "pairs_table",
+    "samples_note",
     "size_name",
     "what",
 ]
@@ -198,13 +196,19 @@ def _sufficient(study: StudyResult) -> Iterator[str]:
             yield f"{what(values)}: {share} {joined(parts)} lead to the right conclusion."
 
 
+def samples_note(study: StudyResult) -> str:
+    """What the samples are."""
+    unit, n = study.plan["unit"], study.plan["units"]
+    return (
+        f"Samples: disjoint {unit}s of a pool of {n:,}; broad sample j takes every m-th {unit} from the j-th on, where "
+        "m is the number of samples, and blocks are consecutive."
+    )
+
+
 def notes(study: StudyResult) -> Iterator[str]:
     """What the numbers are."""
     plan = study.plan
-    yield (
-        f"Samples: disjoint {plan['unit']}s of a pool of {plan['units']:,}; broad sample j takes every m-th "
-        f"{plan['unit']} from the j-th on, where m is the number of samples, and blocks are consecutive."
-    )
+    yield samples_note(study)
     confidence = "Confidence: 1 − p"
     if "paired-bootstrap" in plan["tests"]:
         others = " (paired-bootstrap), or 1 − p (other tests)" if len(plan["tests"]) > 1 else ""
@@ -224,28 +228,19 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield "Conclusions about each pair: --format csv --table pairs."
 
 
-def _bands_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.pools import BandsFigure
-
-    return BandsFigure(records)
-
-
-def _gaps_figure(study: StudyResult, records: Sequence[Any]) -> Drawing:
-    from .figures.pools import GapsFigure
-
-    return GapsFigure(records)
-
-
 FIGURES = {
     "bands": Figure(
         "Right conclusions by confidence, with confidence intervals.",
         "bands",
         ("metric", "test"),
-        _bands_figure,
+        "pools:BandsFigure",
         among=("layout",),
     ),
     "gaps": Figure(
-        "Right conclusions by the difference on the whole test set.", "gaps", ("metric", "test", "layout"), _gaps_figure
+        "Right conclusions by the difference on the whole test set.",
+        "gaps",
+        ("metric", "test", "layout"),
+        "pools:GapsFigure",
     ),
 }
 

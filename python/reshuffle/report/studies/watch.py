@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ...results.studies import SequentialLook, SequentialVerdict, StudyResult
 from ..cells import Table, decimals_for, pvalue_cell
 from ..notes import counted, number
 from .base import Figure, StudyReport
-from .wording import of_name
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
 
 # What the methods are called, and what bounds their error rate.
 METHODS = {
@@ -27,11 +22,6 @@ EXACT = ("betting", "sign")
 
 def _verdicts(study: StudyResult) -> tuple[SequentialVerdict, ...]:
     return study.tables["verdicts"]
-
-
-def _looks(study: StudyResult, verdict: SequentialVerdict) -> list[SequentialLook]:
-    names = {name: getattr(verdict, name) for name in ("metric", "system", "baseline")}
-    return of_name(study.tables["looks"], **names)
 
 
 def title(study: StudyResult) -> str:
@@ -52,14 +42,12 @@ def tables(study: StudyResult) -> Iterator[Table]:
     for each in verdicts:
         of_metric = [other for other in verdicts if other.metric == each.metric]
         cells = _known(each, _decimals(of_metric), with_ends, with_p)
-        table.add([each.system, each.metric, *cells, each.verdict, _count(each.decided_at)])
+        table.add(
+            [each.system, each.metric, *cells, each.verdict, "–" if each.decided_at is None else f"{each.decided_at:,}"]
+        )
     yield table
     if len(verdicts) == 1:
-        yield _course(study, verdicts[0], with_ends, with_p)
-
-
-def _count(n_units: int | None) -> str:
-    return "–" if n_units is None else f"{n_units:,}"
+        yield _course(study, with_ends, with_p)
 
 
 def _decimals(known: Sequence[SequentialVerdict | SequentialLook]) -> int:
@@ -77,8 +65,9 @@ def _known(each: SequentialVerdict | SequentialLook, decimals: int, with_ends: b
     return cells
 
 
-def _course(study: StudyResult, verdict: SequentialVerdict, with_ends: bool, with_p: bool) -> Table:
-    looks = _looks(study, verdict)
+def _course(study: StudyResult, with_ends: bool, with_p: bool) -> Table:
+    """The looks at the only pair under the only metric."""
+    looks: Sequence[SequentialLook] = study.tables["looks"]
     planned = looks[0].boundary is not None
     header = ["Units", "Δ", *([_level(study)] if with_ends else []), *(["p"] if with_p else [])]
     table = Table("Looks", [*header, *(["|z|", "boundary"] if planned else [])])
@@ -123,18 +112,12 @@ def notes(study: StudyResult) -> Iterator[str]:
     )
 
 
-def _draw(study: StudyResult, looks: Sequence[Any]) -> Drawing:
-    from .figures.watch import WatchFigure
-
-    return WatchFigure(looks)
-
-
 FIGURES = {
     "course": Figure(
         "The difference and its confidence sequence after every look.",
         "looks",
         ("metric", "system"),
-        _draw,
+        "watch:WatchFigure",
         over="units",
     )
 }

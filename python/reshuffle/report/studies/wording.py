@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...results import ConfidenceInterval
 from ...results.studies import Rate, StudyResult
+from ...results.studies.base import ErrorRate
 from ..cells import Table
 from ..notes import ci, counted, joined, number
 from ..pivot import Bold, Columns, Rows, fields, pivot
@@ -31,6 +32,7 @@ __all__ = [
     "rate_symbols",
     "rate_table",
     "tests_note",
+    "unit_of",
 ]
 
 # How the names of tests with a margin begin: they have no other alternative.
@@ -72,7 +74,7 @@ def rate_decimals(simulations: int) -> int:
     return max(1, math.floor(math.log10(max(simulations, 1)) / 2))
 
 
-def mark_of(rate: Rate) -> str:
+def mark_of(rate: ErrorRate) -> str:
     """The mark of a rate; empty if the interval contains the level."""
     return {"liberal": LIBERAL, "conservative": CONSERVATIVE}.get(rate.verdict, "")
 
@@ -96,6 +98,11 @@ def constant(records: Sequence[Any], name: str) -> Any:
     """The value that all records have in a field; None if there are several."""
     values = {getattr(record, name) for record in records}
     return values.pop() if len(values) == 1 else None
+
+
+def unit_of(study: StudyResult) -> str:
+    """The resampling unit of a study."""
+    return str(study.plan.get("unit", "segment"))
 
 
 def of_name(records: Iterable[Any], **values: Any) -> list[Any]:
@@ -152,24 +159,30 @@ def rate_symbols(rates: Sequence[Rate], marked: bool = True) -> str:
     return " ".join(filter(None, parts))
 
 
-def in_common(rates: Sequence[Rate]) -> str:
-    """What all rates have in common, for a title: the metric, the null hypothesis, the size and the simulations."""
-    metric, null, size = (constant(rates, name) for name in ("metric", "null", "size"))
-    simulations = constant(rates, "simulations")
-    parts = [
-        None if metric is None else str(metric),
-        None if null is None else f"null hypothesis {null}",
-        None if size is None else f"n = {size:,}",
-        None if simulations is None else counted(simulations, "simulation"),
-    ]
-    return ", ".join(filter(None, parts))
+# What titles say of a field in which all records agree.
+IN_TITLES: Mapping[str, Callable[[Any], str]] = {
+    "alpha": lambda alpha: f"α = {number(alpha)}",
+    "metric": str,
+    "null": lambda null: f"null hypothesis {null}",
+    "model": lambda model: f"model {model}",
+    "systems": lambda n: f"{n:,} systems, {counted(n * (n - 1) // 2, 'pair')}",
+    "variances": lambda kind: f"{kind} variances",
+    "size": lambda n: f"n = {n:,}",
+    "simulations": lambda n: counted(n, "simulation"),
+}
 
 
-def tests_note(study: StudyResult) -> str | None:
-    """The replicates and the alternative of the tests, as a sentence."""
+def in_common(records: Sequence[Any], *names: str) -> str:
+    """What all records have in common in these fields, for a title."""
+    values = {name: constant(records, name) for name in names}
+    return ", ".join(IN_TITLES[name](value) for name, value in values.items() if value not in (None, ""))
+
+
+def tests_note(study: StudyResult) -> Iterator[str]:
+    """The replicates and the alternative of the tests, as a sentence, if the tests have replicates."""
     n, alternative = study.plan.get("n_resamples"), study.plan.get("alternative", "two-sided")
     if n is None:
-        return None
+        return
     names = study.plan.get("tests", ()) or ("the test",)
     # The tests of equivalence and non-inferiority have an alternative of their own, which their names say.
     if all(name.startswith(WITH_MARGIN) for name in names):
@@ -181,13 +194,13 @@ def tests_note(study: StudyResult) -> str | None:
     group = ""
     if study.plan.get("scheme") == "subgroup" and any(name in SHUFFLED for name in names):
         group = f" (shuffles: a random group of {1 << (n - 1).bit_length():,})"
-    tests = f"Tests: {joined(names)}{alternative}, with {counted(n, 'replicate')} each{group}."
-    if study.plan.get("stopping") is None:
-        return tests
-    return (
-        f"{tests} Shuffles end early, at {study.plan['exceedances']:,} exceedances, where the test cannot reject at "
-        "these levels (Besag & Clifford 1991)."
-    )
+    early = ""
+    if study.plan.get("stopping") is not None:
+        early = (
+            f" Shuffles end early, at {study.plan['exceedances']:,} exceedances, where the test cannot reject at these "
+            "levels (Besag & Clifford 1991)."
+        )
+    yield f"Tests: {joined(names)}{alternative}, with {counted(n, 'replicate')} each{group}.{early}"
 
 
 def of_keys(records: Sequence[Any], *names: str) -> Iterator[tuple[dict[str, Any], list[Any]]]:

@@ -96,24 +96,9 @@ __all__ = [
 
 # The module of each name. A study needs few of them, and a comparison of systems none.
 _NAMES = {
-    "agreement": (
-        "DomainBand",
-        "GainBin",
-        "GainThreshold",
-        "PairPvalue",
-        "TestAgreement",
-    ),
-    "base": (
-        "Rate",
-        "StudyResult",
-    ),
-    "design": (
-        "DetectableAtSize",
-        "PairError",
-        "PlannedLooks",
-        "PlannedPower",
-        "PlannedSize",
-    ),
+    "agreement": ("DomainBand", "GainBin", "GainThreshold", "PairPvalue", "TestAgreement"),
+    "base": ("Rate", "StudyResult"),
+    "design": ("DetectableAtSize", "PairError", "PlannedLooks", "PlannedPower", "PlannedSize"),
     "exchange": ("ExchangeRate",),
     "human": ("LabelledEstimate",),
     "mbr": ("MbrChoice", "MbrScore"),
@@ -127,50 +112,16 @@ _NAMES = {
     ),
     "multiplicity": ("FamilyWiseRate",),
     "oracle": ("ChosenEntry", "ListScore", "OracleSearch"),
-    "power": (
-        "FittedSwapEffects",
-        "PowerRate",
-    ),
-    "runs": (
-        "ObservedDifference",
-        "RunComparison",
-        "RunDifference",
-        "RunScores",
-        "SystemRuns",
-    ),
-    "samples": (
-        "CurvePoint",
-        "SampleDifference",
-        "SampleRange",
-        "SampleScore",
-    ),
-    "sensitivity": (
-        "MetricSensitivity",
-        "PowerContrast",
-        "ScoredSystem",
-        "TestedDifference",
-    ),
-    "tune": (
-        "StartingScores",
-        "TuningResult",
-        "TuningRun",
-        "TuningStep",
-    ),
+    "power": ("FittedSwapEffects", "PowerRate"),
+    "runs": ("ObservedDifference", "RunComparison", "RunDifference", "RunScores", "SystemRuns"),
+    "samples": ("CurvePoint", "SampleDifference", "SampleRange", "SampleScore"),
+    "sensitivity": ("MetricSensitivity", "PowerContrast", "ScoredSystem", "TestedDifference"),
+    "tune": ("StartingScores", "TuningResult", "TuningRun", "TuningStep"),
     "type1": ("PvalueShare",),
-    "validation": (
-        "BandAccuracy",
-        "GapConclusions",
-        "PairConclusions",
-        "SampleSpread",
-    ),
+    "validation": ("BandAccuracy", "GapConclusions", "PairConclusions", "SampleSpread"),
     "watch": ("SequentialLook", "SequentialVerdict"),
     "smoothing": ("SmoothingSetting",),
-    "tables": (
-        "RECORDS",
-        "RESULTS",
-        "TABLES_OF",
-        "record_types",
-    ),
+    "tables": ("RECORDS", "RESULTS", "TABLES_OF", "record_types"),
 }
 _find = lazy_names(__name__, _NAMES)
 

@@ -16,9 +16,29 @@ if TYPE_CHECKING:
     from ...report.studies import StudyPlots
 
 
+class ErrorRate:
+    """A record of how often a test rejects where a null hypothesis was true."""
+
+    __slots__ = ()
+
+    alpha: float
+    confidence_interval: ConfidenceInterval
+
+    @property
+    def verdict(self) -> str:
+        """The interval against the level.
+
+        ``liberal`` if it lies above alpha, ``conservative`` if it lies below, else ``at its level``: Monte Carlo error
+        explains the difference.
+        """
+        if self.confidence_interval.low > self.alpha:
+            return "liberal"
+        return "conservative" if self.confidence_interval.high < self.alpha else "at its level"
+
+
 @documented
 @dataclass(frozen=True, slots=True)
-class Rate:
+class Rate(ErrorRate):
     """How often a test rejects at one level."""
 
     test: str
@@ -34,17 +54,6 @@ class Rate:
     confidence_interval: ConfidenceInterval
     """For the rejection probability: Clopper–Pearson, unless simulations depend on one another."""
     simulations: int
-
-    @property
-    def verdict(self) -> str:
-        """The interval against the level, where a null hypothesis was true.
-
-        ``liberal`` if it lies above alpha, ``conservative`` if it lies below, else ``at its level``: Monte Carlo error
-        explains the difference.
-        """
-        if self.confidence_interval.low > self.alpha:
-            return "liberal"
-        return "conservative" if self.confidence_interval.high < self.alpha else "at its level"
 
 
 @documented

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from ...documented import documented
 from ..intervals import ConfidenceInterval
+from .base import ErrorRate
 
 
 @documented
 @dataclass(frozen=True, slots=True)
-class ExchangeRate:
+class ExchangeRate(ErrorRate):
     """How often a test of runs of two equal configurations rejects at one level."""
 
     exchange: str
@@ -36,13 +37,3 @@ class ExchangeRate:
     expected: float | None
     """The type-I error by a formula, for many segments; None where there is no formula."""
     simulations: int
-
-    @property
-    def verdict(self) -> str:
-        """The interval against the level: ``liberal``, ``conservative`` or ``at its level``.
-
-        As :attr:`reshuffle.results.studies.Rate.verdict`.
-        """
-        if self.confidence_interval.low > self.alpha:
-            return "liberal"
-        return "conservative" if self.confidence_interval.high < self.alpha else "at its level"

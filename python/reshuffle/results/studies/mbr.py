@@ -6,9 +6,6 @@ from dataclasses import dataclass
 
 from ...documented import documented
 
-# The tables, the main one first.
-MBR_TABLES = ("choices", "scores")
-
 
 @documented
 @dataclass(frozen=True, slots=True)

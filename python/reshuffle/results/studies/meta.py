@@ -12,9 +12,6 @@ from ..verdicts import Tested
 from .base import StudyResult
 from .plan import Plan, sometimes
 
-# The tables of a meta-evaluation.
-META_TABLES = ("results", "comparisons", "groups", "human", "systems")
-
 
 @documented
 @dataclass(frozen=True, slots=True)

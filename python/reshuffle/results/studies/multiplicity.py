@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from ...documented import documented
 from ..intervals import ConfidenceInterval
+from .base import ErrorRate
 
 
 @documented
 @dataclass(frozen=True, slots=True)
-class FamilyWiseRate:
+class FamilyWiseRate(ErrorRate):
     """How often at least one of many true null hypotheses is rejected: a family-wise error rate."""
 
     test: str
@@ -38,10 +39,3 @@ class FamilyWiseRate:
     not, the rate is low because there are too few replicates.
     """
     simulations: int
-
-    @property
-    def verdict(self) -> str:
-        """As that of :class:`~reshuffle.results.studies.Rate`."""
-        if self.confidence_interval.low > self.alpha:
-            return "liberal"
-        return "conservative" if self.confidence_interval.high < self.alpha else "at its level"

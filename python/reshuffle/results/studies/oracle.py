@@ -6,9 +6,6 @@ from dataclasses import dataclass
 
 from ...documented import documented
 
-# The tables, the main one first.
-ORACLE_TABLES = ("scores", "searches", "entries")
-
 
 @documented
 @dataclass(frozen=True, slots=True)

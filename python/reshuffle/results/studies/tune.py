@@ -11,9 +11,6 @@ from ...documented import documented
 from .base import StudyResult
 from .plan import Plan, sometimes
 
-# The tables of tuning.
-TUNE_TABLES = ("runs", "start", "trace")
-
 
 @documented
 @dataclass(frozen=True, slots=True)

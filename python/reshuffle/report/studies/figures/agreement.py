@@ -13,9 +13,10 @@ from matplotlib.colors import ListedColormap
 from ....results.studies import PairPvalue, StudyResult, TestAgreement
 from ...notes import number
 from ...plots.labels import PLAIN, printable
-from ...plots.style import COLUMN, FONT_SIZE, INK, MUTED, PAGE
+from ...plots.style import COLUMN, INK, MUTED, PAGE
 from ..wording import percent
-from .lines import looks, point
+from .base import ColumnFigure
+from .lines import label, looks, point
 
 # From light to dark, in steps that are distinguishable in print, and the agreements at which they begin.
 SHADES = ("#ffffff", "#eef4fa", "#c6dbef", "#6baed6", "#2166ac")
@@ -23,24 +24,16 @@ STEPS = (0.0, 0.8, 0.9, 0.95, 0.99)
 
 
 @dataclass(frozen=True)
-class GainsFigure:
+class GainsFigure(ColumnFigure):
     """1 − p of a test against the gain of the better system, pair by pair."""
 
     pairs: Sequence[PairPvalue]
     alphas: Sequence[float]
 
     @classmethod
-    def from_study(cls, study: StudyResult, pairs: Sequence[Any]) -> GainsFigure:
+    def from_study(cls, study: StudyResult, records: Sequence[Any]) -> GainsFigure:
         """The levels are settings."""
-        return cls(pairs, study.plan["alphas"])
-
-    @property
-    def size(self) -> tuple[float, float]:
-        return COLUMN, 2.1
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
+        return cls(records, study.plan["alphas"])
 
     def draw(self, ax: Axes) -> None:
         (look,) = looks([self.pairs[0].test]).values()
@@ -50,14 +43,16 @@ class GainsFigure:
         for pair in self.pairs:
             point(ax, pair.gain, 1 - pair.pvalue, None, look, pair.pvalue <= alpha)
         ax.set_ylim(-0.03, 1.03)
-        ax.spines[["top", "right"]].set_visible(False)
         first = self.pairs[0]
-        ax.set_xlabel(f"gain in {printable(first.metric)}\n● p ≤ {number(alpha)}    ○ p > {number(alpha)}", **PLAIN)
-        ax.set_ylabel(f"1 − p, {printable(first.test)}", **PLAIN)
+        label(
+            ax,
+            f"gain in {printable(first.metric)}\n● p ≤ {number(alpha)}    ○ p > {number(alpha)}",
+            f"1 − p, {printable(first.test)}",
+        )
 
 
 @dataclass(frozen=True)
-class AgreementFigure:
+class AgreementFigure(ColumnFigure):
     """The share of pairs on which two tests or metrics agree, in %."""
 
     rows: Sequence[TestAgreement]
@@ -74,10 +69,6 @@ class AgreementFigure:
     def size(self) -> tuple[float, float]:
         k = len(self.columns)
         return (COLUMN if k <= 5 else PAGE), 0.5 + 0.2 * k
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
 
     def draw(self, ax: Axes) -> None:
         columns = self.columns

@@ -10,13 +10,14 @@ from matplotlib.axes import Axes
 from ....results.studies.exchange import ExchangeRate
 from ...notes import number
 from ...plots.labels import PLAIN
-from ...plots.style import COLUMN, FONT_SIZE, MUTED
+from ...plots.style import COLUMN, MUTED
 from ..wording import of_name
-from .lines import key, looks, point
+from .base import ColumnFigure
+from .lines import key_above, looks, point
 
 
 @dataclass(frozen=True)
-class ExchangeFigure:
+class ExchangeFigure(ColumnFigure):
     """A line for each exchange unit, over the standard deviations between runs."""
 
     rates: Sequence[ExchangeRate]
@@ -24,10 +25,6 @@ class ExchangeFigure:
     @property
     def size(self) -> tuple[float, float]:
         return COLUMN, 2.4 + 0.14 * -(-len(self.units) // 3)
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
 
     @property
     def units(self) -> list[str]:
@@ -55,4 +52,4 @@ class ExchangeFigure:
             ax.set_xlabel("standard deviation between runs / sampling standard deviation", **PLAIN)
         ax.spines[["top", "right"]].set_visible(False)
         ax.set_ylabel(f"type-I error at α = {number(alpha)}", **PLAIN)
-        key(ax, shown, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=min(3, len(shown)), columnspacing=1.0)
+        key_above(ax, shown, 3)

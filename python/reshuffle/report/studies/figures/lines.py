@@ -39,8 +39,20 @@ def point(
     )  # fmt: skip
 
 
+def label(ax: Axes, x: str, y: str) -> None:
+    """Label both axes, which are the only lines around the figure."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.set_xlabel(x, **PLAIN)
+    ax.set_ylabel(y, **PLAIN)
+
+
+def key_above(ax: Axes, shown: dict[str, dict[str, Any]], columns: int) -> None:
+    """A legend of the names above the axes, in at most so many columns."""
+    key(ax, shown, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=min(columns, len(shown)), columnspacing=1.0)
+
+
 def key(ax: Axes, shown: dict[str, dict[str, Any]], lines: bool = False, **attributes: Any) -> None:
-    """A legend of the names, above the axes."""
+    """A legend of the names."""
     from matplotlib.lines import Line2D
 
     handles = [

@@ -5,25 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Patch
 
 from ....lazy import lazy
 from ....results.studies import MetaEvaluation, MetricAgreement, MetricDifference, MetricSystemScore
 from ...plots.intervals import draw_key, mark, set_limits, whisker
 from ...plots.labels import LETTER, PLAIN, columns, printable, wrapped
-from ...plots.matrix import ENDS, LEGEND, MANY, MAX_VALUES, SHADES, draw_cells, short
+from ...plots.matrix import LEGEND, PvalueMatrix
 from ...plots.rows import Column, RowFigure, Rows, columns_beside, text_size
-from ...plots.style import BETTER, COLUMN, FAINT, FONT_SIZE, INK, MUTED, PAGE, PaperFigure
-from ...wording import ci, number
+from ...plots.style import BETTER, COLUMN, FAINT, INK, MUTED, PaperFigure
+from ...wording import ci
 from ..meta_values import AVERAGE, Family, families, pvalue_of
+from .base import ColumnFigure, StudyFigure
+from .lines import label
 
-# The height of what is above and below the rows of a forest, and the margins of a matrix, in inches.
-FURNITURE, MARGINS = 0.62, 0.12
-# In inches: the height of a row with values, and the widths of a legend, of a cell, and of the narrowest with a value.
-ROW, LEGEND_WIDTH, CELL, MIN_CELL = 0.19, 0.9, 0.36, 0.3
+# In inches: the height of what is above and below the rows of a forest, and the width of a cell of a matrix.
+FURNITURE, CELL = 0.62, 0.36
 # So many systems have their names beside their points, in letters of this size relative to others.
 NAMED, NAME_SIZE = 25, 0.72
 # The share of a figure that the axes take, at least, and the radius of a point in points.
@@ -45,15 +44,15 @@ def _of_set(test_set: str) -> str:
 
 
 @dataclass(frozen=True)
-class AgreementForest(RowFigure):
+class AgreementForest(StudyFigure, RowFigure):
     """The agreement of each metric with people, from best to worst, with intervals and letters."""
 
     family: Family
 
     @classmethod
-    def from_results(cls, result: MetaEvaluation, records: Sequence[MetricAgreement]) -> AgreementForest:
+    def from_study(cls, study: MetaEvaluation, records: Sequence[Any]) -> AgreementForest:
         """The family of the records."""
-        return cls(_family(result, records[0]))
+        return cls(_family(study, records[0]))
 
     @lazy
     def rows(self) -> Rows:
@@ -93,91 +92,58 @@ class AgreementForest(RowFigure):
 
 
 @dataclass(frozen=True)
-class PvalueMatrix(RowFigure):
-    """The p-values of all pairs of metrics, in shades from dark (small p) to light."""
+class MetricMatrix(StudyFigure, PvalueMatrix):
+    """The p-values of all pairs of metrics."""
 
     family: Family
 
+    LEGEND_WIDTH, MIN_CELL = 0.9, 0.3
+
     @classmethod
-    def from_comparisons(cls, result: MetaEvaluation, records: Sequence[MetricDifference]) -> PvalueMatrix:
+    def from_study(cls, study: MetaEvaluation, records: Sequence[Any]) -> MetricMatrix:
         """The family of the records."""
-        return cls(_family(result, records[0]))
+        return cls(_family(study, records[0]))
 
     @lazy
-    def metrics(self) -> list[str]:
-        """The metrics that were compared, from best to worst."""
+    def names(self) -> list[str]:
+        """The metrics that were compared."""
         compared = {name for pair in self.family.comparisons for name in (pair.metric_a, pair.metric_b)}
         return [metric for metric in self.family.ranked if metric in compared]
-
-    @lazy
-    def rows(self) -> Rows:
-        """A row for each metric."""
-        narrow = Rows.from_names(self.metrics, MARGINS, ROW)
-        cell = (narrow.width - narrow.names_width - LEGEND_WIDTH) / len(self.metrics)
-        return narrow if cell >= MIN_CELL else Rows.from_names(self.metrics, MARGINS, ROW, PAGE)
 
     @property
     def size(self) -> tuple[float, float]:
         width, height = self.rows.size
         # Wider than a column, as far as the cells need it.
-        needed = self.rows.names_width + LEGEND_WIDTH + CELL * len(self.metrics)
+        needed = self.rows.names_width + self.LEGEND_WIDTH + CELL * len(self.names)
         return max(COLUMN, min(width, needed)), max(height, LEGEND) + 0.2
 
-    def draw(self, ax: Axes) -> None:
-        metrics, family = self.metrics, self.family
-        k, ends = len(metrics), sorted({*ENDS, family.alpha})
-        shades = [SHADES[min(i, len(SHADES) - 1)] for i in range(len(ends) + 1)]
-        classes = np.full((k, k), np.nan)
-        values = {}
-        for row, metric in enumerate(metrics):
-            for column, other in enumerate(metrics[:row]):
-                pair = family.pairs[metric, other]
-                p = pvalue_of(pair)
-                if not math.isnan(p):
-                    classes[row, column] = np.searchsorted(ends, p)
-                values[row, column] = p, family.is_significant(pair)
-        self.rows.draw(ax, lines=False)
-        self._number(ax)
-        draw_cells(ax, self.rows.edges, classes, shades)
-        if k <= MAX_VALUES:
-            for (row, column), (p, significant) in values.items():
-                dark = not math.isnan(p) and np.searchsorted(ends, p) < 2
-                ax.text(
-                    column + 0.5, self.rows.centres[row], f"{short(p)}{'*' if significant else ''}", ha="center",
-                    va="center_baseline", color="white" if dark else INK, fontsize="small",
-                )  # fmt: skip
-        self._draw_legend(ax, shades, ends)
-        ax.set_xlabel(wrapped(f"{family.name}{_of_set(family.test_set)}", self.rows.label_width(ax)), **PLAIN)
+    @property
+    def level(self) -> float | None:
+        return self.family.alpha
 
-    def _number(self, ax: Axes) -> None:
-        """Number the rows between the names and the cells, and the columns on the diagonal."""
-        centres = self.rows.centres
-        size = text_size()
-        ax.tick_params(axis="y", pad=(0.5 * len(str(len(centres))) + 1) * size)
-        for i, y in enumerate(centres, start=1):
-            ax.annotate(
-                f"{i}", (0, y), (-0.4 * size, 0), ("axes fraction", "data"), "offset points",
-                ha="right", va="center_baseline", color=MUTED, annotation_clip=False,
-            )  # fmt: skip
-            if len(centres) <= MAX_VALUES or i % 10 == 0:
-                ax.text(i - 0.5, y, f"{i}", ha="center", va="center_baseline", color=MUTED)
-
-    def _draw_legend(self, ax: Axes, shades: Sequence[str], ends: Sequence[float]) -> None:
-        alpha = self.family.alpha
-        texts = [f"≤ {number(end)}{'*' if end == alpha else ''}" for end in ends] + [f"> {number(ends[-1])}"]
-        patches = [
-            Patch(facecolor=shade, edgecolor=MUTED, linewidth=0.4, label=text)
-            for shade, text in zip(shades, texts, strict=True)
-        ]
-        place = (
-            {"loc": "upper right"} if len(self.metrics) > MANY else {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
-        )
+    @property
+    def pvalue_name(self) -> str:
         adjusted = any(pair.adjusted_pvalue is not None for pair in self.family.comparisons)
-        ax.legend(handles=patches, title="adjusted p" if adjusted else "p", frameon=False, **place)
+        return "adjusted p" if adjusted else "p"
+
+    @property
+    def pvalues(self) -> dict[tuple[int, int], tuple[float, bool]]:
+        """The row is the worse metric."""
+        found = {}
+        for row, metric in enumerate(self.names):
+            for column, other in enumerate(self.names[:row]):
+                pair = self.family.pairs[metric, other]
+                found[row, column] = pvalue_of(pair), self.family.is_significant(pair)
+        return found
+
+    def draw(self, ax: Axes) -> None:
+        super().draw(ax)
+        what = f"{self.family.name}{_of_set(self.family.test_set)}"
+        ax.set_xlabel(wrapped(what, self.rows.label_width(ax)), **PLAIN)
 
 
 @dataclass(frozen=True)
-class SystemScatter:
+class SystemScatter(ColumnFigure):
     """A point for each system: its score by the metric and by people."""
 
     scores: Sequence[MetricSystemScore]
@@ -185,24 +151,18 @@ class SystemScatter:
     correlation: float | None
 
     @classmethod
-    def from_scores(cls, result: MetaEvaluation, records: Sequence[MetricSystemScore]) -> SystemScatter:
+    def from_study(cls, study: MetaEvaluation, records: Sequence[Any]) -> SystemScatter:
         """With Pearson's r, if the result has it."""
         first = records[0]
-        direction = next((each.higher_is_better for each in result.metrics if each.name == first.metric), True)
+        direction = next((each.higher_is_better for each in study.metrics if each.name == first.metric), True)
         found = [
             each.value
-            for each in result.results
+            for each in study.results
             if (each.test_set, each.metric, each.coefficient) == (first.test_set, first.metric, "pearson")
         ]
         return cls(records, direction, found[0] if found and not math.isnan(found[0]) else None)
 
-    @property
-    def size(self) -> tuple[float, float]:
-        return COLUMN, 0.8 * COLUMN
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
+    HEIGHT = 0.8 * COLUMN
 
     def draw(self, ax: Axes) -> None:
         x = [each.score for each in self.scores]
@@ -218,11 +178,9 @@ class SystemScatter:
             ax.invert_xaxis()
         if len(self.scores) <= NAMED:
             self._name(ax)
-        ax.spines[["top", "right"]].set_visible(False)
         first = self.scores[0]
         r = "" if self.correlation is None else f"; r = {self.correlation:.3f}".replace("-", "\N{MINUS SIGN}")
-        ax.set_xlabel(f"{printable(first.metric)}{_of_set(first.test_set)} (→ better){r}", **PLAIN)
-        ax.set_ylabel("human score (↑ better)", **PLAIN)
+        label(ax, f"{printable(first.metric)}{_of_set(first.test_set)} (→ better){r}", "human score (↑ better)")
 
     def _name(self, ax: Axes) -> None:
         """The names beside the points, as far as they have room."""

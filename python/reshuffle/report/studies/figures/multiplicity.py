@@ -10,13 +10,14 @@ from matplotlib.axes import Axes
 from ....results.studies import FamilyWiseRate
 from ...notes import number
 from ...plots.labels import PLAIN
-from ...plots.style import COLUMN, FAINT, FONT_SIZE, INK, MUTED
+from ...plots.style import COLUMN, FAINT, INK, MUTED
 from ..wording import differing
+from .base import ColumnFigure
 from .lines import key, looks
 
 
 @dataclass(frozen=True)
-class FamilyWiseFigure:
+class FamilyWiseFigure(ColumnFigure):
     """A row for each adjustment, and in it a rate with its interval for each test and kind of family."""
 
     rates: Sequence[FamilyWiseRate]
@@ -24,10 +25,6 @@ class FamilyWiseFigure:
     @property
     def size(self) -> tuple[float, float]:
         return COLUMN, 0.9 + 0.2 * (len(self.series) + 2) / 3 + 0.09 * len(self.rates)
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
 
     @property
     def series(self) -> list[str]:

@@ -13,35 +13,18 @@ from ....errors import InputError
 from ....results import ConfidenceInterval
 from ....results.studies import BandAccuracy, CurvePoint, GapConclusions, SampleDifference, SampleScore, StudyResult
 from ...notes import ci, number
-from ...plots.labels import PLAIN, printable
-from ...plots.style import COLUMN, FONT_SIZE, INK, MUTED
+from ...plots.labels import printable
+from ...plots.style import INK, MUTED
 from ..wording import band_name, gap_name, of_keys, of_name
-from .lines import key, looks, point
+from .base import ColumnFigure
+from .lines import key, key_above, label, looks, point
 
 # Curves show intervals from so many test sets on: with fewer, these intervals are hardly shorter than the axis.
 FEWEST = 5
 
 
-class _Figure:
-    """The size and the font of these figures."""
-
-    @property
-    def size(self) -> tuple[float, float]:
-        return COLUMN, 2.1
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
-
-
-def _percent_axis(ax: Axes, label: str, lowest: float = 0) -> None:
-    ax.set_ylim(lowest, 102)
-    ax.set_ylabel(label, **PLAIN)
-    ax.spines[["top", "right"]].set_visible(False)
-
-
 @dataclass(frozen=True)
-class BandsFigure(_Figure):
+class BandsFigure(ColumnFigure):
     """The share of right conclusions by confidence, with a marker for each layout. The dashes are the bands."""
 
     bands: Sequence[BandAccuracy]
@@ -62,8 +45,8 @@ class BandsFigure(_Figure):
                     x = places[band.low] + (i - (len(layouts) - 1) / 2) * step
                     point(ax, x, 100 * band.right, _in_percent(band.confidence_interval), look)
         ax.set_xticks(range(len(places)), [names[low].replace(" to <", "–") for low in places], rotation=40, ha="right")
-        _percent_axis(ax, "right conclusions in %", 0 if 0 in places else 30)
-        ax.set_xlabel("confidence in %; grey: the band itself", **PLAIN)
+        ax.set_ylim(0 if 0 in places else 30, 102)
+        label(ax, "confidence in %; grey: the band itself", "right conclusions in %")
         key(ax, layouts, loc="lower right")
 
 
@@ -72,7 +55,7 @@ def _in_percent(interval: ConfidenceInterval | None) -> ConfidenceInterval | Non
 
 
 @dataclass(frozen=True)
-class GapsFigure(_Figure):
+class GapsFigure(ColumnFigure):
     """The share of right conclusions by the size of the true difference, with a marker for each size of samples."""
 
     gaps: Sequence[GapConclusions]
@@ -87,29 +70,29 @@ class GapsFigure(_Figure):
                     x = bins.index((gap.low, gap.high)) + (i - (len(sizes) - 1) / 2) * step
                     point(ax, x, 100 * gap.right, _in_percent(gap.right_interval), look)
         ax.set_xticks(range(len(bins)), [gap_name(*ends).replace(" to ", "–") for ends in bins])
-        _percent_axis(ax, "samples with a right conclusion in %")
-        ax.set_xlabel("difference on the whole test set", **PLAIN)
+        ax.set_ylim(0, 102)
+        label(ax, "difference on the whole test set", "samples with a right conclusion in %")
         key(ax, sizes, loc="lower right")
 
 
 @dataclass(frozen=True)
-class ScoresFigure(_Figure):
+class ScoresFigure(ColumnFigure):
     """The score and the interval of a system on each sample, against its score on the pool."""
 
     scores: Sequence[SampleScore]
     pool_score: float
 
     @classmethod
-    def from_study(cls, study: StudyResult, scores: Sequence[Any]) -> ScoresFigure:
+    def from_study(cls, study: StudyResult, records: Sequence[Any]) -> ScoresFigure:
         """The score on the pool is in another table."""
-        first = scores[0]
+        first = records[0]
         own = of_name(
             study.tables["ranges"],
             metric=first.metric, layout=first.layout, size=first.size, system=first.system,
         )  # fmt: skip
         if len(own) != 1:  # in edited JSON
             raise InputError(f"the scores of {first.system} on samples need one record in the table ranges")
-        return cls(scores, own[0].pool_score)
+        return cls(records, own[0].pool_score)
 
     def draw(self, ax: Axes) -> None:
         (look,) = looks([self.scores[0].system]).values()
@@ -118,13 +101,15 @@ class ScoresFigure(_Figure):
             point(ax, each.sample, each.score, each.confidence_interval, look, not each.covers)
         level = ci(self.scores[0].confidence_interval.confidence_level)
         ax.set_xlim(0, len(self.scores) + 1)
-        ax.set_xlabel(f"sample\n● {level} misses the overall score (dashes)    ○ contains it", **PLAIN)
-        ax.set_ylabel(f"{printable(self.scores[0].metric)} of {printable(self.scores[0].system)}", **PLAIN)
-        ax.spines[["top", "right"]].set_visible(False)
+        label(
+            ax,
+            f"sample\n● {level} misses the overall score (dashes)    ○ contains it",
+            f"{printable(self.scores[0].metric)} of {printable(self.scores[0].system)}",
+        )
 
 
 @dataclass(frozen=True)
-class DifferencesFigure(_Figure):
+class DifferencesFigure(ColumnFigure):
     """The difference of a system from its baselines on each sample. Reversed differences are filled."""
 
     differences: Sequence[SampleDifference]
@@ -135,15 +120,17 @@ class DifferencesFigure(_Figure):
         for each in self.differences:
             point(ax, each.sample, each.difference, None, baselines[each.baseline], each.reversal)
         ax.set_xlim(0, max(each.sample for each in self.differences) + 1)
-        ax.set_xlabel("sample\n● opposite sign to the whole test set    ○ same sign", **PLAIN)
         first = self.differences[0]
-        ax.set_ylabel(f"{printable(first.metric)}: {printable(first.system)} − baseline", **PLAIN)
-        ax.spines[["top", "right"]].set_visible(False)
-        key(ax, baselines, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=min(len(baselines), 3), columnspacing=1.0)
+        label(
+            ax,
+            "sample\n● opposite sign to the whole test set    ○ same sign",
+            f"{printable(first.metric)}: {printable(first.system)} − baseline",
+        )
+        key_above(ax, baselines, 3)
 
 
 @dataclass(frozen=True)
-class CurvesFigure(_Figure):
+class CurvesFigure(ColumnFigure):
     """The share of separated pairs by the size of the test set, with a line for each number of references."""
 
     points: Sequence[CurvePoint]
@@ -164,8 +151,8 @@ class CurvesFigure(_Figure):
         ax.xaxis.set_major_formatter(lambda size, _: number(size))
         ax.xaxis.set_minor_locator(NullLocator())
         ax.xaxis.set_minor_formatter(NullFormatter())
-        _percent_axis(ax, "separated pairs in %")
-        ax.set_xlabel("size of the test set", **PLAIN)
+        ax.set_ylim(0, 102)
+        label(ax, "size of the test set", "separated pairs in %")
         if len(lines) > 1:
             key(ax, lines, loc="lower right")
 

@@ -4,42 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
-from ....results.studies import DetectableAtSize, PowerRate
+from ....results.studies import DetectableAtSize, PowerRate, StudyResult
 from ...notes import number
-from ...plots.labels import PLAIN
-from ...plots.style import COLUMN, FAINT, FONT_SIZE, MUTED, PAGE
-from ..wording import constant, differing, of_name
-from .lines import key, looks, point
+from ...plots.style import COLUMN, FAINT, MUTED, PAGE
+from ..wording import constant, differing, of_name, unit_of
+from .base import ColumnFigure
+from .lines import key, key_above, label, looks, point
 
 # The number of characters for which the key of a figure of one column has room.
 WIDEST = 48
 
 
 @dataclass(frozen=True)
-class PowerFigure:
-    """Power against the true difference, the effect η or the size: a line for each test, and whatever else differs.
-
-    ``about`` is the metric for differences, and the unit for sizes.
-    """
+class PowerFigure(ColumnFigure):
+    """Power against a field of the rates: a line for each test, and whatever else differs."""
 
     rates: Sequence[PowerRate]
-    by: Literal["difference", "effect", "size"]
-    about: str
+    label: str
+    """Of the x axis."""
+
+    BY: ClassVar[Literal["difference", "effect", "size"]]
 
     @property
     def size(self) -> tuple[float, float]:
         rows = -(-len(self._lines) // self._columns)
         return (COLUMN if self._longest <= WIDEST else PAGE), 2.1 + 0.14 * rows
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
 
     def draw(self, ax: Axes) -> None:
         lines, shown = self._lines, looks(self._lines)
@@ -55,12 +50,10 @@ class PowerFigure:
                 point(ax, self._x(rate), rate.rate, rate.confidence_interval, look)
         ax.set_ylim(0, 1.02)
         ax.set_xlim(0, None)
-        if self.by == "size":
+        if self.BY == "size":
             ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.set_xlabel(self._label, **PLAIN)
-        ax.set_ylabel("power" if alpha is None else f"power at α = {number(alpha)}", **PLAIN)
-        key(ax, shown, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=self._columns, columnspacing=1.0)
+        label(ax, self.label, "power" if alpha is None else f"power at α = {number(alpha)}")
+        key_above(ax, shown, self._columns)
 
     @property
     def _lines(self) -> dict[str, list[PowerRate]]:
@@ -79,13 +72,8 @@ class PowerFigure:
         """The columns of the key."""
         return max(1, min(len(self._lines), 3, WIDEST // (self._longest + 4)))
 
-    @property
-    def _label(self) -> str:
-        labels = {"difference": f"true difference ({self.about})", "effect": "η", "size": f"{self.about}s"}
-        return labels[self.by]
-
     def _x(self, rate: PowerRate) -> float:
-        return abs(float(getattr(rate, self.by) or 0))
+        return abs(float(getattr(rate, self.BY) or 0))
 
     def _name(self, rate: PowerRate) -> str:
         """The test, with what else differs between lines."""
@@ -93,9 +81,9 @@ class PowerFigure:
         parts = [str(getattr(rate, name)) for name in others] or [rate.test]
         if {"system", "baseline"} & set(self._differing):
             parts.append(f"{rate.system} − {rate.baseline}")
-        if self.by == "size" and "effect" in self._differing and rate.effect is not None:
+        if self.BY == "size" and "effect" in self._differing and rate.effect is not None:
             parts.append(f"η = {number(rate.effect)}")
-        elif self.by == "size" and "difference" in self._differing:
+        elif self.BY == "size" and "difference" in self._differing:
             parts.append(f"Δ = {number(rate.difference)}")
         return ", ".join(parts)
 
@@ -104,20 +92,52 @@ class PowerFigure:
         return differing(self.rates, ("test", "metric", "model", "system", "baseline", "effect", "difference"))
 
 
+class ByDifference(PowerFigure):
+    """Power against the true difference."""
+
+    BY = "difference"
+
+    @classmethod
+    def from_study(cls, study: StudyResult, records: Sequence[Any]) -> ByDifference:
+        """The label has the metric."""
+        return cls(records, f"true difference ({constant(records, 'metric')})")
+
+
+class ByEffect(PowerFigure):
+    """Power against the effect η."""
+
+    BY = "effect"
+
+    @classmethod
+    def from_study(cls, study: StudyResult, records: Sequence[Any]) -> ByEffect:
+        """Under every metric."""
+        return cls(records, "η")
+
+
+class BySize(PowerFigure):
+    """Power against the size of the test set."""
+
+    BY = "size"
+
+    @classmethod
+    def from_study(cls, study: StudyResult, records: Sequence[Any]) -> BySize:
+        """Without the rates under the null hypothesis, unless there are no others."""
+        return cls([rate for rate in records if rate.difference] or records, f"{unit_of(study)}s")
+
+
 @dataclass(frozen=True)
-class DetectableFigure:
+class DetectableFigure(ColumnFigure):
     """The minimum detectable difference against the size, with the range over pairs as a band."""
 
     found: Sequence[DetectableAtSize]
     unit: str
 
-    @property
-    def size(self) -> tuple[float, float]:
-        return COLUMN, 2.3
+    @classmethod
+    def from_study(cls, study: StudyResult, records: Sequence[Any]) -> DetectableFigure:
+        """The axis has the unit."""
+        return cls(records, unit_of(study))
 
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
+    HEIGHT = 2.3
 
     def draw(self, ax: Axes) -> None:
         found = of_name(self.found, method="normal")
@@ -137,7 +157,5 @@ class DetectableFigure:
         ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
         ax.minorticks_off()
         ax.set_ylim(0, None)
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.set_xlabel(f"{self.unit}s", **PLAIN)
-        ax.set_ylabel(f"minimum detectable difference ({constant(found, 'metric')})", **PLAIN)
+        label(ax, f"{self.unit}s", f"minimum detectable difference ({constant(found, 'metric')})")
         key(ax, shown, loc="upper right")

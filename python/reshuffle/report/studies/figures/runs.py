@@ -16,8 +16,9 @@ from ....lazy import lazy
 from ....results.studies import ObservedDifference
 from ...plots.labels import PLAIN, printable, wrapped
 from ...plots.rows import RowFigure, Rows
-from ...plots.style import BETTER, COLUMN, FAINT, FONT_SIZE, INK, MUTED
-from .lines import key, looks
+from ...plots.style import BETTER, COLUMN, FAINT, INK, MUTED
+from .base import ColumnFigure, StudyFigure
+from .lines import key_above, label, looks
 
 if TYPE_CHECKING:
     from ..runs import ScoredRuns
@@ -50,7 +51,7 @@ def _spread(ax: Axes, values: Sequence[float]) -> None:
 
 
 @dataclass(frozen=True)
-class RunsFigure(RowFigure):
+class RunsFigure(StudyFigure, RowFigure):
     """A row for each system, and in it a line for each run: its score with the bootstrap standard deviation."""
 
     found: Sequence[ScoredRuns]
@@ -113,7 +114,7 @@ class RunsFigure(RowFigure):
 
 
 @dataclass(frozen=True)
-class HistogramFigure(RowFigure):
+class HistogramFigure(StudyFigure, RowFigure):
     """A row for each system with the histogram of its runs' scores, in the same bins."""
 
     found: Sequence[ScoredRuns]
@@ -169,7 +170,7 @@ class HistogramFigure(RowFigure):
 
 
 @dataclass(frozen=True)
-class ObservedFigure:
+class ObservedFigure(ColumnFigure):
     """The differences that experiments with so many runs of each system would observe, for each baseline."""
 
     observed: Sequence[ObservedDifference]
@@ -177,10 +178,6 @@ class ObservedFigure:
     @property
     def size(self) -> tuple[float, float]:
         return COLUMN, 2.2 + (0.14 * len(self._baselines) if len(self._baselines) > 1 else 0)
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
 
     @property
     def _baselines(self) -> list[str]:
@@ -211,12 +208,14 @@ class ObservedFigure:
         low, high = ax.get_ylim()
         ax.set_ylim(low, high + 0.06 * (high - low))
         ax.tick_params(axis="x", length=0)
-        ax.spines[["top", "right"]].set_visible(False)
         labels = "\n%: experiments with the opposite sign" if len(shown) * len(numbers) <= 12 else ""
-        ax.set_xlabel(f"runs of each system\nthick: central 95%, thin: all{labels}", **PLAIN)
         first = self.observed[0]
         minus = f" − {first.baseline}" if len(shown) == 1 else ""
-        ax.set_ylabel(wrapped(f"Δ{printable(first.metric)}, {first.system}{minus}", 34), **PLAIN)
+        label(
+            ax,
+            f"runs of each system\nthick: central 95%, thin: all{labels}",
+            wrapped(f"Δ{printable(first.metric)}, {first.system}{minus}", 34),
+        )
         if len(shown) > 1:
             named = {f"− {name}": look for name, look in shown.items()}
-            key(ax, named, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, columnspacing=1.0)
+            key_above(ax, named, 2)

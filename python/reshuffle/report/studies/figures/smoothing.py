@@ -9,15 +9,15 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ....results.studies import SmoothingSetting
-from ...plots.labels import PLAIN
-from ...plots.style import COLUMN, FAINT, FONT_SIZE
-from .lines import key, looks, point
+from ...plots.style import COLUMN, FAINT
+from .base import ColumnFigure
+from .lines import key_above, label, looks, point
 
 SYMBOLS = {"epsilon": "ε", "k": "K", "alpha": "α"}
 
 
 @dataclass(frozen=True)
-class GridFigure:
+class GridFigure(ColumnFigure):
     """τ by value: a line for each test set."""
 
     settings: Sequence[SmoothingSetting]
@@ -25,10 +25,6 @@ class GridFigure:
     @property
     def size(self) -> tuple[float, float]:
         return COLUMN, 2.1 + 0.14 * -(-len(self._lines) // 2)
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
 
     def draw(self, ax: Axes) -> None:
         lines, shown = self._lines, looks(self._lines)
@@ -45,11 +41,9 @@ class GridFigure:
         ax.xaxis.set_minor_locator(NullLocator())
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         ax.grid(axis="y", color=FAINT, linewidth=0.5)
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.set_xlabel(SYMBOLS[self.settings[0].parameter], **PLAIN)
-        ax.set_ylabel("Kendall's τ", **PLAIN)
+        label(ax, SYMBOLS[self.settings[0].parameter], "Kendall's τ")
         if len(lines) > 1 or next(iter(lines)):
-            key(ax, shown, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, columnspacing=1.0)
+            key_above(ax, shown, 2)
 
     @property
     def _lines(self) -> dict[str, list[SmoothingSetting]]:

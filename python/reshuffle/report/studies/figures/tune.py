@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from ....results.studies import StartingScores, TuningRun, TuningStep
-from ...plots.labels import PLAIN, printable
-from ...plots.style import BETTER, COLUMN, FAINT, FONT_SIZE, INK, MUTED
+from ....results.studies import StartingScores, TuningResult, TuningRun, TuningStep
+from ...plots.labels import printable
+from ...plots.style import BETTER, FAINT, INK, MUTED
+from .base import ColumnFigure
+from .lines import label
 
 # The share of the range of the values that is left free at each end.
 FREE = 0.12
@@ -19,20 +22,19 @@ LABELS = {"selected": "selected features", "not zero": "features with a weight"}
 
 
 @dataclass(frozen=True)
-class ReplicationsFigure:
+class ReplicationsFigure(ColumnFigure):
     """The test score of each run against its development score, with the means and standard deviations."""
 
     runs: Sequence[TuningRun]
     start: StartingScores | None
     metric: str
 
-    @property
-    def size(self) -> tuple[float, float]:
-        return COLUMN, 2.5
+    HEIGHT = 2.5
 
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
+    @classmethod
+    def from_study(cls, study: TuningResult, records: Sequence[Any]) -> ReplicationsFigure:
+        """With the scores before tuning."""
+        return cls(records, study.start, study.metrics[0].name)
 
     def draw(self, ax: Axes) -> None:
         x = [run.dev_score for run in self.runs]
@@ -53,25 +55,20 @@ class ReplicationsFigure:
             axis.set_major_locator(MaxNLocator(5))
         ax.grid(color=FAINT, linewidth=0.5)
         ax.set_axisbelow(True)
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.set_xlabel(f"{printable(self.metric)}, development lists", **PLAIN)
-        ax.set_ylabel(f"{printable(self.metric)}, test lists", **PLAIN)
+        label(ax, f"{printable(self.metric)}, development lists", f"{printable(self.metric)}, test lists")
 
 
 @dataclass(frozen=True)
-class CourseFigure:
+class CourseFigure(ColumnFigure):
     """A quantity by step: a line for each run and round."""
 
     steps: Sequence[TuningStep]
     metric: str
 
-    @property
-    def size(self) -> tuple[float, float]:
-        return COLUMN, 2.1
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
+    @classmethod
+    def from_study(cls, study: TuningResult, records: Sequence[Any]) -> CourseFigure:
+        """With the name of the metric, which scores have in the course."""
+        return cls(records, study.metrics[0].name)
 
     def draw(self, ax: Axes) -> None:
         lines: dict[tuple[int, int], list[TuningStep]] = {}
@@ -90,10 +87,8 @@ class CourseFigure:
         ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
         ax.grid(axis="y", color=FAINT, linewidth=0.5)
         ax.set_axisbelow(True)
-        ax.spines[["top", "right"]].set_visible(False)
         what, _, counted = name.replace(" of ", " after ").partition(" after ")
-        ax.set_xlabel(counted or "step", **PLAIN)
-        ax.set_ylabel(LABELS.get(name, what.replace("score", printable(self.metric))), **PLAIN)
+        label(ax, counted or "step", LABELS.get(name, what.replace("score", printable(self.metric))))
 
     def _mean(self, ax: Axes, ordered: bool) -> None:
         """The mean over runs, at steps that all of them have."""

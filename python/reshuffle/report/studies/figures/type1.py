@@ -12,25 +12,17 @@ from matplotlib.axes import Axes
 from ....results import ConfidenceInterval
 from ....results.studies import PvalueShare, Rate, StudyResult
 from ...notes import ci, number
-from ...plots.labels import PLAIN
-from ...plots.style import COLUMN, FAINT, FONT_SIZE, INK, MUTED
+from ...plots.style import FAINT, INK, MUTED
 from ..wording import levels_of, of_name
-from .lines import key, looks, point
+from .base import ColumnFigure
+from .lines import key, key_above, label, looks, point
 
 
 @dataclass(frozen=True)
-class RatesFigure:
+class RatesFigure(ColumnFigure):
     """Rejection rates divided by their levels, with intervals: a group of tests for each level."""
 
     rates: Sequence[Rate]
-
-    @property
-    def size(self) -> tuple[float, float]:
-        return COLUMN, 2.1
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
 
     def draw(self, ax: Axes) -> None:
         levels, shown = levels_of(self.rates), looks(rate.test for rate in self.rates)
@@ -46,11 +38,9 @@ class RatesFigure:
         ax.set_ylim(0, None)
         ax.set_xticks(range(len(levels)), [number(alpha) for alpha in levels])
         ax.tick_params(axis="x", length=0)
-        ax.spines[["top", "right"]].set_visible(False)
         level = ci(self.rates[0].confidence_interval.confidence_level)
-        ax.set_xlabel(f"α\n● {level} excludes α    ○ includes α", **PLAIN)
-        ax.set_ylabel("rejection rate / α", **PLAIN)
-        key(ax, shown, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=min(len(shown), 3), columnspacing=1.0)
+        label(ax, f"α\n● {level} excludes α    ○ includes α", "rejection rate / α")
+        key_above(ax, shown, 3)
 
 
 def _divided(interval: ConfidenceInterval, alpha: float) -> ConfidenceInterval:
@@ -58,24 +48,18 @@ def _divided(interval: ConfidenceInterval, alpha: float) -> ConfidenceInterval:
 
 
 @dataclass(frozen=True)
-class QQFigure:
+class QQFigure(ColumnFigure):
     """The distribution of p against that of an exact test, which is uniform."""
 
     shares: Sequence[PvalueShare]
     simulations: int | None
 
     @classmethod
-    def from_study(cls, study: StudyResult, shares: Sequence[Any]) -> QQFigure:
+    def from_study(cls, study: StudyResult, records: Sequence[Any]) -> QQFigure:
         """The band around the diagonal needs the number of simulations."""
-        return cls(shares, study.plan.get("simulations"))
+        return cls(records, study.plan.get("simulations"))
 
-    @property
-    def size(self) -> tuple[float, float]:
-        return COLUMN, 2.8
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
+    HEIGHT = 2.8
 
     def draw(self, ax: Axes) -> None:
         shown = looks(share.test for share in self.shares)
@@ -91,8 +75,6 @@ class QQFigure:
         ax.set_xlim(0, 1)
         ax.set_ylim(0, 1)
         ax.set_aspect("equal")
-        ax.spines[["top", "right"]].set_visible(False)
         band = "" if self.simulations is None else "\nband: 95% of exact tests, at each p"
-        ax.set_xlabel(f"p{band}", **PLAIN)
-        ax.set_ylabel("share of simulations with a p-value ≤ p", **PLAIN)
+        label(ax, f"p{band}", "share of simulations with a p-value ≤ p")
         key(ax, shown, lines=True, loc="lower right")

@@ -8,23 +8,18 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 
 from ....results.studies import SequentialLook
-from ...plots.labels import PLAIN
-from ...plots.style import COLUMN, FONT_SIZE, INK, MUTED
+from ...plots.style import INK, MUTED
+from .base import ColumnFigure
+from .lines import label
 
 
 @dataclass(frozen=True)
-class WatchFigure:
+class WatchFigure(ColumnFigure):
     """A line for the difference, and a band for its confidence sequence."""
 
     looks: Sequence[SequentialLook]
 
-    @property
-    def size(self) -> tuple[float, float]:
-        return COLUMN, 2.2
-
-    @property
-    def font_size(self) -> float:
-        return FONT_SIZE
+    HEIGHT = 2.2
 
     def draw(self, ax: Axes) -> None:
         looks = sorted(self.looks, key=lambda look: look.units)
@@ -37,6 +32,4 @@ class WatchFigure:
         ax.plot(
             units, [look.difference for look in looks], color=INK, linewidth=1.0, marker="o", markersize=2, zorder=3
         )
-        ax.set_xlabel("units", **PLAIN)
-        ax.set_ylabel(f"Δ {looks[0].metric}", **PLAIN)
-        ax.spines[["top", "right"]].set_visible(False)
+        label(ax, "units", f"Δ {looks[0].metric}")
