@@ -175,6 +175,11 @@ def test_options_of_other_tools_get_a_hint(run: Any, option: str) -> None:
         (("runs", "--refs", "ref.txt", "--paired-bs"), None),
         (("runs", "--refs", "ref.txt", "-i", "x"), None),
         (("score", *TEXTS, "--permutation"), None),
+        (("compare", *TEXTS, "--bonferroni"), "--bonferroni: use --adjust bonferroni"),
+        (("compare", *TEXTS, "--wilcoxon"), "--wilcoxon: use --test wilcoxon"),
+        (("score", *TEXTS, "--chrf"), "--chrf: use -m chrf"),
+        (("score", *TEXTS, "--bonferroni"), None),
+        (("compare", *TEXTS, "--none"), None),
     ],
 )
 def test_an_option_is_advised_by_meaning_where_the_command_has_it(

@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import get_args
 
-from .. import types
 from ..errors import InputError, quoted, shortened
 from ..names import is_metric
 
@@ -111,18 +110,7 @@ SAME: Mapping[str, Sequence[str]] = {
     "--null documents:icc=X": ("--icc",),
     "--null documents:size=N": ("--document-size",),
 }  # fmt: skip
-# What an option takes, written as an option: --bonferroni, --wilcoxon, --chrf.
-TAKEN: Mapping[str, Sequence[str]] = {
-    "-m": get_args(types.MetricName),
-    "--test": get_args(types.Test),
-    "--interval": get_args(types.Interval),
-    "--adjust": [name for name in get_args(types.Adjustment) if name not in ("auto", "none", "by")],
-}
-OPTIONS = {
-    **{f"--{name}": f"use {option} {name}" for option, names in TAKEN.items() for name in names},
-    **OPTIONS,
-    **{name: f"use {option}" for option, names in SAME.items() for name in names},
-}
+OPTIONS = {**OPTIONS, **{name: f"use {option}" for option, names in SAME.items() for name in names}}
 OPTIONS = {
     **OPTIONS,
     **dict.fromkeys(("--hypotheses", "--hyps", "--hypothesis", "--translations", "--outputs-of-systems"), _AFTER_REF),
@@ -210,7 +198,18 @@ def _advice(name: str, value: str, own: Collection[str]) -> str | None:
     with_hyphens = name[:2] + name[2:].replace("_", "-")
     if name not in OPTIONS and with_hyphens != name and with_hyphens in own:
         return f"use {with_hyphens}"
-    return OPTIONS.get(name)
+    return OPTIONS.get(name) or _of_name(name)
+
+
+def _of_name(written: str) -> str | None:
+    """The option that takes a name which was written as an option: ``--bonferroni``, ``--wilcoxon``, ``--chrf``."""
+    from .. import types  # not at start-up
+
+    taken = {"-m": types.MetricName, "--test": types.Test, "--interval": types.Interval, "--adjust": types.Adjustment}
+    name = written.removeprefix("--")
+    # Words that may mean something else.
+    known = {} if name in ("auto", "none", "by", written) else taken
+    return next((f"use {option} {name}" for option, names in known.items() if name in get_args(names)), None)
 
 
 def _has_what_is_advised(name: str, advice: str, own: Collection[str]) -> bool:
