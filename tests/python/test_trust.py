@@ -15,7 +15,7 @@ import click
 import pytest
 
 import reshuffle
-from benches import timeline
+from benches.races import timeline
 from benches.races.report import HEADER
 from conftest import ROOT
 from reshuffle.cli.root import cli
@@ -187,7 +187,7 @@ def test_every_claim_of_speed_in_the_readme_is_a_race() -> None:
 
 def test_the_page_of_records_is_what_the_records_give() -> None:
     found = timeline.records()
-    assert timeline.PAGE.read_text("utf-8") == timeline.page(found), "run: python -m benches.timeline"
+    assert timeline.PAGE.read_text("utf-8") == timeline.page(found), "run: python -m benches.races.timeline"
     assert len([record for record in found if record.races]) >= 14
     assert timeline.FIGURE.stat().st_size < 50_000
 
