@@ -50,8 +50,8 @@ class Record(NamedTuple):
 def seconds(text: str) -> float:
     """A time as records have it.
 
-    >>> seconds("1.50 ms"), seconds("0.102 µs")
-    (0.0015, 1.02e-07)
+    >>> seconds("1.50 ms"), seconds("1,002 s")
+    (0.0015, 1002.0)
     """
     number, unit = text.split()
     return float(number.replace(",", "")) * UNITS[unit]
