@@ -75,6 +75,7 @@ __all__ = [
     "stream_indices",
     "stream_values",
     "subset_sum_distribution",
+    "threads",
     "tokenize",
     "tokenizers",
     "tune_l1",

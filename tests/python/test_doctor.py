@@ -137,7 +137,8 @@ def test_every_command_that_is_offered_exists() -> None:
     offered += [command for commands in OF_FORMAT.values() for command in commands]
     assert len(offered) > 20
     for line in offered:
-        context, command = click.Context(cli), cli
+        context = click.Context(cli)
+        command: click.Command = cli
         _, *words = shlex.split(line)
         while isinstance(command, click.Group):
             found = command.get_command(context, words.pop(0))

@@ -15,7 +15,8 @@ import click
 import pytest
 
 import reshuffle
-from benches import timeline
+from benches.races import timeline
+from benches.races.report import HEADER
 from conftest import ROOT
 from reshuffle.cli.root import cli
 
@@ -144,7 +145,8 @@ def check_command(line: str) -> None:
     words = [word for part in line.split(" && ") for word in shlex.split(part)]
     words = [word for word in words if not word.startswith("RESHUFFLE_") and word != "time"]
     if words[0] == "reshuffle":
-        context, command = click.Context(cli), cli
+        context = click.Context(cli)
+        command: click.Command = cli
         while isinstance(command, click.Group) and len(words) > 1:
             found = command.get_command(context, words.pop(1))
             assert found is not None, line
@@ -185,13 +187,13 @@ def test_every_claim_of_speed_in_the_readme_is_a_race() -> None:
 
 def test_the_page_of_records_is_what_the_records_give() -> None:
     found = timeline.records()
-    assert timeline.PAGE.read_text("utf-8") == timeline.page(found), "run: python -m benches.timeline"
+    assert timeline.PAGE.read_text("utf-8") == timeline.page(found), "run: python -m benches.races.timeline"
     assert len([record for record in found if record.races]) >= 14
     assert timeline.FIGURE.stat().st_size < 50_000
 
 
 def test_what_became_slower_is_found(tmp_path: Path) -> None:
-    header = f"| {' | '.join(timeline.HEADER)} |\n| --- | --- | --- | ---: | ---: | ---: | ---: | --- |\n"
+    header = f"| {' | '.join(HEADER)} |\n| --- | --- | --- | ---: | ---: | ---: | ---: | --- |\n"
     found = []
     for day, (theirs, ours, speed) in enumerate([("2.00 s", "10.0 ms", "200×"), ("2.10 s", "15.0 ms", "140×")], 1):
         rows = f"| ar | one pair | other | {theirs} | | | 1.0× | |\n|  |  | reshuffle | {ours} | | | {speed} | |\n"

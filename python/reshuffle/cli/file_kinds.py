@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from ..data.count_files import is_count_file
 from ..data.evaluations import JUDGMENT_FORMATS, SCORE_FORMATS
 from ..data.evaluations.base import ScoreOptions, first_line
 from ..data.evaluations.tables import JSONL
-from ..data.files import STDIN, read_bytes
+from ..data.files import STDIN
 from ..data.formats import INPUT_FORMATS, Column, Source, format_of
 from ..data.history import runs_in
 from ..data.reading import read_texts
@@ -70,6 +71,7 @@ def found_in(path: str) -> list[Found]:
     """
     if path == STDIN:
         raise InputError("doctor reads a file several times: name a file, not standard input")
+    _source.cache_clear()
     for kind in KINDS:
         found = _found(kind, path)
         if found is not None:
@@ -106,7 +108,9 @@ def _n(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
+@lru_cache(maxsize=1)
 def _source(path: str) -> Source:
+    """The file, which several readers look at."""
     return Source.read(path, "texts, scores or a result")
 
 
@@ -126,7 +130,7 @@ def _counts(path: str) -> Said | None:
 
 
 def _result(path: str) -> Said | None:
-    head = read_bytes(path, "a result").removeprefix(b"\xef\xbb\xbf").lstrip()
+    head = _source(path).data.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not re.match(rb'\{\s*"schema":', head) and not (head.startswith(b"<") and ELEMENT.encode() in head):
         return None
     result = read_json(path)
@@ -136,7 +140,7 @@ def _result(path: str) -> Said | None:
 
 
 def _history(path: str) -> Said | None:
-    runs, problem = runs_in(read_bytes(path, "a history").split(b"\n"))
+    runs, problem = runs_in(_source(path).data.split(b"\n"))
     end = f"; line {len(runs) + 1} is damaged: {problem}" if problem else ""
     return Said("JSON lines", f"{_n(len(runs), 'run')}{end}") if runs else None
 
