@@ -517,6 +517,7 @@ def _scores(
         scores=tuple(scores),
         n_segments=data.n_segments,
         n_references=data.most_references,
+        votes=data.votes if isinstance(data, VoteData) else None,
         unit=samples[0].unit,
         n_units=samples[0].n_units,
         signature=signature.joined(

@@ -106,27 +106,34 @@ def _rated(table: VoteTable, unit: str, options: VotesOptions, resampling: Resam
     n_units = len(used) if unit == "vote" else int(used.units[unit].max()) + 1
     draws = np.ascontiguousarray(drawn.strengths.T) * factor
     sample = VoteSample(metric, fit.strengths * factor, draws, unit, n_units)
-    data = VoteData.of(table.systems, sample)
     levels = Levels.for_tests("percentile", options.confidence_level, options.alpha, test="bootstrap-both")
-    quiet = replace(resampling, progress=None)
-    if separated.mean() > MOST_SEPARATED or not np.isfinite(draws).all():
-        rated = scored(data, Units(), None, quiet)
-    else:
-        settings = ComparisonSettings(test="bootstrap-both", all_pairs=True, alpha=options.alpha)
-        rated = compared(data, Units(), settings, levels, quiet)
     found = VoteFit(
         n_votes=len(used),
         n_ties=table.n_ties,
         ties=options.ties,
         nu=float(np.exp(fit.log_nu)) if table.n_ties and options.ties == "model" else None,
         scale=options.scale,
+        effective_units=_effective(used, unit),
         prior=options.prior,
         separated=int(separated.sum()),
         n_draws=resampling.n_resamples,
         residual=_residual(cells, fit),
         first=_first(fit, drawn, factor, levels.confidence_level) if options.position else None,
     )
-    return replace(rated, votes=found)
+    data = VoteData.of(table.systems, sample, found)
+    quiet = replace(resampling, progress=None)
+    if separated.mean() > MOST_SEPARATED or not np.isfinite(draws).all():
+        return scored(data, Units(), None, quiet)
+    settings = ComparisonSettings(test="bootstrap-both", all_pairs=True, alpha=options.alpha)
+    return compared(data, Units(), settings, levels, quiet)
+
+
+def _effective(table: VoteTable, unit: str) -> float:
+    """How many units with equal numbers of votes would tell about as much."""
+    if unit == "vote":
+        return float(len(table))
+    sizes = np.bincount(table.units[unit])
+    return float(sizes.sum() ** 2 / (sizes**2).sum())
 
 
 def _signed(options: VotesOptions, fit: Fit) -> tuple[tuple[str, str], ...]:

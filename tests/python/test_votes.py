@@ -13,7 +13,7 @@ import math
 import random
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +48,9 @@ GOLDEN = {
 }  # fmt: skip
 
 
-def table(wins: dict[tuple[str, str], int], ties: dict[tuple[str, str], int] | None = None, **units) -> VoteTable:
+def table(
+    wins: dict[tuple[str, str], int], ties: dict[tuple[str, str], int] | None = None, **units: Iterable[object]
+) -> VoteTable:
     """So many wins of the first of each pair over the second, and ties."""
     rows = [(a, b, "model_a") for (a, b), n in wins.items() for _ in range(n)]
     rows += [(a, b, "tie") for (a, b), n in (ties or {}).items() for _ in range(n)]
@@ -172,11 +174,8 @@ def test_the_same_bytes_with_any_number_of_threads() -> None:
 def test_judges_that_agree_with_themselves_widen_the_intervals() -> None:
     """Ten copies of each vote by the same judge tell no more than one."""
     read = simulated(n=400, judges=400)
-    ten = VoteTable(
-        read.systems,
-        *(np.repeat(column, 10) for column in (read.first, read.second, read.outcome)),
-        {"judge": np.repeat(read.units["judge"], 10)},
-    )
+    first, second, outcome = (np.repeat(column, 10) for column in (read.first, read.second, read.outcome))
+    ten = VoteTable(read.systems, first, second, outcome, {"judge": np.repeat(read.units["judge"], 10)})
     one, clustered = votes(read, n_resamples=500), votes(ten, n_resamples=500)
     assert ratings(one) == pytest.approx(ratings(clustered))
     for x, y in zip(one.scores, clustered.scores, strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from ..metrics.base import Scores
 from ..resampling.stopping import STOPPING
 from ..results import Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
 from ..settings import default_alpha
-from ..types import VoteUnit
 from .concentration import BY_SWAPS, Tested, concentrated, holds_at_kink, rare_segments
 from .enough import LARGEST
 from .hypotheses import OVER_METRICS
@@ -459,7 +458,7 @@ def _of_concentration(comparison: Comparison, automatic: bool) -> Iterator[_Foun
         )
         found += [_Found(*each) for each in concentrated(tested)]
     yield from found
-    if not found and comparison.n_units >= SMALL_SAMPLE and comparison.unit not in get_args(VoteUnit):
+    if not found and comparison.n_units >= SMALL_SAMPLE and comparison.votes is None:
         yield from (_Found(*each) for each in rare_segments(comparison.comparisons, comparison.alpha))
 
 
@@ -482,10 +481,14 @@ def _small_sample(comparison: Comparison) -> Iterator[_Found]:
     values: dict[str, Any] = {"unit": comparison.unit, "enough": SMALL_SAMPLE, "test": of_test, "interval": of_interval}
     if comparison.test is not None and comparison.test.has_margin:
         values["instead"] = f"{comparison.test.alternative}-ar for means of segment scores"
-    elif comparison.unit in get_args(VoteUnit):
+    elif comparison.votes is not None:
         values["instead"] = ""  # votes have no shuffles
     if comparison.n_units < SMALL_SAMPLE:
         yield _Found(Caveat("small-sample", {"units": comparison.n_units, **values}))
+        return
+    if comparison.votes is not None and comparison.votes.effective_units < SMALL_SAMPLE:
+        effective = round(comparison.votes.effective_units, 1)
+        yield _Found(Caveat("small-sample", {"units": comparison.n_units, "effective": effective, **values}))
         return
     # Scores are missing.
     few = [index for index, pair in enumerate(comparison.comparisons) if pair.n_units < SMALL_SAMPLE]

@@ -40,7 +40,7 @@ def notes(comparison: Comparison, layout: Layout, of_several_sets: bool = False)
         if comparison.lacks_scores(metric.name):
             yield _missing(comparison, metric.name)
     if comparison.votes is not None:
-        yield from (spelled(sentence, layout.command is not None) for sentence in vote_notes(comparison.votes))
+        yield from (spelled(each, layout.command is not None) for each in vote_notes(comparison, comparison.votes))
     if comparison.baseline is None and comparison.rankings:
         yield from _ranks(comparison, layout)
     if comparison.test is not None and comparison.alpha is not None:
@@ -433,8 +433,12 @@ def _small_sample(values: Values) -> str:
         *(["intervals from draws are too narrow"] if values["interval"] else []),
     ]
     where = f"{_of_pairs(values)} {_have(values)} as few as " if "pairs" in values else ""
+    count_as = ""
+    if "effective" in values:
+        count_as = f" count as about {values['effective']:.0f}, because some have many more votes than others"
     return (
-        f"{where}{counted(values['units'], values['unit'])}: with fewer than {values['enough']}, {' and '.join(wrong)}."
+        f"{where}{counted(values['units'], values['unit'])}{count_as}: with fewer than {values['enough']}, "
+        f"{' and '.join(wrong)}."
     )
 
 

@@ -16,8 +16,6 @@ MODELS = {
     "drop": "the model of Bradley and Terry",
 }
 UNITS = {"log": "natural logarithms of strengths", "elo": "400 · log10 of strengths"}
-# A larger share of draws without finite ratings leaves no intervals and tests.
-MOST_SEPARATED = 0.01
 
 
 def size_of(comparison: Comparison, stratified: bool = False) -> str:
@@ -50,7 +48,7 @@ def vote_conclusions(fit: VoteFit) -> Iterator[str]:
     )
 
 
-def vote_notes(fit: VoteFit) -> Iterator[str]:
+def vote_notes(comparison: Comparison, fit: VoteFit) -> Iterator[str]:
     """How ratings were computed."""
     ties = f"{counted(fit.n_ties, 'tie')} {'left out' if fit.ties == 'drop' else f'of {fit.n_votes:,} votes'}"
     nu = "" if fit.nu is None or not fit.n_ties else f", ν = {fit.nu:.3f}"
@@ -63,7 +61,7 @@ def vote_notes(fit: VoteFit) -> Iterator[str]:
         )
     if fit.separated:
         draws = f"{fit.separated:,} of {fit.n_draws:,} draws"
-        if fit.separated > MOST_SEPARATED * fit.n_draws:
+        if not comparison.comparisons:
             remedy = option("--prior 0.5", "prior=0.5")
             yield (
                 f"There are no intervals and tests, because {draws} have no finite ratings: in them some systems never "

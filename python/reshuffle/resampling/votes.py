@@ -18,7 +18,7 @@ from ..data.votes import FIRST, SECOND, TIE, Integers, VoteTable
 from ..errors import InputError, listed
 from ..lazy import lazy
 from ..metrics.base import Metric, Scores
-from ..results import Exchangeability
+from ..results import Exchangeability, VoteFit
 from ..settings import Resampling
 from .counting import Data
 from .samples import Batch, Pairs, Sample
@@ -309,12 +309,13 @@ class VoteData(Data):
     """What a comparison of ratings is computed from."""
 
     sample: VoteSample
+    votes: VoteFit
 
     @classmethod
-    def of(cls, names: tuple[str, ...], sample: VoteSample) -> VoteData:
+    def of(cls, names: tuple[str, ...], sample: VoteSample, votes: VoteFit) -> VoteData:
         """Ratings of systems with these names."""
         metrics: Any = [sample.metric]
-        return cls(None, metrics, names, sample.n_units, sample)
+        return cls(None, metrics, names, sample.n_units, sample, votes)
 
     @property
     def most_references(self) -> int:

@@ -54,6 +54,8 @@ class VoteFit:
     """The unit of ratings: ``log`` for the natural logarithm of strengths, ``elo`` for 400 times their logarithm to
     base 10.
     """
+    effective_units: float
+    """(Σm)²/Σm² for units with m votes: as many units with equal numbers of votes would tell about as much."""
     prior: float
     """Wins that were added for both systems of each pair that was compared."""
     separated: int
