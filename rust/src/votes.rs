@@ -181,9 +181,9 @@ fn reached(from: usize, systems: usize, way: impl Fn(usize, usize) -> bool) -> V
     let (mut seen, mut open) = (vec![false; systems], vec![from]);
     seen[from] = true;
     while let Some(x) = open.pop() {
-        for y in 0..systems {
-            if !seen[y] && way(x, y) {
-                seen[y] = true;
+        for (y, seen) in seen.iter_mut().enumerate() {
+            if !*seen && way(x, y) {
+                *seen = true;
                 open.push(y);
             }
         }
@@ -272,7 +272,7 @@ impl Slopes {
             }
             let own = self.second[free[i] * self.width + free[i]];
             let rest = own - dot(&row[..i], &row[..i]);
-            if !(rest > 1e-13 * own) {
+            if rest.is_nan() || rest <= 1e-13 * own {
                 return None;
             }
             row[i] = rest.sqrt();

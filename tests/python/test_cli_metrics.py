@@ -233,7 +233,7 @@ def test_no_option_of_reshuffle_gets_the_hint_for_another_tool() -> None:
     context = click.Context(cli)
     every = [*(cli.get_command(context, name) for name in cli.list_commands(context)), *STUDIES.values()]
     commands = [command for command in every if isinstance(command, Command)]
-    scoring = ["compare", "score", "runs", "flips", "gate", "watch", "count", "plan", "oracle", "mbr"]
+    scoring = ["compare", "score", "runs", "flips", "gate", "watch", "count", "plan", "human", "votes", "oracle", "mbr"]
     assert [command.name for command in commands] == [*scoring, *STUDIES]
     # These are options of gate and watch. Other commands point to --test.
     of_some = {"--margin", "--method"}

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 from ..errors import InputError, listed, shortened, warn
 from .habits import check_habits
-from .params import Option, Parsed, WordList
+from .params import Option, Parsed, WordList, starting
 
 if TYPE_CHECKING:
     from .metric_options import Flag
@@ -290,6 +291,10 @@ class MetricOption(Parsed):
         from .metric_options import parsed
 
         return parsed(self.option.option, text, flag, flag, self.option.choices)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        before, comma, last = incomplete.rpartition(",")
+        return starting(self.option.choices, last, before + comma)
 
 
 @cache
