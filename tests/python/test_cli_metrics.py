@@ -235,8 +235,8 @@ def test_no_option_of_reshuffle_gets_the_hint_for_another_tool() -> None:
     commands = [command for command in every if isinstance(command, Command)]
     scoring = ["compare", "score", "runs", "flips", "gate", "watch", "count", "plan", "human", "votes", "oracle", "mbr"]
     assert [command.name for command in commands] == [*scoring, *STUDIES]
-    # These are options of gate and watch. Other commands point to --test.
-    of_some = {"--margin", "--method"}
+    # Options of gate, watch and votes, which other commands do not have.
+    of_some = {"--margin", "--method", "--language-pair"}
     assert {name for command in commands for param in command.params for name in param.opts} & set(OPTIONS) == of_some
 
 

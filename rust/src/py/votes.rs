@@ -10,6 +10,8 @@ use crate::resample::replicates;
 use crate::votes::{self, Pairs};
 
 type Compared<'py> = PyReadonlyArray2<'py, u32>;
+/// The values of each draw, and whether its votes had no finite ratings.
+type Fits<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<bool>>);
 
 fn pairs_of<'a>(systems: usize, pairs: &'a Compared<'_>, position: bool) -> PyResult<Pairs<'a>> {
     match in_order(pairs)?.as_chunks::<2>() {
@@ -61,7 +63,7 @@ pub fn votes_drawn<'py>(
     first: u64,
     threads: usize,
     progress: Option<&Progress>,
-) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<bool>>)> {
+) -> PyResult<Fits<'py>> {
     let pairs = pairs_of(systems, &pairs, position)?;
     let votes = votes::Votes::new(in_order(&starts)?, in_order(&cells)?, in_order(&counts)?, &pairs)?;
     let (start, more) = (in_order(&start)?, [in_order(&added)?, in_order(&rescue)?]);
