@@ -79,6 +79,8 @@ def files(demo: Path, run: Any) -> Path:
     (demo / "dev.nbest").write_text(
         "0 ||| a b ||| lm= -1 ||| -1\n0 ||| a c ||| lm= -2 ||| -2\n1 ||| d ||| lm= -1 ||| -1\n"
     )
+    (demo / "battles.csv").write_text("model_a,model_b,winner,judge\na,b,model_a,x\na,b,tie,y\n")
+    (demo / "labels.tsv").write_text("old\tnew\n1\t2\nNA\tNA\n")
     (demo / "a.run").write_text("q1 Q0 d1 1 2.5 bm25\nq1 Q0 d2 2 1.5 bm25\n")
     (demo / "qrels").write_text("q1 0 d1 1\nq1 0 d2 0\n")
     (demo / "sets.toml").write_text(
@@ -113,6 +115,8 @@ EXPECTED = {
     "result.json": ("a saved result", "reshuffle.comparison/2", ""),
     "result.html": ("a saved result", "reshuffle.comparison/2", ""),
     "nights.jsonl": ("the history of a gate", "JSON lines", "1 run"),
+    "battles.csv": ("votes of people", "winners", "2 votes; systems a, b"),
+    "labels.tsv": ("texts", "tsv", "2 segments; numbers in old, new"),
     "judged/votes.rank": ("votes of people", "rank", "systems"),
 }
 # What stands for the other words of commands.

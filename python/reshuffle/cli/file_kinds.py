@@ -23,6 +23,8 @@ from ..data.reading import read_texts
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import ELEMENT, read_json
 from ..data.score_tables import recognised
+from ..data.scores import MISSING_WORDS
+from ..data.votes import ROLES, read_votes
 from ..errors import InputError, listed
 from ..metrics.stored import open_counts
 from ..options.files import SetFiles
@@ -163,6 +165,16 @@ def _judgments(path: str) -> Said | None:
     return Said(name, f"{_n(len(votes.better), 'vote')}, {_n(len(votes.tied), 'tie')}; systems {listed(votes.ids)}")
 
 
+def _battles(path: str) -> Said | None:
+    if not any(role in first_line(_source(path)).lower() for role in ROLES["winner"]):
+        return None
+    try:
+        votes = read_votes(path)
+    except InputError:  # the word was another one
+        return None
+    return Said("winners of pairs", f"{_n(len(votes.outcome), 'vote')}; systems {listed(votes.systems)}")
+
+
 def _queries(is_line: Callable[[str], bool]) -> Callable[[str], Said | None]:
     def read(path: str) -> Said | None:
         source = _source(path)
@@ -203,7 +215,7 @@ def _scores(path: str) -> Said | None:
         metrics, _ = score_format.names(parsed, ScoreOptions())
         cells = score_format.read(parsed, metrics[0], ScoreOptions(metrics[0]))
     except InputError:
-        if score_format is JSONL:  # which any object could be
+        if score_format is JSONL or _has_only_numbers(path):  # any object could be the first
             return None
         raise
     systems = cells.ids if cells.system is not None else []
@@ -233,6 +245,13 @@ def _texts(path: str) -> Said | None:
     return Said(about, size, OF_FORMAT.get(name, ()))
 
 
+def _has_only_numbers(path: str) -> bool:
+    """Whether a file is a table with a column of scores for each system."""
+    text_format, source = INPUT_FORMATS[format_of(path)], _source(path)
+    columns = text_format.names(source) if text_format.names is not None else []
+    return bool(columns) and all(all(map(_is_number, each.lines)) for each in text_format.read(source, columns))
+
+
 def _table(about: str, names: Sequence[str], columns: Sequence[Column]) -> Said:
     """What a table of columns holds: texts, labels and ids, and numbers."""
     numbers = [name for name, column in zip(names, columns, strict=True) if all(map(_is_number, column.lines))]
@@ -243,6 +262,8 @@ def _table(about: str, names: Sequence[str], columns: Sequence[Column]) -> Said:
 
 
 def _is_number(value: object) -> bool:
+    if isinstance(value, str) and value.strip().lower() in MISSING_WORDS:
+        return True
     try:
         float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -259,6 +280,7 @@ OF_FORMAT: Mapping[str, Sequence[str]] = {
     "trn": ("reshuffle compare FILE BASELINE NEW -m asr-wer --docs speaker", "reshuffle score REF FILE -m asr-wer"),
 }
 NUMBERS = (
+    "reshuffle compare --scores METRIC FILE",
     "reshuffle compare --scores METRIC FILE#COLUMN OTHER#COLUMN",
     "reshuffle compare --counts METRIC:FORMULA FILE OTHER",
 )
@@ -268,7 +290,12 @@ KINDS: Sequence[Kind] = (
     Kind("a saved result", _result, SHOWN),
     Kind("the history of a gate", _history, ("reshuffle gate BASE NEW --ref REF --history FILE",)),
     Kind("k-best lists", _lists, ("reshuffle tune mert --nbest FILE --refs REF", "reshuffle mbr --nbest FILE")),
-    Kind("votes of people", _judgments, ("reshuffle meta segments --judgments FILE --refs REF --systems FOLDER",)),
+    Kind(
+        "votes of people",
+        _judgments,
+        ("reshuffle votes FILE", "reshuffle meta segments --judgments FILE --refs REF --systems FOLDER"),
+    ),
+    Kind("votes of people", _battles, ("reshuffle votes FILE",)),
     Kind(
         "a run of a search engine",
         _queries(is_run),
