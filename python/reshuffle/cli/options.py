@@ -140,14 +140,15 @@ score_options = with_texts(
     declared_options(Display),
     output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments"),
 )
-TABLE = (option("Output", "--table", metavar="NAME", help="With csv: the table to write.  [default: the first]"),)
 
 
-def table_option(names: Sequence[str]) -> Decorator:
-    """``--table``, for results with these tables, the main one first."""
-    return option("Output", "--table", type=Name("table", names), metavar="NAME",
-                  help=f"The table to write as CSV: {either(names)}.  [default: with -o FILE.csv all, as "
-                  f"FILE.{names[0]}.csv and so on; {names[0]} on standard output]")  # fmt: skip
+def table_option(names: Sequence[str] = ()) -> Decorator:
+    """``--table``, for results with these tables, the main one first, or for results that have their own."""
+    what, default, kind = "The table to write as CSV", "the main one", None
+    if names:
+        kind, what = Name("table", names), f"{what}: {either(names)}"
+        default = f"with -o FILE.csv all, as FILE.{names[0]}.csv and so on; {names[0]} on standard output"
+    return option("Output", "--table", type=kind, metavar="NAME", help=f"{what}.  [default: {default}]")
 
 
 watch_options = with_texts(
@@ -155,7 +156,7 @@ watch_options = with_texts(
     file_options(WatchFiles),
     METRICS,
     declared_options(WatchOptions),
-    TABLE,
+    (table_option(),),
     output_options(get_args(types.Format), "text"),
 )
 human_options = with_texts(
@@ -163,7 +164,7 @@ human_options = with_texts(
     file_options(HumanFiles),
     metrics_option("none"),
     declared_options(HumanOptions),
-    TABLE,
+    (table_option(),),
     output_options(get_args(types.Format), "text"),
 )
 flip_options = with_texts(
