@@ -178,7 +178,7 @@ class Option:
         """Whether a name may have options of its own, after a colon: see :mod:`reshuffle.options.choices`."""
         return any(isinstance(each, type) and issubclass(each, Options) for each in get_args(self.element))
 
-    @property
+    @lazy
     def is_mapping(self) -> bool:
         """Whether the value has numbers, or files, for each name."""
         return get_origin(self.element) is get_origin(Mapping[str, float])
@@ -188,7 +188,7 @@ class Option:
         """The names that keys of a mapping are chosen from; empty if they can be any."""
         return _names_in(get_args(self.element)[0]) if self.is_mapping else ()
 
-    @property
+    @lazy
     def number(self) -> type[int] | type[float] | None:
         """The type of number, if the value is one."""
         return self.element if self.element in (int, float) else None
