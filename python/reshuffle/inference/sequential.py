@@ -146,7 +146,7 @@ class Walk(NamedTuple):
 
     def within(self, limit: float, deviation: float, drift: float = 0.0) -> Walk:
         """The walk after such a step, if it is then within ±limit."""
-        points, weights = _quadrature(limit)
+        points, weights = (limit * of_one for of_one in _quadrature())
         steps = (points[:, None] - self.points - drift) / deviation
         density = np.exp(-0.5 * steps * steps) @ (self.density * self.weights)
         return Walk(points, density / (deviation * math.sqrt(2 * math.pi)), weights)
@@ -155,9 +155,11 @@ class Walk(NamedTuple):
 START = Walk(np.zeros(1), np.ones(1), np.ones(1))
 
 
-def _quadrature(limit: float, n_points: int = 200) -> tuple[Scores, Scores]:
+@lru_cache
+def _quadrature(n_points: int = 200) -> tuple[Scores, Scores]:
+    """Points in −1 to 1 and their weights. They take much longer to find than to use."""
     points, weights = np.polynomial.legendre.leggauss(n_points)
-    return points * limit, weights * limit
+    return points, weights
 
 
 def _excess(walk: Walk, scale: float, deviation: float, goal: float, z: float) -> float:
