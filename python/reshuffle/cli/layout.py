@@ -16,7 +16,6 @@ from ..report.layout import MAX_DIGITS, check_names, check_triangle
 from ..results import ComparedTexts, Comparison, SetComparison
 from ..validate import check_integer
 from .output import Reports
-from .plotting import need_matplotlib
 
 FORMATS_WITH_TEXTS = ("html", "json")
 # Formats that show what has changed since an earlier result.
@@ -46,6 +45,8 @@ class ChosenLayout:
         if display.digits is not None:
             check_integer("--digits", display.digits, 0, MAX_DIGITS)
         if display.paper is not None:
+            from .plotting import need_matplotlib  # most comparisons need no figures
+
             need_matplotlib()
             if not display.paper:
                 raise InputError("--paper: expected the name of a folder, got an empty one")
