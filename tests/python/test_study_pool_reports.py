@@ -228,8 +228,8 @@ def test_figures_are_plotted_from_files(run: Any, demo: Path) -> None:
         (("samples", "--n-references", "2"), "n_references has 2, but segments have at most 1 reference:"),
         (("samples", "--interval", "bayes"), "unknown interval 'bayes'"),
         (("agreement", "--alphas", "2"), "alphas must lie strictly between 0 and 1"),
-        (("agreement", "--strata", "reference.txt"), "--strata does not apply to studies"),
-        (("validate", "--strata", "reference.txt"), "--strata does not apply to studies"),
+        (("agreement", "--strata", "reference.txt"), "--strata does not apply to 'reshuffle study"),
+        (("validate", "--strata", "reference.txt"), "--strata does not apply to 'reshuffle study"),
     ],
 )
 def test_bad_arguments_are_one_sentence(run: Any, demo: Path, words: tuple[str, ...], message: str) -> None:

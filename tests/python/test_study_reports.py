@@ -408,7 +408,8 @@ def test_a_table_is_chosen_for_csv(run: Any) -> None:
         ((*ARGUMENTS, "--tests", "equivalence:bleu=1,bleu=2"), "equivalence:bleu=1,bleu=2: bleu is set twice"),
         ((*ARGUMENTS, "--table", "rates"), "--table is for the format csv, not text"),
         ((*ARGUMENTS, "--format", "csv", "--table", "rate"), "unknown table 'rate': did you mean 'rates'?"),
-        ((*ARGUMENTS, "--strata", "reference.txt"), "--strata does not apply to studies"),
+        ((*ARGUMENTS, "--strata", "reference.txt"), "--strata does not apply to 'reshuffle study type1': leave it out"),
+        ((*ARGUMENTS, "--source", "reference.txt"), "--source is for"),
         ((*ARGUMENTS, "--baseline", "bleu.txt"), "unknown baseline 'bleu.txt'"),
     ],
 )

@@ -236,8 +236,6 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
     files = given_files(FlipFiles, options, reference, systems)
     test_set = Input.checked(files, least=2, threads=chosen.threads)
     test_set.check_source()
-    if files.strata is not None:
-        raise InputError("--strata does not apply to flips: leave it out")
     if len(test_set.known_metrics) + len(files.numbers) != 1:
         names = [*(metric.key for metric in test_set.known_metrics), *files.numbers]
         raise InputError(f"flips are computed for one metric, got {len(names)} ({', '.join(names)}): choose one")
@@ -300,8 +298,6 @@ def _run(
     reports, layout = chosen_output(options)
     chosen = made(record, given_values(record, options))
     files = given_files(files_record, options, *arguments)
-    if files.strata is not None:
-        raise InputError(f"--strata does not apply to {function.__name__}: leave it out")
     test_set = Input.checked(files, least=least, threads=chosen.threads)
     test_set.check_source()
     with destination(reports, test_set.paths, layout) as write:

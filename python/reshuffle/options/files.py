@@ -161,8 +161,8 @@ class Unstratified(SetFiles):
         DocumentFile,
         Doc("Document ids, one per segment (text, FILE#NAME or mteval): sample and resample whole documents."),
     ] = None
-    strata: Annotated[File | None, Flag(hidden=True), Doc("Not used by studies.")] = None
-    source: Annotated[File | None, Flag(hidden=True), Doc("Not used by studies.")] = None
+    strata: Annotated[File | None, Flag(hidden=True), Doc("Does not apply.")] = None
+    source: Annotated[OneFile, Doc("The source text, for sari.")] = None
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -172,7 +172,6 @@ class WatchFiles(Unstratified):
     documents: Annotated[
         DocumentFile, Doc("Document ids (FILE#NAME, a column of REF, text, mteval): documents are the units.")
     ] = None
-    source: Annotated[OneFile, Doc("The source text, for sari.")] = None
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

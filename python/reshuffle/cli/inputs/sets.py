@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import click
 from attrs import evolve
 
 from ...data.count_files import is_count_file
@@ -82,6 +83,10 @@ class Inputs:
 
 def command_line(record: type[AnyFiles], options: dict[str, Any], **others: Any) -> AnyFiles:
     """The files and metrics of a command line, taken out of ``options``, and ``others``."""
+    for name, each in options_of(record).items():
+        if each.flag.hidden and options[name] is not None:
+            command = click.get_current_context().command_path
+            raise InputError(f"{flag_of(each)} does not apply to '{command}': leave it out")
     values: dict[str, Any] = given_values(record, options)
     metrics, flags_of = tuple(options.pop("metrics")), metric_flags(options)
     return record(**values | others, metrics=metrics or None, metric_options=flags_of)

@@ -108,12 +108,8 @@ def _parametric(options: dict[str, Any]) -> bool:
 
 
 def _domains(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Agreement: ids that are read from a file, as those of strata are."""
-    from .running import check_no_strata
-
-    check_no_strata(options)
-    options["strata"] = values.pop("domains", None)
-    return {"strata": "domains"}
+    """Agreement: ids that are read from a file."""
+    return {"domains": values.pop("domains", None)}
 
 
 def _of_runs(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:

@@ -47,34 +47,28 @@ class Made(Protocol):
         """The output of each system."""
 
 
-def check_no_strata(options: Mapping[str, Any]) -> None:
-    """:class:`InputError` for ``--strata``."""
-    if options["strata"] is not None:
-        raise InputError("--strata does not apply to studies: leave it out")
-
-
 def run_study(
     study: Callable[..., StudyResult],
     chosen: StudyInputs,
     options: dict[str, Any],
     made: Made | None = None,
-    strata: str | None = None,
+    domains: str | None = None,
 ) -> None:
     """Read the files, compute the study, and write its report.
 
     ``chosen`` are the options of the study, and ``options`` the others of its command. With ``made``, its systems are
-    those of the study. ``strata`` is the option of the study that the ids of ``--strata`` are for, if any.
+    those of the study. ``domains`` is the file of the ids of segments' domains, if any.
     """
     reports, layout = chosen_output(options)
     resume, executor = _resumed(chosen, reports), options.pop("executor")
-    if strata is None:
-        check_no_strata(options)
-    files = given_files(Unstratified, options, options.pop("reference"), options.pop("systems"))
+    # Ids of domains are read as those of strata.
+    files = evolve(given_files(Unstratified, options, options.pop("reference"), options.pop("systems")), strata=domains)
     names = several(chosen.metrics)
     if len(names) > 1 and not files.metrics and not files.scores and not is_count_file("".join(files.references[:1])):
         files = evolve(files, metrics=tuple(map(MetricChoice, names)))
     own_names, least = ([], 2) if made is None else (made.names, 0)
     test_set = Input.checked(files, least, threads=chosen.threads, made=own_names)
+    test_set.check_source()
     baseline = test_set.system(getattr(chosen, "baseline", None))
     if made is not None and baseline is not None:
         check_name("baseline", baseline, made.names)
@@ -89,8 +83,8 @@ def run_study(
                 outputs = made.outputs(chosen.threads, progress)
             given["null"] = (Variants(made.result),)
         found = test_set.read(outputs)
-        if strata is not None:
-            given[strata] = found.strata
+        if domains is not None:
+            given["domains"] = found.strata
         with progress_bar() as progress:
             given |= {name: getattr(found, name) for name in ("references", "systems", "metrics", "documents")}
             result = call(study, evolve(chosen, **given, progress=progress))
