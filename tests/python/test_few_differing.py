@@ -163,6 +163,11 @@ def test_five_of_two_thousand_segments_get_an_exact_test() -> None:
     assert "test:auto" in comparison.signature
 
 
+def test_a_single_segment_that_differs_is_named_as_one() -> None:
+    report = " ".join(str(compare(metrics=scores(np.eye(1, 100).ravel()))).split())
+    assert "The only segment that differs can be swapped in only 2 ways" in report
+
+
 @pytest.mark.parametrize("n", [1, 5, 13, 20, FEW_DIFFERING - 1])
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
 def test_the_p_of_few_is_that_of_ar(n: int, alternative: str) -> None:

@@ -402,13 +402,13 @@ def _rounded_down(level: float) -> str:
 def _few_units(values: Values) -> str:
     # Among random shuffles the share of exceedances may by chance be smaller than among all patterns.
     by_chance = " except by Monte Carlo error" if values["by_chance"] else ""
-    units, systems = f"{values['units']} {values['unit']}s", values.get("systems")
+    units, systems = counted(values["units"], values["unit"]), values.get("systems")
     differ = values.get("differ", False)
     if "pairs" in values:
         verb = ("differs in" if values["pairs"] == 1 else "differ in") if differ else _have(values)
         units = f"{_of_pairs(values)} {verb} at most {units}, which"
     elif differ:
-        units = f"The {units} that differ"
+        units = f"The {units} that differ" if values["units"] > 1 else f"The only {values['unit']} that differs"
     exchanged = "swapped" if systems is None else f"permuted between {systems} systems"
     ways = (2 if systems is None else math.factorial(systems)) ** values["units"]
     return (
