@@ -157,7 +157,10 @@ class Question(NamedTuple):
                 f"only {labelled.sum()} {unit}s have labels{self.whose}: an estimate needs at least {FEWEST}"
             )
         if (~labelled).sum() < 2:
-            raise InputError(f"{labelled.sum():,} of {len(sizes):,} {unit}s have labels, so nothing is left to predict")
+            raise InputError(
+                f"{labelled.sum():,} of {len(sizes):,} {unit}s have labels, but at least 2 without are needed: "
+                "with labels of all, use compare"
+            )
         sums = sums_of(index, np.where(known, self.labels, 0))[labelled]
         return Labelled(sums, labelled, sizes.astype(np.float64), finite)
 

@@ -166,6 +166,20 @@ def test_five_of_two_thousand_segments_get_an_exact_test() -> None:
 def test_a_single_segment_that_differs_is_named_as_one() -> None:
     report = " ".join(str(compare(metrics=scores(np.eye(1, 100).ravel()))).split())
     assert "The only segment that differs can be swapped in only 2 ways" in report
+    assert "Minimum detectable difference" not in report  # a difference that no test could show
+
+
+def test_notes_about_few_segments_do_not_contradict_one_another() -> None:
+    """Outputs of very different length are not exchangeable, but draws of twelve segments are no remedy."""
+    rng = np.random.default_rng(1)
+    words = np.stack([rng.integers(1, 4, 12), rng.integers(20, 60, 12)])
+    right = (words * rng.random((2, 12))).astype(int)
+    counts = {system: np.stack([right[i], words[i]], axis=1) for i, system in enumerate("ab")}
+    metric = FromCounts("X", counts, lambda totals: 100 * totals[..., 0] / totals[..., 1])
+    report = " ".join(str(compare(metrics=metric)).split())
+    assert "bootstrap tests are unreliable" in report
+    assert "so ar rejects too rarely. " in report
+    assert "so ar rejects too rarely; use" in " ".join(str(compare(metrics=metric, test="ar")).split())
 
 
 @pytest.mark.parametrize("n", [1, 5, 13, 20, FEW_DIFFERING - 1])

@@ -537,7 +537,7 @@ def test_bad_test_sets_are_refused(sets: Any, options: dict[str, Any], message: 
 
 def test_systems_that_a_test_set_lacks_are_left_out_with_a_warning() -> None:
     sets = {"u": some_texts("a", "b", "c"), "v": some_texts("c", "b", "d")}
-    with pytest.warns(reshuffle.InputWarning, match="left out, because not every test set has them: a, c?d?"):
+    with pytest.warns(reshuffle.InputWarning, match="left out, because not every test set has them: a, d$"):
         found = compare_sets(sets, test="ar", n_resamples=9, missing_systems="drop")
     assert (found.dropped, found["u"].systems, found["v"].systems) == (("a", "d"), ("b", "c"), ("b", "c"))
     with pytest.raises(InputError, match="unknown test set 'w'; known: u, v"):

@@ -185,7 +185,7 @@ def test_what_differs_is_named_with_its_key_and_by_how_much(saved: Path, run: An
     assert (outcome.code, outcome.err, heading) == (
         1,
         "",
-        "3 differences (saved → now); all verdicts are the same:",
+        "3 values differ (saved → now); all verdicts are the same:",
     )
     assert "  signature: 'n:200' → 'n:100'" in rows
     assert "  scores[1].draws.counts: 2 of 64 numbers, by at most 2" in rows
@@ -196,9 +196,9 @@ def test_what_differs_is_named_with_its_key_and_by_how_much(saved: Path, run: An
 
 def test_other_texts_are_a_difference_and_long_lists_are_cut(saved: Path, run: Any) -> None:
     outcome = run("verify", "comparison/as.json", *KINDS["comparison"].replace("larger", "rules").split())
-    heading, *rows = outcome.out.splitlines()
-    assert outcome.code == 1
-    verdicts, rows = rows[:4], rows[4:]
+    first, *verdicts, heading = outcome.out.splitlines()[:6]
+    rows = outcome.out.splitlines()[6:]
+    assert (outcome.code, first) == (1, "4 verdicts differ (saved → now):")
     assert verdicts[0] == "  larger against baseline under BLEU: 'better' → missing"
     assert verdicts[-1] == "  rules against baseline under chrF2: missing → 'worse'"
     places = [row.split(":")[0].split(".")[-1] for row in rows[:-1]]

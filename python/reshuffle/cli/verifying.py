@@ -36,15 +36,19 @@ def verify(source: str, words: Sequence[str]) -> int:
     differences = sorted(compared(json.loads(expected), json.loads(found)), key=_rank)
     verdicts = _verdicts(saved)
     changed = [*compared(verdicts, _verdicts(now))]
-    same = "; all verdicts are the same" if verdicts and not changed else ""
-    click.echo(f"{counted(len(differences), 'difference')} (saved → now){same}:")
-    for pair, change in changed[:MAX_SHOWN]:
-        click.echo(f"  {printable(f'{pair}: {change}')}")
-    for place, change in differences[:MAX_SHOWN]:
-        click.echo(f"  {printable(f'{place}: {change}')}")
-    if len(differences) > MAX_SHOWN:
-        click.echo(f"  … and {len(differences) - MAX_SHOWN:,} others")
+    if changed:
+        _list("verdict", changed)
+    _list("value", differences, "; all verdicts are the same" if verdicts and not changed else "")
     return DIFFERENT
+
+
+def _list(noun: str, changes: Sequence[tuple[str, str]], more: str = "") -> None:
+    """Show what has changed, at most :data:`MAX_SHOWN` lines."""
+    click.echo(f"{counted(len(changes), noun)} {'differs' if len(changes) == 1 else 'differ'} (saved → now){more}:")
+    for place, change in changes[:MAX_SHOWN]:
+        click.echo(f"  {printable(f'{place}: {change}')}")
+    if len(changes) > MAX_SHOWN:
+        click.echo(f"  … and {len(changes) - MAX_SHOWN:,} others")
 
 
 def _verdicts(result: Any) -> dict[str, str]:

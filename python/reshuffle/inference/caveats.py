@@ -13,7 +13,7 @@ from ..metrics.base import Scores
 from ..resampling.stopping import STOPPING
 from ..results import Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
 from ..settings import default_alpha
-from .concentration import BY_SWAPS, Tested, concentrated, holds_at_kink, rare_segments
+from .concentration import BY_SWAPS, Tested, concentrated, holds_at_kink, is_of_few, rare_segments
 from .enough import LARGEST
 from .hypotheses import OVER_METRICS
 from .intervals import INTERVALS
@@ -230,7 +230,8 @@ def _not_exchangeable(group: _Group, automatic: bool) -> Iterator[_Found]:
         "ratio": ratios[worst].ratio,
         "near_kink": near_kink,
         "test": pair.test.test,
-        "instead": INSTEAD[near_kink],
+        # For few units, another note says that the bootstrap is unreliable.
+        "instead": None if is_of_few(pair, automatic) else INSTEAD[near_kink],
     }
     yield _Found(Caveat("not-exchangeable", values), list(ratios))
 

@@ -20,6 +20,7 @@ __all__ = [
     "Tested",
     "concentrated",
     "holds_at_kink",
+    "is_of_few",
     "rare_segments",
 ]
 
@@ -62,18 +63,22 @@ class _Pair(NamedTuple):
 Found = tuple[Caveat, Sequence[int]]
 
 
-def holds_at_kink(pair: PairedDifference, automatic: bool) -> bool:
-    """Whether p is the larger one of those by swaps and of the bootstrap with least favourable lengths.
-
-    That is so by default for pairs that differ in few units and are near the kink of a brevity penalty.
-    """
+def is_of_few(pair: PairedDifference, automatic: bool) -> bool:
+    """Whether a pair has another test than the others by default, because it differs in few units."""
     return (
         automatic
         and pair.test.test in TESTS_OF_FEW
         and pair.influence is not None
         and 0 < pair.influence.differing < FEW_DIFFERING
-        and is_near_kink(pair.brevity)
     )
+
+
+def holds_at_kink(pair: PairedDifference, automatic: bool) -> bool:
+    """Whether p is the larger one of those by swaps and of the bootstrap with least favourable lengths.
+
+    That is so by default for pairs that differ in few units and are near the kink of a brevity penalty.
+    """
+    return is_of_few(pair, automatic) and is_near_kink(pair.brevity)
 
 
 def concentrated(tested: Tested) -> Iterator[Found]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..metrics.base import Scores
@@ -13,7 +15,8 @@ from .power import POWER, detectable_factor
 def detectable_differences(comparison: Comparison, replicates: Replicates) -> tuple[DetectableDifference, ...]:
     """The minimum detectable difference under each metric whose differences have a standard error.
 
-    Pairs whose standard error is 0 up to rounding, such as identical systems, are left out.
+    Pairs whose standard error is 0 up to rounding, such as identical systems, are left out, and those that differ in so
+    few units that no test of swaps could be significant: a difference of some standard errors would not be, either.
     """
     test, alpha = comparison.test, comparison.alpha
     if test is None or alpha is None or test.has_margin:
@@ -22,10 +25,15 @@ def detectable_differences(comparison: Comparison, replicates: Replicates) -> tu
     factor = detectable_factor(level, POWER, test.alternative)
     if not np.isfinite(factor):  # the smallest levels underflow
         return ()
+    fewest = math.ceil(-math.log2(level)) + (test.alternative == "two-sided")
     numbers = {name: index for index, name in enumerate(comparison.systems)}
     found = []
     for m, metric in enumerate(comparison.metrics):
-        of_metric = [pair for pair in comparison.comparisons if pair.metric == metric.name]
+        of_metric = [
+            pair
+            for pair in comparison.comparisons
+            if pair.metric == metric.name and (pair.influence is None or pair.influence.differing >= fewest)
+        ]
         errors = standard_errors(replicates, m, [(numbers[pair.system], numbers[pair.baseline]) for pair in of_metric])
         of_pairs = median_and_range(errors)
         if of_pairs is not None:

@@ -38,7 +38,8 @@ ALTERNATIVES = ("two-sided", "better", "worse", "greater", "less")
 # Adjustments that users choose: those of the registry, and two that are resolved to one of them or to none.
 ADJUSTMENT_CHOICES: Mapping[str, str] = {
     "auto": "the default: maxt, or tukey for anova and permutation; holm for other tests without maxt, with the "
-    "schemes exact and subgroup, and with besag-clifford; none for a single comparison and with gandy",
+    "schemes exact and subgroup, with besag-clifford, and for one pair under several metrics; none for a single "
+    "comparison and with gandy",
     "none": "p is not adjusted; the report has the chance of any false star, and a level for each test that limits it",
     **{adjustment.name: f"{adjustment.title}: {adjustment.about}" for adjustment in ADJUSTMENTS.values()},
 }

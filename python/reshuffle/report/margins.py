@@ -33,7 +33,7 @@ def within_all(comparison: Comparison) -> str:
 
 def claim(comparison: Comparison, of: str) -> str:
     """What a star means, as a phrase. ``of`` has the margins."""
-    return f"equivalent within {of}" if _is_equivalence(comparison) else f"not worse by more than {of}"
+    return f"equivalent within {of}" if _is_equivalence(comparison) else f"not worse by {of} or more"
 
 
 def margin_statement(comparison: Comparison, metric: UsedMetric) -> str:
@@ -49,9 +49,9 @@ def margin_statement(comparison: Comparison, metric: UsedMetric) -> str:
         positive, negative = f"equivalent to {baseline} within {limit}", "not shown to be equivalent to it"
         alone = f"not shown to be equivalent to {baseline} within {limit}"
     else:
-        positive = f"not worse than {baseline} by more than {limit}"
+        positive = f"not worse than {baseline} by {limit} or more"
         negative = "not shown to be non-inferior to it"
-        alone = f"not shown to be non-inferior to {baseline} (not worse by more than {limit})"
+        alone = f"not shown to be non-inferior to {baseline} (not worse by {limit} or more)"
     if not shown:
         return f"{_some(others)} {alone}"
     first = f"{_some(shown)} {positive}"
@@ -66,7 +66,7 @@ def _of_pairs(comparison: Comparison, n_shown: int, n: int, limit: str) -> str:
     others = ", and the others are not shown to be" if n_shown < n else ""
     if _is_equivalence(comparison):
         return f"{of} equivalent within {limit}{others}"
-    return f"{of} non-inferior (the system is not worse than its baseline by more than {limit}){others}"
+    return f"{of} non-inferior (the system is not worse than its baseline by {limit} or more){others}"
 
 
 def _is_equivalence(comparison: Comparison) -> bool:

@@ -347,10 +347,11 @@ def _or_worst(values: Values) -> str:
 
 def _not_exchangeable(values: Values) -> str:
     often = "often" if values["ratio"] < 1 else "rarely"
+    advice = "" if values["instead"] is None else f"; use {values['instead']}"
     return (
         f"{values['metric']}: the outputs of {_or_worst(values)} are not exchangeable: over shuffles, the SD of the "
-        f"difference is {values['ratio']:.2f} times its standard error, so {values['test']} rejects too {often}; "
-        f"use {values['instead']}."
+        f"difference is {values['ratio']:.2f} times its standard error, so {values['test']} rejects too "
+        f"{often}{advice}."
     )
 
 

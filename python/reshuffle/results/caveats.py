@@ -27,7 +27,7 @@ class Caveat:
       used for it;
     - ``dependence``: the correlation of segments within documents under a metric, and the design effect;
     - ``not-exchangeable``: some differences under a metric have the wrong spread over shuffles, because the
-      systems' outputs are not exchangeable; the worst pair, and a test to use instead;
+      systems' outputs are not exchangeable; the worst pair, and a test to use instead, if one is reliable there;
     - ``near-kink``: under a metric with a brevity penalty, lengths are so near those of the references that a
       difference of expected scores need not be one of the populations; the worst pair, how many standard errors its
       lengths are from those of the references, the bias of its difference in standard errors, the share of the

@@ -137,9 +137,10 @@ def plan(options: Plan) -> StudyResult:
         material = Material.from_data(data, units, settings.resampling, steps)
         design = _Design.from_material(material, settings, options)
         tables: dict[str, tuple[Any, ...]] = {
-            "detectable": tuple(design.detectable()),
-            "planned": tuple(design.power()),
-            "needed": tuple(design.needed()),
+            # Tests that cannot be simulated share their rows: those of a z-test.
+            "detectable": tuple(dict.fromkeys(design.detectable())),
+            "planned": tuple(dict.fromkeys(design.power())),
+            "needed": tuple(dict.fromkeys(design.needed())),
             "sequential": tuple(design.sequential()),
             "simulated": tuple(design.simulated()),
             "errors": tuple(design.errors()),
@@ -162,7 +163,7 @@ def plan(options: Plan) -> StudyResult:
             **shared,
         }
         used = material.used_metrics
-        truths = {"simulated": design.truth} if options.simulate else {}
+        truths = {"simulated": design.truth} if tables["simulated"] else {}
         return StudyResult(
             study="plan",
             plan=planned,

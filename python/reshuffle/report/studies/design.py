@@ -49,9 +49,10 @@ def _ranges(study: StudyResult) -> str:
     return "Tables show the pair of systems with the median standard error; range: over all pairs."
 
 
-def _names(records: Sequence[Any]) -> list[str]:
-    """The metric, and the method if there are several."""
-    return ["metric", *(["method"] if len({each.method for each in records}) > 1 else [])]
+def _names(study: StudyResult, records: Sequence[Any]) -> list[str]:
+    """The metric, and the method if there are several, or another than was asked for."""
+    methods = {each.method for each in records}
+    return ["metric", *(["method"] if len(methods) > 1 or (study.plan["simulate"] and "normal" in methods) else [])]
 
 
 HEADER = {"metric": "Metric", "method": "Method"}
@@ -71,7 +72,7 @@ def _of_power(records: Sequence[Any]) -> str:
 
 def _detectable(study: StudyResult) -> Table:
     found: Sequence[DetectableAtSize] = study.tables["detectable"]
-    names, ranged = _names(found), _has_range(found)
+    names, ranged = _names(study, found), _has_range(found)
     power = [] if constant(found, "power") is not None else ["Power"]
     header = [*(HEADER[name] for name in names), f"{unit_of(study).capitalize()}s", *power, "Difference"]
     table = Table(
@@ -92,7 +93,7 @@ def _detectable(study: StudyResult) -> Table:
 
 def _planned(study: StudyResult) -> Table:
     found: Sequence[PlannedPower] = study.tables["planned"]
-    names, ranged = _names(found), _has_range(found)
+    names, ranged = _names(study, found), _has_range(found)
     errors = any(each.type_m is not None for each in found)
     header = [*(HEADER[name] for name in names), "Difference", f"{unit_of(study).capitalize()}s", "Power in %"]
     header += [*(["Range"] if ranged else []), *(["M", "S"] if errors else [])]
@@ -109,7 +110,7 @@ def _planned(study: StudyResult) -> Table:
 
 def _needed(study: StudyResult) -> Table:
     found: Sequence[PlannedSize] = study.tables["needed"]
-    names, ranged = _names(found), _has_range(found)
+    names, ranged = _names(study, found), _has_range(found)
     power = [] if constant(found, "power") is not None else ["Power"]
     header = [*(HEADER[name] for name in names), "Difference", *power, f"{unit_of(study).capitalize()}s"]
     header += ["Range"] if ranged else []
@@ -225,11 +226,12 @@ def notes(study: StudyResult) -> Iterator[str]:
             f"Efficiency: the effect that gives a z-test the simulated power of {tests}, divided by the true effect; "
             f"{plan['simulations']:,} test sets each, {plan['n_resamples']:,} replicates."
         )
-    elif not plan["simulate"]:
-        yield (
-            "Not simulated: this is the power of a z-test whose SE is known. The power of a test may differ by .07: "
-            "simulate it."
-        )
+    else:
+        why, advice = "", "The power of a test may differ by .07: simulate it."
+        if plan["simulate"]:
+            why = ", because no pair differs in enough units"
+            advice = f"A test that so few {unit_of(study)}s decide may have much less."
+        yield f"Not simulated{why}: this is the power of a z-test whose SE is known. {advice}"
 
 
 FIGURES = {
