@@ -378,6 +378,7 @@ def test_the_error_rate_is_nominal_with_few_judges() -> None:
     few, many = (votes(simulated(n=n, judges=n // 10), n_resamples=199) for n in (400, 1000))
     assert "nominally, because there are few judges, family-wise error rate ≤ 0.05" in unwrapped(few)
     assert "at a nominal 0.05" in few.methods_sentence()
+    assert "40 judges: with fewer than 100" in unwrapped(few)
     assert "nominal" not in str(many) + many.methods_sentence()
 
 
@@ -550,3 +551,12 @@ def test_the_command(tmp_path: Path, run: Callable[..., Outcome]) -> None:
     assert "120 votes by 7 judges" in found.out
     battles(tmp_path / "b.jsonl", [{"model_a": "x", "model_b": "x", "winner": "tie"}])
     assert "line 1: 'x' is compared with itself" in run("votes", str(tmp_path / "b.jsonl")).refusal()
+
+
+def test_judges_with_unequal_numbers_of_votes_count_as_fewer() -> None:
+    read = simulated(n=2000)
+    judges = np.minimum(np.arange(len(read)) // 5, 149)  # the last has most of the votes
+    found = votes(VoteTable(read.systems, read.first, read.second, read.outcome, {"judge": judges}), n_resamples=199)
+    assert "150 judges count as about 2, because some have many more votes than others: with fewer than 100" in (
+        unwrapped(found)
+    )

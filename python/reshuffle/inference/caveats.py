@@ -487,12 +487,10 @@ def _small_sample(comparison: Comparison) -> Iterator[_Found]:
         values["instead"] = f"{comparison.test.alternative}-ar for means of segment scores"
     elif votes is not None:
         values["instead"] = ""  # votes have no shuffles
-    if comparison.n_units < enough:
-        yield _Found(Caveat("small-sample", {"units": comparison.n_units, **values}))
-        return
-    if votes is not None and votes.effective_units < enough:
-        effective = round(votes.effective_units, 1)
-        yield _Found(Caveat("small-sample", {"units": comparison.n_units, "effective": effective, **values}))
+    effective = comparison.n_units if votes is None else round(votes.effective_units, 1)
+    if effective < enough:
+        count_as = {"effective": effective} if round(effective) < comparison.n_units else {}
+        yield _Found(Caveat("small-sample", {"units": comparison.n_units, **count_as, **values}))
         return
     # Scores are missing.
     few = [index for index, pair in enumerate(comparison.comparisons) if pair.n_units < SMALL_SAMPLE]
