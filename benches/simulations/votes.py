@@ -5,7 +5,8 @@
 Six systems have strengths 0.25 apart, or all the same. A user has strengths of his own, which deviate from these by a
 standard deviation of 0.8, and casts votes on random pairs: a geometric number with mean 20. Ties have the share that
 the row says if two systems are equal. The true ratings are those of a fit to the votes of 20,000 users. The
-last columns draw single votes instead of users.
+columns "(votes)" draw single votes instead of users, and "place" is the share of p ≤ .05 for the advantage of the first
+place, which there is none of.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def sample(rng: np.random.Generator, strengths: Array, users: int, ties: float) 
     limits = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
     outcome = (rng.random(len(user))[:, None] > limits[:, :2]).sum(axis=1)
     index = np.unique(user, return_inverse=True)[1].reshape(-1)
-    return VoteTable(tuple(f"s{i}" for i in range(K)), first, second, outcome, {"judge": index})
+    return VoteTable(tuple(f"s{i}" for i in range(K)), first, second, outcome, {"judge": index}, has_order=True)
 
 
 def covered(found: Comparison, truth: Array) -> tuple[float, float, bool]:
@@ -54,8 +55,9 @@ def covered(found: Comparison, truth: Array) -> tuple[float, float, bool]:
 
 def row(users: int, ties: float, simulations: int, n_resamples: int) -> list[float]:
     """The rates of one row."""
-    truth = np.asarray(Cells(sample(np.random.default_rng(0), APART, 20_000, ties), "model", False).fit().strengths)
+    truth = np.asarray(Cells(sample(np.random.default_rng(0), APART, 20_000, ties)).fit().strengths)
     rates, refused = [], 0
+    place = []
     for number in range(simulations):
         rng = np.random.default_rng([number, users, round(100 * ties)])
         apart, equal = (sample(rng, strengths, users, ties) for strengths in (APART, EQUAL))
@@ -66,10 +68,13 @@ def row(users: int, ties: float, simulations: int, n_resamples: int) -> list[flo
         if not (by_user.comparisons and null.comparisons and single.comparisons):
             refused += 1
             continue
+        advantage = votes(equal, units="judge", position=True, n_resamples=n_resamples, seed=number, threads=1).votes
+        if advantage is not None and advantage.first is not None and advantage.first.pvalue is not None:
+            place.append(advantage.first.pvalue <= LEVEL)
         rejected = [float(np.mean([p.test.pvalue <= LEVEL for p in each.comparisons])) for each in (null, single)]
         any_star = [any(p.is_significant(LEVEL) for p in each.comparisons) for each in (null, single)]
         rates.append((*covered(by_user, truth), rejected[0], any_star[0], rejected[1], any_star[1]))
-    return [*np.mean(rates, axis=0).tolist(), float(refused)]
+    return [*np.mean(rates, axis=0).tolist(), float(np.mean(place)), float(refused)]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -85,7 +90,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     warnings.simplefilter("ignore", InputWarning)
     error = np.sqrt(LEVEL * (1 - LEVEL) / given.simulations)
     print(f"{given.simulations} simulations, R = {given.n_resamples}; standard error at .05 at most {error:.4f}")
-    names = ("rating", "difference", "all ranks", "size", "any star", "size (votes)", "any star (votes)", "left out")
+    names = (
+        "rating",
+        "difference",
+        "all ranks",
+        "size",
+        "any star",
+        "size (votes)",
+        "any star (votes)",
+        "place",
+        "left out",
+    )
     print(f"| users | ties | {' | '.join(names)} |")
     print(f"|---|---|{'---|' * len(names)}")
     for users, ties in ROWS:

@@ -1154,7 +1154,7 @@ def votes_fit(
     """Strengths, the logarithm of the parameter of ties, and the advantage of the first: (systems + 2,).
 
     ``cells`` has the votes for the first, the ties and the votes for the second of each pair, (3P,). None if no fit is
-    finite. See :mod:`reshuffle.resampling.votes`.
+    finite, and NaN if there is one, but Newton's method did not find it. See :mod:`reshuffle.resampling.votes`.
     """
 
 def votes_groups(systems: int, pairs: NDArray[np.uint32], cells: NDArray[np.float64]) -> list[int]:
@@ -1169,7 +1169,7 @@ def votes_drawn(
     counts: NDArray[np.uint32],
     start: NDArray[np.float64],
     added: NDArray[np.float64],
-    rescue: NDArray[np.float64],
+    always: bool,
     *,
     n: int,
     seed: int,
@@ -1177,10 +1177,10 @@ def votes_drawn(
     threads: int = 0,
     progress: Progress | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The fits of draws, (n, systems + 2), and which of them had no finite fit without the votes of ``rescue``.
+    """The fits of draws, (n, systems + 2), and which of them had no finite fit without the votes ``added``.
 
-    Unit u has ``counts[i]`` votes in the cell ``cells[i]``, for i from ``starts[u]`` to ``starts[u + 1]`` − 1. Each
-    draw also has the votes ``added``. ``start`` is the fit of all votes.
+    Unit u has ``counts[i]`` votes in the cell ``cells[i]``, for i from ``starts[u]`` to ``starts[u + 1]`` − 1. The
+    votes ``added`` are ``always`` added, or only to draws without a finite fit. ``start`` is the fit of all votes.
     """
 
 def subset_sum_distribution(steps: NDArray[np.uint64], *, progress: Progress | None = None) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from .comparing import compared, scored
 from .data.votes import UNITS, VoteTable, read_votes
 from .errors import InputError, listed, warn
 from .inference.intervals import symmetric_ends
+from .inference.pvalues import pvalue
 from .options.declare import called_with
 from .options.votes import VotesOptions
 from .progress import reported
@@ -19,8 +20,11 @@ from .results import Comparison, ConfidenceInterval
 from .results.votes import FirstAdvantage, LargestResidual, VoteFit
 from .settings import ComparisonSettings, Levels, Resampling, Units
 
-# With a larger share of draws without finite ratings, there are no intervals and tests.
+# With a larger share of draws without finite ratings, there are no intervals and tests: ends of intervals would be
+# infinite, or be decided by the added wins.
 MOST_SEPARATED = 0.01
+# With so few judges, they may be models rather than a sample of people.
+FEW_JUDGES = 10
 FACTORS = {"log": 1.0, "elo": 400 / math.log(10)}
 
 
@@ -36,7 +40,7 @@ def votes(options: VotesOptions) -> Comparison:
     -------
     Comparison
         Of all pairs, with a :class:`~reshuffle.results.VoteFit` as ``votes``. Without intervals and tests if more than
-        1 % of the draws have no finite ratings.
+        1 % of the draws have no finite ratings, or only because of a prior.
 
     Raises
     ------
@@ -78,35 +82,51 @@ def _unit(table: VoteTable, chosen: str | None) -> str:
         return chosen
     unit = table.default_units if chosen is None else chosen
     if unit is None:
+        own = "".join(f"each vote has a {name} of its own, and " for name in UNITS[1:] if name in table.units)
         raise InputError(
-            "nothing says which votes belong together: name a column with columns={'judge': …} (--columns judge=…), or "
-            "take them as independent with units='vote' (--units vote)"
+            own + "nothing says which votes belong together: name a column with columns={'judge': …} (--columns "
+            "judge=…), or take them as independent with units='vote' (--units vote)"
         )
     if unit not in table.units:
         known = listed([*(name for name in UNITS if name in table.units), "vote"])
         raise InputError(f"units: the votes have no column of {unit}s, only {known}")
-    if table.units[unit].max() == 0:
-        raise InputError(f"units: all votes belong to one {unit}: at least 2 are needed")
+    n = table.n_units(unit)
+    prompts = table.n_units("prompt") if "prompt" in table.units else 0
+    if n < 2:
+        instead = ": use units='prompt' (--units prompt)" if unit != "prompt" and prompts > 1 else ""
+        raise InputError(f"units: all votes belong to one {unit}, and at least 2 are needed{instead}")
+    if chosen is None and unit == "judge" and n < FEW_JUDGES and prompts > n:
+        warn(
+            f"judges are drawn, and there are only {n}: if they are models, or people of whom you want to say no more "
+            f"than that, draw the {prompts:,} prompts instead (units='prompt', --units prompt)"
+        )
     return unit
 
 
 def _rated(table: VoteTable, unit: str, options: VotesOptions, resampling: Resampling) -> Comparison:
-    used = table.without_ties() if options.ties == "drop" else table
-    if used.n_ties == len(used):
+    if table.n_ties == len(table):
         raise InputError("all votes are ties: nothing tells the systems apart")
     if options.position and not table.has_order:
         raise InputError("position: the votes do not say which system was shown first; leave it out")
-    cells = Cells(used, options.ties, options.position, options.prior)
-    fit = cells.fit()
+    dropped = table.n_ties if options.ties == "drop" else 0
+    used = table.without_ties() if dropped else table
+    if unit != "vote" and used.n_units(unit) < 2:
+        raise InputError(f"units: without ties, all votes belong to one {unit}, and at least 2 are needed")
+    cells = Cells(used, options.ties == "half", options.position, options.prior)
+    try:
+        fit = cells.fit()
+    except InputError as error:
+        raise (error.with_prefix("without ties: ") if dropped else error) from None
     if resampling.progress is not None:
         resampling.progress.plan([("drawing", 1.0, 1)])
     drawn, separated = cells.drawn(unit, fit, resampling)
     factor = FACTORS[options.scale]
     metric = RatingMetric(_signed(options, fit), _source(fit))
-    n_units = len(used) if unit == "vote" else int(used.units[unit].max()) + 1
+    n_units = len(used) if unit == "vote" else used.n_units(unit)
     draws = np.ascontiguousarray(drawn.strengths.T) * factor
     sample = VoteSample(metric, fit.strengths * factor, draws, unit, n_units)
     levels = Levels.for_tests("percentile", options.confidence_level, options.alpha, test="bootstrap-both")
+    withheld = bool(separated.mean() > MOST_SEPARATED or not np.isfinite(draws).all())
     found = VoteFit(
         n_votes=len(used),
         n_ties=table.n_ties,
@@ -117,12 +137,13 @@ def _rated(table: VoteTable, unit: str, options: VotesOptions, resampling: Resam
         prior=options.prior,
         separated=int(separated.sum()),
         n_draws=resampling.n_resamples,
+        withheld=withheld,
         residual=_residual(cells, fit),
-        first=_first(fit, drawn, factor, levels.confidence_level) if options.position else None,
+        first=_first(fit, drawn, factor, None if withheld else levels.confidence_level) if options.position else None,
     )
     data = VoteData.of(table.systems, sample, found)
     quiet = replace(resampling, progress=None)
-    if separated.mean() > MOST_SEPARATED or not np.isfinite(draws).all():
+    if withheld:
         return scored(data, Units(), None, quiet)
     settings = ComparisonSettings(test="bootstrap-both", all_pairs=True, alpha=options.alpha)
     return compared(data, Units(), settings, levels, quiet)
@@ -153,26 +174,29 @@ def _source(fit: Fit) -> str:
 
 def _residual(cells: Cells, fit: Fit) -> LargestResidual:
     """The pair of systems whose share of wins is farthest from the expected one, in standard errors."""
-    pairs, numbers = cells.residuals(fit)
-    n, observed, expected, error = numbers.T
-    z = np.divide(observed - expected, error, out=np.zeros_like(error), where=error > 0)
+    found = cells.residuals(fit)
+    z = np.divide(found.observed - found.expected, found.error, out=np.zeros_like(found.error), where=found.error > 0)
     at = int(np.argmax(np.abs(z).round(9)))
-    system, baseline = (cells.votes.systems[i] for i in pairs[at].tolist())
+    system, baseline = (cells.votes.systems[i] for i in found.systems[at].tolist())
     return LargestResidual(
         system,
         baseline,
-        n_votes=round(float(n[at])),
-        observed=float(observed[at]),
-        expected=float(expected[at]),
+        n_votes=round(float(found.n_votes[at])),
+        observed=float(found.observed[at]),
+        expected=float(found.expected[at]),
         z=float(z[at]),
-        n_pairs=len(pairs),
+        n_pairs=len(found.systems),
     )
 
 
-def _first(fit: Fit, drawn: Fit, factor: float, level: float) -> FirstAdvantage:
-    """The advantage of the first place, with the percentiles of the draws and the centred bootstrap test."""
+def _first(fit: Fit, drawn: Fit, factor: float, level: float | None) -> FirstAdvantage:
+    """The advantage of the first place; at a level, with the percentiles of the draws and the test of all pairs."""
     advantage, draws = float(fit.advantage) * factor, drawn.advantage * factor
+    if level is None:
+        return FirstAdvantage(advantage, None, None)
     low, high = symmetric_ends(draws, level)
-    reached = int((np.abs(draws - advantage) >= abs(advantage)).sum())
-    interval = ConfidenceInterval(low, high, level, "percentile")
-    return FirstAdvantage(advantage, interval, (reached + 1) / (len(draws) + 1))
+    # bootstrap-both: the larger of two p-values.
+    centred = np.count_nonzero(np.abs(draws - advantage) >= abs(advantage))
+    smaller_tail = min(np.count_nonzero(draws <= 0), np.count_nonzero(draws >= 0))
+    both = [pvalue(np.array(n), len(draws), tails=tails) for n, tails in ((centred, 1), (smaller_tail, 2))]
+    return FirstAdvantage(advantage, ConfidenceInterval(low, high, level, "percentile"), float(max(both)))

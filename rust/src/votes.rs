@@ -20,10 +20,21 @@ pub const OTHERS: usize = 2;
 const SMALL: f64 = 1e-6;
 const MOST_STEPS: usize = 200;
 const MOST_HALVINGS: usize = 40;
-/// Parameters so large have no finite maximum.
+/// Parameters so large are on the way to infinity.
 const LARGEST: f64 = 300.0;
 /// Draws that a thread fits at a time.
 const TOGETHER: usize = 8;
+
+/// A fit of votes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fit {
+    /// The strengths, centred to sum 0, ln ν (−∞ without ties) and the advantage of the first.
+    Finite(Vec<f64>),
+    /// The likelihood has no maximum at finite values, or none that is unique.
+    Infinite,
+    /// It has one, which Newton's method did not find, because numbers of votes differ too much in size.
+    Failed,
+}
 
 /// Which systems are compared. Cell 3p + o has the votes on pair p with outcome o.
 #[derive(Debug, Clone, Copy)]
@@ -115,21 +126,22 @@ impl<'a> Pairs<'a> {
         false
     }
 
-    /// The strengths, centred to sum 0, ln ν (−∞ without ties) and the advantage of the first, from those of similar votes.
-    /// None if the likelihood has no maximum at finite values.
-    pub fn fit(&self, cells: &[f64], start: &[f64]) -> Option<Vec<f64>> {
+    /// The fit of votes, from that of similar ones.
+    pub fn fit(&self, cells: &[f64], start: &[f64]) -> Fit {
         let groups = self.groups(cells);
         if groups.iter().any(|&group| group != 0) {
-            return None;
+            return Fit::Infinite;
         }
         let ties = self.each(cells).any(|(_, _, [_, tie, _])| tie > 0.0);
         if ties && self.is_line(cells) {
-            return None;
+            return Fit::Infinite;
         }
         self.newton(cells, start, ties)
     }
 
-    fn newton(&self, cells: &[f64], start: &[f64], ties: bool) -> Option<Vec<f64>> {
+    fn newton(&self, cells: &[f64], start: &[f64], ties: bool) -> Fit {
+        // Without an advantage there is a maximum here. With one, this is where it turns out that there is none.
+        let endless = if self.position { Fit::Infinite } else { Fit::Failed };
         let k = self.systems;
         let mut at = start.to_vec();
         if !ties {
@@ -147,7 +159,7 @@ impl<'a> Pairs<'a> {
         let mut slopes = Slopes::new(self.width());
         let mut value = slopes.at(self, cells, &at);
         for _ in 0..MOST_STEPS {
-            let step = slopes.step(&free)?;
+            let Some(step) = slopes.step(&free) else { return endless };
             let size = step.iter().fold(0.0_f64, |size, each| size.max(each.abs()));
             let mut share = 1.0;
             let mut halvings = 0;
@@ -155,7 +167,7 @@ impl<'a> Pairs<'a> {
                 let mut next = at.clone();
                 free.iter().zip(&step).for_each(|(&i, each)| next[i] += share * each);
                 if size <= SMALL {
-                    return Some(centred(next, k));
+                    return Fit::Finite(centred(next, k));
                 }
                 let reached = slopes.at(self, cells, &next);
                 if reached >= value - 1e-12 * value.abs() {
@@ -164,15 +176,15 @@ impl<'a> Pairs<'a> {
                 }
                 halvings += 1;
                 if halvings > MOST_HALVINGS {
-                    return None;
+                    return Fit::Failed;
                 }
                 share /= 2.0;
             }
             if free.iter().any(|&i| at[i].abs() > LARGEST) {
-                return None;
+                return endless;
             }
         }
-        None
+        Fit::Failed
     }
 }
 
@@ -340,16 +352,25 @@ impl<'a> Votes<'a> {
 /// Fits on draws of the units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fits {
-    /// The values of each draw, in the order draw, value; NaN where there are no finite ones.
+    /// The values of each draw, in the order draw, value; NaN where no fit was found.
     pub values: Vec<f64>,
-    /// Whether the votes of a draw have no finite ratings, so that those with `rescue` were fitted.
+    /// Whether the drawn votes alone have no finite ratings.
     pub separated: Vec<bool>,
 }
 
-/// Fits the draws with these numbers. `added` are votes that are added to all draws, and `rescue` those that are added to
-/// draws which would otherwise have no finite ratings. `start` is the fit of all votes.
+/// Votes that are added to draws.
+#[derive(Debug, Clone, Copy)]
+pub struct Added<'a> {
+    /// Those of each cell.
+    pub cells: &'a [f64],
+    /// Whether they are added to all draws, or only to those that have no finite ratings without them.
+    pub always: bool,
+}
+
+/// Fits the draws with these numbers. `start` is the fit of all votes.
 ///
-/// Cost: a random byte for each unit, an addition for each of its cells, and a few Newton steps.
+/// Cost: a random byte for each unit, an addition for each of its cells, and a few Newton steps; twice these if votes are
+/// always added, because whether the drawn votes have finite ratings takes a fit of them alone.
 ///
 /// # Errors
 /// [`Error::LengthMismatch`], [`Error::Memory`], and whatever `run.watch` returned.
@@ -357,13 +378,13 @@ pub fn drawn(
     pairs: &Pairs<'_>,
     votes: &Votes<'_>,
     start: &[f64],
-    [added, rescue]: [&[f64]; 2],
+    added: Added<'_>,
     (seed, replicates): (u64, Range<u64>),
     run: &mut Run<'_>,
 ) -> Result<Fits> {
     let (width, n) = (pairs.width(), (replicates.end - replicates.start) as usize);
     check_length("values to start from", width, start.len())?;
-    [added, rescue].into_iter().try_for_each(|each| check_length("added votes", pairs.cells(), each.len()))?;
+    check_length("added votes", pairs.cells(), added.cells.len())?;
     let mut fits = Fits { values: zeros(&[n, width])?, separated: reserved(n)? };
     let cost = (votes.units() + votes.cells.len() + 64 * pairs.cells()) as u64;
     let blocks = Blocks { items: n, size: TOGETHER, cost, lead: 0 };
@@ -378,14 +399,14 @@ pub fn drawn(
             let once = &mut Run { threads: 1, watch: &mut watch };
             let weights = draw_weights((seed, number), votes.units() as u32, &[], once)?;
             sums.clear();
-            sums.extend_from_slice(added);
+            sums.resize(pairs.cells(), 0.0);
             votes.add(&weights, sums);
-            let fit = pairs.fit(sums, start);
-            let separated = fit.is_none();
-            let fit = fit.or_else(|| {
-                sums.iter_mut().zip(rescue).for_each(|(sum, more)| *sum += more);
-                pairs.fit(sums, start)
-            });
+            let mut fit = pairs.fit(sums, start);
+            let separated = fit == Fit::Infinite;
+            if separated || added.always {
+                sums.iter_mut().zip(added.cells).for_each(|(sum, more)| *sum += more);
+                fit = pairs.fit(sums, start);
+            }
             found.push((fit, separated));
         }
         Ok(found)
@@ -394,8 +415,8 @@ pub fn drawn(
         for (replicate, (fit, separated)) in range.zip(found) {
             let to = &mut fits.values[replicate * width..][..width];
             match fit {
-                Some(fit) => to.copy_from_slice(&fit),
-                None => to.fill(f64::NAN),
+                Fit::Finite(fit) => to.copy_from_slice(&fit),
+                Fit::Infinite | Fit::Failed => to.fill(f64::NAN),
             }
             fits.separated.push(separated);
         }
@@ -461,7 +482,7 @@ mod tests {
         #[test]
         fn a_fit_has_the_largest_likelihood((names, cells) in votes(4), position: bool) {
             let pairs = Pairs::new(4, &names, position).unwrap();
-            if let Some(fit) = pairs.fit(&cells, &[0.0; 6]) {
+            if let Fit::Finite(fit) = pairs.fit(&cells, &[0.0; 6]) {
                 let mut free = vec![0, 1, 2, 3];
                 if fit[4].is_finite() { free.push(4) }
                 if position { free.push(5) }
@@ -479,7 +500,8 @@ mod tests {
             let groups = pairs.groups(&cells);
             let ties = cells.chunks(3).any(|cells| cells[1] > 0.0);
             let separated = groups.iter().any(|&group| group != 0) || (ties && pairs.is_line(&cells));
-            prop_assert_eq!(pairs.fit(&cells, &[0.0; 5]).is_none(), separated);
+            let fit = pairs.fit(&cells, &[0.0; 5]);
+            prop_assert!(fit != Fit::Failed && (fit == Fit::Infinite) == separated);
             // Directions in which no vote becomes less likely: whole steps suffice.
             let mut endless = false;
             for direction in 0..5_i32.pow(2) * 5 {
@@ -497,16 +519,16 @@ mod tests {
         }
 
         #[test]
-        fn draws_are_fits_of_drawn_units((names, _) in votes(4), seed: u64, n in 1_usize..40) {
+        fn draws_are_fits_of_drawn_units((names, _) in votes(4), seed: u64, n in 1_usize..40, always: bool) {
             let pairs = Pairs::new(4, &names, false).unwrap();
             let starts: Vec<u64> = (0..=30).map(|unit| 4 * unit).collect();
             let cells: Vec<u32> = (0..120).map(|i| (i * 7 + i / 11) % 36).collect();
             let counts: Vec<u32> = (0..120).map(|i| 1 + i % 3).collect();
             let votes = Votes::new(&starts, &cells, &counts, &pairs).unwrap();
-            let (start, none, half) = ([0.0; 6], [0.0; 36], [0.5; 36]);
+            let (start, half) = ([0.0; 6], Added { cells: &[0.5; 36], always });
             let fits = |threads| {
                 let run = &mut Run { threads, watch: &mut |_| Ok(()) };
-                drawn(&pairs, &votes, &start, [&none, &half], (seed, 5..5 + n as u64), run).unwrap()
+                drawn(&pairs, &votes, &start, half, (seed, 5..5 + n as u64), run).unwrap()
             };
             let found = fits(1);
             prop_assert_eq!(&fits(3), &found);
@@ -517,9 +539,11 @@ mod tests {
                 for i in 0..120 {
                     sums[cells[i] as usize] += f64::from(weights[i / 4] * counts[i]);
                 }
-                let fit = pairs.fit(&sums, &start);
-                prop_assert_eq!(fit.is_none(), found.separated[r]);
-                prop_assert_eq!(fit.or_else(|| pairs.fit(&sums.map(|n| n + 0.5), &start)).unwrap(), own);
+                let alone = pairs.fit(&sums, &start);
+                prop_assert_eq!(alone == Fit::Infinite, found.separated[r]);
+                let more = always || alone == Fit::Infinite;
+                let fit = if more { pairs.fit(&sums.map(|n| n + 0.5), &start) } else { alone };
+                prop_assert_eq!(fit, Fit::Finite(own.to_vec()));
             }
         }
     }
@@ -527,9 +551,22 @@ mod tests {
     #[test]
     fn wins_and_ties_of_one_pair_have_no_maximum() {
         let pairs = Pairs::new(2, &[[0, 1]], false).unwrap();
-        assert_eq!(pairs.fit(&[5.0, 3.0, 0.0], &[0.0; 4]), None);
-        let fit = pairs.fit(&[5.0, 3.0, 2.0], &[0.0; 4]).unwrap();
+        assert_eq!(pairs.fit(&[5.0, 3.0, 0.0], &[0.0; 4]), Fit::Infinite);
+        let Fit::Finite(fit) = pairs.fit(&[5.0, 3.0, 2.0], &[0.0; 4]) else { panic!("no fit") };
         assert!((fit[0] - fit[1] - 2.5_f64.ln()).abs() < 1e-9 && (fit[2] - (3.0 / 10.0_f64.sqrt()).ln()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_maximum_that_is_not_found_is_no_infinite_one() {
+        let pairs = Pairs::new(2, &[[0, 1]], false).unwrap();
+        assert_eq!(pairs.fit(&[5.0, 0.0, 1e-200], &[0.0; 4]), Fit::Failed);
+    }
+
+    #[test]
+    fn an_advantage_without_limit_has_no_maximum() {
+        let pairs = Pairs::new(2, &[[0, 1], [1, 0]], true).unwrap();
+        assert_eq!(pairs.fit(&[5.0, 0.0, 0.0, 5.0, 0.0, 0.0], &[0.0; 4]), Fit::Infinite);
+        assert!(matches!(pairs.fit(&[5.0, 0.0, 1.0, 5.0, 0.0, 1.0], &[0.0; 4]), Fit::Finite(_)));
     }
 
     #[test]

@@ -28,6 +28,7 @@ from reshuffle import InputError, InputWarning, VoteTable, votes
 from reshuffle._core import draw_weights
 from reshuffle.data.votes import read_votes
 from reshuffle.resampling.votes import Cells
+from reshuffle.settings import Resampling
 
 WMT12 = "wmt12-judgments/wmt12.RNK_results.csv"
 # Strengths on WMT 2012: each ranking as all pairs, equal ranks as ties.
@@ -67,6 +68,10 @@ def simulated(k: int = 5, n: int = 400, judges: int = 40, seed: int = 1) -> Vote
         rows.append((f"s{a}", f"s{b}", rng.choices(["model_a", "tie", "model_b"], weights)[0], f"j{i % judges}"))
     *columns, judge = zip(*rows, strict=True)
     return VoteTable.from_columns(*columns, judge=judge)
+
+
+def unwrapped(comparison: reshuffle.Comparison) -> str:
+    return " ".join(str(comparison).split())
 
 
 def ratings(comparison: reshuffle.Comparison) -> dict[str, float]:
@@ -142,8 +147,43 @@ def test_the_advantage_of_the_first_has_a_closed_form_for_two_systems() -> None:
     odds = math.log(30 / 10), math.log(24 / 16)
     assert found.votes.first.advantage == pytest.approx(sum(odds) / 2)
     assert ratings(found)["a"] == pytest.approx((odds[0] - odds[1]) / 4)
+    assert found.votes.first.pvalue is not None
     assert found.votes.first.pvalue < 0.05
+    assert found.votes.first.confidence_interval is not None
     assert found.votes.first.confidence_interval.low > 0
+
+
+def test_p_of_the_advantage_is_the_larger_of_both_bootstraps() -> None:
+    rows = []
+    # A few judges with many votes prefer the second place, so that draws without them are far away.
+    for judge in range(40):
+        own = "model_a" if judge % 2 else "a" if judge % 4 else "b"
+        for a, b in [("a", "b"), ("b", "a")] * (20 if judge < 3 else 1):
+            rows.append((a, b, "model_b" if judge < 3 else own, judge))
+    first, second, winner, judges = zip(*rows, strict=True)
+    read = VoteTable.from_columns(first, second, winner, judge=judges)
+    cells = Cells(read, position=True)
+    draws = cells.drawn("judge", cells.fit(), Resampling(999, 12345, 1))[0].advantage
+    found = votes(read, position=True, n_resamples=999).votes
+    assert found is not None
+    assert found.first is not None
+    advantage = found.first.advantage
+    centred = (1 + sum(abs(each - advantage) >= abs(advantage) for each in draws)) / 1000
+    percentile = 2 * (1 + min(sum(each <= 0 for each in draws), sum(each >= 0 for each in draws))) / 1000
+    assert found.first.pvalue == max(centred, percentile)
+    assert percentile > centred
+
+
+@pytest.mark.parametrize("halved", [False, True])
+def test_a_prior_adds_as_many_wins_if_the_order_matters(halved: bool) -> None:
+    read = VoteTable.from_columns(
+        ["a"] * 6 + ["b"] * 6, ["b"] * 6 + ["a"] * 6, (["a"] * 4 + ["b"] * 2) * 2, judge=range(12)
+    )
+    alone, both_orders = (Cells(read, halved, position, prior=1.0) for position in (False, True))
+    assert alone.totals.sum() == both_orders.totals.sum() == (28 if halved else 14)
+    # Here there is no advantage, so that the strengths are those without it.
+    assert both_orders.fit().strengths == pytest.approx(alone.fit().strengths)
+    assert both_orders.fit().strengths[0] == pytest.approx(math.log(9 / 5) / 2)
 
 
 @pytest.mark.parametrize("ties", ["model", "half", "drop"])
@@ -158,7 +198,7 @@ def test_draws_are_fits_of_the_votes_of_drawn_units(ties: str, threads: int) -> 
         weights = draw_weights(7, r, 40)
         kept = np.repeat(np.arange(len(used)), weights[used.units["judge"]])
         again = VoteTable(used.systems, used.first[kept], used.second[kept], used.outcome[kept])
-        drawn.append(Cells(again, ties, position=False).fit().strengths)
+        drawn.append(Cells(again, ties == "half").fit().strengths)
     low, high = np.sort(drawn, axis=0)[[0, -1]]
     for score, least, most in zip(found.scores, low, high, strict=True):
         assert score.confidence_interval is not None
@@ -214,15 +254,15 @@ def test_votes_are_refused_exactly_if_the_likelihood_grows_without_limit(data: s
     rows = [(*data.draw(st.sampled_from(pairs)), data.draw(st.sampled_from(["a", "tie", "b"]))) for _ in range(n)]
     read = VoteTable.from_columns(*zip(*rows, strict=True))
     try:
-        Cells(read, "model", position=False).fit()
+        Cells(read).fit()
     except InputError as error:
         if "no vote compares" in str(error):
             return
         refused = True
     else:
         refused = False
-    spread = [np.ptp(Cells(read, "model", position=False, prior=p).fit().strengths) for p in (1e-2, 1e-4)]
-    ties = [abs(float(Cells(read, "model", position=False, prior=p).fit().log_nu)) for p in (1e-2, 1e-4)]
+    spread = [np.ptp(Cells(read, prior=p).fit().strengths) for p in (1e-2, 1e-4)]
+    ties = [abs(float(Cells(read, prior=p).fit().log_nu)) for p in (1e-2, 1e-4)]
     grows = spread[1] - spread[0] > 1 or (np.isfinite(ties[1]) and ties[1] - ties[0] > 1)
     assert grows == refused
 
@@ -234,8 +274,121 @@ def test_too_many_draws_without_finite_ratings_leave_no_intervals() -> None:
     assert found.votes.separated > 100
     assert not found.comparisons
     assert found.scores[0].confidence_interval is None
+    assert found.votes.withheld
     assert "There are no intervals and tests, because" in str(found)
-    assert votes(read, n_resamples=999, prior=0.5).comparisons
+
+
+# The same cells with a prior: nothing but the added wins bounds a rating, or the advantage of the first place.
+BOUNDED_BY_PRIOR = {
+    "system": (table({("a", "b"): 20, ("b", "a"): 20, ("a", "c"): 40, ("b", "c"): 40}, judge=[*range(40)] * 3), False),
+    "draws": (table({("a", "b"): 5, ("b", "a"): 1}, judge=range(6)), False),
+    "first": (VoteTable.from_columns(["a", "b"] * 9, ["b", "a"] * 9, ["model_a"] * 18, judge=range(18)), True),
+}
+
+
+@pytest.mark.parametrize("what", BOUNDED_BY_PRIOR)
+def test_ratings_that_are_finite_only_by_a_prior_have_no_intervals(what: str) -> None:
+    read, position = BOUNDED_BY_PRIOR[what]
+    found = votes(read, prior=0.5, position=position, n_resamples=999)
+    assert found.votes is not None
+    assert found.votes.withheld
+    assert np.isfinite(list(ratings(found).values())).all()
+    assert not found.comparisons
+    assert found.scores[0].confidence_interval is None
+    assert "have finite ratings only because of the added wins" in unwrapped(found)
+    if position:
+        assert found.votes.first is not None
+        assert (found.votes.first.confidence_interval, found.votes.first.pvalue) == (None, None)
+        assert f"The first place raises a rating by {found.votes.first.advantage:.3f}." in str(found)
+
+
+def test_a_prior_changes_no_draw_of_votes_that_need_none() -> None:
+    found = votes(simulated(), prior=0.5, n_resamples=99)
+    assert found.votes is not None
+    assert (found.votes.separated, found.votes.withheld) == (0, False)
+    assert len(found.comparisons) == 10
+
+
+def test_without_finite_ratings_nothing_is_said_of_the_advantage_but_its_value() -> None:
+    read = VoteTable.from_columns(["a", "b"] * 6, ["b", "a"] * 6, ["a", "a", "b", "b", "a", "a"] * 2, judge=range(12))
+    found = votes(read, position=True, n_resamples=999)
+    assert found.votes is not None
+    assert found.votes.withheld
+    assert found.votes.first is not None
+    assert (found.votes.first.confidence_interval, found.votes.first.pvalue) == (None, None)
+
+
+POSITIONS = {
+    "always shown in one order": (["a"] * 4, ["b"] * 4, ["a", "b"] * 2),
+    "explain the votes without exception": (["a", "b"] * 4, ["b", "a"] * 4, ["model_a"] * 8),
+    # Without an advantage, there are no ratings either.
+    "wins and ties have an order": (["a", "b"] * 4, ["b", "a"] * 4, ["a"] * 4 + ["tie"] * 4),
+    "a was never beaten by b": (["a", "b"] * 4, ["b", "a"] * 4, ["a"] * 8),
+}
+
+
+@pytest.mark.parametrize("message", POSITIONS)
+def test_position_is_to_blame_only_where_ratings_without_it_are_finite(message: str) -> None:
+    read = VoteTable.from_columns(*POSITIONS[message], judge=range(len(POSITIONS[message][0])))
+    with pytest.raises(InputError, match=message) as caught:
+        votes(read, position=True)
+    assert ("leave position out" in str(caught.value)) == ("one order" in message or "explain" in message)
+
+
+def test_a_prior_does_not_tell_an_advantage_from_a_stronger_system() -> None:
+    read = VoteTable.from_columns(["a"] * 4, ["b"] * 4, ["a", "b"] * 2, judge=range(4))
+    with pytest.raises(InputError, match="always shown in one order") as caught:
+        votes(read, position=True, prior=0.5)
+    assert "prior" not in str(caught.value)
+
+
+def test_ratings_that_cannot_be_computed_are_not_called_infinite() -> None:
+    read = table({("a", "b"): 4}, judge=range(4))
+    with pytest.raises(InputError, match=r"too far apart to be computed.*add more wins"):
+        votes(read, prior=1e-90)
+
+
+def test_what_is_wrong_without_ties_says_so() -> None:
+    wins, ties = {("a", "b"): 1, ("b", "a"): 1}, {("a", "c"): 2}
+    with pytest.raises(InputError, match="without ties: no vote compares a, b with c"):
+        votes(table(wins, ties, judge=range(4)), ties="drop")
+    with pytest.raises(InputError, match="without ties, all votes belong to one judge"):
+        votes(table(wins, ties, judge=[0, 0, 1, 1]), ties="drop")
+
+
+def test_prompts_are_named_as_units_where_judges_are_few_or_prompts_have_one_vote() -> None:
+    read = simulated()
+    codes = np.arange(len(read))
+    few = VoteTable(read.systems, read.first, read.second, read.outcome, {"judge": codes % 3, "prompt": codes // 2})
+    with pytest.warns(InputWarning, match="only 3: if they are models"):
+        votes(few, n_resamples=99)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        votes(few, units="prompt", n_resamples=99)
+        votes(few, units="judge", n_resamples=99)
+    one = VoteTable(read.systems, read.first, read.second, read.outcome, {"judge": 0 * codes, "prompt": codes // 2})
+    with pytest.raises(InputError, match=r"belong to one judge.*--units prompt"):
+        votes(one, units="judge")
+    own = VoteTable(read.systems, read.first, read.second, read.outcome, {"prompt": codes})
+    with pytest.raises(InputError, match="each vote has a prompt of its own, and nothing says"):
+        votes(own)
+
+
+def test_the_error_rate_is_nominal_with_few_judges() -> None:
+    few, many = (votes(simulated(n=n, judges=n // 10), n_resamples=199) for n in (400, 1000))
+    assert "nominally, because there are few judges, family-wise error rate ≤ 0.05" in unwrapped(few)
+    assert "at a nominal 0.05" in few.methods_sentence()
+    assert "40 judges: with fewer than 100" in unwrapped(few)
+    assert "nominal" not in str(many) + many.methods_sentence()
+
+
+def test_methods_say_what_was_rated() -> None:
+    read = VoteTable.from_columns(["a", "b"] * 40, ["b", "a"] * 40, ["a", "tie", "b", "a"] * 20, judge=range(80))
+    said = votes(read, position=True, prior=0.5, n_resamples=199).methods_sentence()
+    assert "2 systems were rated from 80 votes by 80 judges. Ratings are natural logarithms of strengths" in said
+    assert "The model has an advantage of the system that was shown first. 0.5 wins were added" in said
+    assert "same rating by all judges" in said
+    assert "test set" not in said
 
 
 def test_units_must_be_known_and_several() -> None:
@@ -299,6 +452,7 @@ def test_arena_files_and_tables_have_the_same_votes(tmp_path: Path) -> None:
     ("row", "message"),
     [
         ('{"model_a": "x", "model_b": "x", "winner": "tie"}', "line 2: 'x' is compared with itself"),
+        ('{"model_a": "x", "model_b": "y", "winner": 0}', "got '0', which may be a tie, or the first of two"),
         ('{"model_a": "x", "model_b": "y", "winner": "z"}', "line 2: expected model_a, model_b, tie or the name"),
         ('{"model_a": "x", "model_b": "y"}', "line 2: expected the key 'winner'"),
         ('{"model_a": "x", "model_b": "", "winner": "tie"}', "line 2: expected the names of two systems"),
@@ -313,6 +467,35 @@ def test_a_damaged_line_is_named_and_ends_the_command(tmp_path: Path, row: str, 
     with pytest.raises(InputError, match="line 2") as caught:
         read_votes(path)
     assert message in str(caught.value)
+
+
+def test_votes_that_belong_to_nothing_are_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b,winner,judge\nx,y,a,k\nx,y,b,\n", encoding="utf-8")
+    with pytest.raises(InputError, match="line 3: expected a judge, got none"):
+        read_votes(tmp_path / "a.csv")
+    for nobody in (None, math.nan, ""):
+        with pytest.raises(InputError, match="vote 2: expected a judge, got none"):
+            VoteTable.from_columns(["x"] * 2, ["y"] * 2, ["a", "b"], judge=["k", nobody])
+
+
+def test_a_column_that_one_of_several_files_lacks_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b,winner,judge,prompt\nx,y,a,k,1\n", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("a,b,winner,prompt\nx,y,b,1\n", encoding="utf-8")
+    with pytest.warns(InputWarning, match=r"b\.csv has no column of judges, so those of .*a\.csv are not used") as said:
+        read = read_votes([tmp_path / "a.csv", tmp_path / "b.csv"])
+    assert (len(said), set(read.units)) == (1, {"prompt"})
+
+
+def test_what_is_no_file_of_votes_is_an_error(tmp_path: Path) -> None:
+    for indent in (None, 1):
+        (tmp_path / "a.json").write_text(json.dumps(ROWS, indent=indent), encoding="utf-8")
+        with pytest.raises(InputError, match="expected a JSON object on each line, got an array"):
+            read_votes(tmp_path / "a.json")
+    with pytest.raises(InputError, match=r"expected paths, got \('x', 'y', 'a'\): make votes with"):
+        votes([("x", "y", "a"), ("x", "y", "b")])  # type: ignore[list-item]
+    for column in ("judge", None, 3):
+        with pytest.raises(InputError, match="judge: expected a sequence"):
+            VoteTable.from_columns(["x"], ["y"], ["a"], judge=column)  # type: ignore[arg-type]
 
 
 @given(st.binary(min_size=1, max_size=300))
@@ -368,3 +551,12 @@ def test_the_command(tmp_path: Path, run: Callable[..., Outcome]) -> None:
     assert "120 votes by 7 judges" in found.out
     battles(tmp_path / "b.jsonl", [{"model_a": "x", "model_b": "x", "winner": "tie"}])
     assert "line 1: 'x' is compared with itself" in run("votes", str(tmp_path / "b.jsonl")).refusal()
+
+
+def test_judges_with_unequal_numbers_of_votes_count_as_fewer() -> None:
+    read = simulated(n=2000)
+    judges = np.minimum(np.arange(len(read)) // 5, 149)  # the last has most of the votes
+    found = votes(VoteTable(read.systems, read.first, read.second, read.outcome, {"judge": judges}), n_resamples=199)
+    assert "150 judges count as about 2, because some have many more votes than others: with fewer than 100" in (
+        unwrapped(found)
+    )

@@ -56,7 +56,7 @@ def ours(table: VoteTable, ties: str, threads: int | None) -> Callable[[], Array
     """The same with reshuffle."""
 
     def run() -> Array:
-        cells = Cells(table, ties, position=False)
+        cells = Cells(table, ties == "half")
         drawn, _ = cells.drawn("vote", cells.fit(), Resampling(DRAWS, SEED, threads))
         return drawn.strengths[:THEIR_DRAWS] if ties == "half" else np.empty(0)
 

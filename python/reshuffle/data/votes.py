@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, TypeAlias
@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..documented import documented
-from ..errors import InputError, listed, quoted, unknown_name
+from ..errors import InputError, listed, quoted, unknown_name, warn
 from .evaluations import JUDGMENT_FORMATS, pearmut
 from .evaluations._samples import Samples
 from .evaluations.base import JudgmentFormat, codes, first_line
 from .evaluations.lm_eval_samples import objects
-from .files import MAX_INPUT
+from .files import MAX_INPUT, display_name
 from .formats.base import Source, shown_json
 from .formats.table import read_rows
 
@@ -29,8 +29,10 @@ FIRST, TIE, SECOND = range(3)
 WINNERS: Mapping[str, int] = {
     **dict.fromkeys(("model_a", "system_a", "a", "x", "first", "left", "1"), FIRST),
     **dict.fromkeys(("model_b", "system_b", "b", "y", "second", "right", "2"), SECOND),
-    **dict.fromkeys(("tie", "tie (bothbad)", "bothbad", "both_bad", "both bad", "draw", "equal", "same", "0"), TIE),
+    **dict.fromkeys(("tie", "tie (bothbad)", "bothbad", "both_bad", "both bad", "draw", "equal", "same"), TIE),
 }
+# Not among them, because files differ in what they mean by it.
+ZERO, ZERO_MEANS = "0", ", which may be a tie, or the first of two"
 # Headers and keys, in lower case, by the role of the column.
 ROLES: Mapping[str, tuple[str, ...]] = {
     "first": ("model_a", "system_a", "player_a", "system1", "left", "first", "a"),
@@ -83,7 +85,7 @@ class VoteTable:
         Raises
         ------
         InputError
-            For a vote on a system and itself, and an unknown winner.
+            For a vote on a system and itself, an unknown winner, and a vote that belongs to nothing.
 
         Examples
         --------
@@ -92,17 +94,17 @@ class VoteTable:
         (('x', 'y', 'z'), array([2, 1]), array([0, 1]))
         """
         columns = {"first": first, "second": second, "winner": winner, **units}
-        texts = {name: [str(each) for each in column] for name, column in columns.items()}
-        for name in units:
-            if name not in UNITS:
+        for name, column in columns.items():
+            if name not in ("first", "second", "winner", *UNITS):
                 raise unknown_name("unit of votes", name, UNITS)
+            if isinstance(column, str) or not isinstance(column, Iterable):
+                raise InputError(f"{name}: expected a sequence with a value for each vote, got {quoted(column)}")
+        texts = {name: ["" if _is_missing(each) else str(each) for each in column] for name, column in columns.items()}
         if len({len(column) for column in texts.values()}) != 1 or not texts["first"]:
             sizes = listed(f"{name}: {len(column):,}" for name, column in texts.items())
             raise InputError(f"expected a value for each vote in all columns, got {sizes}")
-        for at, vote in enumerate(zip(texts["first"], texts["second"], texts["winner"], strict=True), 1):
-            problem = _problem(*vote)
-            if problem:
-                raise InputError(f"vote {at:,}: {problem}")
+        for at, problem in _problems(texts):
+            raise InputError(f"vote {at + 1:,}: {problem}")
         return _table(texts, has_order=True)
 
     def __len__(self) -> int:
@@ -113,10 +115,14 @@ class VoteTable:
         """The number of ties."""
         return int((self.outcome == TIE).sum())
 
+    def n_units(self, name: str) -> int:
+        """The number of judges, rankings or prompts."""
+        return int(self.units[name].max()) + 1
+
     @property
     def default_units(self) -> str | None:
         """What is drawn as a whole if nobody says otherwise: judges, or else what several votes have in common."""
-        numbers = {name: int(self.units[name].max()) + 1 for name in UNITS if name in self.units}
+        numbers = {name: self.n_units(name) for name in UNITS if name in self.units}
         return next((name for name, n in numbers.items() if n > 1 and (name == "judge" or n < len(self))), None)
 
     def without_ties(self) -> VoteTable:
@@ -146,6 +152,9 @@ def read_votes(
     files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not files:
         raise InputError("expected a file of votes, got none")
+    other = next((each for each in files if not isinstance(each, str | os.PathLike)), None)
+    if other is not None:
+        raise InputError(f"expected paths, got {quoted(other)}: make votes with reshuffle.VoteTable.from_columns")
     found, ordered = [], []
     for number, path in enumerate(files):
         source = Source.read(os.fspath(path), "a vote on each line", max_input)
@@ -154,6 +163,14 @@ def read_votes(
         found.append({**texts, **rankings})
         ordered.append(has_order)
     common = [role for role in ROLES if all(role in texts for texts in found)]
+    for role in UNITS:
+        having = [path for path, texts in zip(files, found, strict=True) if role in texts]
+        if having and role not in common:
+            lacking = next(path for path, texts in zip(files, found, strict=True) if role not in texts)
+            warn(
+                f"{display_name(os.fspath(lacking))} has no column of {role}s, so those of "
+                f"{display_name(os.fspath(having[0]))} are not used"
+            )
     return _table({role: [each for texts in found for each in texts[role]] for role in common}, all(ordered))
 
 
@@ -165,6 +182,8 @@ def _read(source: Source, columns: Mapping[str, str], language_pair: str | None)
         return _of_judgments(source, judgments[0], language_pair), False
     if language_pair is not None:
         source.fail("there are no language pairs to choose from: leave out language_pair (--language-pair)")
+    if line.lstrip().startswith("["):
+        source.fail("expected a JSON object on each line, got an array: write its elements on lines (jq -c '.[]')", 1)
     if not line.lstrip().startswith("{"):
         rows = read_rows(source)
         roles = _roles(source, rows.header, columns)
@@ -192,7 +211,8 @@ def _of_judgments(source: Source, file_format: JudgmentFormat, language_pair: st
     rows = read_rows(source, may_be_short=True)
     judges = dict(zip(rows.lines, rows[file_format.judge], strict=True))
     lines = [*votes.lines.tolist(), *votes.tied_lines.tolist()]
-    return {**texts, "judge": [judges[line] for line in lines], "ranking": list(map(str, lines))}
+    texts |= {"judge": [judges[line].strip() for line in lines], "ranking": list(map(str, lines))}
+    return _checked(source, texts, lines)
 
 
 def _of_pearmut(source: Source) -> Texts:
@@ -249,22 +269,30 @@ def _of_objects(source: Source, entries: Sequence[tuple[int, dict[str, Any]]], c
 
 
 def _checked(source: Source, texts: Texts, lines: Sequence[int]) -> Texts:
-    for line, *vote in zip(lines, texts["first"], texts["second"], texts["winner"], strict=True):
-        problem = _problem(*vote)
-        if problem:
-            source.fail(problem, line)
+    for at, problem in _problems(texts):
+        source.fail(problem, lines[at])
     return texts
 
 
-def _problem(first: str, second: str, winner: str) -> str | None:
-    """What is wrong with a vote; None if nothing is."""
-    if not first or not second:
-        return "expected the names of two systems, got an empty one"
-    if first == second:
-        return f"{quoted(first)} is compared with itself"
-    if winner not in (first, second) and winner.lower() not in WINNERS:
-        return f"expected model_a, model_b, tie or the name of a system as the winner, got {quoted(winner)}"
-    return None
+def _problems(texts: Texts) -> Iterator[tuple[int, str]]:
+    """The votes with which something is wrong, counted from 0, and what."""
+    units = {name: texts[name] for name in UNITS if name in texts}
+    for at, (first, second, winner) in enumerate(zip(texts["first"], texts["second"], texts["winner"], strict=True)):
+        if not first or not second:
+            yield at, "expected the names of two systems, got an empty one"
+        elif first == second:
+            yield at, f"{quoted(first)} is compared with itself"
+        elif winner not in (first, second) and winner.lower() not in WINNERS:
+            known = "expected model_a, model_b, tie or the name of a system as the winner"
+            yield at, f"{known}, got {quoted(winner)}{ZERO_MEANS if winner == ZERO else ''}"
+        for name, ids in units.items():
+            if not ids[at]:
+                yield at, f"expected a {name}, got none: say who or what the vote belongs to, or remove the column"
+
+
+def _is_missing(value: object) -> bool:
+    """Whether it is None or NaN, as in data frames."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _table(texts: Texts, has_order: bool) -> VoteTable:

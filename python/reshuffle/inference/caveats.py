@@ -26,6 +26,8 @@ from .tests import INSTEAD, TESTS
 # Bootstrap tests and intervals from draws are unreliable with fewer resampling units
 # (docs/evidence/size.md#small-samples).
 SMALL_SAMPLE = 40
+# Of ratings, tests that are adjusted for all pairs need more (docs/evidence/votes.md).
+SMALL_SAMPLE_OF_RATINGS = 100
 # Outputs count as exchangeable if a difference's standard deviation over shuffles, divided by its standard error, is
 # between these limits.
 EXCHANGEABLE = (0.8, 1.25)
@@ -479,17 +481,17 @@ def _small_sample(comparison: Comparison) -> Iterator[_Found]:
     of_interval = comparison.interval is not None and comparison.interval.draws
     if not (of_test or of_interval):
         return
-    values: dict[str, Any] = {"unit": comparison.unit, "enough": SMALL_SAMPLE, "test": of_test, "interval": of_interval}
+    votes = comparison.votes
+    enough = SMALL_SAMPLE if votes is None or comparison.family_size == 1 else SMALL_SAMPLE_OF_RATINGS
+    values: dict[str, Any] = {"unit": comparison.unit, "enough": enough, "test": of_test, "interval": of_interval}
     if comparison.test is not None and comparison.test.has_margin:
         values["instead"] = f"{comparison.test.alternative}-ar for means of segment scores"
-    elif comparison.votes is not None:
+    elif votes is not None:
         values["instead"] = ""  # votes have no shuffles
-    if comparison.n_units < SMALL_SAMPLE:
-        yield _Found(Caveat("small-sample", {"units": comparison.n_units, **values}))
-        return
-    if comparison.votes is not None and comparison.votes.effective_units < SMALL_SAMPLE:
-        effective = round(comparison.votes.effective_units, 1)
-        yield _Found(Caveat("small-sample", {"units": comparison.n_units, "effective": effective, **values}))
+    effective = comparison.n_units if votes is None else round(votes.effective_units, 1)
+    if effective < enough:
+        count_as = {"effective": effective} if round(effective) < comparison.n_units else {}
+        yield _Found(Caveat("small-sample", {"units": comparison.n_units, **count_as, **values}))
         return
     # Scores are missing.
     few = [index for index, pair in enumerate(comparison.comparisons) if pair.n_units < SMALL_SAMPLE]

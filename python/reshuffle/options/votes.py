@@ -53,8 +53,9 @@ class Rating(Options):
         Doc(
             """What is drawn as a whole: {names}. By default the first of judge, ranking and prompt that the file has.
 
-            Votes of one judge, in one ranking or on one prompt are more alike than others. ``vote`` takes all votes as
-            independent, which makes intervals too short if they are not."""
+            Votes of one judge, in one ranking or on one prompt are more alike than others. If judges are a few models,
+            take ``prompt``. ``vote`` takes all votes as independent, which makes intervals too short if they are
+            not."""
         ),
     ] = None
     ties: Annotated[
@@ -62,7 +63,8 @@ class Rating(Options):
         Kind(noun="treatment of ties"),
         Doc(
             """model: the probability of a tie is part of the model (Davidson); half: a tie is half a win for both;
-            drop: ties are left out. The last two are the model of Bradley and Terry."""
+            drop: ties are left out. The last two are the model of Bradley and Terry. Half wins bring ratings closer
+            together."""
         ),
     ] = "model"
     prior: Annotated[
@@ -70,8 +72,9 @@ class Rating(Options):
         Ge(0),
         Flag(metavar="WINS"),
         Doc(
-            """Wins that are added for both systems of each pair that was compared, such as 0.5. They make ratings
-            finite where the votes alone do not, and draw them together."""
+            """Wins that are added for both of any two systems that were compared, such as 0.5. They make ratings
+            finite where the votes alone do not, and draw them together. Where they are needed in more than 1% of the
+            draws, there are no intervals and tests."""
         ),
     ] = 0.0
     position: Annotated[bool, Doc("Fit and test the advantage of the system that was shown first, or on the left.")] = (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ..results import Comparison, SetComparison, UsedInterval, UsedTest
+from ..results import Comparison, SetComparison, UsedInterval, UsedTest, VoteFit
 from .computed import (
     adjusted_sentence,
     alternative_phrase,
@@ -17,10 +17,10 @@ from .computed import (
     pvalue_sentence,
 )
 from .margins import claim, has_margin, within_all
-from .notes import counted, joined, number, strata
+from .notes import counted, is_nominal, joined, number, strata
 from .sources import cited, entries_of, papers
-from .systems import has_ranks
-from .votes import size_of
+from .systems import has_ranks, size_of
+from .votes import ratings_phrase
 
 PHIPSON_SMYTH = "doi:10.2202/1544-6115.1585"
 HEMERIK_GOEMAN = "doi:10.1007/s11749-017-0571-1"
@@ -116,7 +116,9 @@ def _inferred(comparison: Comparison, cite: Cite, on_all_sets: Comparison | None
         tested = comparison if on_all_sets is None else on_all_sets
         yield f"{_differences(comparison)} were tested by {_tested(tested, comparison.test, cite)}."
         yield from _pvalues(tested, comparison.test, cite)
-        if not comparison.test.has_margin:
+        if comparison.votes is not None:
+            yield f"The null hypothesis is that both systems have the same rating by all {comparison.unit}s."
+        elif not comparison.test.has_margin:
             yield null_sentence(comparison.test, comparison.unit)
         yield from _other_tests(tested, comparison.test)
         yield _significant(comparison, comparison.test, cite)
@@ -128,7 +130,23 @@ def _inferred(comparison: Comparison, cite: Cite, on_all_sets: Comparison | None
 
 
 def _scored(comparison: Comparison, cite: Cite) -> str:
+    if comparison.votes is not None:
+        return _rated(comparison, comparison.votes, cite)
     return f"{_systems(comparison, cite)} on a test set of {_size(comparison)}."
+
+
+def _rated(comparison: Comparison, votes: VoteFit, cite: Cite) -> str:
+    sentences = [
+        f"{counted(len(comparison.systems), 'system')} were rated from {size_of(comparison)}",
+        f"Ratings are {ratings_phrase(votes, cite(comparison.metrics[0].source))}",
+        *(["The model has an advantage of the system that was shown first"] if votes.first is not None else []),
+        *(
+            [f"{number(votes.prior)} wins were added for both of any two systems that were compared"]
+            if votes.prior
+            else []
+        ),
+    ]
+    return f"{'. '.join(sentences)}."
 
 
 def _scored_on_sets(result: SetComparison, first: Comparison, cite: Cite) -> str:
@@ -296,9 +314,10 @@ def _significant(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
         adjusted = "" if len(comparison.comparisons) == 1 else ", without an adjustment for multiple tests"
         return f"{called[0].upper()}{called[1:]} if p is at most {alpha}{adjusted}."
     each = " under each metric" if _within_metrics(comparison) else ""
+    nominal = "a nominal " if is_nominal(comparison) else ""
     return (
         f"The p-values were adjusted by {adjustment_phrase(comparison, test, cite)}, and {called} "
-        f"if the adjusted p is at most {alpha}; this controls the {test.adjustment_rate}{each} at {alpha}."
+        f"if the adjusted p is at most {alpha}; this controls the {test.adjustment_rate}{each} at {nominal}{alpha}."
     )
 
 

@@ -40,7 +40,7 @@ def notes(comparison: Comparison, layout: Layout, of_several_sets: bool = False)
         if comparison.lacks_scores(metric.name):
             yield _missing(comparison, metric.name)
     if comparison.votes is not None:
-        yield from (spelled(each, layout.command is not None) for each in vote_notes(comparison, comparison.votes))
+        yield from (spelled(each, layout.command is not None) for each in vote_notes(comparison.votes))
     if comparison.baseline is None and comparison.rankings:
         yield from _ranks(comparison, layout)
     if comparison.test is not None and comparison.alpha is not None:
@@ -159,6 +159,11 @@ def _named(test: UsedTest) -> str:
     return test.title if test.name in test.title else f"{test.name} ({test.title})"
 
 
+def is_nominal(comparison: Comparison) -> bool:
+    """Whether units are too few for the error rate of tests of ratings (docs/evidence/votes.md)."""
+    return comparison.votes is not None and any(each.kind == "small-sample" for each in comparison.caveats)
+
+
 def _adjusted(comparison: Comparison, test: UsedTest, rate: str, mark: str, whole: str) -> str:
     """How p was adjusted, over which tests, and which error rate that controls.
 
@@ -170,7 +175,8 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str, mark: str, whol
     if rate not in RATES:  # read from damaged JSON
         raise unknown_name("error rate", rate, RATES)
     risk = RATES[rate].format(star=mark)
-    controlled = f"{rate} ≤ {number(alpha)}: {risk}"
+    nominal = f"nominally, because there are few {comparison.unit}s, " if is_nominal(comparison) else ""
+    controlled = f"{nominal}{rate} ≤ {number(alpha)}: {risk}"
     on_sets = "" if test.n_sets == 1 else f" on each of {test.n_sets:,} test sets"
     if metrics == 1:
         return f"{method} over {pairs}{on_sets}; {controlled}."

@@ -10,7 +10,25 @@ from .cells import Table, decimals_of, interval_cells, pvalue_cell, random_repli
 from .layout import Layout
 from .margins import claim, has_margin, within
 from .notes import EXACT, ci, counted, joined
-from .votes import size_of
+from .wording import strata
+
+# How votes belong to what is drawn.
+BELONG = {"judge": "by", "ranking": "in", "prompt": "on"}
+
+
+def size_of(comparison: Comparison, stratified: bool = False) -> str:
+    """What was compared, as a phrase: segments, in how many documents and strata, or votes."""
+    of_unit = counted(comparison.n_units, comparison.unit)
+    if comparison.votes is not None:
+        votes = counted(comparison.votes.n_votes, "vote")
+        belong = BELONG.get(comparison.unit)
+        return votes if belong is None else f"{votes} {belong} {of_unit}"
+    size = counted(comparison.n_segments, "segment")
+    if comparison.unit != "segment":
+        size += f" in {of_unit}"
+    if stratified and comparison.n_strata is not None:
+        size += f" in {strata(comparison.n_strata)}"
+    return size
 
 
 def sorted_systems(comparison: Comparison) -> list[str]:

@@ -7,7 +7,7 @@ model of Davidson (1970) to their sums. Both are in the core.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
@@ -26,7 +26,8 @@ from .uncounted import Uncounted
 from .units import Variances
 
 OUTCOMES = 3
-# Half a win each way on each pair that was compared: what a draw without finite ratings gets.
+PRIOR = "prior=0.5 (--prior 0.5), for ratings without intervals"
+# Wins for both systems of each pair that was compared, for draws without finite ratings if there is no prior.
 RESCUE = 0.5
 
 
@@ -67,17 +68,29 @@ class Fit(NamedTuple):
         return cls(values[..., :-2], values[..., -2], values[..., -1])
 
 
+class Residuals(NamedTuple):
+    """For each two systems that were compared: the share of their votes that the first won, a tie being half a win."""
+
+    systems: Integers
+    """Their indices: (P, 2)."""
+    n_votes: Scores
+    observed: Scores
+    expected: Scores
+    error: Scores
+    """The standard error of the observed share for independent votes."""
+
+
 @dataclass(frozen=True, eq=False)
 class Cells:
     """The votes by pair and outcome. Cell 3p + o has the votes on pair p with outcome o."""
 
     votes: VoteTable
-    ties: str
-    """``half``: each tie is half a win for both; else ties are what they are."""
-    position: bool
+    halved: bool = False
+    """Whether each tie is half a win for both."""
+    position: bool = False
     """Whether the first of a pair may have an advantage. Then (a, b) and (b, a) are different pairs."""
     prior: float = 0.0
-    """Wins that are added for each system on each pair that was compared."""
+    """Wins that are added for both of any two systems that were compared."""
 
     @lazy
     def _pairs_and_index(self) -> tuple[NDArray[np.uint32], Integers, NDArray[np.bool_]]:
@@ -100,7 +113,7 @@ class Cells:
         _, pair, turned = self._pairs_and_index
         outcome = np.where(turned, SECOND - self.votes.outcome, self.votes.outcome)
         vote = np.arange(len(pair))
-        if self.ties != "half":
+        if not self.halved:
             return vote, OUTCOMES * pair + outcome, np.ones_like(vote)
         tied = np.flatnonzero(outcome == TIE)
         first, rest = np.where(outcome == TIE, FIRST, outcome), OUTCOMES * pair[tied] + SECOND
@@ -114,12 +127,16 @@ class Cells:
 
     @property
     def _scale(self) -> int:
-        return 2 if self.ties == "half" else 1
+        return 2 if self.halved else 1
 
     def wins_for_all(self, wins: float) -> Scores:
-        """So many wins for both systems of each pair, in the unit of the cells: (3P,)."""
+        """So many wins for both of any two systems that were compared, in the unit of the cells: (3P,).
+
+        Two systems that were shown in both orders get half of them in each.
+        """
+        _, index, orders = np.unique(np.sort(self.pairs, axis=1), axis=0, return_inverse=True, return_counts=True)
         added = np.zeros((len(self.pairs), OUTCOMES))
-        added[:, [FIRST, SECOND]] = wins * self._scale
+        added[:, [FIRST, SECOND]] = (wins * self._scale / orders[index.reshape(-1)])[:, None]
         return added.ravel()
 
     @lazy
@@ -140,6 +157,11 @@ class Cells:
         values = self._values()
         if values is None:
             raise InputError(self._reason())
+        if np.isnan(values).any():
+            raise InputError(
+                "the ratings are too far apart to be computed: leave out the systems that won or lost nearly all votes"
+                + (", or add more wins (prior, --prior)" if self.prior else "")
+            )
         return Fit.of(values)
 
     def _values(self) -> Scores | None:
@@ -153,15 +175,33 @@ class Cells:
         if together.any():
             one, other = (listed(names[each].tolist()) for each in (together == 0, together != 0))
             return f"no vote compares {one} with {other}: their ratings have no common scale; rate them separately"
-        remedy = "add wins with prior=0.5 (--prior 0.5), or leave the systems out"
         groups = np.array(_core.votes_groups(k, self.pairs, self.totals))
         if groups.any():
-            return f"{self._separated(names, groups)}, so that no rating is finite: {remedy}"
+            return (
+                f"{self._separated(names, groups)}, so that no rating is finite: leave systems out, or add wins with "
+                f"{PRIOR}"
+            )
         if self.position:
-            return f"the votes do not tell the strengths from the advantage of the first place: {remedy}"
+            alone = replace(self, position=False)
+            return self._reason_of_position() if alone._values() is not None else alone._reason()
         return (
             "wins and ties have an order that no vote contradicts, so that the ratings grow without limit as the share "
-            f"of ties does: {remedy}, or count ties as half a win each (ties='half', --ties half)"
+            f"of ties does: count ties as half a win each (ties='half', --ties half), or add wins with {PRIOR}"
+        )
+
+    def _reason_of_position(self) -> str:
+        """Why there are no finite ratings although there are without an advantage."""
+        k, (first, second) = len(self.votes.systems), self.pairs.T
+        # Of strengths up to a constant, and of the advantage.
+        design = np.column_stack([np.eye(k)[first] - np.eye(k)[second], np.ones(len(first))])
+        if np.linalg.matrix_rank(design) < k:
+            return (
+                "position: the systems were always shown in one order, so that an advantage of the first place cannot "
+                "be told from a stronger system: leave position out"
+            )
+        return (
+            "position: strengths and an advantage of the first place explain the votes without exception, so that "
+            f"they grow without limit: leave position out, or add wins with {PRIOR}"
         )
 
     def _separated(self, names: NDArray[np.str_], groups: NDArray[np.intp]) -> str:
@@ -182,9 +222,10 @@ class Cells:
         return min(found, key=lambda each: each[0])[1]
 
     def drawn(self, unit: str, fit: Fit, resampling: Resampling) -> tuple[Fit, NDArray[np.bool_]]:
-        """The fits of draws of the units, and of which draws no ratings were finite.
+        """The fits of draws of the units, and which draws have no finite ratings.
 
-        Those were fitted with half a win more for both systems of each pair.
+        These were fitted with :data:`RESCUE`. With a prior, all draws are fitted with that, and these are the draws
+        that have no finite ratings without it.
         """
         vote, cell, number = self._weighted
         units = vote if unit == "vote" else self.votes.units[unit][vote]
@@ -199,19 +240,17 @@ class Cells:
             (keys % n_cells).astype(np.uint32),
             counts,
             np.append(fit.strengths, [fit.log_nu, fit.advantage]),
-            self.wins_for_all(self.prior),
-            self.wins_for_all(RESCUE),
+            self.wins_for_all(self.prior or RESCUE),
+            self.prior > 0,
             n=resampling.n_resamples,
             seed=resampling.seed,
             threads=resampling.threads or 0,
             progress=resampling.progress,
         )
-        return Fit.of(values), separated
+        return Fit.of(values), separated | np.isnan(values[:, 0])
 
-    def residuals(self, fit: Fit) -> tuple[Integers, Scores]:
-        """For each two systems: their indices, (P, 2), and their votes, the share of these that the first won, a tie
-        being half a win, the expected share, and the standard error of the share for independent votes: (P, 4).
-        """
+    def residuals(self, fit: Fit) -> Residuals:
+        """How far the votes are from those that the model expects."""
         first, second = self.pairs.astype(np.int64).T
         x = fit.strengths[first] - fit.strengths[second] + fit.advantage
         weights = np.exp(np.stack([x / 2, np.full_like(x, fit.log_nu), -x / 2], axis=1))
@@ -226,10 +265,9 @@ class Cells:
         keys, index = np.unique(np.sort(self.pairs, axis=1), axis=0, return_inverse=True)
         of_pairs = np.array([np.bincount(index.reshape(-1), weights=each) for each in sums])
         votes = of_pairs[0]
-        shares = [votes / self._scale, of_pairs[1] / votes, of_pairs[2] / votes]
         # Half votes come in pairs, so a share rests on half as many.
         error = np.sqrt(of_pairs[3] * self._scale) / votes
-        return keys.astype(np.int64), np.stack([*shares, error], axis=1)
+        return Residuals(keys.astype(np.int64), votes / self._scale, of_pairs[1] / votes, of_pairs[2] / votes, error)
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,7 +43,8 @@ class Caveat:
     - ``few-replicates``: there are too few replicates for any p, or adjusted p, to be at most α;
     - ``near-alpha``: for some p-values, or adjusted p-values, the Monte Carlo error leaves open whether p ≤ α;
     - ``auto-limit``: ``auto`` used its maximum number of replicates, which is not enough;
-    - ``small-sample``: there are too few segments or documents for a bootstrap test or an interval from draws;
+    - ``small-sample``: there are too few segments or documents, or judges who vote, for a bootstrap test or an interval
+      from draws;
     - ``few-differing``: two systems differ in so few segments or documents that bootstrap tests are unreliable; so
       they are tested by ``ar`` (``by_default``), or should be; near the kink of a brevity penalty by
       ``bootstrap-kink`` as well, and the larger p counts (``at_kink`` pairs);

@@ -15,9 +15,10 @@ class FirstAdvantage:
 
     advantage: float
     """By how much it raises the difference of ratings."""
-    confidence_interval: ConfidenceInterval
-    pvalue: float
-    """Of no advantage, two-sided, by the centred bootstrap."""
+    confidence_interval: ConfidenceInterval | None
+    """None, as ``pvalue``, if intervals and tests are withheld."""
+    pvalue: float | None
+    """Of no advantage, two-sided, by bootstrap-both."""
 
 
 @documented
@@ -57,11 +58,14 @@ class VoteFit:
     effective_units: float
     """(Σm)²/Σm² for units with m votes: as many units with equal numbers of votes would tell about as much."""
     prior: float
-    """Wins that were added for both systems of each pair that was compared."""
+    """Wins that were added for both of any two systems that were compared."""
     separated: int
-    """The number of draws without finite ratings. They were fitted with half a win more for both systems of each pair.
+    """The number of draws whose votes have no finite ratings. They were fitted with wins added: those of ``prior``, or
+    half a win.
     """
     n_draws: int
+    withheld: bool
+    """Whether there are no intervals and tests, because ``separated`` is more than 1% of ``n_draws``."""
     residual: LargestResidual
     first: FirstAdvantage | None = None
     """None unless it was fitted."""

@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 use super::call::{Progress, run_long};
 use super::convert::{in_order, shaped};
 use crate::resample::replicates;
-use crate::votes::{self, Pairs};
+use crate::votes::{self, Added, Fit, Pairs};
 
 type Compared<'py> = PyReadonlyArray2<'py, u32>;
-/// The values of each draw, and whether its votes had no finite ratings.
+/// The values of each draw, and whether its votes alone had no finite ratings.
 type Fits<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<bool>>);
 
 fn pairs_of<'a>(systems: usize, pairs: &'a Compared<'_>, position: bool) -> PyResult<Pairs<'a>> {
@@ -30,8 +30,11 @@ pub fn votes_fit<'py>(
 ) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
     let (pairs, cells) = (pairs_of(systems, &pairs, position)?, in_order(&cells)?);
     let start = vec![0.0; pairs.width()];
-    let fit = py.detach(|| pairs.fit(cells, &start));
-    fit.map(|fit| shaped(py, fit, [start.len()])).transpose()
+    match py.detach(|| pairs.fit(cells, &start)) {
+        Fit::Finite(fit) => shaped(py, fit, [start.len()]).map(Some),
+        Fit::Infinite => Ok(None),
+        Fit::Failed => shaped(py, vec![f64::NAN; start.len()], [start.len()]).map(Some),
+    }
 }
 
 #[pyfunction]
@@ -45,7 +48,7 @@ pub fn votes_groups<'py>(
 
 #[pyfunction]
 #[pyo3(signature = (
-    systems, pairs, position, starts, cells, counts, start, added, rescue, *, n, seed, first=0, threads=0, progress=None
+    systems, pairs, position, starts, cells, counts, start, added, always, *, n, seed, first=0, threads=0, progress=None
 ))]
 pub fn votes_drawn<'py>(
     py: Python<'py>,
@@ -57,7 +60,7 @@ pub fn votes_drawn<'py>(
     counts: PyReadonlyArray1<'py, u32>,
     start: PyReadonlyArray1<'py, f64>,
     added: PyReadonlyArray1<'py, f64>,
-    rescue: PyReadonlyArray1<'py, f64>,
+    always: bool,
     n: usize,
     seed: u64,
     first: u64,
@@ -66,10 +69,10 @@ pub fn votes_drawn<'py>(
 ) -> PyResult<Fits<'py>> {
     let pairs = pairs_of(systems, &pairs, position)?;
     let votes = votes::Votes::new(in_order(&starts)?, in_order(&cells)?, in_order(&counts)?, &pairs)?;
-    let (start, more) = (in_order(&start)?, [in_order(&added)?, in_order(&rescue)?]);
+    let (start, added) = (in_order(&start)?, Added { cells: in_order(&added)?, always });
     let replicates = replicates(first, n)?;
     let fits = run_long(py, threads, progress, ("drawing", n), |run| {
-        votes::drawn(&pairs, &votes, start, more, (seed, replicates), run)
+        votes::drawn(&pairs, &votes, start, added, (seed, replicates), run)
     })?;
     Ok((shaped(py, fits.values, [n, pairs.width()])?, shaped(py, fits.separated, [n])?))
 }

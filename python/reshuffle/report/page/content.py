@@ -20,8 +20,8 @@ from ..methods import Methods
 from ..notes import ci, counted, joined, notes, number
 from ..sets import headed, notes_of_sets, set_tables, with_choice
 from ..speakers import document_tables
+from ..systems import size_of
 from ..tables import pair_tables, system_tables
-from ..votes import size_of
 
 # Tables and sentences about an earlier result.
 Since: TypeAlias = tuple[Sequence[Table], Sequence[str]]
