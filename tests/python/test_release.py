@@ -175,7 +175,8 @@ def test_supported_versions_are_the_same_everywhere() -> None:
 
 def test_notices_are_of_the_locked_crates_and_their_licences_allowed() -> None:
     """``.ci/run`` makes the file again and compares; this notices a crate that was updated without it."""
-    crates = TITLE.findall((ROOT / "THIRD-PARTY.txt").read_text("utf-8"))
+    text = (ROOT / "THIRD-PARTY.txt").read_text("utf-8")
+    crates = TITLE.findall(text)
     locked = {(package["name"], package["version"]) for package in LOCKED}
     assert {(name, version) for name, version, _ in crates} <= locked
     linked = {name for name, _, _ in crates}
@@ -183,6 +184,18 @@ def test_notices_are_of_the_locked_crates_and_their_licences_allowed() -> None:
     assert linked.isdisjoint(CRATE["dev-dependencies"].keys() - CRATE["dependencies"].keys())
     assert {licence for _, _, licences in crates for licence in licences.split(" AND ")} <= set(ALLOWED)
     assert "THIRD-PARTY.txt" in PROJECT["license-files"]
+    _, _, library = text.partition("\nThe standard library of Rust ")
+    assert "Copyright (c) The Rust Project Developers" in library
+    assert re.search(r"^The standard library of Rust: libc \d.* \(MIT\)$", library, re.MULTILINE)
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    """CITATION.cff, the conda recipe and pages are in test_trust.py and test_words.py."""
+    version = CRATE["package"]["version"]
+    kernels = tomllib.loads((ROOT / "benches/kernels/Cargo.lock").read_text("utf-8"))["package"]
+    for packages in (LOCKED, kernels):
+        assert [package["version"] for package in packages if package["name"] == "reshuffle"] == [version]
+    assert f'__version__ = "{version}"' in (ROOT / "python/reshuffle/__init__.py").read_text("utf-8")
 
 
 def test_every_crate_keeps_the_rules_of_deny_toml() -> None:
