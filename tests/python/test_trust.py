@@ -26,7 +26,7 @@ else:
     import tomli as tomllib
 
 PAPER = ROOT / "docs/paper/paper.md"
-# Sections that the journal asks for, in its order. How AI was used, which it also asks, the authors say when they submit.
+# Sections that the journal asks for, in its order. The authors say how AI was used, which it also asks, on submission.
 SECTIONS = (
     "Summary", "Statement of need", "State of the field", "Software design", "Research impact statement",
     "Acknowledgements", "References",
