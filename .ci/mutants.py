@@ -1,4 +1,4 @@
-"""Changes one token of the package at a time, and runs the default tests: ``.venv/bin/python .ci/mutants.py 60``.
+"""Changes one token of the package at a time, and runs the default tests: ``.venv/bin/python .ci/mutants.py 30``.
 
 A mutant that no test notices is a line that no test holds, unless it means the same. The working copy is left alone.
 """
@@ -8,9 +8,11 @@ import io
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import tokenize
 from pathlib import Path
 from typing import NamedTuple
@@ -76,19 +78,32 @@ def tests(mutant: Mutant) -> list[str]:
     ]
 
 
-def passes(files: list[str], folder: Path) -> bool:
-    """Whether the default tests pass in a copy of the repository."""
+def passes(files: list[str], folder: Path, seconds: float | None = None) -> bool:
+    """Whether the default tests pass in a copy of the repository, in this time if there is a limit."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *files]
     environment = os.environ | {"PYTHONPATH": str(folder / "python")}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True).returncode == 0
+    tests = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        return tests.wait(seconds) == 0
+    except subprocess.TimeoutExpired:
+        os.killpg(tests.pid, signal.SIGKILL)  # with its workers, of which one is in an endless loop
+        tests.wait()
+        return False
 
 
-def is_killed(mutant: Mutant, folder: Path) -> bool:
-    """Whether a test fails, or the mutant cannot be compiled."""
+def is_killed(mutant: Mutant, folder: Path, seconds: float) -> bool:
+    """Whether a test fails or does not end, or the mutant cannot be compiled."""
     mutant.apply(folder)
     try:
         compile((folder / mutant.file).read_text("utf-8"), mutant.file, "exec")
-        return not passes(tests(mutant), folder)
+        return not passes(tests(mutant), folder, seconds)
     except SyntaxError:
         return True
     finally:
@@ -114,10 +129,12 @@ def main() -> int:
         import reshuffle._core  # the built one, wherever it is installed
 
         shutil.copy(reshuffle._core.__file__, folder / "python/reshuffle")
+        start = time.monotonic()
         if not passes([], folder):
             parser.error("the tests fail without any mutant: run them first")
+        limit = 60 + 2 * (time.monotonic() - start)
         for mutant in random.Random(given.seed).sample(every, min(given.n, len(every))):
-            killed = is_killed(mutant, folder)
+            killed = is_killed(mutant, folder, limit)
             print(f"{'killed' if killed else 'SURVIVED'}  {mutant.name}", flush=True)
             if not killed:
                 survivors.append(mutant)

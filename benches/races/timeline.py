@@ -25,6 +25,14 @@ UNITS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9, "min": 60.0}
 NOISE = 1.15
 # A cell is cut, so that tables stay readable.
 LONGEST = 90
+# The races that README and the paper claim, with their words for them.
+CLAIMED = {
+    "BLEU counts (13a) of 16 systems, per system": ("count", "16 systems in one go, per system"),
+    "TER counts of 16 systems, per system": ("ter", "16 systems in one go, per system"),
+    "approximate randomization of BLEU, one pair, per shuffle": ("ar", "one pair, BLEU, per shuffle"),
+    "paired bootstrap of BLEU, one pair, per draw": ("bootstrap", "one pair, BLEU, per draw"),
+    "the whole command, 16 systems, 10,000 shuffles": ("command", "16 systems, AR, 10,000 shuffles"),
+}
 
 
 class Record(NamedTuple):
@@ -126,6 +134,26 @@ def speed(row: Row) -> float:
     return float(row.faster.rstrip("×").replace(",", ""))
 
 
+def claims(found: Sequence[Record]) -> list[tuple[str, str, str, str]]:
+    """The rows of the tables in README and in the paper: the task, the other tool's time, ours, and how much faster."""
+    races = newest(found)
+    rows = [(task, *races[race][:2]) for task, race in CLAIMED.items()]
+    return [(task, _cost(other), _cost(ours), ours.faster.rstrip("×")) for task, other, ours in rows]
+
+
+def _cost(row: Row) -> str:
+    return ", ".join(filter(None, [row.median, row.peak]))
+
+
+def of_turns(what: str) -> str:
+    """The name of a race without the unit that its time is divided by: comparisons of builds have times of turns.
+
+    >>> of_turns("16 systems in one go, per system, reshuffle, 1 thread")
+    '16 systems in one go, reshuffle, 1 thread'
+    """
+    return re.sub(r", per [\w ]+(?=,|$)", "", what)
+
+
 def cut(text: str) -> str:
     """A text that fits into a cell."""
     return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
@@ -159,10 +187,12 @@ def page(found: Sequence[Record]) -> str:
             ],
         ),
         f"Two builds were compared, turn by turn, in {n_builds} calls; in {len(builds)} of them the newer one was "
-        "slower in three quarters of the turns. *Ratio*: time before divided by time now.",
+        "slower in three quarters of the turns. A turn times each build once, with several systems or replicates at a "
+        "time; *before* and *now* are medians over turns. *Ratio* is the median of the ratios before/now within turns, "
+        "so it need not be that of the medians; three quarters of the ratios are below the end of *middle half*.",
         _table(
-            ["call", "before", "now", "ratio", "middle half", "record"],
-            [[cut(f"{row[0]}: {row[1]}"), *row[2:], record.link] for record, row in builds],
+            ["call", "time of a turn before", "now", "ratio", "middle half", "record"],
+            [[cut(f"{row[0]}: {of_turns(row[1])}"), *row[2:], record.link] for record, row in builds],
         ),
         "## Beside other tools",
         "The last record of each race, with the best instructions of the machine; reshuffle uses all cores, unless the "

@@ -1,4 +1,4 @@
-"""How many examples property tests try: a part of their budget by default, all of it in the nightly tier."""
+"""How many examples property tests try: a part of their budget by default, all of it in the weekly tier."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHARE, LEAST = 0.2, 3
 # CI must not fail by chance, so the default tries the same examples in every run. The budget of tests that name none is
 # Hypothesis' own of 100.
 settings.register_profile("default", COMMON, derandomize=True, max_examples=round(SHARE * 100))
-settings.register_profile("nightly", COMMON, derandomize=False, max_examples=100, print_blob=True)
+settings.register_profile("weekly", COMMON, derandomize=False, max_examples=100, print_blob=True)
 
 
 def budget(whole: int) -> int:
@@ -31,7 +31,7 @@ def without_constants_of_modules() -> None:
 
     Hypothesis also draws numbers and strings that it finds in the source of the modules imported so far, even with
     ``derandomize``. So examples would depend on the tests that ran before in the same process, on how reshuffle is
-    installed, and on every literal in it. The nightly tier keeps these constants.
+    installed, and on every literal in it. The weekly tier keeps these constants.
     """
     try:
         providers: Any = importlib.import_module("hypothesis.internal.conjecture.providers")

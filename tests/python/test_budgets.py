@@ -52,7 +52,7 @@ def test_examples_do_not_depend_on_what_has_been_imported(tmp_path: Path) -> Non
     assert budgets == "20 12 4 3"
 
 
-def test_the_nightly_tier_tries_new_examples_and_all_of_the_budget(tmp_path: Path) -> None:
-    (one, budgets), (other, _) = (examples(tmp_path, "nightly", False) for _ in range(2))
+def test_the_weekly_tier_tries_new_examples_and_all_of_the_budget(tmp_path: Path) -> None:
+    (one, budgets), (other, _) = (examples(tmp_path, "weekly", False) for _ in range(2))
     assert one != other
     assert budgets == "100 60 20 5"

@@ -15,7 +15,7 @@ import pytest
 import reshuffle
 from reshuffle import _core
 from reshuffle.cli.doctor import Health, _optional
-from reshuffle.cli.file_kinds import KINDS, OF_FORMAT, SCORES, TEXTS, found_in
+from reshuffle.cli.file_kinds import KINDS, OF_FORMAT, SCORES, TABLE, TEXTS, found_in
 from reshuffle.cli.root import cli
 from reshuffle.metrics.tokenizers import EXTERNAL
 
@@ -80,6 +80,11 @@ def files(demo: Path, run: Any) -> Path:
         "0 ||| a b ||| lm= -1 ||| -1\n0 ||| a c ||| lm= -2 ||| -2\n1 ||| d ||| lm= -1 ||| -1\n"
     )
     (demo / "battles.csv").write_text("model_a,model_b,winner,judge\na,b,model_a,x\na,b,tie,y\n")
+    (demo / "weights").write_text("lm= 0.5\ntm= 0.2 -0.3\n")
+    (demo / "weights.json").write_text('{"lm": 0.5, "tm": 1}')
+    (demo / "moses.ini").write_text("[input-factors]\n0\n\n[weight]\nLM0= 0.5\n")
+    (demo / "named.txt").write_text("lm 0.5\ntm -1\n")
+    (demo / "notes.txt").write_text("# Notes\n\nSome words.\n")
     (demo / "labels.tsv").write_text("old\tnew\n1\t2\nNA\tNA\n")
     (demo / "a.run").write_text("q1 Q0 d1 1 2.5 bm25\nq1 Q0 d2 2 1.5 bm25\n")
     (demo / "qrels").write_text("q1 0 d1 1\nq1 0 d2 0\n")
@@ -100,7 +105,7 @@ def files(demo: Path, run: Any) -> Path:
 
 EXPECTED = {
     "reference.txt": ("texts", "text", "400 segments"),
-    "all.tsv": ("texts", "tsv", "2 segments; texts in ref, old, new; numbers in bleurt"),
+    "all.tsv": ("a table", "tsv", "2 segments; texts in ref, old, new; numbers in bleurt"),
     "parses.conllu": ("texts", "conllu", "1 segment"),
     "talks.trn": ("texts", "trn", "2 segments"),
     "old.scores": ("scores", "numbers", "3 scores"),
@@ -116,13 +121,19 @@ EXPECTED = {
     "result.html": ("a saved result", "reshuffle.comparison/2", ""),
     "nights.jsonl": ("the history of a gate", "JSON lines", "1 run"),
     "battles.csv": ("votes of people", "winners", "2 votes; systems a, b"),
-    "labels.tsv": ("texts", "tsv", "2 segments; numbers in old, new"),
+    "labels.tsv": ("a table", "tsv", "2 segments; numbers in old, new"),
+    "weights": ("weights of features", "name= value", "3 weights: lm, tm_0, tm_1"),
+    "weights.json": ("weights of features", "JSON", "2 weights: lm, tm"),
+    "moses.ini": ("weights of features", "moses.ini", "1 weight: LM0"),
+    "named.txt": ("weights of features", "name value", "2 weights: lm, tm"),
+    "notes.txt": ("texts", "text", "3 segments, 1 of them empty: does it have one segment on each line"),
     "judged/votes.rank": ("votes of people", "rank", "systems"),
 }
 # What stands for the other words of commands.
 OTHERS = {
     "REF": "reference.txt", "BASELINE": "baseline.txt", "NEW": "tuned.txt", "BASE": "baseline.txt",
-    "OTHER": "new.scores", "FOLDER": "outputs", "COMMAND": "compare reference.txt baseline.txt tuned.txt -n 100",
+    "OTHER": "new.scores", "FOLDER": "outputs", "LISTS": "dev.nbest",
+    "COMMAND": "compare reference.txt baseline.txt tuned.txt -n 100",
 }  # fmt: skip
 
 
@@ -133,11 +144,11 @@ def test_each_kind_of_file_is_recognised(files: Path) -> None:
         assert (found.kind, found.problem) == (kind, ""), name
         assert found.format.startswith(fmt), name
         assert contents in found.contents, name
-    assert {kind for kind, _, _ in EXPECTED.values()} == {each.name for each in (*KINDS, SCORES, TEXTS)}
+    assert {kind for kind, _, _ in EXPECTED.values()} == {each.name for each in (*KINDS, SCORES, TABLE, TEXTS)}
 
 
 def test_every_command_that_is_offered_exists() -> None:
-    offered = [command for each in (*KINDS, SCORES, TEXTS) for command in each.commands]
+    offered = [command for each in (*KINDS, SCORES, TABLE, TEXTS) for command in each.commands]
     offered += [command for commands in OF_FORMAT.values() for command in commands]
     assert len(offered) > 20
     for line in offered:
@@ -163,6 +174,7 @@ def test_every_command_that_is_offered_exists() -> None:
         "sets.toml",
         "nights.jsonl",
         "dev.nbest",
+        "named.txt",
         "talks.trn",
     ],
 )
@@ -188,6 +200,18 @@ def test_commands_that_are_offered_take_the_file(files: Path, run: Any, name: st
         (b"0 ||| a\n", "a.nbest", "line 1"),
         (b"[sets.a]\nnonsense = 1\n", "a.toml", "nonsense"),
         (b"{}{", "a.jsonl", "line 1"),
+        (b"model_a,model_b,winner\na,b,model_a\na,b\n", "a.csv", "line 3: expected 3 fields"),
+        (b"model_a,model_b,winner\na,b,model_a\na,b,none\n", "a.csv", "the winner, got 'none'"),
+        (b'{"model_a": "a", "model_b": "b", "winner": "model_a"}\n{"model_a', "a.jsonl", "line 2"),
+        (b"0.5\n1\nx\n0\n", "a.scores", "line 3: expected a number as the score, got 'x'"),
+        (b"a\t0.5\na\t1\nb\tbad\nb\t1\n", "a.seg.score", "line 3: expected a number as the score, got 'bad'"),
+        (b'{"a": [{"COMET": 0.5}, {"CO', "a.json", "line 1: expected JSON"),
+        (b"lm= 0.5\ntm= x\n", "weights", "line 2"),
+        (b"PK\x03\x04", "a.zip", "ZIP"),
+        (b"%PDF-1.4\n", "a.pdf", "expected text, got a binary file"),
+        (b"\x7fELF\x02\x01\x01\x00", "a", "expected text, got a binary file"),
+        (b"<!DOCTYPE html>\n<p>a</p>\n</html>\n", "a.html", "it may be another page"),
+        (b'{"cells": [], "nbformat": 4}', "a.ipynb", "got JSON with the keys cells, nbformat"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused(
@@ -200,6 +224,46 @@ def test_a_file_that_cannot_be_read_is_refused(
 def test_no_file_and_standard_input_are_refused(run: Any) -> None:
     assert "no-such-file" in run("doctor", "no-such-file").refusal()
     assert "name a file" in run("doctor", "-").refusal()
+
+
+def test_a_file_that_cannot_be_read_hides_no_other(files: Path, run: Any) -> None:
+    Path("a.pdf").write_bytes(b"%PDF")
+    shown = run("doctor", "reference.txt", "no-such-file", "a.pdf", "old.scores")
+    assert shown.code == 2
+    assert re.findall(r"^(\S+):$", shown.out, re.MULTILINE) == ["reference.txt", "old.scores"]
+    assert [re.match(r"reshuffle: error: (\S+):", line)[1] for line in shown.err.splitlines()] == [  # type: ignore[index]
+        "no-such-file",
+        "a.pdf",
+    ]
+    shown = run("doctor", "--json", "no-such-file", "old.scores")
+    assert (shown.code, list(json.loads(shown.out))) == (2, ["old.scores"])
+    assert run("doctor", "--json", "no-such-file").refusal()
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9, 1])
+def test_a_page_that_is_cut_off_is_not_called_whole(files: Path, run: Any, share: float) -> None:
+    page = Path("result.html").read_bytes()
+    Path("cut.html").write_bytes(page[: round(share * len(page))])
+    (found,) = found_in("cut.html")
+    assert ("the page is cut off" in found.contents) == (share < 1)
+    assert ("reshuffle show cut.html -o" in found.contents) == (share < 1)
+    assert run("show", "cut.html").code == 0
+
+
+def test_a_table_of_numbers_says_which_cell_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("old\tnew\n1\t2\n3\tx\n2\t2\n")
+    (found,) = found_in(str(tmp_path / "a.tsv"))
+    assert (found.kind, found.contents) == (
+        "a table",
+        "3 segments; numbers in old; numbers in new, but 'x' in segment 2",
+    )
+    assert all("--scores" in command or "--counts" in command for command in found.commands)
+
+
+def test_packages_are_those_of_users(run: Any) -> None:
+    shown = set(json.loads(run("doctor", "--json").out)["packages"])
+    assert {"numpy", "sacrebleu"} <= shown
+    assert not shown & {"pytest", "hypothesis", "mypy", "ruff", "pexpect", "rouge-score", "import-linter"}
 
 
 def test_doctor_changes_no_file(files: Path) -> None:

@@ -221,3 +221,17 @@ def test_the_comment_of_an_earlier_run_is_updated(runner: Runner) -> None:
     assert created.startswith("api --method POST repos/owner/name/issues/7/comments -F body=@")
     assert updated.startswith("api --method PATCH repos/owner/name/issues/comments/12345 -F body=@")
     assert "[Report](<https://example.org/gate.html>)" in Path(updated.rpartition("@")[2]).read_text("utf-8")
+
+
+@needs_bash
+@pytest.mark.parametrize("refused", ["--paginate", "POST"])
+@pytest.mark.parametrize(("new", "code"), [("tuned.txt", 0), ("rules.txt", 1)])
+def test_a_comment_that_cannot_be_written_does_not_change_the_verdict(
+    runner: Runner, refused: str, new: str, code: int
+) -> None:
+    (runner.folder / "bin/gh").write_text(f'{GH}case "$*" in *{refused}*) exit 4 ;; esac\n')
+    arguments = BASE_AND_NEW.replace("tuned.txt", new)
+    done = runner.run(f"{arguments}2", COMMENT="true", PULL_REQUEST="7")
+    assert done.returncode == code
+    assert "::warning::the comment could not be written" in done.stdout
+    assert len(runner.read("GH_CALLS").splitlines()) == (1 if refused == "--paginate" else 2)

@@ -29,17 +29,23 @@ for output in "verdict=$verdict" "json=$results/gate.json" "html=$results/gate.h
 done
 sed -n 's/^### //p' "$results/gate.md"
 
-if [ "$COMMENT" = true ] && [ -n "$PULL_REQUEST" ]; then
+comment() {
     # The first line is a hidden marker, by which the comment of an earlier run is found.
+    local marker earlier comments="repos/$GITHUB_REPOSITORY/issues/$PULL_REQUEST/comments"
     marker=$(head -n 1 "$results/gate.md")
-    comments="repos/$GITHUB_REPOSITORY/issues/$PULL_REQUEST/comments"
     earlier=$(MARKER=$marker gh api --paginate "$comments" \
-        --jq '.[] | select((.body | startswith(env.MARKER)) and .user.type == "Bot") | .id' | head -n 1)
+        --jq '.[] | select((.body | startswith(env.MARKER)) and .user.type == "Bot") | .id') || return
     if [ -n "$earlier" ]; then
-        gh api --method PATCH "repos/$GITHUB_REPOSITORY/issues/comments/$earlier" -F "body=@$results/gate.md" > /dev/null
+        comments="repos/$GITHUB_REPOSITORY/issues/comments/${earlier%%$'\n'*}"
+        gh api --method PATCH "$comments" -F "body=@$results/gate.md" > /dev/null
     else
         gh api --method POST "$comments" -F "body=@$results/gate.md" > /dev/null
     fi
+}
+
+# Whether it can be written, as from a fork it cannot, is not part of the verdict.
+if [ "$COMMENT" = true ] && [ -n "$PULL_REQUEST" ]; then
+    comment || echo "::warning::the comment could not be written: the job needs the permission pull-requests: write"
 fi
 
 case "$FAIL_ON $verdict" in

@@ -23,6 +23,11 @@ Examples:
   reshuffle doctor results.tsv dev.nbest.gz"""
 
 
+# The groups of requirements that only developers install, and packages that users may have besides reshuffle, too.
+FOR_DEVELOPERS = r"extra == .(test|docs|lint|bench)\b"
+WORKS_WITH = ("sacrebleu", "pandas", "polars")
+
+
 @click.command("doctor", epilog=EXAMPLES)
 @click.argument("files", metavar="[FILE...]", nargs=-1)
 @option("--json", "as_json", is_flag=True, help="Write an object in JSON.")
@@ -36,12 +41,22 @@ def doctor_command(files: tuple[str, ...], as_json: bool) -> None:
     if files:
         from .file_kinds import found_in
 
-        found = {file: found_in(file) for file in files}
-        if as_json:
+        found: dict[str, list[Found]] = {}
+        problems: list[InputError] = []
+        for file in files:
+            try:
+                found[file] = found_in(file)
+            except InputError as error:
+                problems.append(error)
+        if as_json and found:
             shown = {file: [asdict(each) for each in kinds] for file, kinds in found.items()}
             click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
-        else:
+        elif found:
             click.echo("\n\n".join(_about_file(file, kinds) for file, kinds in found.items()))
+        for problem in problems[:-1]:
+            click.echo(f"reshuffle: error: {printable(str(problem))}", err=True)
+        if problems:
+            raise problems[-1]
         return
     health = Health.of_this_process()
     click.echo(json.dumps(asdict(health), indent=2, ensure_ascii=False) if as_json else "\n".join(_lines(health)))
@@ -102,12 +117,13 @@ class Health:
 
 
 def _packages() -> Iterator[tuple[str, str]]:
-    """The installed packages that the metadata of reshuffle names, with their versions."""
+    """The installed packages that reshuffle needs or can work with, with their versions; not those of developers."""
     import re
     from importlib import metadata
 
-    names = (re.split(r"[^\w.-]", requirement)[0] for requirement in metadata.requires("reshuffle") or ())
-    for name in dict.fromkeys(names):
+    needed = [each for each in metadata.requires("reshuffle") or () if not re.search(FOR_DEVELOPERS, each)]
+    names = (re.split(r"[^\w.-]", each)[0] for each in needed)
+    for name in dict.fromkeys([*names, *WORKS_WITH]):
         try:
             yield name, metadata.version(name)
         except metadata.PackageNotFoundError:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import shlex
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,16 +23,17 @@ from ..data.formats import INPUT_FORMATS, Column, Source, format_of
 from ..data.history import runs_in
 from ..data.reading import read_texts
 from ..data.retrieval import is_qrel, is_run
-from ..data.saved import ELEMENT, read_json
+from ..data.saved import read_json
 from ..data.score_tables import recognised
 from ..data.scores import MISSING_WORDS
-from ..data.votes import ROLES, read_votes
-from ..errors import InputError, listed
+from ..data.votes import has_votes, read_votes
+from ..errors import InputError, InputWarning, listed, quoted
 from ..metrics.stored import open_counts
 from ..options.files import SetFiles
 from ..options.run_files import RunFiles
 from ..results.schemas import COMPARISON, schema_of
 from ..tune.lists import read_nbest
+from ..tune.weights import read_named_weights
 from .inputs.folders import files_in, is_folder
 from .inputs.sets import read_manifest
 
@@ -67,9 +70,9 @@ class Found:
 
 
 def found_in(path: str) -> list[Found]:
-    """What a file is. It can be both scores and texts; if only one of these can be read, the problem of the other.
+    """What a file is. It can be both scores and a table; if only one of these can be read, the problem of the other.
 
-    :class:`InputError` if the file cannot be read.
+    :class:`InputError` if the file cannot be read, or looks like a kind of file and is damaged.
     """
     if path == STDIN:
         raise InputError("doctor reads a file several times: name a file, not standard input")
@@ -81,17 +84,35 @@ def found_in(path: str) -> list[Found]:
     try:
         scores = _found(SCORES, path)
     except InputError as error:
-        scores = Found(SCORES.name, problem=str(error))
-    if scores is not None and scores.format and not scores.format.startswith(AS_COLUMNS):
+        if _are_damaged_scores(path):
+            raise
+        # The first line of texts may look like that of scores.
+        named = bool(_columns(path)) and recognised(_source(path)) in AS_COLUMNS
+        scores = Found(SCORES.name, problem=str(error)) if named else None
+    if scores is not None and scores.format and scores.format.partition(":")[0] not in AS_COLUMNS:
         return [scores]
     try:
-        texts = _found(TEXTS, path)
+        texts = _found(TABLE, path) or _found(TEXTS, path)
     except InputError:
         if scores is None or scores.problem:
             raise
         texts = None
     both = [each for each in (scores, texts) if each is not None]
     return sorted(both, key=lambda each: bool(each.problem))
+
+
+def _are_damaged_scores(path: str) -> bool:
+    """Whether a file that cannot be read as scores is no texts either: JSON, an archive, or numbers at ends of lines.
+
+    What the columns of a table hold is shown instead.
+    """
+    if _columns(path):
+        return False
+    source = _source(path)
+    if re.match(rb'PK\x03\x04|\s*(\{|\[\s*[\[{"])', source.data):
+        return True
+    ends = [line.split()[-1] for line in source.text().splitlines()[1:] if line.strip()]
+    return bool(ends) and 2 * sum(map(_is_number, ends)) >= len(ends)
 
 
 def _found(kind: Kind, path: str) -> Found | None:
@@ -113,7 +134,14 @@ def _n(number: int, noun: str) -> str:
 @lru_cache(maxsize=1)
 def _source(path: str) -> Source:
     """The file, which several readers look at."""
-    return Source.read(path, "texts, scores or a result")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)  # of characters that texts should not have; texts are read again
+        source = Source.read(path, "texts, scores or a result")
+    start = source.data[:1000]
+    archive_or_utf16 = start.startswith((b"PK\x03\x04", b"\xff\xfe", b"\xfe\xff"))  # which are recognised later
+    if start.startswith(b"%PDF") or (b"\0" in start and not archive_or_utf16):
+        raise InputError(f"{source.name}: expected text, got a binary file")
+    return source
 
 
 def _folder(path: str) -> Said | None:
@@ -133,12 +161,18 @@ def _counts(path: str) -> Said | None:
 
 def _result(path: str) -> Said | None:
     head = _source(path).data.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if not re.match(rb'\{\s*"schema":', head) and not (head.startswith(b"<") and ELEMENT.encode() in head):
+    is_page = re.match(rb"<!doctype html|<html", head, re.IGNORECASE)
+    if not re.match(rb'\{\s*"schema":', head) and not is_page:
         return None
     result = read_json(path)
     schema = schema_of(result)
     figure = ("reshuffle plot FILE forest -o forest.pdf",) if schema == COMPARISON else ()
-    return Said(schema, getattr(result, "study", ""), (*SHOWN, *figure))
+    holds = [getattr(result, "study", "")]
+    if is_page and not head.rstrip().endswith(b"</html>"):
+        holds.append(
+            "the whole result, but the page is cut off: write it again with reshuffle show FILE -o report.html"
+        )
+    return Said(schema, "; ".join(filter(None, holds)).replace("FILE", shlex.quote(path)), (*SHOWN, *figure))
 
 
 def _history(path: str) -> Said | None:
@@ -165,13 +199,42 @@ def _judgments(path: str) -> Said | None:
     return Said(name, f"{_n(len(votes.better), 'vote')}, {_n(len(votes.tied), 'tie')}; systems {listed(votes.ids)}")
 
 
+def _weights(path: str) -> Said | None:
+    text = _source(path).text()
+    lines = [line for line in map(str.strip, text.splitlines()) if line and not line.startswith("#")]
+    if text.lstrip().startswith("{"):
+        values = _json_object(text).values()
+        are_weights = bool(values) and all(isinstance(each, int | float) and _is_number(each) for each in values)
+        return _named_weights(path, "JSON: the weight of each name") if are_weights else None
+    if "[weight]" in lines:
+        return _named_weights(path, "moses.ini: names and weights in the section [weight]")
+    if lines and re.match(r"[^\s=]+=\s*[-+]?\.?\d", lines[0]):
+        return _named_weights(path, "name= value ...")
+    # Scores of systems look alike, but have a tab; short texts may, too.
+    if lines and all(re.fullmatch(r"[^\s\d.+-]\S* [-+]?\.?\d\S*", line) for line in lines):
+        with contextlib.suppress(InputError):
+            return _named_weights(path, "name value")
+    return None
+
+
+def _json_object(text: str) -> Mapping[str, Any]:
+    """The object that a text is; empty if it is something else."""
+    if text.lstrip().startswith("{"):
+        with contextlib.suppress(ValueError, RecursionError):
+            found: dict[str, Any] = json.loads(text)
+            return found
+    return {}
+
+
+def _named_weights(path: str, about: str) -> Said:
+    weights = read_named_weights(path)
+    return Said(about, f"{_n(len(weights), 'weight')}: {listed(list(weights))}")
+
+
 def _battles(path: str) -> Said | None:
-    if not any(role in first_line(_source(path)).lower() for role in ROLES["winner"]):
+    if not has_votes(_source(path)):
         return None
-    try:
-        votes = read_votes(path)
-    except InputError:  # the word was another one
-        return None
+    votes = read_votes(path)
     return Said("winners of pairs", f"{_n(len(votes.outcome), 'vote')}; systems {listed(votes.systems)}")
 
 
@@ -234,31 +297,54 @@ def _texts(path: str) -> Said | None:
     name = format_of(path)
     text_format, source = INPUT_FORMATS[name], _source(path)
     about = f"{name}: {text_format.about}"
-    columns = text_format.names(source) if text_format.names is not None else []
-    if columns:
-        return _table(about, columns, text_format.read(source, columns))
+    keys = list(_json_object(source.text())) if name == "text" else []
+    if keys:
+        raise InputError(f"{source.name}: expected a file that reshuffle reads, got JSON with the keys {listed(keys)}")
     systems = text_format.systems(source) if text_format.systems is not None else []
     references, _, _ = read_texts([f"{path}#{systems[0]}" if systems else path], [])
-    size = _n(len(references[0].lines), "segment")
+    lines = references[0].lines
+    empty = sum(not line.strip() for line in lines)
+    size = _n(len(lines), "segment") + (f", {empty:,} of them empty" if empty else "")
+    if 10 * empty > len(lines):
+        size += ": does it have one segment on each line, as outputs do, or is it prose or a program?"
     if systems:
         return Said(about, f"{size}; systems {listed(systems)}", ("reshuffle compare REF FILE",))
     return Said(about, size, OF_FORMAT.get(name, ()))
 
 
+def _columns(path: str) -> Mapping[str, Column]:
+    """The columns of a table, by name; none of a file without a header."""
+    text_format, source = INPUT_FORMATS[format_of(path)], _source(path)
+    names = text_format.names(source) if text_format.names is not None else []
+    return dict(zip(names, text_format.read(source, names), strict=True)) if names else {}
+
+
 def _has_only_numbers(path: str) -> bool:
     """Whether a file is a table with a column of scores for each system."""
-    text_format, source = INPUT_FORMATS[format_of(path)], _source(path)
-    columns = text_format.names(source) if text_format.names is not None else []
-    return bool(columns) and all(all(map(_is_number, each.lines)) for each in text_format.read(source, columns))
+    columns = _columns(path)
+    return bool(columns) and all(all(map(_is_number, each.lines)) for each in columns.values())
 
 
-def _table(about: str, names: Sequence[str], columns: Sequence[Column]) -> Said:
-    """What a table of columns holds: texts, labels and ids, and numbers."""
-    numbers = [name for name, column in zip(names, columns, strict=True) if all(map(_is_number, column.lines))]
-    others = [name for name in names if name not in numbers]
+def _table(path: str) -> Said | None:
+    """What the columns of a table hold: texts, labels and ids, or numbers, perhaps with some cell that is none."""
+    columns = _columns(path)
+    if not columns:
+        return None
+    others, numbers, damaged = [], [], []
+    for name, column in columns.items():
+        wrong = [row for row, cell in enumerate(column.lines) if not _is_number(cell)]
+        if not wrong:
+            numbers.append(name)
+        elif 2 * len(wrong) <= len(column.lines):
+            cell = quoted(str(column.lines[wrong[0]]))
+            damaged.append(f"numbers in {name}, but {cell} in segment {wrong[0] + 1:,}")
+        else:
+            others.append(name)
     holds = [f"{what} in {listed(own)}" for what, own in (("texts", others), ("numbers", numbers)) if own]
-    commands = (*(COLUMNS if len(others) > 1 else ()), *(NUMBERS if numbers else ()))
-    return Said(about, "; ".join([_n(len(columns[0].lines), "segment"), *holds]), commands)
+    commands = (*(COLUMNS if len(others) > 1 else ()), *(NUMBERS if numbers or damaged else ()))
+    name = format_of(path)
+    size = _n(len(next(iter(columns.values())).lines), "segment")
+    return Said(f"{name}: {INPUT_FORMATS[name].about}", "; ".join([size, *holds, *damaged]), commands)
 
 
 def _is_number(value: object) -> bool:
@@ -272,7 +358,7 @@ def _is_number(value: object) -> bool:
 
 
 # Formats of scores that can also be columns of texts.
-AS_COLUMNS = ("table:", "jsonl:")
+AS_COLUMNS = ("table", "jsonl")
 SHOWN = ("reshuffle show FILE", "reshuffle verify FILE COMMAND")
 COLUMNS = ("reshuffle compare FILE#REF FILE#BASELINE FILE#NEW", "reshuffle score FILE#REF FILE#NEW")
 OF_FORMAT: Mapping[str, Sequence[str]] = {
@@ -291,6 +377,11 @@ KINDS: Sequence[Kind] = (
     Kind("the history of a gate", _history, ("reshuffle gate BASE NEW --ref REF --history FILE",)),
     Kind("k-best lists", _lists, ("reshuffle tune mert --nbest FILE --refs REF", "reshuffle mbr --nbest FILE")),
     Kind(
+        "weights of features",
+        _weights,
+        ("reshuffle tune mert --nbest LISTS --refs REF --init FILE", "reshuffle mbr --nbest LISTS --model FILE"),
+    ),
+    Kind(
         "votes of people",
         _judgments,
         ("reshuffle votes FILE", "reshuffle meta segments --judgments FILE --refs REF --systems FOLDER"),
@@ -306,6 +397,7 @@ KINDS: Sequence[Kind] = (
     Kind("runs of systems", _runs, ("reshuffle runs --manifest FILE",)),
 )
 SCORES = Kind("scores", _scores, ("reshuffle compare --scores METRIC FILE OTHER",))
+TABLE = Kind("a table", _table, COLUMNS)
 TEXTS = Kind(
     "texts",
     _texts,

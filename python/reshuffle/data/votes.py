@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -172,6 +172,17 @@ def read_votes(
                 f"{display_name(os.fspath(having[0]))} are not used"
             )
     return _table({role: [each for texts in found for each in texts[role]] for role in common}, all(ordered))
+
+
+def has_votes(source: Source) -> bool:
+    """Whether the header or the first object of a file has what a vote needs: two systems and a winner."""
+    line = first_line(source)
+    head = replace(source, data=f"{line}\n{line}".encode())  # a header needs a row
+    try:
+        names = list(objects(head)[0][1]) if line.lstrip().startswith("{") else read_rows(head).header
+        return bool(_roles(head, names, {}))
+    except InputError:
+        return False
 
 
 def _read(source: Source, columns: Mapping[str, str], language_pair: str | None) -> tuple[Texts, bool]:
