@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Any, ClassVar
@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
 from ..errors import InputError, quoted
 from ..execution import ItemJob
 from ..execution.tables import PROBABILITY, SIGN, Column, Columns
@@ -33,7 +32,7 @@ from .clusters import share_of_pairs_interval
 from .conclusions import SLACK
 from .decisions import Decisions, agreements
 from .material import Material
-from .pools import Pool, plan_of, sample_units, signature_of, signs
+from .pools import Pool, plan_of, sample_units, signs
 from .settings import started
 from .validation import BANDS, check_bins
 
@@ -113,21 +112,14 @@ def agreement(options: Agreement) -> StudyResult:
             "halves": None if units.strata is not None else options.halves,
             "bins": list(bins),
         }
-        return StudyResult(
-            study="agreement",
-            plan=plan,
-            metrics=material.used_metrics,
-            tables={
-                "pair_pvalues": tuple(study.pvalues(whole)),
-                "gains": tuple(row for column in whole for row in study.gains(column, bins)),
-                "thresholds": tuple(row for column in whole for row in study.thresholds(column)),
-                "domains": tuple(study.domains(columns)),
-                "tests": tuple(agreements(whole, alphas, pairs, len(pool.names))),
-            },
-            truths={},
-            signature=signature_of("agreement", plan, material, resampling),
-            version=_core.VERSION,
-        )
+        tables: dict[str, Iterable[object]] = {
+            "pair_pvalues": study.pvalues(whole),
+            "gains": (row for column in whole for row in study.gains(column, bins)),
+            "thresholds": (row for column in whole for row in study.thresholds(column)),
+            "domains": study.domains(columns),
+            "tests": agreements(whole, alphas, pairs, len(pool.names)),
+        }
+        return settings.result("agreement", plan, material.used_metrics, tables, {})
 
 
 def _testing_step(data: Data, n_tests: int, resampling: Resampling) -> Step:

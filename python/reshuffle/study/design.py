@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from attrs import evolve
 
-from .. import _core, signature
 from ..errors import InputError, quoted
 from ..inference.detectable import median_and_range
 from ..inference.plan import check_test
@@ -136,13 +135,13 @@ def plan(options: Plan) -> StudyResult:
         steps = evolve(settings, tests=settings.tests[:1]).steps(n_simulations) if options.simulate else []
         material = Material.from_data(data, units, settings.resampling, steps)
         design = _Design.from_material(material, settings, options)
-        tables: dict[str, tuple[Any, ...]] = {
-            "detectable": tuple(design.detectable()),
-            "planned": tuple(design.power()),
-            "needed": tuple(design.needed()),
-            "sequential": tuple(design.sequential()),
-            "simulated": tuple(design.simulated()),
-            "errors": tuple(design.errors()),
+        tables: dict[str, list[Any]] = {
+            "detectable": list(design.detectable()),
+            "planned": list(design.power()),
+            "needed": list(design.needed()),
+            "sequential": list(design.sequential()),
+            "simulated": list(design.simulated()),
+            "errors": list(design.errors()),
         }
         settings = evolve(settings, sizes=design.sizes)
         shared = settings.plan(material)
@@ -161,17 +160,9 @@ def plan(options: Plan) -> StudyResult:
             "metrics": list(data.labels),
             **shared,
         }
-        used = material.used_metrics
+        tables = {name: records for name, records in tables.items() if records}
         truths = {"simulated": design.truth} if options.simulate else {}
-        return StudyResult(
-            study="plan",
-            plan=planned,
-            metrics=used,
-            tables={name: records for name, records in tables.items() if records},
-            truths=truths,
-            signature=signature.for_study("plan", settings.signed(planned), settings.seed, [m.signature for m in used]),
-            version=_core.VERSION,
-        )
+        return settings.result("plan", planned, material.used_metrics, tables, truths)
 
 
 SIMULATED = (

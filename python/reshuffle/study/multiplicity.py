@@ -10,7 +10,6 @@ from typing import ClassVar
 import numpy as np
 from attrs import evolve
 
-from .. import _core, signature
 from ..errors import InputError
 from ..execution import ItemJob
 from ..execution.tables import PROBABILITY, Column, Columns, stacked
@@ -108,18 +107,7 @@ def multiplicity(options: Multiplicity) -> StudyResult:
             **chosen(options, "adjustments"),
             "equalize": options.equalize if "unequal" in options.variances else None,
         }
-        used = material.used_metrics
-        return StudyResult(
-            study="multiplicity",
-            plan=plan,
-            metrics=used,
-            tables={"family_wise": tuple(found)},
-            truths=truths,
-            signature=signature.for_study(
-                "multiplicity", settings.signed(plan), settings.seed, [m.signature for m in used]
-            ),
-            version=_core.VERSION,
-        )
+        return settings.result("multiplicity", plan, material.used_metrics, {"family_wise": found}, truths)
 
 
 def _equalized_by(options: Multiplicity, data: Data) -> str:

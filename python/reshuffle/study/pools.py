@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import signature
 from ..errors import InputError
 from ..execution import ItemJob
 from ..execution.tables import Table
@@ -22,7 +21,6 @@ from ..resampling.units import Documents
 from ..seeds import derive_seed
 from ..settings import Resampling, Units
 from .material import Material
-from .settings import StudySettings
 
 # How a pool is split into samples.
 LAYOUTS: Mapping[str, str] = {
@@ -191,12 +189,6 @@ def plan_of(material: Material, pool: Pool, resampling: Resampling) -> dict[str,
         "n_resamples": resampling.n_resamples,
         "seed": int(resampling.seed),
     }
-
-
-def signature_of(study: str, plan: Mapping[str, Any], material: Material, resampling: Resampling) -> str:
-    """The signature of a study of a pool."""
-    metrics = [metric.signature for metric in material.used_metrics]
-    return signature.for_study(study, StudySettings.signed(plan), resampling.seed, metrics)
 
 
 def signs(scores: Scores, pairs: Pairs) -> NDArray[np.int8]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from .. import _core, signature
 from ..errors import InputError
 from ..inference.plan import check_test
 from ..inference.power import normal_power
@@ -120,19 +119,11 @@ def power(options: Power) -> StudyResult:
             "metrics": list(data.labels),
             **settings.plan(material),
         }
-        tables: dict[str, tuple[Any, ...]] = {"power": tuple(found), "rates": rates_of(found)}
+        tables: dict[str, Iterable[object]] = {"power": found, "rates": map(as_rate, found)}
         if "parametric" in options.models:
-            tables["fits"] = tuple(study.fits())
-        used = material.used_metrics
-        return StudyResult(
-            study="power",
-            plan=plan,
-            metrics=used,
-            tables=tables,
-            truths={name: MODELS[name].truth for name in options.models},
-            signature=signature.for_study("power", settings.signed(plan), settings.seed, [m.signature for m in used]),
-            version=_core.VERSION,
-        )
+            tables["fits"] = study.fits()
+        truths = {name: MODELS[name].truth for name in options.models}
+        return settings.result("power", plan, material.used_metrics, tables, truths)
 
 
 def check_shuffles(settings: StudySettings, size_adjusted: bool) -> None:
@@ -159,12 +150,7 @@ def _n_cells(options: Power) -> int:
     return len(etas)
 
 
-def rates_of(found: Sequence[PowerRate]) -> tuple[Rate, ...]:
-    """The rates as all studies have them."""
-    return tuple(map(_as_rate, found))
-
-
-def _as_rate(found: PowerRate) -> Rate:
+def as_rate(found: PowerRate) -> Rate:
     """The rate as all studies have it; ``null`` names the alternative, the effect and the pair."""
     name = found.model if found.effect is None else f"{found.model}={found.effect:g}"
     null = f"{name}: {found.system}, {found.baseline}" if found.system else f"{name}={found.difference:g}"

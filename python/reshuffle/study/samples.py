@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
 from ..errors import InputError
 from ..execution.tables import FLAG, NUMBER, PROBABILITY, SIGN, Column, Columns, stacked
 from ..inference.estimates import Estimate
@@ -40,7 +39,6 @@ from .pools import (
     check_sizes,
     plan_of,
     sampling_step,
-    signature_of,
     signs,
     units_of,
 )
@@ -123,15 +121,8 @@ def samples(options: Samples) -> StudyResult:
             "curve_sizes": list(curve_sizes),
             "n_references": [number for number in numbers if number is not None] or None,
         }
-        return StudyResult(
-            study="samples",
-            plan=plan,
-            metrics=material.used_metrics,
-            tables={**{name: tuple(rows) for name, rows in tables.items()}, "curves": tuple(_by_metric(curves))},
-            truths={"whole": TRUTHS["whole"]},
-            signature=signature_of("samples", plan, material, resampling),
-            version=_core.VERSION,
-        )
+        every: dict[str, Iterable[object]] = {**tables, "curves": _by_metric(curves)}
+        return settings.result("samples", plan, material.used_metrics, every, {"whole": TRUTHS["whole"]})
 
 
 def _by_metric(points: Sequence[CurvePoint]) -> list[CurvePoint]:

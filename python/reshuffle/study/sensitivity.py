@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core, signature
 from ..errors import InputError
 from ..inference.estimates import Estimate
 from ..inference.hypotheses import Hypotheses
@@ -110,25 +108,14 @@ def sensitivity(options: Sensitivity) -> StudyResult:
             "metrics": list(data.labels),
             **settings.plan(material),
         }
-        used = material.used_metrics
-        tables: dict[str, tuple[Any, ...]] = {
-            "sensitivity": tuple(study.sensitivities()),
-            "scored": tuple(study.scores()),
-            "tested": tuple(study.tests()),
-            "power": tuple(powers),
-            "contrasts": tuple(contrasts),
+        tables: dict[str, Iterable[object]] = {
+            "sensitivity": study.sensitivities(),
+            "scored": study.scores(),
+            "tested": study.tests(),
+            "power": powers,
+            "contrasts": contrasts,
         }
-        return StudyResult(
-            study="sensitivity",
-            plan=plan,
-            metrics=used,
-            tables=tables,
-            truths={"eta": MODELS["eta"].truth},
-            signature=signature.for_study(
-                "sensitivity", settings.signed(plan), settings.seed, [m.signature for m in used]
-            ),
-            version=_core.VERSION,
-        )
+        return settings.result("sensitivity", plan, material.used_metrics, tables, {"eta": MODELS["eta"].truth})
 
 
 def paired_difference(only_first: int, only_second: int, n: int, confidence_level: float = 0.95) -> ConfidenceInterval:

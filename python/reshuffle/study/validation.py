@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from .. import _core
 from ..errors import InputError
 from ..metrics.base import Scores
 from ..options.declare import called_with, chosen
@@ -19,7 +18,7 @@ from ..results.studies import BandAccuracy, GapConclusions, PairConclusions, Sam
 from .clusters import clustered_interval
 from .conclusions import SLACK, Conclusions, Drawn, plans_of
 from .material import Material
-from .pools import Pool, Split, check_sizes, plan_of, sampling_step, signature_of, units_of
+from .pools import Pool, Split, check_sizes, plan_of, sampling_step, units_of
 from .settings import started
 
 # What counts as the truth about a pair of systems.
@@ -98,20 +97,13 @@ def validate(options: Validate) -> StudyResult:
             **chosen(options, "layouts", "n_samples", "truth", "tests", "baseline", "confidence_level"),
             "bins": list(bins),
         }
-        return StudyResult(
-            study="validate",
-            plan=plan,
-            metrics=material.used_metrics,
-            tables={
-                "pairs": tuple(_pair_rows(drawn, material, pairs, scores, level)),
-                "bands": tuple(_band_rows(drawn)),
-                "gaps": tuple(_gap_rows(drawn, labels, pairs, scores, bins, level)),
-                "spread": tuple(_spread_rows(drawn, labels, pairs)),
-            },
-            truths={options.truth: TRUTHS[options.truth]},
-            signature=signature_of("validate", plan, material, resampling),
-            version=_core.VERSION,
-        )
+        tables: dict[str, Iterable[object]] = {
+            "pairs": _pair_rows(drawn, material, pairs, scores, level),
+            "bands": _band_rows(drawn),
+            "gaps": _gap_rows(drawn, labels, pairs, scores, bins, level),
+            "spread": _spread_rows(drawn, labels, pairs),
+        }
+        return settings.result("validate", plan, material.used_metrics, tables, {options.truth: TRUTHS[options.truth]})
 
 
 def check_bins(bins: Sequence[float]) -> tuple[float, ...]:
