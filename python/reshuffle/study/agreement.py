@@ -14,11 +14,9 @@ from ..errors import InputError, quoted
 from ..execution import ItemJob
 from ..execution.tables import PROBABILITY, SIGN, Column, Columns
 from ..inference.hypotheses import Hypotheses
-from ..inference.plan import Plan
 from ..inference.running import run_on_test_set
 from ..inference.steps import Step
-from ..metrics.base import Metric, Scores
-from ..metrics.black_box import CorpusFunction
+from ..metrics.base import Scores
 from ..options.declare import called_with, chosen
 from ..options.studies import Agreement
 from ..resampling import CountSample, Pairs, Replicates
@@ -27,14 +25,14 @@ from ..resampling.units import numbered
 from ..results import ConfidenceInterval
 from ..results.studies import DomainBand, GainBin, GainThreshold, PairPvalue, StudyResult
 from ..seeds import derive_seed
-from ..settings import ComparisonSettings, Resampling, StratumIds, Units
+from ..settings import Resampling, StratumIds, Units
 from .clusters import share_of_pairs_interval
-from .conclusions import SLACK
+from .conclusions import SLACK, plans_of
 from .decisions import Decisions, agreements
 from .material import Material
 from .pools import Pool, plan_of, sample_units, signs
 from .settings import started
-from .validation import BANDS, check_bins
+from .validation import BANDS, check_bins, in_bins
 
 
 @called_with(Agreement)
@@ -90,7 +88,7 @@ def agreement(options: Agreement) -> StudyResult:
     with started("agreement", options) as (data, units, settings):
         resampling, tests, alphas = settings.resampling, options.tests, options.alphas
         bins = check_bins(options.bins)
-        _plans(tests, data.metrics)
+        plans_of(tests, data.metrics)
         material = Material.from_data(
             data, Units(units.documents), resampling, [_testing_step(data, len(tests), resampling)]
         )
@@ -199,13 +197,8 @@ class _Tested(ItemJob):
             signs(sample.scores, self.pairs) * (1 if metric.higher_is_better else -1)
             for sample, metric in zip(samples, pool.metrics, strict=True)
         ]
-        outcomes = [run_on_test_set(plan, replicates, hypotheses) for plan in _plans(self.tests, pool.metrics)]
+        outcomes = [run_on_test_set(plan, replicates, hypotheses) for plan in plans_of(self.tests, pool.metrics)]
         return np.array([hypotheses.table(outcome.pvalue) for outcome in outcomes]), np.array(better, dtype=np.int8)
-
-
-def _plans(tests: Sequence[str], metrics: Sequence[Metric | CorpusFunction]) -> list[Plan]:
-    """The plan of each test, without adjustment."""
-    return [Plan.from_settings(ComparisonSettings(test=test, adjust="none"), *metrics) for test in tests]
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,19 +238,17 @@ class _Agreement:
         gains = self._gains(column.metric)
         for alpha in self.alphas:
             significant = column.pvalue <= alpha
-            for low, high in zip(bins, [*bins[1:], None], strict=True):
-                inside = (gains > low) & (gains <= (np.inf if high is None else high))
-                if inside.any():
-                    yield GainBin(
-                        metric=column.metric,
-                        test=column.test,
-                        alpha=alpha,
-                        low=low,
-                        high=high,
-                        pairs=int(inside.sum()),
-                        significant=float(significant[inside].mean()),
-                        confidence_interval=self._interval(significant & inside, inside),
-                    )
+            for low, high, inside in in_bins(gains, bins):
+                yield GainBin(
+                    metric=column.metric,
+                    test=column.test,
+                    alpha=alpha,
+                    low=low,
+                    high=high,
+                    pairs=int(inside.sum()),
+                    significant=float(significant[inside].mean()),
+                    confidence_interval=self._interval(significant & inside, inside),
+                )
 
     def _interval(self, hits: NDArray[np.bool_], cases: NDArray[np.bool_]) -> ConfidenceInterval | None:
         """The interval of a share of pairs."""

@@ -233,8 +233,8 @@ class _Design:
     @lazy
     def _calibrators(self) -> list[Calibrator]:
         """The pairs under each metric."""
-        pairs, names = self.material.pairs(self.settings.baseline, self.settings.all_pairs), self.material.names
-        named = [(names[y], names[x]) for y, x in pairs]
+        pairs = self.material.pairs(self.settings.baseline, self.settings.all_pairs)
+        named = [self.material.names_of(pair) for pair in pairs]
         return [
             Calibrator(
                 label,
@@ -370,12 +370,12 @@ class _Design:
 
     def errors(self) -> Iterator[PairError]:
         """The difference of each pair and its standard error."""
-        names = self.material.names
         pairs = self.material.pairs(self.settings.baseline, self.settings.all_pairs)
         for m, label in enumerate(self.material.data.labels):
-            for (y, x), population, error in zip(pairs, self.populations, self.standard_errors[m], strict=True):
+            for pair, population, error in zip(pairs, self.populations, self.standard_errors[m], strict=True):
                 difference = true_difference(population.metrics[m], population.counts[m].sum(axis=1), 0.5)
-                yield PairError(label, names[y], names[x], difference, error, self.material.n_units)
+                names = self.material.names_of(pair)
+                yield PairError(label, *names, difference, error, self.material.n_units)
 
 
 def _error(population: Population, m: int) -> float:

@@ -142,8 +142,8 @@ def _of_runs(data: Data, units: Units, settings: StudySettings, options: Exchang
             f"two disjoint sets of {most} run{'s' * (most != 1)} need at least {2 * most} runs of one system, but "
             f"there {'is' if k == 1 else 'are'} only {k}: give more runs, or ask for fewer with runs"
         )
-    n_sizes = 1 if settings.sizes is None else len(settings.sizes)
-    material = Material.from_data(data, units, settings.resampling, settings.steps(len(options.runs or ()) * n_sizes))
+    steps = settings.steps(len(options.runs or ()) * settings.n_sizes)
+    material = Material.from_data(data, units, settings.resampling, steps)
     counts = material.population_of("runs", material.counts).counts
     sizes = settings.sizes_in(material.n_units, material.unit)
     found: list[ExchangeRate] = []

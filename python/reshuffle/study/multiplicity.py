@@ -86,9 +86,7 @@ def multiplicity(options: Multiplicity) -> StudyResult:
                     "it out, or use study 'type1' with the null 'margin'"
                 )
             check_test(test, "two-sided", *data.metrics)
-        n_cells = (
-            len(options.variances) * len(options.n_systems or (0,)) * len(settings.sizes or (0,)) * len(data.metrics)
-        )
+        n_cells = len(options.variances) * len(options.n_systems or (0,)) * settings.n_sizes * len(data.metrics)
         material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
         options = evolve(options, equalize=_equalized_by(options, data))
         request = Request(material, NullOptions(equalize=str(options.equalize)), settings.resampling)

@@ -108,8 +108,7 @@ def power(options: Power) -> StudyResult:
         check_shuffles(settings, options.size_adjusted)
         for test in settings.tests:
             check_test(test, settings.alternative, *data.metrics)
-        n_pairs = len(data.names) * (len(data.names) - 1) // 2 if settings.all_pairs else len(data.names) - 1
-        n_cells = n_pairs * (1 if settings.sizes is None else len(settings.sizes)) * _n_cells(options)
+        n_cells = settings.n_pairs(len(data.names)) * settings.n_sizes * _n_cells(options)
         material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
         study = _Study(material, settings, options)
         cells = list(study.cells())
@@ -349,7 +348,9 @@ class _Study:
                     yield replace(cell, model=name)
 
     def _mixture(self, population: Population, pair: tuple[int, int], size: int, effect: float) -> Cells:
-        return simulated_mixture(population, self.material.data.labels, self._named(pair), size, effect, self.settings)
+        return simulated_mixture(
+            population, self.material.data.labels, self.material.names_of(pair), size, effect, self.settings
+        )
 
     def _parametric(self, population: Population, pair: tuple[int, int], size: int) -> Iterator[KnownDifference]:
         """Approximate randomization on test sets from the model that is fitted to the pair."""
@@ -367,7 +368,7 @@ class _Study:
                 yield KnownDifference(
                     "ar",
                     self.material.data.labels[m],
-                    *self._named(pair),
+                    *self.material.names_of(pair),
                     "parametric",
                     effect,
                     size,
@@ -395,9 +396,5 @@ class _Study:
             for m, metric in enumerate(population.metrics):
                 model = self._fitted(population, pair, m)
                 difference = true_difference(metric, population.counts[m].sum(axis=1), 0.5)
-                names, label = self._named(pair), self.material.data.labels[m]
+                names, label = self.material.names_of(pair), self.material.data.labels[m]
                 yield FittedSwapEffects(label, *names, model.p_zero, model.b_zero, difference, self.material.n_units)
-
-    def _named(self, pair: tuple[int, int]) -> tuple[str, str]:
-        system, baseline = pair
-        return self.material.names[system], self.material.names[baseline]

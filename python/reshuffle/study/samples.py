@@ -22,7 +22,6 @@ from ..resampling.counting import Data
 from ..results import ConfidenceInterval, clopper_pearson
 from ..results.studies import (
     CurvePoint,
-    PairConclusions,
     SampleDifference,
     SampleRange,
     SampleScore,
@@ -43,7 +42,7 @@ from .pools import (
     units_of,
 )
 from .settings import started
-from .validation import TRUTHS, pair_row
+from .validation import TRUTHS, pair_rows
 
 # The smallest test set of a curve.
 SMALLEST = 50
@@ -224,7 +223,11 @@ class _Samples:
             "scores": list(scores),
             "ranges": list(self._ranges(scores, split, true_scores)),
             "differences": list(differences),
-            "pairs": [row for each, own in zip(found, true_scores, strict=True) for row in self._rows(each, own)],
+            "pairs": [
+                row
+                for each, own in zip(found, true_scores, strict=True)
+                for row in pair_rows(each, self.material, self.pairs, own, self.level)
+            ],
         }
 
     def _scores(
@@ -292,14 +295,6 @@ class _Samples:
                     conclusion="right" if right[j, p] else "wrong" if wrong[j, p] else None,
                     reversal=bool(on_sample[p] * found.truth[j, p] < 0),
                 )
-
-    def _rows(self, found: Conclusions, true_scores: Scores) -> Iterator[PairConclusions]:
-        """The summary of the conclusions about each pair."""
-        m = [used.name for used in self.material.used_metrics].index(found.metric)
-        for p, (a, b) in enumerate(self.pairs):
-            gap = float(true_scores[a] - true_scores[b])
-            better, worse = (a, b) if (gap >= 0) == self.material.metrics[m].higher_is_better else (b, a)
-            yield pair_row(found, p, (self.pool.names[better], self.pool.names[worse]), abs(gap), self.level)
 
     def curve_points(self, references: int | None, size: int) -> Iterator[CurvePoint]:
         """The point of each metric for test sets of one size."""
@@ -377,7 +372,7 @@ class _Conclusions(_Intervals):
 
     def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> tuple[Scores | NDArray[np.int8], ...]:
         """The columns of a sample."""
-        ((confidence, favoured),) = conclude([None], replicates, self.pairs)
+        ((confidence, favoured),) = conclude([BY_WINS], replicates, self.pairs)
         ends = self.ends(replicates, self.systems)
         return confidence, favoured, np.stack([own.scores for own in replicates.samples]), ends
 

@@ -108,6 +108,15 @@ class StudySettings(Computed, Replicates, Simulated, SharedDraws, Sized, Pairs, 
             )
         return tuple(self.sizes)
 
+    @property
+    def n_sizes(self) -> int:
+        """The number of sizes of simulated test sets."""
+        return 1 if self.sizes is None else len(self.sizes)
+
+    def n_pairs(self, n_systems: int) -> int:
+        """The number of pairs of systems, before they are counted."""
+        return n_systems * (n_systems - 1) // 2 if self.all_pairs else n_systems - 1
+
     def steps(self, n_cells: int) -> list[Step]:
         """The steps of the simulations for progress reports: one for each cell."""
         cost = float(self.simulations * self.n_resamples * len(self.tests) * NANOSECONDS)

@@ -67,8 +67,7 @@ def type1(options: Type1) -> StudyResult:
             check_test(test, settings.alternative, *data.metrics)
         _check_margins(data, settings, nulls.null)
         n_parts = sum(len(data.metrics) if NULLS[name].per_metric else 1 for name in nulls.null)
-        n_cells = n_parts * (1 if settings.sizes is None else len(settings.sizes))
-        material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
+        material = Material.from_data(data, units, settings.resampling, settings.steps(n_parts * settings.n_sizes))
         nulls = nulls.resolved(material.documents is not None)
         request = Request(material, nulls, settings.resampling, settings.baseline, settings.all_pairs)
         built = {name: NULLS[name].build(request) for name in nulls.null}
