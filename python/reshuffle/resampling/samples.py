@@ -509,6 +509,11 @@ class CountSample(Complete, ABC):
         return self.metric.score(batch.sums(self._permutation_resampler).reshape(batch.n, *self.totals.shape)).T
 
 
+def samples_of(metrics: Sequence[Metric], counts: Sequence[Counts], unit: str = "segment") -> list[CountSample]:
+    """The sample of each metric, from its (k, S, K) counts of the same systems."""
+    return [CountSample.from_counts(metric, own, unit) for metric, own in zip(metrics, counts, strict=True)]
+
+
 @dataclass(frozen=True, eq=False)
 class NativeSample(CountSample):
     """Counts that are summed and scored in Rust."""
@@ -569,6 +574,7 @@ def _sample_from_arrays(metric: MetricLike | None, systems: Mapping[str, ArrayLi
 class TextSample(Uncounted):
     """The outputs of k systems under a function of texts, which is called for every replicate."""
 
+    metric: CorpusFunction
     batch_size = 1
 
     def __init__(

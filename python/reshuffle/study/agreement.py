@@ -19,7 +19,7 @@ from ..inference.steps import Step
 from ..metrics.base import Scores
 from ..options.declare import called_with, chosen
 from ..options.studies import Agreement
-from ..resampling import CountSample, Pairs, Replicates
+from ..resampling import Pairs, Replicates
 from ..resampling.counting import Data
 from ..resampling.units import numbered
 from ..results import ConfidenceInterval
@@ -187,10 +187,7 @@ class _Tested(ItemJob):
     def item(self, index: int, threads: int | None) -> tuple[Scores, NDArray[np.int8]]:
         """The tests on one part."""
         pool = self.pool
-        samples = [
-            CountSample.from_counts(metric, counts[:, self.units[index]], pool.unit)
-            for metric, counts in zip(pool.metrics, pool.counts, strict=True)
-        ]
+        samples = pool.samples(self.units[index])
         replicates = Replicates(samples, n_resamples=self.n_resamples, seed=self.seeds[index], threads=threads)
         hypotheses = Hypotheses.from_pairs(self.pairs, n_metrics=len(samples))
         better = [

@@ -22,7 +22,7 @@ from ..metrics.base import Metric, Scores
 from ..metrics.native import NativeMetric
 from ..options.declare import called_with, chosen
 from ..options.studies import Multiplicity
-from ..resampling import CountSample, Replicates
+from ..resampling import Replicates, samples_of
 from ..resampling.counting import Data
 from ..results import clopper_pearson
 from ..results.studies import FamilyWiseRate, StudyResult
@@ -252,7 +252,7 @@ class _Families(ItemJob):
         """The smallest p of one family, for each test and adjustment."""
         seed = derive_seed(self.seed, "simulation", index)
         data = self.population.data_set(seed, self.sampling, self.size, self.k)
-        samples = [CountSample.from_counts(metric, counts) for metric, counts in zip(self.metrics, data, strict=True)]
+        samples = samples_of(self.metrics, data)
         replicates = Replicates(samples, n_resamples=self.n_resamples, seed=seed, threads=threads)
         hypotheses = Hypotheses.from_pairs(list(combinations(range(self.k), 2)), n_metrics=len(samples))
         rows = []

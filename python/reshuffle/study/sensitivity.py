@@ -17,7 +17,7 @@ from ..inference.plan import Plan, check_test
 from ..inference.running import run_on_test_set
 from ..options.declare import called_with, chosen
 from ..options.studies import Sensitivity
-from ..resampling import CountSample, Replicates
+from ..resampling import CountSample, Replicates, samples_of
 from ..results import ConfidenceInterval
 from ..results.studies import (
     MetricSensitivity,
@@ -180,10 +180,7 @@ class _Sensitivity:
         settings, n_metrics = self.settings, len(self._labels)
         for pair in self._pairs:
             population = self.material.population(pair)
-            samples = [
-                CountSample.from_counts(metric, np.ascontiguousarray(counts))
-                for metric, counts in zip(population.metrics, population.counts, strict=True)
-            ]
+            samples = samples_of(population.metrics, population.counts)
             replicates = Replicates(
                 samples, n_resamples=OBSERVED_RESAMPLES, seed=settings.seed, threads=settings.threads
             )
