@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from ..data.arrays import as_array
 from ..documented import documented
 from ..errors import Argument, InputError
-from ..metrics.base import Metric, MetricLike, Scores
+from ..lazy import lazy
+from ..metrics.base import Metric, Scores
 from ..metrics.black_box import CorpusFunction
 from ..options.arrays import BootstrapInterval, StandardError
 from ..options.declare import called_with
@@ -412,41 +413,39 @@ T = TypeVar("T")
 class _Request:
     """What :func:`bootstrap_interval` or :func:`standard_error` estimates."""
 
-    a: NDArray[Any]
-    b: NDArray[Any] | None
-    metric: MetricLike | None
-    units: Units
+    options: BootstrapInterval | StandardError
     resampling: Resampling
     replay: Replay | None
 
-    @classmethod
-    def from_options(
-        cls, options: BootstrapInterval | StandardError, resampling: Resampling, replay: Replay | None
-    ) -> _Request:
-        """Convert a and b to arrays."""
-        b = None if options.b is None else as_array(options.b, "b")
-        units = Units(options.documents, options.strata)
-        return cls(as_array(options.a, "a"), b, options.metric, units, resampling, replay)
+    @lazy
+    def arrays(self) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """a, and b if there is one."""
+        return as_array(self.options.a, "a"), None if self.options.b is None else as_array(self.options.b, "b")
+
+    @property
+    def units(self) -> Units:
+        """The documents and strata."""
+        return Units(self.options.documents, self.options.strata)
 
     @property
     def is_batch(self) -> bool:
         """Do the arrays hold a batch of problems?"""
-        return is_batch(self.a, self.metric)
+        return is_batch(self.arrays[0], self.options.metric)
 
     def announce(self, kinds: Sequence[str]) -> None:
         """Plan the passes over replicates of these kinds, for those who watch the progress."""
         if self.resampling.progress is not None:
-            n = len(self.a) if self.is_batch and self.replay is None else 1
+            n = len(self.arrays[0]) if self.is_batch and self.replay is None else 1
             self.resampling.progress.plan([step for _ in range(n) for kind in kinds for step in array_steps(kind)])
 
     def estimate(self) -> Estimate:
         """The estimate of a single problem."""
-        sample = CountSample.from_arrays(self.metric, self.a, self.b, self.units)
+        sample = CountSample.from_arrays(self.options.metric, *self.arrays, self.units)
         return self._estimate(replicates_of([sample], self.resampling, self.replay))
 
     def map(self, function: Callable[[Estimate], T]) -> list[T]:
         """The values of a function at the estimates of a batch, in the order of the problems."""
-        problems = Problems.from_arrays(self.metric, self.a, self.b, self.units, self.resampling.seed)
+        problems = Problems.from_arrays(self.options.metric, *self.arrays, self.units, self.resampling.seed)
         if self.replay is not None:
             replicates = self.replay.replicates(problems.samples, self.resampling)
             return [function(self._estimate(replicates, index)) for index in range(len(problems))]
@@ -457,7 +456,7 @@ class _Request:
         return [result for _, result in sorted(results, key=itemgetter(0))]
 
     def _estimate(self, replicates: Replicates, metric: int = 0) -> Estimate:
-        return Estimate(replicates, metric, 0, None if self.b is None else 1)
+        return Estimate(replicates, metric, 0, None if self.options.b is None else 1)
 
 
 @called_with(BootstrapInterval)
@@ -532,7 +531,7 @@ def bootstrap_interval(options: BootstrapInterval) -> ConfidenceInterval:
 
     replay = Replay.from_options("indices", options)
     with reported(options.progress) as watched:
-        request = _Request.from_options(options, resampling_of(options, watched).with_number(number), replay)
+        request = _Request(options, resampling_of(options, watched).with_number(number), replay)
         request.announce(interval.kinds)
         if not request.is_batch:
             return of_one(request.estimate())
@@ -587,6 +586,6 @@ def standard_error(options: StandardError) -> Any:
         )
     replay = Replay.from_options("indices", options)
     with reported(options.progress) as watched:
-        request = _Request.from_options(options, resampling_of(options, watched), replay)
+        request = _Request(options, resampling_of(options, watched), replay)
         request.announce(["draws"] if of_draws else [])
         return np.array(request.map(error)) if request.is_batch else error(request.estimate())

@@ -413,6 +413,3 @@ MIN_P_OF_SHUFFLES = StepDown(min_p_of_shuffles)
 MAX_T_OF_CENTRED_DRAWS = StepDown(max_t_of_centred_draws, has_bands=True)
 MAX_T_OF_PERCENTILES = StepDown(max_t_of_percentiles, has_bands=True, dual="percentile")
 MAX_T_OF_BOTH = StepDown(max_t_of_both, has_bands=True, dual="percentile")
-
-
-# Which adjusted p-values may lie on either side of α, from the 95% interval of the p-value or count behind each.

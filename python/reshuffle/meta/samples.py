@@ -18,11 +18,10 @@ from .. import _core
 from ..errors import InputError
 from ..metrics.base import Counts, Metric, Scores, counts_array
 from ..resampling import CountSample, Pairs, Sample
-from ..resampling.parts import SENT_FOR_SHUFFLES, SentWhole
+from ..resampling.parts import SENT_FOR_SHUFFLES, sent_whole
 from ..resampling.samples import BATCH_CELLS, Batch, resampler_of_sums
 from ..resampling.uncounted import Uncounted
-from ..resampling.units import Strata, Variances
-from ..results import Exchangeability
+from ..resampling.units import Strata
 from .values import without_exponent
 
 # Values that are equal in exact arithmetic may differ by rounding errors, which tests must not take for differences.
@@ -90,18 +89,6 @@ class Replicated(Uncounted):
         """The value without the digits that rounding errors decide."""
         return round(value, DECIMALS)
 
-    def for_pairs(self, pairs: Pairs) -> Sample:
-        """See :meth:`Sample.for_pairs`."""
-        return self
-
-    def rows_of(self, pairs: Pairs) -> Pairs:
-        """See :meth:`Sample.rows_of`."""
-        return pairs
-
-    def scored_units(self, rows: Sequence[int]) -> NDArray[np.intp] | None:
-        """None: the caller has chosen cells that all metrics have."""
-        return None
-
     def alone(self, rows: Sequence[int]) -> tuple[Sample, Sequence[int]]:
         """See :meth:`Sample.alone`."""
         return self, rows
@@ -110,43 +97,6 @@ class Replicated(Uncounted):
     def batch_size(self) -> int:
         """See :attr:`Sample.batch_size`. Large, because the core sorts scores anew for each batch."""
         return max(1, STATISTICS_AT_ONCE // max(1, len(self.scores) ** 2 // 2))
-
-    def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
-        """Raises :class:`InputError`, unless the sample has shuffles."""
-        self.refuse("shuffles")
-
-    def draw_scores(self, batch: Batch) -> Scores:
-        """Raises :class:`InputError`, unless the sample has draws."""
-        self.refuse("draws")
-
-    def exchangeability(self, pairs: Pairs) -> list[Exchangeability | None]:
-        """None for every pair."""
-        return [None] * len(pairs)
-
-    def variances_of_differences(self, pairs: Pairs) -> None:
-        """None: there are no derivatives."""
-        return
-
-    # What follows is for intervals and tests that meta-evaluation does not offer.
-
-    def permutation_scores(self, batch: Batch) -> Scores:
-        """Raises :class:`InputError`, as do the methods below."""
-        self.refuse("permutations of all metrics")
-
-    @property
-    def leave_one_out(self) -> Scores:
-        """See :meth:`permutation_scores`."""
-        self.refuse("jackknife values")
-
-    @property
-    def jackknife(self) -> Variances:
-        """See :meth:`permutation_scores`."""
-        self.refuse("jackknife values")
-
-    @property
-    def linear(self) -> Variances:
-        """See :meth:`permutation_scores`."""
-        self.refuse("derivatives")
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,8 +192,8 @@ class VotesSample(Replicated):
 
 
 # Not for draws, of which one without a value is replaced by the next one.
-SENT_FOR_SHUFFLES[MatrixSample] = SentWhole
-SENT_FOR_SHUFFLES[VotesSample] = SentWhole
+SENT_FOR_SHUFFLES[MatrixSample] = sent_whole
+SENT_FOR_SHUFFLES[VotesSample] = sent_whole
 
 
 def with_ties(statistics: Scores, pairs: Pairs, scores: Scores) -> Scores:

@@ -24,7 +24,17 @@ from .reductions import (
     signs,
 )
 from .replicates import Replicates
-from .samples import Batch, CountSample, DifferingColumn, GroupCodes, Pairs, Sample, TextSample, resampler_of_sums
+from .samples import (
+    Batch,
+    CountSample,
+    DifferingColumn,
+    GroupCodes,
+    Pairs,
+    Sample,
+    TextSample,
+    resampler_of_sums,
+    samples_of,
+)
 
 __all__ = [
     "Batch",
@@ -56,5 +66,6 @@ __all__ = [
     "ranks_among_all",
     "reached",
     "resampler_of_sums",
+    "samples_of",
     "signs",
 ]

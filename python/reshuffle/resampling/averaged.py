@@ -198,10 +198,6 @@ class AveragedSample(Uncounted):
         """The mean of the scores on all test sets: (k,)."""
         return self._mean(lambda sample: sample.scores)
 
-    def round_score(self, value: float) -> float:
-        """See :meth:`Sample.round_score`."""
-        return value if self.metric.decimals is None else round(value, self.metric.decimals)
-
     @lazy
     def leave_one_out(self) -> Scores:
         """The score of each system without each unit of any test set: (k, units)."""
@@ -316,40 +312,30 @@ class AveragedSample(Uncounted):
         return mean_of((source.permuted[self.index][:, permuted] for source in self.sources), self.n_sets)
 
 
-@dataclass(frozen=True, eq=False)
-class SentAverage:
-    """An average as it is sent to a worker, for shuffles.
-
-    ``streams`` are the seed and the codes of the shuffles of each test set.
-    """
-
-    metric: AveragedMetric
-    samples: tuple[SentSample, ...]
-    streams: tuple[tuple[int, GroupCodes | None], ...]
-    rows: Index
-    n_pairs: int
-
-    @property
-    def together(self) -> int:
-        """See :attr:`SentSample.together`."""
-        return max(each.together for each in self.samples)
-
-    def sample(self) -> AveragedSample:
-        """See :meth:`SentSample.sample`."""
-        samples = [each.sample() for each in self.samples]
-        sources = [
-            Replicates([sample], n_resamples=1, seed=seed, threads=1, codes=codes)
-            for sample, (seed, codes) in zip(samples, self.streams, strict=True)
-        ]
-        return AveragedSample(self.metric, samples, sources, 0, self.rows, n_pairs=self.n_pairs)
-
-
-def _sent_average(sample: AveragedSample) -> SentAverage | None:
+def _sent_average(sample: AveragedSample) -> SentSample | None:
     samples = sent(sample.samples, "shuffles")
     if samples is None or sample.evaluations is not None:  # calls are counted by the samples of texts
         return None
     streams = tuple((source.seed, source.codes) for source in sample.sources)
-    return SentAverage(sample.metric, samples, streams, sample.rows, sample.n_pairs)
+    own = {"metric": sample.metric, "rows": sample.rows, "n_pairs": sample.n_pairs}
+    together = max(each.together for each in samples)
+    return SentSample(_average_for_shuffles, {"samples": samples, "streams": streams, **own}, together)
+
+
+def _average_for_shuffles(
+    metric: AveragedMetric,
+    samples: Sequence[SentSample],
+    streams: Sequence[tuple[int, GroupCodes | None]],
+    rows: Index,
+    n_pairs: int,
+) -> AveragedSample:
+    """An average in a worker. ``streams`` are the seed and the codes of the shuffles of each test set."""
+    own = [each.sample() for each in samples]
+    sources = [
+        Replicates([sample], n_resamples=1, seed=seed, threads=1, codes=codes)
+        for sample, (seed, codes) in zip(own, streams, strict=True)
+    ]
+    return AveragedSample(metric, own, sources, 0, rows, n_pairs=n_pairs)
 
 
 SENT_FOR_SHUFFLES[AveragedSample] = _sent_average

@@ -7,23 +7,20 @@ over the numbers of the replicates. So the result has the same bytes, however th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _core
 from ..lazy import lazy
-from ..metrics.base import Counts, Metric
-from ..metrics.black_box import CorpusFunction
 from .incomplete import IncompleteSample
 from .reductions import Reduction
 from .samples import CountSample, FormulaSample, GroupCodes, NativeSample, Pairs, Sample, TextSample
 from .stored import StoredSample
-from .studentized import Constants, StudentizedFormula, StudentizedNative, with_constants
+from .studentized import StudentizedFormula, StudentizedNative, with_constants
 from .units import Documents, Strata
 
 if TYPE_CHECKING:
@@ -36,146 +33,72 @@ OF_CORE, OF_FORMULA, OF_OTHERS, OF_TEXTS = 512, 64, 16, 4
 # Counts in a file are sent up to this size, 64 MB; beyond, workers open the file, which they all have to see.
 SENT_BYTES = 1 << 26
 
+U = TypeVar("U", Documents, Strata)
 
-class SentSample(Protocol):
+
+@dataclass(frozen=True, eq=False)
+class SentSample:
     """A sample as it is sent to a worker: what replicates need of it, without anything that can be computed again."""
 
-    @property
-    def together(self) -> int:
-        """Ranges of replicates begin at multiples of this power of two."""
+    make: Callable[..., Sample]
+    """A function of a module, from ``arguments`` to the sample."""
+    arguments: Mapping[str, Any]
+    together: int
+    """Ranges of replicates begin at multiples of this power of two."""
 
     def sample(self) -> Sample:
         """The sample."""
+        return self.make(**self.arguments)
 
 
-@dataclass(frozen=True, eq=False)
-class SentCounts:
-    """A sample of counts."""
-
-    metric: Metric
-    arrays: tuple[Counts, ...]
-    unit: str
-    strata: Strata | None
-
-    @property
-    def together(self) -> int:
-        """See :attr:`SentSample.together`."""
-        return OF_FORMULA if self.metric.core is None else OF_CORE
-
-    def sample(self) -> CountSample:
-        """See :meth:`SentSample.sample`."""
-        return CountSample.from_interleaved(self.metric, self.arrays, self.unit, self.strata)
-
-
-@dataclass(frozen=True, eq=False)
-class SentStored:
-    """Counts in a file: an array, or None for the counts of the metric, which is then sent as the name of the file."""
-
-    metric: Metric
-    array: NDArray[np.signedinteger[Any]] | None
-    strata: Strata | None
-
-    @property
-    def together(self) -> int:
-        """See :attr:`SentSample.together`."""
-        return OF_CORE
-
-    def sample(self) -> CountSample:
-        """See :meth:`SentSample.sample`."""
-        return StoredSample.from_stored(self.metric, self.array, self.strata)
-
-
-@dataclass(frozen=True, eq=False)
-class SentStudentized:
-    """Two systems whose statistic is studentized."""
-
-    metric: Metric
-    arrays: tuple[Counts, ...]
-    unit: str
-    constants: Constants
-    width: int
-    follows_difference: bool
-
-    @property
-    def together(self) -> int:
-        """See :attr:`SentSample.together`."""
-        return OF_FORMULA if self.metric.core is None else OF_CORE
-
-    def sample(self) -> CountSample:
-        """See :meth:`SentSample.sample`."""
-        return with_constants(
-            self.metric,
-            self.arrays,
-            self.unit,
-            self.constants,
-            self.width,
-            follows_difference=self.follows_difference,
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class SentTexts:
-    """Texts under a function of texts."""
-
-    metric: CorpusFunction
-    systems: Sequence[Sequence[str]]
-    references: Sequence[Sequence[str | None]]
-    documents: Documents | None
-    strata: Strata | None
-
-    @property
-    def together(self) -> int:
-        """See :attr:`SentSample.together`."""
-        return OF_TEXTS
-
-    def sample(self) -> TextSample:
-        """See :meth:`SentSample.sample`."""
-        return TextSample(self.metric, self.systems, self.references, self.documents, self.strata)
-
-
-@dataclass(frozen=True, eq=False)
-class SentWhole:
+def sent_whole(sample: Sample) -> SentSample:
     """A sample whose own pickle has only what replicates need, such as the name of a file."""
-
-    whole: Sample
-
-    @property
-    def together(self) -> int:
-        """See :attr:`SentSample.together`."""
-        return OF_OTHERS if self.whole.native("shuffles") is None else OF_CORE
-
-    def sample(self) -> Sample:
-        """See :meth:`SentSample.sample`."""
-        return self.whole
+    return SentSample(_itself, {"sample": sample}, OF_OTHERS if sample.native("shuffles") is None else OF_CORE)
 
 
-def _counts(sample: CountSample) -> SentCounts:
-    strata = None if sample.strata is None else replace(sample.strata)
-    return SentCounts(sample.metric.without_data(), tuple(sample.arrays), sample.unit, strata)
+def _itself(sample: Sample) -> Sample:
+    return sample
 
 
-def _stored(sample: StoredSample) -> SentStored:
-    strata = None if sample.strata is None else replace(sample.strata)
-    if sample.is_whole and sample.array.nbytes > SENT_BYTES:
-        return SentStored(sample.metric, None, strata)
-    return SentStored(sample.metric.without_data(), np.ascontiguousarray(sample.array), strata)
+def _counts(sample: CountSample) -> SentSample:
+    own = _shared(sample) | {"strata": _bare(sample.strata)}
+    return SentSample(CountSample.from_interleaved, own, _together(sample))
 
 
-def _studentized(sample: StudentizedNative | StudentizedFormula) -> SentStudentized:
-    return SentStudentized(
-        sample.metric.without_data(),
-        tuple(sample.arrays),
-        sample.unit,
-        sample.constants,
-        sample.width,
-        sample.follows_difference,
-    )
+def _stored(sample: StoredSample) -> SentSample:
+    is_named = sample.is_whole and sample.array.nbytes > SENT_BYTES
+    own = {
+        "metric": sample.metric if is_named else sample.metric.without_data(),
+        "array": None if is_named else np.ascontiguousarray(sample.array),
+        "strata": _bare(sample.strata),
+    }
+    return SentSample(StoredSample.from_stored, own, OF_CORE)
 
 
-def _texts(sample: TextSample) -> SentTexts:
-    documents = None if sample.documents is None else replace(sample.documents)
-    strata = None if sample.strata is None else replace(sample.strata)
-    return SentTexts(sample.metric, sample.systems, sample.references, documents, strata)
+def _studentized(sample: StudentizedNative | StudentizedFormula) -> SentSample:
+    names = ("constants", "width", "follows_difference")
+    own = _shared(sample) | {name: getattr(sample, name) for name in names}
+    return SentSample(with_constants, own, _together(sample))
+
+
+def _texts(sample: TextSample) -> SentSample:
+    own = {name: getattr(sample, name) for name in ("metric", "systems", "references")}
+    units = {"documents": _bare(sample.documents), "strata": _bare(sample.strata)}
+    return SentSample(TextSample, own | units, OF_TEXTS)
+
+
+def _shared(sample: CountSample) -> dict[str, Any]:
+    """The arguments that all samples of counts in memory have."""
+    return {"metric": sample.metric.without_data(), "arrays": tuple(sample.arrays), "unit": sample.unit}
+
+
+def _together(sample: CountSample) -> int:
+    return OF_FORMULA if sample.metric.core is None else OF_CORE
+
+
+def _bare(units: U | None) -> U | None:
+    """Documents or strata, if there are any, without what has been computed of them."""
+    return None if units is None else replace(units)
 
 
 # By the class itself: a subclass may compute its replicates in another way.

@@ -139,13 +139,21 @@ class _ArrayReduction(Reduction["NDArray[Any]", "NDArray[Any]"]):
         return np.array(rows)
 
 
+class _CountReduction(_ArrayReduction):
+    """Counts of shuffles for each metric and pair."""
+
+    def rows_from_core(self, reduction: Any, n_systems: Sequence[int]) -> Sequence[NDArray[np.int64]]:
+        """See :meth:`Reduction.rows_from_core`."""
+        return list(reduction.counts.astype(np.int64))
+
+
 def _select_rows(array: NDArray[Any], metrics: Indices) -> NDArray[Any]:
     """The rows of these metrics, which are in ascending order; without a copy if they are all metrics."""
     return np.ascontiguousarray(array if len(metrics) == len(array) else array[metrics])
 
 
 @dataclass(frozen=True, eq=False)
-class Tally(_ArrayReduction):
+class Tally(_CountReduction):
     """How many shuffles reach each threshold: (metrics, pairs) in and out. Memory does not depend on R.
 
     ``alternative`` is one for all metrics, or a sequence with that of each.
@@ -157,10 +165,6 @@ class Tally(_ArrayReduction):
     def core(self, pairs: Pairs, metrics: Indices) -> _core.Tally:
         """See :meth:`Reduction.core`."""
         return _core.Tally(pairs, _of_metrics(self.alternative, metrics), _select_rows(self.thresholds, metrics))
-
-    def rows_from_core(self, reduction: _core.Tally, n_systems: Sequence[int]) -> Sequence[NDArray[np.int64]]:
-        """See :meth:`Reduction.rows_from_core`."""
-        return list(reduction.counts.astype(np.int64))
 
     def accumulator(self, width: int, metric: int, n: int) -> _TallyAccumulator:
         """See :meth:`Reduction.accumulator`."""
@@ -343,7 +347,7 @@ class _SpreadAccumulator(_SeriesAccumulator):
 
 
 @dataclass(frozen=True, eq=False)
-class MaxT(_ArrayReduction):
+class MaxT(_CountReduction):
     """Step-down maxT: in how many shuffles the maximum over a test and all less extreme ones reaches its threshold.
 
     The maximum is over the pairs under all metrics that have the same number in ``families``, (metrics,). A metric that
@@ -367,10 +371,6 @@ class MaxT(_ArrayReduction):
             _select_rows(self.families, metrics).tolist(),
         )
 
-    def rows_from_core(self, reduction: _core.MaxT, n_systems: Sequence[int]) -> Sequence[NDArray[np.int64]]:
-        """See :meth:`Reduction.rows_from_core`."""
-        return list(reduction.counts.astype(np.int64))
-
     def accumulator(self, width: int, metric: int, n: int) -> _MaxTAccumulator:
         """See :meth:`Reduction.accumulator`."""
         assert (self.families == self.families[metric]).sum() == 1, "the family has several metrics"
@@ -390,7 +390,7 @@ class _MaxTAccumulator(_CountAccumulator):
 
 
 @dataclass(frozen=True, eq=False)
-class MinP(_ArrayReduction):
+class MinP(_CountReduction):
     """Step-down minP: in how many shuffles the minimum rank over a test and all less significant ones reaches its rank.
 
     The rank of a shuffle is its position among all shuffles and the observed arrangement, the most extreme first. The
@@ -418,10 +418,6 @@ class MinP(_ArrayReduction):
             _select_rows(self.ranks, metrics).astype(np.uint64),
             _select_rows(self.families, metrics).tolist(),
         )
-
-    def rows_from_core(self, reduction: _core.MinP, n_systems: Sequence[int]) -> Sequence[NDArray[np.int64]]:
-        """See :meth:`Reduction.rows_from_core`."""
-        return list(reduction.counts.astype(np.int64))
 
     def accumulator(self, width: int, metric: int, n: int) -> _MinPAccumulator:
         """See :meth:`Reduction.accumulator`."""

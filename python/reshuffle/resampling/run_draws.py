@@ -42,7 +42,7 @@ class DrawnRuns:
 
         0 if R is 1. The core computes those of metrics in Rust, in one pass without storing the draws.
         """
-        data, replicates = self.data, self._replicates
+        data, replicates = self.data, self.data.replicates
         if replicates.n_resamples == 1:
             return [np.zeros(len(data.totals)) for _ in data.samples]
         found: dict[int, Scores] = {}
@@ -79,10 +79,6 @@ class DrawnRuns:
         return self._scored[1]
 
     @lazy
-    def _replicates(self) -> Replicates:
-        return Replicates.from_settings(self.data.samples[:1], self.data.resampling)
-
-    @lazy
     def _scored(self) -> tuple[Series, Series, list[Scores]]:
         """``fixed``, ``hierarchical``, and the standard deviations of all outputs, in one pass.
 
@@ -90,7 +86,7 @@ class DrawnRuns:
         """
         from .run_parts import in_parts
 
-        data, replicates = self.data, self._replicates
+        data, replicates = self.data, self.data.replicates
         n_metrics, n_draws = len(data.samples), replicates.n_resamples
         *found, sums, squares = in_parts(_scored_draws, data, (), replicates, "drawing")
         fixed, hierarchical = (

@@ -124,7 +124,7 @@ def split_differences(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
 
 
 def _exchange_runs(data: RunData, pairs: Pairs, statistic: str, studentized: bool) -> Exchanged:
-    replicates = Replicates.from_settings([data.samples[0]], data.resampling)
+    replicates = data.replicates
     n_resamples, sizes = replicates.n_resamples, [_sizes(data, pair) for pair in pairs]
     exact = [splits_are_exact(*size, n_resamples) for size in sizes]
     found: list[list[Scores]] = [[] for _ in data.samples]
@@ -210,7 +210,7 @@ def exchange_segments(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
     :meth:`RunData.weights`. All patterns of swaps are used if the systems differ in so few units that there are at most
     R.
     """
-    replicates = Replicates.from_settings([data.samples[0]], data.resampling)
+    replicates = data.replicates
     patterns = _few_patterns(data, pairs, replicates.n_resamples)
     if patterns is not None:
         replicates = replicates.with_codes(patterns, 1 << int(np.count_nonzero(patterns)))
@@ -306,7 +306,7 @@ def exchange_pooled(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
     For the pooled statistic, output l is one of a's if label l of the permutation is below n. The mean needs to know
     the run, too: position i, which is run i of a if i is below n, has the output of label i.
     """
-    replicates = Replicates.from_settings([data.samples[0]], data.resampling)
+    replicates = data.replicates
     stage = "shuffling" if statistic == "pooled" else "permuting"
     statistics = _in_parts(_permuted_outputs, data, pairs, statistic, replicates, stage)
     together = len({_sizes(data, pair) for pair in pairs}) <= 1
@@ -347,7 +347,7 @@ def exchange_cells(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
     Run i of one system is paired with run i of the other. The coins of run i are those of the seed derived for run i.
     """
     _equal_runs(data, pairs, "cell")
-    replicates = Replicates.from_settings([data.samples[0]], data.resampling)
+    replicates = data.replicates
     return Exchanged(_in_parts(_swapped_cells, data, pairs, statistic, replicates), [False] * len(pairs))
 
 
@@ -372,7 +372,7 @@ def shuffle_as_multeval(data: RunData, pairs: Pairs, statistic: str) -> Exchange
     """
     assert statistic == "pooled"
     _equal_runs(data, pairs, "multeval")
-    replicates = Replicates.from_settings([data.samples[0]], data.resampling)
+    replicates = data.replicates
     return Exchanged(_in_parts(_multeval_shuffles, data, pairs, statistic, replicates), [False] * len(pairs))
 
 

@@ -14,6 +14,7 @@ from ..metrics.base import LARGEST_SUM, Counts, Scores
 from ..settings import Resampling, Units
 from .counting import Data
 from .incomplete import IncompleteSample
+from .replicates import Replicates
 from .run_draws import DrawnRuns
 from .run_linear import RunCovariances
 from .samples import CountSample
@@ -61,6 +62,11 @@ class RunData:
                 counted = counted.by_document(documents)
             samples.append(counted if strata is None else counted.stratified(strata))
         return cls(tuple(n_runs), tuple(n_runs.values()), samples, resampling)
+
+    @property
+    def replicates(self) -> Replicates:
+        """The replicates of the outputs under the first metric; all metrics have the same."""
+        return Replicates.from_settings(self.samples[:1], self.resampling)
 
     @property
     def n_units(self) -> int:

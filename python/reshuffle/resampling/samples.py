@@ -37,6 +37,7 @@ from ..results import Exchangeability
 from ..settings import Units
 from .exchange import exchangeability
 from .linear import linear_variances, linear_variances_of_differences
+from .uncounted import Complete, Uncounted
 from .units import Documents, Strata, Variances, document_effects, jackknife_variances
 
 Pairs: TypeAlias = Sequence[tuple[int, int]]
@@ -282,7 +283,7 @@ def stratum_sizes(strata: Strata | None) -> list[int] | None:
 
 
 @dataclass(frozen=True, eq=False)
-class CountSample(ABC):
+class CountSample(Complete, ABC):
     """The counts of k systems under a metric.
 
     ``arrays`` are one or two C-contiguous arrays of int64. One array, (k, S, K), holds the systems in order. The
@@ -353,18 +354,6 @@ class CountSample(ABC):
             sample = sample.by_document(documents)
         return sample if units.strata is None else sample.stratified(Strata.from_ids(units.strata, n, documents))
 
-    def for_pairs(self, pairs: Pairs) -> CountSample:
-        """See :meth:`Sample.for_pairs`."""
-        return self
-
-    def rows_of(self, pairs: Pairs) -> Pairs:
-        """See :meth:`Sample.rows_of`."""
-        return pairs
-
-    def scored_units(self, rows: Sequence[int]) -> NDArray[np.intp] | None:
-        """See :meth:`Sample.scored_units`."""
-        return None
-
     def alone(self, rows: Sequence[int]) -> tuple[CountSample, Sequence[int]]:
         """See :meth:`Sample.alone`."""
         return self, rows
@@ -405,10 +394,6 @@ class CountSample(ABC):
     def segment_scores(self, names: Sequence[str]) -> Scores:
         """See :meth:`Sample.segment_scores`."""
         return self.metric.reported_segment_scores(names, self.counts)
-
-    def round_score(self, value: float) -> float:
-        """See :meth:`Sample.round_score`."""
-        return value if self.metric.decimals is None else round(value, self.metric.decimals)
 
     def document_scores(self, documents: Documents) -> Scores:
         """The corpus formula on the summed counts of every document: (k, D)."""
@@ -524,6 +509,11 @@ class CountSample(ABC):
         return self.metric.score(batch.sums(self._permutation_resampler).reshape(batch.n, *self.totals.shape)).T
 
 
+def samples_of(metrics: Sequence[Metric], counts: Sequence[Counts], unit: str = "segment") -> list[CountSample]:
+    """The sample of each metric, from its (k, S, K) counts of the same systems."""
+    return [CountSample.from_counts(metric, own, unit) for metric, own in zip(metrics, counts, strict=True)]
+
+
 @dataclass(frozen=True, eq=False)
 class NativeSample(CountSample):
     """Counts that are summed and scored in Rust."""
@@ -581,9 +571,10 @@ def _sample_from_arrays(metric: MetricLike | None, systems: Mapping[str, ArrayLi
     return CountSample.from_interleaved(metric, [np.ascontiguousarray(array[None]) for array in arrays])
 
 
-class TextSample:
+class TextSample(Uncounted):
     """The outputs of k systems under a function of texts, which is called for every replicate."""
 
+    metric: CorpusFunction
     batch_size = 1
 
     def __init__(
@@ -600,18 +591,6 @@ class TextSample:
         self.documents = documents
         self.strata = strata
         self.evaluations = 0
-
-    def for_pairs(self, pairs: Pairs) -> TextSample:
-        """See :meth:`Sample.for_pairs`."""
-        return self
-
-    def rows_of(self, pairs: Pairs) -> Pairs:
-        """See :meth:`Sample.rows_of`."""
-        return pairs
-
-    def scored_units(self, rows: Sequence[int]) -> NDArray[np.intp] | None:
-        """See :meth:`Sample.scored_units`."""
-        return None
 
     def alone(self, rows: Sequence[int]) -> tuple[TextSample, Sequence[int]]:
         """See :meth:`Sample.alone`."""
@@ -649,10 +628,6 @@ class TextSample:
         """The observed score of each system: (k,)."""
         return np.array([self._evaluate(list(lines), range(self._n_segments)) for lines in self.systems])
 
-    def round_score(self, value: float) -> float:
-        """The value as it is: the resolution of the function is unknown."""
-        return value
-
     def segment_scores(self, names: Sequence[str]) -> Scores:
         """The function's value on every segment: (k, S)."""
         return np.array([[self._evaluate([line], [s]) for s, line in enumerate(lines)] for lines in self.systems])
@@ -689,22 +664,6 @@ class TextSample:
         """Raises :class:`InputError`: the score is not a mean of segment scores."""
         raise InputError(f"{self.metric.name} is a function of texts, not a mean of segment scores")
 
-    def document_effects(self, documents: Documents, pairs: Pairs) -> list[tuple[float | None, float | None]]:
-        """(None, None) for every pair: the effects would take a call of the function for every segment."""
-        return [(None, None)] * len(pairs)
-
-    def exchangeability(self, pairs: Pairs) -> list[Exchangeability | None]:
-        """None for every pair: a function of texts has no derivatives."""
-        return [None] * len(pairs)
-
-    def variances_of_differences(self, pairs: Pairs) -> None:
-        """None: a function of texts has no derivatives."""
-        return
-
-    def details(self, system: int) -> Mapping[str, float]:
-        """Empty: a function of texts returns only the score."""
-        return {}
-
     def differing(self, pairs: Pairs, most: int) -> list[tuple[int, DifferingColumn | None]]:
         """For each pair the number of units in which its systems differ, and None, as texts have no columns."""
         return [(len(self.differing_units(pair)), None) for pair in pairs]
@@ -722,10 +681,6 @@ class TextSample:
     def with_counts(self) -> CountSample:
         """Raises :class:`InputError`: there are no counts."""
         raise InputError(f"{self.metric.name} is a function of texts and has no counts to sum")
-
-    def native(self, kind: str) -> None:
-        """See :meth:`Sample.native`."""
-        return
 
     def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
         """See :meth:`Sample.shuffle_statistics`."""

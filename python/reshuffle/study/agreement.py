@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Any, ClassVar
@@ -10,32 +10,29 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
 from ..errors import InputError, quoted
 from ..execution import ItemJob
 from ..execution.tables import PROBABILITY, SIGN, Column, Columns
 from ..inference.hypotheses import Hypotheses
-from ..inference.plan import Plan
 from ..inference.running import run_on_test_set
 from ..inference.steps import Step
-from ..metrics.base import Metric, Scores
-from ..metrics.black_box import CorpusFunction
+from ..metrics.base import Scores
 from ..options.declare import called_with, chosen
 from ..options.studies import Agreement
-from ..resampling import CountSample, Pairs, Replicates
+from ..resampling import Pairs, Replicates
 from ..resampling.counting import Data
 from ..resampling.units import numbered
 from ..results import ConfidenceInterval
 from ..results.studies import DomainBand, GainBin, GainThreshold, PairPvalue, StudyResult
 from ..seeds import derive_seed
-from ..settings import ComparisonSettings, Resampling, StratumIds, Units
+from ..settings import Resampling, StratumIds, Units
 from .clusters import share_of_pairs_interval
-from .conclusions import SLACK
+from .conclusions import SLACK, plans_of
 from .decisions import Decisions, agreements
 from .material import Material
-from .pools import Pool, plan_of, sample_units, signature_of, signs
+from .pools import Pool, plan_of, sample_units, signs
 from .settings import started
-from .validation import BANDS, check_bins
+from .validation import BANDS, check_bins, in_bins
 
 
 @called_with(Agreement)
@@ -91,7 +88,7 @@ def agreement(options: Agreement) -> StudyResult:
     with started("agreement", options) as (data, units, settings):
         resampling, tests, alphas = settings.resampling, options.tests, options.alphas
         bins = check_bins(options.bins)
-        _plans(tests, data.metrics)
+        plans_of(tests, data.metrics)
         material = Material.from_data(
             data, Units(units.documents), resampling, [_testing_step(data, len(tests), resampling)]
         )
@@ -113,21 +110,14 @@ def agreement(options: Agreement) -> StudyResult:
             "halves": None if units.strata is not None else options.halves,
             "bins": list(bins),
         }
-        return StudyResult(
-            study="agreement",
-            plan=plan,
-            metrics=material.used_metrics,
-            tables={
-                "pair_pvalues": tuple(study.pvalues(whole)),
-                "gains": tuple(row for column in whole for row in study.gains(column, bins)),
-                "thresholds": tuple(row for column in whole for row in study.thresholds(column)),
-                "domains": tuple(study.domains(columns)),
-                "tests": tuple(agreements(whole, alphas, pairs, len(pool.names))),
-            },
-            truths={},
-            signature=signature_of("agreement", plan, material, resampling),
-            version=_core.VERSION,
-        )
+        tables: dict[str, Iterable[object]] = {
+            "pair_pvalues": study.pvalues(whole),
+            "gains": (row for column in whole for row in study.gains(column, bins)),
+            "thresholds": (row for column in whole for row in study.thresholds(column)),
+            "domains": study.domains(columns),
+            "tests": agreements(whole, alphas, pairs, len(pool.names)),
+        }
+        return settings.result("agreement", plan, material.used_metrics, tables, {})
 
 
 def _testing_step(data: Data, n_tests: int, resampling: Resampling) -> Step:
@@ -197,23 +187,15 @@ class _Tested(ItemJob):
     def item(self, index: int, threads: int | None) -> tuple[Scores, NDArray[np.int8]]:
         """The tests on one part."""
         pool = self.pool
-        samples = [
-            CountSample.from_counts(metric, counts[:, self.units[index]], pool.unit)
-            for metric, counts in zip(pool.metrics, pool.counts, strict=True)
-        ]
+        samples = pool.samples(self.units[index])
         replicates = Replicates(samples, n_resamples=self.n_resamples, seed=self.seeds[index], threads=threads)
         hypotheses = Hypotheses.from_pairs(self.pairs, n_metrics=len(samples))
         better = [
             signs(sample.scores, self.pairs) * (1 if metric.higher_is_better else -1)
             for sample, metric in zip(samples, pool.metrics, strict=True)
         ]
-        outcomes = [run_on_test_set(plan, replicates, hypotheses) for plan in _plans(self.tests, pool.metrics)]
+        outcomes = [run_on_test_set(plan, replicates, hypotheses) for plan in plans_of(self.tests, pool.metrics)]
         return np.array([hypotheses.table(outcome.pvalue) for outcome in outcomes]), np.array(better, dtype=np.int8)
-
-
-def _plans(tests: Sequence[str], metrics: Sequence[Metric | CorpusFunction]) -> list[Plan]:
-    """The plan of each test, without adjustment."""
-    return [Plan.from_settings(ComparisonSettings(test=test, adjust="none"), *metrics) for test in tests]
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,19 +235,17 @@ class _Agreement:
         gains = self._gains(column.metric)
         for alpha in self.alphas:
             significant = column.pvalue <= alpha
-            for low, high in zip(bins, [*bins[1:], None], strict=True):
-                inside = (gains > low) & (gains <= (np.inf if high is None else high))
-                if inside.any():
-                    yield GainBin(
-                        metric=column.metric,
-                        test=column.test,
-                        alpha=alpha,
-                        low=low,
-                        high=high,
-                        pairs=int(inside.sum()),
-                        significant=float(significant[inside].mean()),
-                        confidence_interval=self._interval(significant & inside, inside),
-                    )
+            for low, high, inside in in_bins(gains, bins):
+                yield GainBin(
+                    metric=column.metric,
+                    test=column.test,
+                    alpha=alpha,
+                    low=low,
+                    high=high,
+                    pairs=int(inside.sum()),
+                    significant=float(significant[inside].mean()),
+                    confidence_interval=self._interval(significant & inside, inside),
+                )
 
     def _interval(self, hits: NDArray[np.bool_], cases: NDArray[np.bool_]) -> ConfidenceInterval | None:
         """The interval of a share of pairs."""

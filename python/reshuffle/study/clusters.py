@@ -62,17 +62,24 @@ def _effective_interval(share: float, n: float, variance: float, clusters: int) 
     n* = r(1 − r)/v·(t_(n−1)/t_(m−1))², at most n, where r is the share, v its variance over m clusters, and t are
     quantiles of Student's t distribution. Where v is 0 the clusters are counted instead of the cases.
     """
-    from scipy.special import betaincinv, stdtrit
+    from scipy.special import stdtrit
 
     tail = (1 - LEVEL) / 2
     effective = float(min(clusters, n))
     if variance > 1e-18 and n > 1:
         narrower = stdtrit(n - 1, 1 - tail) / stdtrit(clusters - 1, 1 - tail)
         effective = min(n, share * (1 - share) / variance * float(narrower) ** 2)
-    x, others = share * effective, (1 - share) * effective
-    low = betaincinv(x, others + 1, tail) if x > 0 else 0.0
-    high = betaincinv(x + 1, others, 1 - tail) if others > 0 else 1.0
-    return ConfidenceInterval(float(f"{low:.10g}"), float(f"{high:.10g}"), LEVEL, "korn-graubard")
+    return with_effective_number(share * effective, (1 - share) * effective, "korn-graubard")
+
+
+def with_effective_number(hits: float, others: float, method: str) -> ConfidenceInterval:
+    """The Clopper–Pearson interval for so many hits and other cases, which need not be whole numbers."""
+    from scipy.special import betaincinv
+
+    tail = (1 - LEVEL) / 2
+    low = betaincinv(hits, others + 1, tail) if hits > 0 else 0.0
+    high = betaincinv(hits + 1, others, 1 - tail) if others > 0 else 1.0
+    return ConfidenceInterval(float(f"{low:.10g}"), float(f"{high:.10g}"), LEVEL, method)
 
 
 def _without_each(pairs: Pairs, n_systems: int) -> NDArray[np.bool_]:

@@ -46,18 +46,15 @@ def wins_and_losses(draws: Scores, pairs: Pairs) -> tuple[NDArray[np.int64], NDA
     return wins, losses
 
 
-def plans_of(tests: Sequence[str], metrics: Sequence[Metric | CorpusFunction]) -> list[Plan | None]:
-    """The plan of each test without adjustment; None for the one whose confidence is a share of draws.
+def plans_of(tests: Sequence[str], metrics: Sequence[Metric | CorpusFunction]) -> list[Plan]:
+    """The plan of each test without adjustment.
 
     :class:`InputError <reshuffle.InputError>` if a test is unknown or does not support one of the metrics.
     """
-    plans = [Plan.from_settings(ComparisonSettings(test=test, adjust="none"), *metrics) for test in tests]
-    return [None if test == BY_WINS else plan for test, plan in zip(tests, plans, strict=True)]
+    return [Plan.from_settings(ComparisonSettings(test=test, adjust="none"), *metrics) for test in tests]
 
 
-def conclude(
-    plans: Sequence[Plan | None], replicates: Replicates, pairs: Pairs
-) -> Iterator[tuple[Scores, NDArray[np.int8]]]:
+def conclude(tests: Sequence[str], replicates: Replicates, pairs: Pairs) -> Iterator[tuple[Scores, NDArray[np.int8]]]:
     """The confidence of each test in each pair, and the sign of the difference that it favours: (metrics, pairs) each.
 
     The confidence of ``paired-bootstrap`` is the share of draws won by the system that wins more of them, without the
@@ -66,8 +63,8 @@ def conclude(
     """
     hypotheses = Hypotheses.from_pairs(pairs, n_metrics=len(replicates.samples))
     favoured = np.stack([signs(sample.scores, pairs) for sample in replicates.samples])
-    for plan in plans:
-        if plan is None:
+    for test, plan in zip(tests, plans_of(tests, [sample.metric for sample in replicates.samples]), strict=True):
+        if test == BY_WINS:
             wins, losses = np.stack([wins_and_losses(draws, pairs) for draws in replicates.draws], axis=1)
             yield np.maximum(wins, losses) / replicates.n_resamples, np.sign(wins - losses).astype(np.int8)
         else:
@@ -165,7 +162,7 @@ class _OfSamples(OfSamples):
 
     def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> tuple[Scores | NDArray[np.int8], ...]:
         """The columns of a sample."""
-        found = list(conclude(plans_of(self.tests, self.pool.metrics), replicates, self.pairs))
+        found = list(conclude(self.tests, replicates, self.pairs))
         known = self._whole if self.truth == "whole" else self.pool.scores_of_rest(units)
         scores = np.stack([sample.scores for sample in replicates.samples])
         deviations, of_pairs = zip(*(_deviations(draws, self.pairs) for draws in replicates.draws), strict=True)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from attrs import evolve
 
-from .. import _core, signature
 from ..errors import InputError, quoted
 from ..inference.detectable import median_and_range
 from ..inference.plan import check_test
@@ -136,14 +135,14 @@ def plan(options: Plan) -> StudyResult:
         steps = evolve(settings, tests=settings.tests[:1]).steps(n_simulations) if options.simulate else []
         material = Material.from_data(data, units, settings.resampling, steps)
         design = _Design.from_material(material, settings, options)
-        tables: dict[str, tuple[Any, ...]] = {
+        tables: dict[str, list[Any]] = {
             # Tests that cannot be simulated share their rows: those of a z-test.
-            "detectable": tuple(dict.fromkeys(design.detectable())),
-            "planned": tuple(dict.fromkeys(design.power())),
-            "needed": tuple(dict.fromkeys(design.needed())),
-            "sequential": tuple(design.sequential()),
-            "simulated": tuple(design.simulated()),
-            "errors": tuple(design.errors()),
+            "detectable": list(dict.fromkeys(design.detectable())),
+            "planned": list(dict.fromkeys(design.power())),
+            "needed": list(dict.fromkeys(design.needed())),
+            "sequential": list(design.sequential()),
+            "simulated": list(design.simulated()),
+            "errors": list(design.errors()),
         }
         settings = evolve(settings, sizes=design.sizes)
         shared = settings.plan(material)
@@ -162,17 +161,9 @@ def plan(options: Plan) -> StudyResult:
             "metrics": list(data.labels),
             **shared,
         }
-        used = material.used_metrics
-        truths = {"simulated": design.truth} if tables["simulated"] else {}
-        return StudyResult(
-            study="plan",
-            plan=planned,
-            metrics=used,
-            tables={name: records for name, records in tables.items() if records},
-            truths=truths,
-            signature=signature.for_study("plan", settings.signed(planned), settings.seed, [m.signature for m in used]),
-            version=_core.VERSION,
-        )
+        tables = {name: records for name, records in tables.items() if records}
+        truths = {"simulated": design.truth} if "simulated" in tables else {}
+        return settings.result("plan", planned, material.used_metrics, tables, truths)
 
 
 SIMULATED = (
@@ -243,8 +234,8 @@ class _Design:
     @lazy
     def _calibrators(self) -> list[Calibrator]:
         """The pairs under each metric."""
-        pairs, names = self.material.pairs(self.settings.baseline, self.settings.all_pairs), self.material.names
-        named = [(names[y], names[x]) for y, x in pairs]
+        pairs = self.material.pairs(self.settings.baseline, self.settings.all_pairs)
+        named = [self.material.names_of(pair) for pair in pairs]
         return [
             Calibrator(
                 label,
@@ -380,12 +371,12 @@ class _Design:
 
     def errors(self) -> Iterator[PairError]:
         """The difference of each pair and its standard error."""
-        names = self.material.names
         pairs = self.material.pairs(self.settings.baseline, self.settings.all_pairs)
         for m, label in enumerate(self.material.data.labels):
-            for (y, x), population, error in zip(pairs, self.populations, self.standard_errors[m], strict=True):
+            for pair, population, error in zip(pairs, self.populations, self.standard_errors[m], strict=True):
                 difference = true_difference(population.metrics[m], population.counts[m].sum(axis=1), 0.5)
-                yield PairError(label, names[y], names[x], difference, error, self.material.n_units)
+                names = self.material.names_of(pair)
+                yield PairError(label, *names, difference, error, self.material.n_units)
 
 
 def _error(population: Population, m: int) -> float:

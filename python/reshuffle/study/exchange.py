@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from attrs import evolve
 
-from .. import _core, signature
 from .._core import Progress
 from ..errors import InputError, either
 from ..execution import ItemJob
@@ -143,8 +142,8 @@ def _of_runs(data: Data, units: Units, settings: StudySettings, options: Exchang
             f"two disjoint sets of {most} run{'s' * (most != 1)} need at least {2 * most} runs of one system, but "
             f"there {'is' if k == 1 else 'are'} only {k}: give more runs, or ask for fewer with runs"
         )
-    n_sizes = 1 if settings.sizes is None else len(settings.sizes)
-    material = Material.from_data(data, units, settings.resampling, settings.steps(len(options.runs or ()) * n_sizes))
+    steps = settings.steps(len(options.runs or ()) * settings.n_sizes)
+    material = Material.from_data(data, units, settings.resampling, steps)
     counts = material.population_of("runs", material.counts).counts
     sizes = settings.sizes_in(material.n_units, material.unit)
     found: list[ExchangeRate] = []
@@ -169,9 +168,7 @@ def _of_runs(data: Data, units: Units, settings: StudySettings, options: Exchang
 def _shared(settings: StudySettings) -> dict[str, Any]:
     """The part of the plan that both variants have."""
     return {
-        "alphas": list(settings.alphas),
-        "simulations": settings.simulations,
-        "n_resamples": settings.n_resamples,
+        **chosen(settings, "alphas", "simulations", "n_resamples"),
         "alternative": "two-sided",
         "seed": int(settings.seed),
     }
@@ -187,16 +184,8 @@ def _result(
 ) -> StudyResult:
     if not found:
         raise InputError(f"nothing is left to simulate: {', '.join(_left_out(options))} cannot be tested, so add runs")
-    signed = [metric.signature for metric in metrics if metric.signature != LABEL]
-    return StudyResult(
-        study="exchange",
-        plan={**plan, "left_out": _left_out(options)},
-        metrics=metrics,
-        tables={"exchange_sizes": tuple(found)},
-        truths=truths,
-        signature=signature.for_study("exchange", settings.signed(plan), settings.seed, signed),
-        version=_core.VERSION,
-    )
+    result = settings.result("exchange", plan, metrics, {"exchange_sizes": found}, truths, simulated="model" in truths)
+    return replace(result, plan={**plan, "left_out": _left_out(options)})
 
 
 def _rates_of_model(model: RunModel, settings: StudySettings, options: Exchange) -> Iterator[ExchangeRate]:

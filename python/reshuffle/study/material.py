@@ -83,6 +83,11 @@ class Material:
         """The names of systems, separated by commas."""
         return ", ".join(self.names[system] for system in systems)
 
+    def names_of(self, pair: tuple[int, int]) -> tuple[str, str]:
+        """The names of a system and of its baseline."""
+        system, baseline = pair
+        return self.names[system], self.names[baseline]
+
     def population(self, pair: tuple[int, int]) -> Population:
         """The population of a pair of systems as they are."""
         return self.population_of(self.named(pair), [counts[list(pair)] for counts in self.counts])

@@ -10,7 +10,6 @@ from typing import ClassVar
 import numpy as np
 from attrs import evolve
 
-from .. import _core, signature
 from ..errors import InputError
 from ..execution import ItemJob
 from ..execution.tables import PROBABILITY, Column, Columns, stacked
@@ -23,7 +22,7 @@ from ..metrics.base import Metric, Scores
 from ..metrics.native import NativeMetric
 from ..options.declare import called_with, chosen
 from ..options.studies import Multiplicity
-from ..resampling import CountSample, Replicates
+from ..resampling import Replicates, samples_of
 from ..resampling.counting import Data
 from ..results import clopper_pearson
 from ..results.studies import FamilyWiseRate, StudyResult
@@ -87,9 +86,7 @@ def multiplicity(options: Multiplicity) -> StudyResult:
                     "it out, or use study 'type1' with the null 'margin'"
                 )
             check_test(test, "two-sided", *data.metrics)
-        n_cells = (
-            len(options.variances) * len(options.n_systems or (0,)) * len(settings.sizes or (0,)) * len(data.metrics)
-        )
+        n_cells = len(options.variances) * len(options.n_systems or (0,)) * settings.n_sizes * len(data.metrics)
         material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
         options = evolve(options, equalize=_equalized_by(options, data))
         request = Request(material, NullOptions(equalize=str(options.equalize)), settings.resampling)
@@ -108,18 +105,7 @@ def multiplicity(options: Multiplicity) -> StudyResult:
             **chosen(options, "adjustments"),
             "equalize": options.equalize if "unequal" in options.variances else None,
         }
-        used = material.used_metrics
-        return StudyResult(
-            study="multiplicity",
-            plan=plan,
-            metrics=used,
-            tables={"family_wise": tuple(found)},
-            truths=truths,
-            signature=signature.for_study(
-                "multiplicity", settings.signed(plan), settings.seed, [m.signature for m in used]
-            ),
-            version=_core.VERSION,
-        )
+        return settings.result("multiplicity", plan, material.used_metrics, {"family_wise": found}, truths)
 
 
 def _equalized_by(options: Multiplicity, data: Data) -> str:
@@ -266,7 +252,7 @@ class _Families(ItemJob):
         """The smallest p of one family, for each test and adjustment."""
         seed = derive_seed(self.seed, "simulation", index)
         data = self.population.data_set(seed, self.sampling, self.size, self.k)
-        samples = [CountSample.from_counts(metric, counts) for metric, counts in zip(self.metrics, data, strict=True)]
+        samples = samples_of(self.metrics, data)
         replicates = Replicates(samples, n_resamples=self.n_resamples, seed=seed, threads=threads)
         hypotheses = Hypotheses.from_pairs(list(combinations(range(self.k), 2)), n_metrics=len(samples))
         rows = []

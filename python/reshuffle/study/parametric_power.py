@@ -6,14 +6,13 @@ from dataclasses import replace
 
 from attrs import evolve
 
-from .. import _core, signature
 from ..options.declare import called_with, chosen
 from ..options.studies import ParametricPower
 from ..resampling import directed
 from ..results import UsedMetric
 from ..results.studies import PowerRate, StudyResult
 from .parametric import SwapEffects, simulate_swap_effects
-from .power import MODELS, KnownDifference, power_rates, rates_of
+from .power import MODELS, KnownDifference, as_rate, power_rates
 from .settings import settings_of
 
 
@@ -83,12 +82,9 @@ def parametric_power(options: ParametricPower) -> StudyResult:
             **chosen(options, "sizes", "alphas", "alternative", "simulations", "n_resamples"),
             "seed": int(settings.seed),
         }
-        return StudyResult(
-            study="power",
-            plan={"models": ["parametric"], **plan},
-            metrics=(UsedMetric(options.metric, options.metric, True),),
-            tables={"power": tuple(found), "rates": rates_of(found)},
-            truths={"parametric": MODELS["parametric"].truth},
-            signature=signature.for_study("parametric_power", settings.signed(plan), settings.seed, []),
-            version=_core.VERSION,
-        )
+        metrics = (UsedMetric(options.metric, options.metric, True),)
+        tables = {"power": found, "rates": map(as_rate, found)}
+        truths = {"parametric": MODELS["parametric"].truth}
+        # The signature says that the model is a given one, and the record that there is no other.
+        result = settings.result("parametric_power", plan, metrics, tables, truths, simulated=True)
+        return replace(result, study="power", plan={"models": ["parametric"], **plan})

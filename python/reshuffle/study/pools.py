@@ -10,19 +10,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import signature
 from ..errors import InputError
 from ..execution import ItemJob
 from ..execution.tables import Table
 from ..inference.steps import Step
 from ..metrics.base import Counts, Metric, Scores, check_sums, tolerance
-from ..resampling import CountSample, Pairs, Replicates
+from ..resampling import CountSample, Pairs, Replicates, samples_of
 from ..resampling.counting import Data
 from ..resampling.units import Documents
 from ..seeds import derive_seed
 from ..settings import Resampling, Units
 from .material import Material
-from .settings import StudySettings
 
 # How a pool is split into samples.
 LAYOUTS: Mapping[str, str] = {
@@ -127,15 +125,15 @@ class Pool:
             for metric, counts in zip(self.metrics, self.counts, strict=True)
         ]
 
+    def samples(self, units: NDArray[np.intp]) -> list[CountSample]:
+        """The systems on some units, under each metric."""
+        return samples_of(self.metrics, [counts[:, units] for counts in self.counts], self.unit)
+
     def replicates(self, split: Split, resampling: Resampling, sample: int) -> tuple[NDArray[np.intp], Replicates]:
         """The units and the replicates of a sample. Those of sample j have the seed derived for test set j."""
         units = sample_units(split.layout, split.size, split.n_samples)[sample]
-        samples = [
-            CountSample.from_counts(metric, counts[:, units], self.unit)
-            for metric, counts in zip(self.metrics, self.counts, strict=True)
-        ]
         return units, Replicates(
-            samples,
+            self.samples(units),
             n_resamples=resampling.n_resamples,
             seed=derive_seed(resampling.seed, "test-set", sample),
             threads=resampling.threads,
@@ -191,12 +189,6 @@ def plan_of(material: Material, pool: Pool, resampling: Resampling) -> dict[str,
         "n_resamples": resampling.n_resamples,
         "seed": int(resampling.seed),
     }
-
-
-def signature_of(study: str, plan: Mapping[str, Any], material: Material, resampling: Resampling) -> str:
-    """The signature of a study of a pool."""
-    metrics = [metric.signature for metric in material.used_metrics]
-    return signature.for_study(study, StudySettings.signed(plan), resampling.seed, metrics)
 
 
 def signs(scores: Scores, pairs: Pairs) -> NDArray[np.int8]:

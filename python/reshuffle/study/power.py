@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from .. import _core, signature
 from ..errors import InputError
 from ..inference.plan import check_test
 from ..inference.power import normal_power
@@ -109,8 +108,7 @@ def power(options: Power) -> StudyResult:
         check_shuffles(settings, options.size_adjusted)
         for test in settings.tests:
             check_test(test, settings.alternative, *data.metrics)
-        n_pairs = len(data.names) * (len(data.names) - 1) // 2 if settings.all_pairs else len(data.names) - 1
-        n_cells = n_pairs * (1 if settings.sizes is None else len(settings.sizes)) * _n_cells(options)
+        n_cells = settings.n_pairs(len(data.names)) * settings.n_sizes * _n_cells(options)
         material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
         study = _Study(material, settings, options)
         cells = list(study.cells())
@@ -120,19 +118,11 @@ def power(options: Power) -> StudyResult:
             "metrics": list(data.labels),
             **settings.plan(material),
         }
-        tables: dict[str, tuple[Any, ...]] = {"power": tuple(found), "rates": rates_of(found)}
+        tables: dict[str, Iterable[object]] = {"power": found, "rates": map(as_rate, found)}
         if "parametric" in options.models:
-            tables["fits"] = tuple(study.fits())
-        used = material.used_metrics
-        return StudyResult(
-            study="power",
-            plan=plan,
-            metrics=used,
-            tables=tables,
-            truths={name: MODELS[name].truth for name in options.models},
-            signature=signature.for_study("power", settings.signed(plan), settings.seed, [m.signature for m in used]),
-            version=_core.VERSION,
-        )
+            tables["fits"] = study.fits()
+        truths = {name: MODELS[name].truth for name in options.models}
+        return settings.result("power", plan, material.used_metrics, tables, truths)
 
 
 def check_shuffles(settings: StudySettings, size_adjusted: bool) -> None:
@@ -159,12 +149,7 @@ def _n_cells(options: Power) -> int:
     return len(etas)
 
 
-def rates_of(found: Sequence[PowerRate]) -> tuple[Rate, ...]:
-    """The rates as all studies have them."""
-    return tuple(map(_as_rate, found))
-
-
-def _as_rate(found: PowerRate) -> Rate:
+def as_rate(found: PowerRate) -> Rate:
     """The rate as all studies have it; ``null`` names the alternative, the effect and the pair."""
     name = found.model if found.effect is None else f"{found.model}={found.effect:g}"
     null = f"{name}: {found.system}, {found.baseline}" if found.system else f"{name}={found.difference:g}"
@@ -363,7 +348,9 @@ class _Study:
                     yield replace(cell, model=name)
 
     def _mixture(self, population: Population, pair: tuple[int, int], size: int, effect: float) -> Cells:
-        return simulated_mixture(population, self.material.data.labels, self._named(pair), size, effect, self.settings)
+        return simulated_mixture(
+            population, self.material.data.labels, self.material.names_of(pair), size, effect, self.settings
+        )
 
     def _parametric(self, population: Population, pair: tuple[int, int], size: int) -> Iterator[KnownDifference]:
         """Approximate randomization on test sets from the model that is fitted to the pair."""
@@ -381,7 +368,7 @@ class _Study:
                 yield KnownDifference(
                     "ar",
                     self.material.data.labels[m],
-                    *self._named(pair),
+                    *self.material.names_of(pair),
                     "parametric",
                     effect,
                     size,
@@ -409,9 +396,5 @@ class _Study:
             for m, metric in enumerate(population.metrics):
                 model = self._fitted(population, pair, m)
                 difference = true_difference(metric, population.counts[m].sum(axis=1), 0.5)
-                names, label = self._named(pair), self.material.data.labels[m]
+                names, label = self.material.names_of(pair), self.material.data.labels[m]
                 yield FittedSwapEffects(label, *names, model.p_zero, model.b_zero, difference, self.material.n_units)
-
-    def _named(self, pair: tuple[int, int]) -> tuple[str, str]:
-        system, baseline = pair
-        return self.material.names[system], self.material.names[baseline]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..metrics.base import Scores
 from ..results import ConfidenceInterval, clopper_pearson
 from ..results.studies import PvalueShare, Rate
-from .clusters import clustered_interval
+from .clusters import clustered_interval, with_effective_number
 from .testing import effective_simulations
 
 # The points at which reports show the distribution of p.
@@ -57,23 +57,15 @@ def rate_interval(rejected: NDArray[np.bool_], dependence: Dependence = INDEPEND
     """
     n, count = len(rejected), int(rejected.sum())
     if dependence.shared_replicates is not None:
-        return _effective(count, n, effective_simulations(n, dependence.shared_replicates))
+        effective = effective_simulations(n, dependence.shared_replicates)
+        hits = count / n * effective
+        return with_effective_number(hits, effective - hits if count < n else 0.0, "clopper-pearson-shared")
     if dependence.clusters is not None and len(np.unique(dependence.clusters)) < n:
         index = np.unique(dependence.clusters, return_inverse=True)[1]
         interval = clustered_interval(np.bincount(index, weights=rejected), np.bincount(index))
         # One cluster says nothing about the variance between clusters.
         return interval or ConfidenceInterval(0.0, 1.0, CONFIDENCE_LEVEL, "korn-graubard")
     return clopper_pearson(count, n, CONFIDENCE_LEVEL)
-
-
-def _effective(count: int, n: int, effective: float) -> ConfidenceInterval:
-    """Clopper–Pearson for the number of independent simulations with the same variance."""
-    from scipy.special import betaincinv
-
-    c, tail = count / n * effective, (1 - CONFIDENCE_LEVEL) / 2
-    low = betaincinv(c, effective - c + 1, tail) if count else 0.0
-    high = betaincinv(c + 1, effective - c, 1 - tail) if count < n else 1.0
-    return ConfidenceInterval(float(f"{low:.10g}"), float(f"{high:.10g}"), CONFIDENCE_LEVEL, "clopper-pearson-shared")
 
 
 def rates(cell: Cell, alphas: Sequence[float]) -> Iterator[Rate]:

@@ -13,7 +13,7 @@ from .. import _core
 from ..inference.pvalues import largest_rank
 from ..metrics.base import Counts, Metric, Scores
 from ..metrics.precomputed import SegmentScores
-from ..resampling import CountSample
+from ..resampling import CountSample, samples_of
 from ..resampling.runs import RunData
 from ..settings import Resampling
 
@@ -116,10 +116,7 @@ class RunPool:
     def data(self, seed: int, resampling: Resampling) -> RunData:
         """The counts of a simulated test set."""
         rows, units = np.array(self.split(seed))[:, None], self.units(seed)
-        samples = [
-            CountSample.from_counts(metric, np.ascontiguousarray(counts[rows, units]))
-            for metric, counts in zip(self.metrics, self.counts, strict=True)
-        ]
+        samples = samples_of(self.metrics, [counts[rows, units] for counts in self.counts])
         return RunData(NAMES, (self.n_runs, self.n_runs), samples, resampling)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
 from ..errors import InputError
 from ..execution.tables import FLAG, NUMBER, PROBABILITY, SIGN, Column, Columns, stacked
 from ..inference.estimates import Estimate
@@ -23,7 +22,6 @@ from ..resampling.counting import Data
 from ..results import ConfidenceInterval, clopper_pearson
 from ..results.studies import (
     CurvePoint,
-    PairConclusions,
     SampleDifference,
     SampleRange,
     SampleScore,
@@ -40,12 +38,11 @@ from .pools import (
     check_sizes,
     plan_of,
     sampling_step,
-    signature_of,
     signs,
     units_of,
 )
 from .settings import started
-from .validation import TRUTHS, pair_row
+from .validation import TRUTHS, pair_rows
 
 # The smallest test set of a curve.
 SMALLEST = 50
@@ -123,15 +120,8 @@ def samples(options: Samples) -> StudyResult:
             "curve_sizes": list(curve_sizes),
             "n_references": [number for number in numbers if number is not None] or None,
         }
-        return StudyResult(
-            study="samples",
-            plan=plan,
-            metrics=material.used_metrics,
-            tables={**{name: tuple(rows) for name, rows in tables.items()}, "curves": tuple(_by_metric(curves))},
-            truths={"whole": TRUTHS["whole"]},
-            signature=signature_of("samples", plan, material, resampling),
-            version=_core.VERSION,
-        )
+        every: dict[str, Iterable[object]] = {**tables, "curves": _by_metric(curves)}
+        return settings.result("samples", plan, material.used_metrics, every, {"whole": TRUTHS["whole"]})
 
 
 def _by_metric(points: Sequence[CurvePoint]) -> list[CurvePoint]:
@@ -233,7 +223,11 @@ class _Samples:
             "scores": list(scores),
             "ranges": list(self._ranges(scores, split, true_scores)),
             "differences": list(differences),
-            "pairs": [row for each, own in zip(found, true_scores, strict=True) for row in self._rows(each, own)],
+            "pairs": [
+                row
+                for each, own in zip(found, true_scores, strict=True)
+                for row in pair_rows(each, self.material, self.pairs, own, self.level)
+            ],
         }
 
     def _scores(
@@ -301,14 +295,6 @@ class _Samples:
                     conclusion="right" if right[j, p] else "wrong" if wrong[j, p] else None,
                     reversal=bool(on_sample[p] * found.truth[j, p] < 0),
                 )
-
-    def _rows(self, found: Conclusions, true_scores: Scores) -> Iterator[PairConclusions]:
-        """The summary of the conclusions about each pair."""
-        m = [used.name for used in self.material.used_metrics].index(found.metric)
-        for p, (a, b) in enumerate(self.pairs):
-            gap = float(true_scores[a] - true_scores[b])
-            better, worse = (a, b) if (gap >= 0) == self.material.metrics[m].higher_is_better else (b, a)
-            yield pair_row(found, p, (self.pool.names[better], self.pool.names[worse]), abs(gap), self.level)
 
     def curve_points(self, references: int | None, size: int) -> Iterator[CurvePoint]:
         """The point of each metric for test sets of one size."""
@@ -386,7 +372,7 @@ class _Conclusions(_Intervals):
 
     def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> tuple[Scores | NDArray[np.int8], ...]:
         """The columns of a sample."""
-        ((confidence, favoured),) = conclude([None], replicates, self.pairs)
+        ((confidence, favoured),) = conclude([BY_WINS], replicates, self.pairs)
         ends = self.ends(replicates, self.systems)
         return confidence, favoured, np.stack([own.scores for own in replicates.samples]), ends
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core, signature
 from ..errors import InputError
 from ..inference.estimates import Estimate
 from ..inference.hypotheses import Hypotheses
@@ -19,7 +17,7 @@ from ..inference.plan import Plan, check_test
 from ..inference.running import run_on_test_set
 from ..options.declare import called_with, chosen
 from ..options.studies import Sensitivity
-from ..resampling import CountSample, Replicates
+from ..resampling import CountSample, Replicates, samples_of
 from ..results import ConfidenceInterval
 from ..results.studies import (
     MetricSensitivity,
@@ -99,9 +97,8 @@ def sensitivity(options: Sensitivity) -> StudyResult:
             raise InputError(f"only one metric ({data.labels[0]}): a study of sensitivity compares at least two")
         for test in settings.tests:
             check_test(test, settings.alternative, *data.metrics)
-        n_pairs = len(data.names) * (len(data.names) - 1) // 2 if settings.all_pairs else len(data.names) - 1
         n_effects = len({0.0, *options.effects} if options.size_adjusted else options.effects)
-        n_cells = n_pairs * n_effects * (1 if settings.sizes is None else len(settings.sizes))
+        n_cells = settings.n_pairs(len(data.names)) * n_effects * settings.n_sizes
         material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
         study = _Sensitivity(material, settings, options)
         powers, contrasts = study.powers()
@@ -110,25 +107,14 @@ def sensitivity(options: Sensitivity) -> StudyResult:
             "metrics": list(data.labels),
             **settings.plan(material),
         }
-        used = material.used_metrics
-        tables: dict[str, tuple[Any, ...]] = {
-            "sensitivity": tuple(study.sensitivities()),
-            "scored": tuple(study.scores()),
-            "tested": tuple(study.tests()),
-            "power": tuple(powers),
-            "contrasts": tuple(contrasts),
+        tables: dict[str, Iterable[object]] = {
+            "sensitivity": study.sensitivities(),
+            "scored": study.scores(),
+            "tested": study.tests(),
+            "power": powers,
+            "contrasts": contrasts,
         }
-        return StudyResult(
-            study="sensitivity",
-            plan=plan,
-            metrics=used,
-            tables=tables,
-            truths={"eta": MODELS["eta"].truth},
-            signature=signature.for_study(
-                "sensitivity", settings.signed(plan), settings.seed, [m.signature for m in used]
-            ),
-            version=_core.VERSION,
-        )
+        return settings.result("sensitivity", plan, material.used_metrics, tables, {"eta": MODELS["eta"].truth})
 
 
 def paired_difference(only_first: int, only_second: int, n: int, confidence_level: float = 0.95) -> ConfidenceInterval:
@@ -163,10 +149,6 @@ class _Sensitivity:
     def _pairs(self) -> Sequence[tuple[int, int]]:
         return self.material.pairs(self.settings.baseline, self.settings.all_pairs)
 
-    def _named(self, pair: tuple[int, int]) -> tuple[str, str]:
-        system, baseline = pair
-        return self.material.names[system], self.material.names[baseline]
-
     def scores(self) -> Iterator[ScoredSystem]:
         """The score of each system and its standard error."""
         everything = self.material.population_of("", self.material.counts)
@@ -185,7 +167,9 @@ class _Sensitivity:
                 difference = true_difference(metric, population.counts[m].sum(axis=1), 0.5)
                 error = unit_error(population, m) / math.sqrt(population.n_units)
                 standardized = abs(difference) / error if error else None
-                found.append(MetricSensitivity(label, *self._named(pair), difference, error, standardized, None))
+                found.append(
+                    MetricSensitivity(label, *self.material.names_of(pair), difference, error, standardized, None)
+                )
             sizes = [each.standardized for each in found if each.standardized is not None]
             for each in found:
                 own = each.standardized
@@ -196,10 +180,7 @@ class _Sensitivity:
         settings, n_metrics = self.settings, len(self._labels)
         for pair in self._pairs:
             population = self.material.population(pair)
-            samples = [
-                CountSample.from_counts(metric, np.ascontiguousarray(counts))
-                for metric, counts in zip(population.metrics, population.counts, strict=True)
-            ]
+            samples = samples_of(population.metrics, population.counts)
             replicates = Replicates(
                 samples, n_resamples=OBSERVED_RESAMPLES, seed=settings.seed, threads=settings.threads
             )
@@ -211,7 +192,7 @@ class _Sensitivity:
                 for label, difference, p in zip(
                     self._labels, outcome.statistic.tolist(), outcome.pvalue.tolist(), strict=True
                 ):
-                    yield TestedDifference(label, *self._named(pair), name, difference, p, n)
+                    yield TestedDifference(label, *self.material.names_of(pair), name, difference, p, n)
 
     def powers(self) -> tuple[list[PowerRate], list[PowerContrast]]:
         """The power of each test under each metric, and the differences between metrics."""
@@ -233,7 +214,7 @@ class _Sensitivity:
         return powers, contrasts
 
     def _simulated(self, population: Population, pair: tuple[int, int], size: int, effect: float) -> Cells:
-        return simulated_mixture(population, self._labels, self._named(pair), size, effect, self.settings)
+        return simulated_mixture(population, self._labels, self.material.names_of(pair), size, effect, self.settings)
 
     def _contrasts(self, first: KnownDifference, second: KnownDifference, effect: float) -> Iterator[PowerContrast]:
         """The difference in power between two metrics at each level."""

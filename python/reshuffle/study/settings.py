@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import evolve, field, frozen
 
+from .. import _core, signature
 from .._core import Progress
 from ..comparing import data_and_units
 from ..errors import InputError
@@ -19,12 +20,14 @@ from ..inference.pvalues import largest_rank
 from ..inference.steps import Step
 from ..inference.tests import DEFAULT, TESTS
 from ..options.choices import Choice, WithMargin, merged
-from ..options.declare import several, taken
+from ..options.declare import chosen, several, taken
 from ..options.groups import Computed, by_metric
 from ..options.studies import Pairs, Replicates, SharedDraws, Simulated, Sized, Tested
 from ..progress import reported
 from ..resampling.counting import Data, labels_of
 from ..resampling.stopping import BesagClifford
+from ..results import UsedMetric
+from ..results.studies import StudyResult
 from ..settings import TESTS_WITH_MARGIN, Resampling, Units
 from ..validate import check_name
 from .material import Material
@@ -105,6 +108,15 @@ class StudySettings(Computed, Replicates, Simulated, SharedDraws, Sized, Pairs, 
             )
         return tuple(self.sizes)
 
+    @property
+    def n_sizes(self) -> int:
+        """The number of sizes of simulated test sets."""
+        return 1 if self.sizes is None else len(self.sizes)
+
+    def n_pairs(self, n_systems: int) -> int:
+        """The number of pairs of systems, before they are counted."""
+        return n_systems * (n_systems - 1) // 2 if self.all_pairs else n_systems - 1
+
     def steps(self, n_cells: int) -> list[Step]:
         """The steps of the simulations for progress reports: one for each cell."""
         cost = float(self.simulations * self.n_resamples * len(self.tests) * NANOSECONDS)
@@ -145,16 +157,7 @@ class StudySettings(Computed, Replicates, Simulated, SharedDraws, Sized, Pairs, 
 
     def testing(self) -> Testing:
         """The tests with their settings."""
-        return Testing(
-            self.tests,
-            self.n_resamples,
-            self.alternative,
-            self.scheme,
-            self.rule,
-            self.weight_sets,
-            self.margins,
-            self.execution,
-        )
+        return taken(Testing, self, stopping=self.rule)
 
     def plan(self, material: Material) -> dict[str, Any]:
         """The settings for :attr:`reshuffle.results.studies.StudyResult.plan`, with the names of the systems."""
@@ -163,28 +166,42 @@ class StudySettings(Computed, Replicates, Simulated, SharedDraws, Sized, Pairs, 
             "systems": list(material.names),
             "units": material.n_units,
             "unit": material.unit,
-            "tests": list(self.tests),
-            "sizes": None if self.sizes is None else list(self.sizes),
-            "alphas": list(self.alphas),
-            "simulations": self.simulations,
-            "n_resamples": self.n_resamples,
-            "sampling": self.sampling,
-            "scheme": self.scheme,
-            "stopping": self.stopping,
+            **chosen(self, "tests", "sizes", "alphas", "simulations", "n_resamples", "sampling", "scheme", "stopping"),
             **({} if rule is None else {"exceedances": rule.exceedances}),
-            "weight_sets": self.weight_sets,
-            "alternative": self.alternative,
-            "baseline": self.baseline,
-            "all_pairs": self.all_pairs,
+            **chosen(self, "weight_sets", "alternative", "baseline", "all_pairs"),
             "margins": dict(self.margins),
             "seed": int(self.seed),
         }
 
-    @staticmethod
-    def signed(plan: Mapping[str, Any]) -> dict[str, Any]:
-        """The part of a plan that signatures show beside the seed and the metrics."""
-        names = {"n_resamples": "n"}
-        return {names.get(key, key): value for key, value in plan.items() if key not in ("seed", "metrics")}
+    def result(
+        self,
+        study: str,
+        plan: Mapping[str, Any],
+        metrics: tuple[UsedMetric, ...],
+        tables: Mapping[str, Iterable[Any]],
+        truths: Mapping[str, str],
+        *,
+        simulated: bool = False,
+    ) -> StudyResult:
+        """The result of a study, whose signature has its plan, the seed and the metrics.
+
+        ``simulated`` scores have no metric, only a name.
+        """
+        signed = {
+            "n" if name == "n_resamples" else name: value
+            for name, value in plan.items()
+            if name not in ("seed", "metrics")
+        }
+        lines = [] if simulated else [metric.signature for metric in metrics]
+        return StudyResult(
+            study=study,
+            plan=plan,
+            metrics=metrics,
+            tables={name: tuple(records) for name, records in tables.items()},
+            truths=truths,
+            signature=signature.for_study(study, signed, self.seed, lines),
+            version=_core.VERSION,
+        )
 
 
 @contextlib.contextmanager

@@ -22,7 +22,7 @@ from ..inference.randomization import outcome_of_shuffles
 from ..inference.running import run_on_test_set
 from ..lazy import lazy
 from ..metrics.base import Scores, thread_count
-from ..resampling import CountSample, Replicates, Series, directed, extremeness, signs
+from ..resampling import Replicates, Series, directed, extremeness, samples_of, signs
 from ..resampling.schemes import Shuffled, Shuffling, subgroup_bits
 from ..resampling.stopping import BesagClifford
 from ..resampling.studentized import ObservedStatistics
@@ -385,7 +385,7 @@ class _Chunk:
 
 def _replicates(testing: Testing, population: Population, seed: int, threads: int | None) -> Replicates:
     """Replicates of a whole population."""
-    samples = [CountSample.from_counts(m, c) for m, c in zip(population.metrics, population.counts, strict=True)]
+    samples = samples_of(population.metrics, population.counts)
     return Replicates(samples, n_resamples=testing.n_resamples, seed=seed, threads=threads)
 
 
@@ -398,11 +398,7 @@ def _one_by_one(chunk: _Chunk, plans: Sequence[Plan]) -> tuple[Scores, Scores]:
     hypotheses = Hypotheses.from_pairs([(0, 1)], n_metrics=n_metrics)
     for i in range(chunk.n):
         simulation = chunk.first + i
-        population = experiment.population_of(simulation)
-        samples = [
-            CountSample.from_counts(metric, counts)
-            for metric, counts in zip(population.metrics, experiment.data_set(simulation), strict=True)
-        ]
+        samples = samples_of(experiment.population_of(simulation).metrics, experiment.data_set(simulation))
         sets: dict[int, Replicates] = {}  # by the simulation whose seed they have
         for own, plan in zip(pvalue, plans, strict=True):
             shares = testing.weight_sets if plan.test.replicates == "draws" else None

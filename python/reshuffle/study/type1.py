@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from attrs import evolve
 
-from .. import _core, signature
 from ..errors import InputError
 from ..inference.margins import check_margins
 from ..inference.plan import check_test
@@ -68,26 +67,18 @@ def type1(options: Type1) -> StudyResult:
             check_test(test, settings.alternative, *data.metrics)
         _check_margins(data, settings, nulls.null)
         n_parts = sum(len(data.metrics) if NULLS[name].per_metric else 1 for name in nulls.null)
-        n_cells = n_parts * (1 if settings.sizes is None else len(settings.sizes))
-        material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
+        material = Material.from_data(data, units, settings.resampling, settings.steps(n_parts * settings.n_sizes))
         nulls = nulls.resolved(material.documents is not None)
         request = Request(material, nulls, settings.resampling, settings.baseline, settings.all_pairs)
         built = {name: NULLS[name].build(request) for name in nulls.null}
         cells = list(chain.from_iterable(cells_of(material, name, found, settings) for name, found in built.items()))
         plan = {"null": list(nulls.null), "metrics": list(data.labels), **settings.plan(material), **nulls.plan()}
-        used = material.used_metrics
-        return StudyResult(
-            study="type1",
-            plan=plan,
-            metrics=used,
-            tables={
-                "rates": tuple(rate for cell in cells for rate in rates(cell, settings.alphas)),
-                "pvalues": tuple(share for cell in cells for share in pvalue_shares(cell)),
-            },
-            truths={name: found.truth_of(settings) for name, found in built.items()},
-            signature=signature.for_study("type1", settings.signed(plan), settings.seed, [m.signature for m in used]),
-            version=_core.VERSION,
-        )
+        tables: dict[str, Iterable[object]] = {
+            "rates": [rate for cell in cells for rate in rates(cell, settings.alphas)],
+            "pvalues": [share for cell in cells for share in pvalue_shares(cell)],
+        }
+        truths = {name: found.truth_of(settings) for name, found in built.items()}
+        return settings.result("type1", plan, material.used_metrics, tables, truths)
 
 
 def _with_margins(settings: StudySettings, nulls: NullOptions) -> tuple[StudySettings, NullOptions]:

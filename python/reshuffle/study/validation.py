@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .. import _core
 from ..errors import InputError
 from ..metrics.base import Scores
 from ..options.declare import called_with, chosen
@@ -19,7 +19,7 @@ from ..results.studies import BandAccuracy, GapConclusions, PairConclusions, Sam
 from .clusters import clustered_interval
 from .conclusions import SLACK, Conclusions, Drawn, plans_of
 from .material import Material
-from .pools import Pool, Split, check_sizes, plan_of, sampling_step, signature_of, units_of
+from .pools import Pool, Split, check_sizes, plan_of, sampling_step, units_of
 from .settings import started
 
 # What counts as the truth about a pair of systems.
@@ -98,20 +98,18 @@ def validate(options: Validate) -> StudyResult:
             **chosen(options, "layouts", "n_samples", "truth", "tests", "baseline", "confidence_level"),
             "bins": list(bins),
         }
-        return StudyResult(
-            study="validate",
-            plan=plan,
-            metrics=material.used_metrics,
-            tables={
-                "pairs": tuple(_pair_rows(drawn, material, pairs, scores, level)),
-                "bands": tuple(_band_rows(drawn)),
-                "gaps": tuple(_gap_rows(drawn, labels, pairs, scores, bins, level)),
-                "spread": tuple(_spread_rows(drawn, labels, pairs)),
-            },
-            truths={options.truth: TRUTHS[options.truth]},
-            signature=signature_of("validate", plan, material, resampling),
-            version=_core.VERSION,
-        )
+        tables: dict[str, Iterable[object]] = {
+            "pairs": (
+                row
+                for each in drawn
+                for found in each.conclusions
+                for row in pair_rows(found, material, pairs, scores[labels.index(found.metric)], level)
+            ),
+            "bands": _band_rows(drawn),
+            "gaps": _gap_rows(drawn, labels, pairs, scores, bins, level),
+            "spread": _spread_rows(drawn, labels, pairs),
+        }
+        return settings.result("validate", plan, material.used_metrics, tables, {options.truth: TRUTHS[options.truth]})
 
 
 def check_bins(bins: Sequence[float]) -> tuple[float, ...]:
@@ -122,39 +120,41 @@ def check_bins(bins: Sequence[float]) -> tuple[float, ...]:
     return ends
 
 
-def pair_row(found: Conclusions, pair: int, names: tuple[str, str], gap: float, level: float) -> PairConclusions:
-    """The record of one pair. ``names`` are the better system and the other one."""
-    m = found.split.n_samples
-    right, wrong = (int(each(level)[:, pair].sum()) for each in (found.right, found.wrong))
-    return PairConclusions(
-        metric=found.metric,
-        test=found.test,
-        layout=found.split.layout,
-        size=found.split.size,
-        samples=m,
-        better=names[0],
-        worse=names[1],
-        gap=gap,
-        right=right / m,
-        wrong=wrong / m,
-        right_interval=clopper_pearson(right, m),
-        wrong_interval=clopper_pearson(wrong, m),
-        few_samples=found.split.is_small,
-    )
+def in_bins(values: Scores, bins: Sequence[float]) -> Iterator[tuple[float, float | None, NDArray[np.bool_]]]:
+    """The ends of each bin, and which values are above the lower and not above the upper end. Bins without any are left
+    out. The last one has no upper end.
+    """
+    for low, high in zip(bins, [*bins[1:], None], strict=True):
+        inside = (values > low) & (values <= (np.inf if high is None else high))
+        if inside.any():
+            yield low, high, inside
 
 
-def _pair_rows(
-    drawn: Sequence[Drawn], material: Material, pairs: Pairs, scores: Sequence[Scores], level: float
+def pair_rows(
+    found: Conclusions, material: Material, pairs: Pairs, scores: Scores, level: float
 ) -> Iterator[PairConclusions]:
-    """The records of all pairs (Table 3 of the paper), for each metric, test, layout and size."""
-    for each in drawn:
-        for found in each.conclusions:
-            m = [metric.name for metric in material.used_metrics].index(found.metric)
-            for p, (a, b) in enumerate(pairs):
-                gap = float(scores[m][a] - scores[m][b])
-                higher_first = (gap >= 0) == material.metrics[m].higher_is_better
-                names = (a, b) if higher_first else (b, a)
-                yield pair_row(found, p, (material.names[names[0]], material.names[names[1]]), abs(gap), level)
+    """The records of all pairs (Table 3 of the paper). ``scores`` are those of the systems on the whole pool."""
+    m, n = [used.name for used in material.used_metrics].index(found.metric), found.split.n_samples
+    for p, (a, b) in enumerate(pairs):
+        gap = float(scores[a] - scores[b])
+        pair = (a, b) if (gap >= 0) == material.metrics[m].higher_is_better else (b, a)
+        better, worse = material.names_of(pair)
+        right, wrong = (int(each(level)[:, p].sum()) for each in (found.right, found.wrong))
+        yield PairConclusions(
+            metric=found.metric,
+            test=found.test,
+            layout=found.split.layout,
+            size=found.split.size,
+            samples=n,
+            better=better,
+            worse=worse,
+            gap=abs(gap),
+            right=right / n,
+            wrong=wrong / n,
+            right_interval=clopper_pearson(right, n),
+            wrong_interval=clopper_pearson(wrong, n),
+            few_samples=found.split.is_small,
+        )
 
 
 def _band_rows(drawn: Sequence[Drawn]) -> Iterator[BandAccuracy]:
@@ -210,12 +210,9 @@ def _gap_rows(
         for found in each.conclusions:
             own = scores[labels.index(found.metric)]
             gaps = np.abs(own[first] - own[second])
-            for low, high in zip(bins, [*bins[1:], None], strict=True):
-                chosen = (gaps > low) & (gaps <= (np.inf if high is None else high))
-                if not chosen.any():
-                    continue
-                right, wrong = (mask(level)[:, chosen].sum(axis=1) for mask in (found.right, found.wrong))
-                cases = np.full(len(right), int(chosen.sum()))
+            for low, high, inside in in_bins(gaps, bins):
+                right, wrong = (mask(level)[:, inside].sum(axis=1) for mask in (found.right, found.wrong))
+                cases = np.full(len(right), int(inside.sum()))
                 yield GapConclusions(
                     metric=found.metric,
                     test=found.test,
@@ -224,7 +221,7 @@ def _gap_rows(
                     samples=found.split.n_samples,
                     low=low,
                     high=high,
-                    pairs=int(chosen.sum()),
+                    pairs=int(inside.sum()),
                     right=float(right.sum() / cases.sum()),
                     wrong=float(wrong.sum() / cases.sum()),
                     right_interval=clustered_interval(right, cases),

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..execution import Execution, run_job
-from ..lazy import lazy
 from ..options.tuning import Optimization
-from .lists import NBest, Sparse
+from .lists import NBest
 from .optimizers import FITS, READS, Fitted
 from .problem import Problem
 
 if TYPE_CHECKING:
     from .. import _core
     from .._core import Progress
-    from ..metrics.native import NativeMetric
 
 
 def replications(
@@ -52,59 +50,34 @@ class Features:
 class ReplicationsJob:
     """Runs of an optimizer with different seeds, which are the items: see :class:`reshuffle.execution.Job`.
 
-    ``known`` has what the optimizer reads of the entries' counts and scores, by the attribute of :class:`Problem`.
+    ``problem`` has no texts, but what the optimizer reads of the entries' counts and scores has been computed.
     """
 
     items: ClassVar[str] = "replications"
+    block: ClassVar[int] = 1
 
     name: str
     options: Optimization
     seeds: tuple[int, ...]
-    features: Features
-    sparse: Sparse | None
-    metric: NativeMetric
-    sentence: NativeMetric
-    asked: bool
-    initial: Mapping[str, float] | None
-    low: NDArray[np.float64] | None
-    high: NDArray[np.float64] | None
-    previous: Mapping[str, float] | None
-    known: Mapping[str, NDArray[Any]]
+    problem: Problem
 
     @classmethod
     def of(cls, name: str, problem: Problem, options: Optimization, seeds: Sequence[int]) -> ReplicationsJob:
         """What workers need of a problem."""
         lists = problem.lists
-        return cls(
-            name,
-            options,
-            tuple(seeds),
-            Features(lists.offsets, lists.names, lists.dense),
-            lists.sparse,
-            problem.metric,
-            problem.sentence,
-            problem.asked,
-            problem.initial,
-            problem.low,
-            problem.high,
-            problem.previous,
-            {what: np.ascontiguousarray(getattr(problem, what)) for what in READS[name](problem, options)},
+        features = Features(lists.offsets, lists.names, lists.dense)
+        sent = replace(
+            problem,
+            lists=NBest(cast("_core.NBest", features), all_sparse=lists.sparse),
+            references=[],
+            sources=None,
+            threads=0,
+            progress=None,
         )
-
-    block: ClassVar[int] = 1
-
-    @lazy
-    def _problem(self) -> Problem:
-        lists = NBest(cast("_core.NBest", self.features), all_sparse=self.sparse)
-        problem = Problem(
-            lists, [], self.metric, self.sentence, self.asked, self.initial, self.low, self.high, self.previous
-        )
-        vars(problem).update(self.known)
-        return problem
+        known = {what: np.ascontiguousarray(getattr(problem, what)) for what in READS[name](problem, options)}
+        vars(sent).update(known)
+        return cls(name, options, tuple(seeds), sent)
 
     def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> Fitted:
         """The runs first, …, last − 1. See :class:`reshuffle.execution.Job`."""
-        return FITS[self.name](self._problem.watched(threads or 0, progress), self.options, self.seeds[first:last])
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_problem"}
+        return FITS[self.name](self.problem.watched(threads or 0, progress), self.options, self.seeds[first:last])
