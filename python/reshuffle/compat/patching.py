@@ -13,10 +13,9 @@ import os
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType, TracebackType
 from typing import Any, NamedTuple
 
@@ -86,8 +85,7 @@ class Seam:
     """A function of a host, or a method of one of its classes, that can be replaced.
 
     ``owner`` is the class of a method, and None for a function. ``original`` can be called at any time, whether or not
-    the host is patched. The replacement of a function runs with the globals of the host's module. Therefore it imports
-    what it calls, has no closure, and must have the parameters of the original, whose defaults apply.
+    the host is patched.
     """
 
     name: str
@@ -115,15 +113,24 @@ class Seam:
         return cls(f"{owner.__name__}.{name}", owner, original, replacement, _attribute=name)
 
     @classmethod
-    def function(cls, original: FunctionType, replacement: FunctionType) -> Seam:
-        """A function of a module. The seam's ``original`` is a copy, which keeps the original code."""
-        if _parameters(original) != _parameters(replacement) or original.__closure__ or replacement.__closure__:
-            raise TypeError(
-                f"the replacement of {original.__name__} must have the same parameters, and neither may have a closure"
-            )
-        copy = FunctionType(original.__code__, original.__globals__, original.__name__, original.__defaults__)
-        copy.__kwdefaults__ = original.__kwdefaults__
-        return cls(original.__name__, None, copy, replacement, _function=original)
+    def function(cls, original: FunctionType, replacement: Callable[..., Any], *, shortcut: str = "") -> Seam:
+        """A function of a module, whose parameters are positional. The seam's ``original`` is a copy with its code.
+
+        The new code of the function imports ``replacement`` from its module, which takes a microsecond, and calls it.
+        Before that it runs ``shortcut``, a statement for calls that are cheaper than the import.
+        """
+        name, module = original.__name__, replacement.__module__
+        parameters = ", ".join(original.__code__.co_varnames[: original.__code__.co_argcount])
+        source = f"""
+def {name}({parameters}):
+    {shortcut}
+    from {module} import {replacement.__name__} as replacement
+    return replacement({parameters})
+"""
+        defined: dict[str, Any] = {}
+        exec(compile(source, f"<replacement of {name} by {module}>", "exec"), defined)
+        copy = FunctionType(original.__code__, original.__globals__, name, original.__defaults__)
+        return cls(name, None, copy, defined[name], _function=original)
 
     def count(self) -> None:
         """Count a call of the replacement."""
@@ -165,18 +172,6 @@ class Seam:
 
 def _package(thing: FunctionType | type) -> str:
     return thing.__module__.partition(".")[0]
-
-
-def _parameters(function: FunctionType) -> tuple[object, ...]:
-    code = function.__code__
-    number = (
-        code.co_argcount
-        + code.co_kwonlyargcount
-        + bool(code.co_flags & CO_VARARGS)
-        + bool(code.co_flags & CO_VARKEYWORDS)
-    )
-    flags = code.co_flags & (CO_VARARGS | CO_VARKEYWORDS)
-    return code.co_posonlyargcount, code.co_argcount, code.co_kwonlyargcount, flags, code.co_varnames[:number]
 
 
 class _Loaded(NamedTuple):

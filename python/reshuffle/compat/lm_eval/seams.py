@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import FunctionType
-from typing import Any, cast
+from typing import Any
 
 from lm_eval.api import metrics as host
 
@@ -19,16 +18,6 @@ __all__ = ["BOOTSTRAP", "SEAMS"]
 CAP, DRAWS = 100, 100_000
 
 
-def _bootstrap_stderr(f, xs, iters):  # type: ignore[no-untyped-def]  # runs in the harness's module
-    from reshuffle.compat.lm_eval.seams import patched
-
-    return patched(f, xs, iters)
-
-
-BOOTSTRAP = Seam.function(host.bootstrap_stderr, cast("FunctionType", _bootstrap_stderr))
-SEAMS = [BOOTSTRAP]
-
-
 def patched(f: Aggregation, xs: Sequence[Any], iters: int) -> float:
     """The standard error from counts if possible, otherwise the harness's own."""
     BOOTSTRAP.count()
@@ -38,3 +27,7 @@ def patched(f: Aggregation, xs: Sequence[Any], iters: int) -> float:
     except InputError as error:
         BOOTSTRAP.fall_back(str(error))
         return float(BOOTSTRAP.original(f, xs, iters))
+
+
+BOOTSTRAP = Seam.function(host.bootstrap_stderr, patched)
+SEAMS = [BOOTSTRAP]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import nltk.translate.bleu_score as host
 from nltk.translate.bleu_score import SmoothingFunction, brevity_penalty, closest_ref_length, modified_precision
@@ -14,7 +14,7 @@ from .native import MOST_ORDERS, NotNative, bleu, check_orders, counts
 from .smoothing import Corpus, keywords, smoothed
 
 __all__ = [
-    "SEAMS",
+    "SEAM",
     "SmoothingFunction",
     "brevity_penalty",
     "closest_ref_length",
@@ -105,22 +105,6 @@ def _order(all_weights: Any) -> int:
     return order
 
 
-# The replacement runs with the globals of NLTK's module, so it imports what it calls.
-
-
-def _corpus_bleu(  # type: ignore[no-untyped-def]
-    list_of_references,
-    hypotheses,
-    weights=None,
-    smoothing_function=None,
-    auto_reweigh=None,
-):
-    from reshuffle.compat.nltk.bleu_score import corpus_bleu
-
-    return corpus_bleu(list_of_references, hypotheses, weights, smoothing_function, auto_reweigh)
-
-
-SEAM = Seam.function(host.corpus_bleu, cast(Any, _corpus_bleu))
-SEAMS = [SEAM]
+SEAM = Seam.function(host.corpus_bleu, corpus_bleu)
 
 _KEYWORDS = keywords(SEAM.original)

@@ -12,7 +12,7 @@ from nltk.translate.chrf_score import chrf_precision_recall_fscore_support
 from ..patching import Seam
 from .native import MOST_ORDERS, NotNative, check_orders, chrf, of_lines
 
-__all__ = ["SEAMS", "chrf_precision_recall_fscore_support", "corpus_chrf", "sentence_chrf"]
+__all__ = ["SEAM", "chrf_precision_recall_fscore_support", "corpus_chrf", "sentence_chrf"]
 
 Text = str | Sequence[str]
 
@@ -94,18 +94,4 @@ def _lines(texts: Any) -> list[str]:
         raise NotNative("a token is not a string") from None
 
 
-def _corpus_chrf(  # type: ignore[no-untyped-def]
-    references,
-    hypotheses,
-    min_len=1,
-    max_len=6,
-    beta=3.0,
-    ignore_whitespace=True,
-):
-    from reshuffle.compat.nltk.chrf_score import corpus_chrf
-
-    return corpus_chrf(references, hypotheses, min_len, max_len, beta, ignore_whitespace)
-
-
-SEAM = Seam.function(host.corpus_chrf, cast(Any, _corpus_chrf))
-SEAMS = [SEAM]
+SEAM = Seam.function(host.corpus_chrf, corpus_chrf)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..patching import Seam
 from .native import MOST_ORDERS, NotNative, bleu, check_orders, counts
 
-__all__ = ["SEAMS", "corpus_gleu", "sentence_gleu"]
+__all__ = ["SEAM", "corpus_gleu", "sentence_gleu"]
 
 Tokens = Sequence[str]
 
@@ -67,11 +67,4 @@ def _best(matched: NDArray[np.int64], possible: NDArray[np.int64], numbers: list
     return usable[order[first]]
 
 
-def _corpus_gleu(list_of_references, hypotheses, min_len=1, max_len=4):  # type: ignore[no-untyped-def]
-    from reshuffle.compat.nltk.gleu_score import corpus_gleu
-
-    return corpus_gleu(list_of_references, hypotheses, min_len, max_len)
-
-
-SEAM = Seam.function(host.corpus_gleu, cast(Any, _corpus_gleu))
-SEAMS = [SEAM]
+SEAM = Seam.function(host.corpus_gleu, corpus_gleu)

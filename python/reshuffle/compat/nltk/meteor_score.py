@@ -21,7 +21,7 @@ from ..patching import Seam
 from .native import NotNative
 
 __all__ = [
-    "SEAMS",
+    "SEAM",
     "align_words",
     "exact_match",
     "meteor_score",
@@ -179,20 +179,4 @@ def _chunks(matches: Sequence[tuple[int, int]]) -> int:
     return 1 + sum(after != (i + 1, j + 1) for (i, j), after in pairwise(matches))
 
 
-def _single_meteor_score(  # type: ignore[no-untyped-def]
-    reference,
-    hypothesis,
-    preprocess=None,
-    stemmer=None,
-    wordnet=None,
-    alpha=0.9,
-    beta=3.0,
-    gamma=0.5,
-):
-    from reshuffle.compat.nltk.meteor_score import single_meteor_score
-
-    return single_meteor_score(reference, hypothesis, preprocess, stemmer, wordnet, alpha, beta, gamma)
-
-
-SEAM = Seam.function(host.single_meteor_score, cast(Any, _single_meteor_score))
-SEAMS = [SEAM]
+SEAM = Seam.function(host.single_meteor_score, single_meteor_score)

@@ -17,7 +17,7 @@ from reshuffle import CommonNgrams
 from ..patching import Seam
 from .native import NotNative, check_orders, common
 
-__all__ = ["SEAMS", "corpus_nist", "nist_length_penalty", "sentence_nist"]
+__all__ = ["SEAM", "corpus_nist", "nist_length_penalty", "sentence_nist"]
 
 Tokens = Sequence[str]
 
@@ -91,11 +91,4 @@ def _gains(found: CommonNgrams) -> NDArray[np.float64]:
     return np.fromiter(sums, float, found.numbers.size).reshape(found.numbers.shape)
 
 
-def _corpus_nist(list_of_references, hypotheses, n=5):  # type: ignore[no-untyped-def]
-    from reshuffle.compat.nltk.nist_score import corpus_nist
-
-    return corpus_nist(list_of_references, hypotheses, n)
-
-
-SEAM = Seam.function(host.corpus_nist, cast(Any, _corpus_nist))
-SEAMS = [SEAM]
+SEAM = Seam.function(host.corpus_nist, corpus_nist)

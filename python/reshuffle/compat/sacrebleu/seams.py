@@ -8,10 +8,9 @@ from itertools import islice
 from typing import Any, cast
 
 import numpy as np
+import sacrebleu.compat as functions
 import sacrebleu.significance as host
-from sacrebleu.compat import sentence_bleu
 from sacrebleu.metrics.base import Metric
-from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.utils import print_results_table, sum_of_lists
 
 from ..patching import Seam, current_settings
@@ -87,37 +86,10 @@ def _warn_of_tokenized(hypotheses: Iterable[str]) -> None:
         EXTRACT.original(_Tokenized(), ends, [ends])
 
 
-# Replacements of functions run with the globals of sacreBLEU's modules, so that `BLEU` is the class that other code may
-# have put there. Therefore they import what they call. Each import takes a microsecond.
-
-
-def _sentence_bleu(  # type: ignore[no-untyped-def]
-    hypothesis,
-    references,
-    smooth_method,
-    smooth_value,
-    lowercase,
-    tokenize,
-    use_effective_order,
-):
-    from reshuffle.compat.sacrebleu.seams import bleu_of_sentence
-
-    metric = bleu_of_sentence(BLEU, smooth_method, smooth_value, lowercase, tokenize, use_effective_order)
-    return metric.sentence_score(hypothesis, references)
-
-
-def _sum_of_lists(lists):  # type: ignore[no-untyped-def]
-    if len(lists) == 1:
-        return lists[0]
-    from reshuffle.compat.sacrebleu.seams import summed
-
-    return summed(lists)
-
-
-def bleu_of_sentence(cls: Any, *options: object) -> Any:
-    """The metric that ``sentence_bleu`` creates. ``options`` are in the order of its parameters."""
+def sentence_bleu(hypothesis: str, references: Sequence[str], *options: object) -> Any:
+    """What the function of this name returns, with the class ``BLEU`` that other code may have put into its module."""
     SENTENCE_BLEU.count()
-    return bleu_of_sentences(cls, *options)
+    return bleu_of_sentences(functions.BLEU, *options).sentence_score(hypothesis, references)
 
 
 def summed(rows: Sequence[Any]) -> Any:
@@ -127,48 +99,28 @@ def summed(rows: Sequence[Any]) -> Any:
     return SUM.original(rows) if sums is None else sums
 
 
-def _paired_ar_test(  # type: ignore[no-untyped-def]
-    baseline_info,
-    sys_name,
-    hypotheses,
-    references,
-    metrics,
-    n_samples,
-    n_ar_confidence,
-    seed,
-):
-    from reshuffle.compat.sacrebleu import significance
-    from reshuffle.compat.sacrebleu.seams import AR
+def paired_ar_test(*arguments: Any) -> Any:
+    """sacreBLEU's approximate randomization test of one system."""
+    from .significance import _paired_ar_test
 
     AR.count()
-    arguments = baseline_info, sys_name, hypotheses, references, metrics, n_samples, n_ar_confidence, seed
-    return significance._paired_ar_test(*arguments)
+    return _paired_ar_test(*arguments)
 
 
-def _paired_bs_test(  # type: ignore[no-untyped-def]
-    baseline_info,
-    sys_name,
-    hypotheses,
-    references,
-    metrics,
-    n_samples,
-    n_ar_confidence,
-    seed,
-):
-    from reshuffle.compat.sacrebleu import significance
-    from reshuffle.compat.sacrebleu.seams import BS
+def paired_bs_test(*arguments: Any) -> Any:
+    """sacreBLEU's bootstrap test of one system."""
+    from .significance import _paired_bs_test
 
     BS.count()
-    arguments = baseline_info, sys_name, hypotheses, references, metrics, n_samples, n_ar_confidence, seed
-    return significance._paired_bs_test(*arguments)
+    return _paired_bs_test(*arguments)
 
 
-def _bootstrap_resample(stats, metric, n_samples):  # type: ignore[no-untyped-def]
-    from reshuffle.compat.sacrebleu import significance
-    from reshuffle.compat.sacrebleu.seams import RESAMPLE
+def bootstrap_resample(*arguments: Any) -> Any:
+    """sacreBLEU's bootstrap draws of one system."""
+    from .significance import _bootstrap_resample
 
     RESAMPLE.count()
-    return significance._bootstrap_resample(stats, metric, n_samples)
+    return _bootstrap_resample(*arguments)
 
 
 def _begin_test(
@@ -194,12 +146,6 @@ def _paired_test(self: Any) -> Any:
     return tested(self, current_settings().pvalues)
 
 
-def _print_results_table(results, signatures, args):  # type: ignore[no-untyped-def]
-    from reshuffle.compat.sacrebleu.seams import print_table
-
-    return print_table(results, signatures, args)
-
-
 def print_table(results: dict[str, list[Any]], signatures: Any, args: Any) -> None:
     """Print the same as ``print_results_table``, whose JSON fails with NumPy 2 because means are ``numpy.float32``."""
     PRINT.count()
@@ -218,13 +164,13 @@ def _with_python_floats(result: Any) -> Any:
 
 EXTRACT = Seam.method(Metric, "_extract_corpus_statistics", cast(Any, _extract_corpus_statistics))
 CACHE = Seam.method(Metric, "_cache_references", cast(Any, _cache_references))
-SENTENCE_BLEU = Seam.function(sentence_bleu, cast(Any, _sentence_bleu))
-SUM = Seam.function(sum_of_lists, cast(Any, _sum_of_lists))
-AR = Seam.function(host._paired_ar_test, cast(Any, _paired_ar_test))
-BS = Seam.function(host._paired_bs_test, cast(Any, _paired_bs_test))
-RESAMPLE = Seam.function(host._bootstrap_resample, cast(Any, _bootstrap_resample))
+SENTENCE_BLEU = Seam.function(functions.sentence_bleu, sentence_bleu)
+SUM = Seam.function(sum_of_lists, summed, shortcut="if len(lists) == 1: return lists[0]")
+AR = Seam.function(host._paired_ar_test, paired_ar_test)
+BS = Seam.function(host._paired_bs_test, paired_bs_test)
+RESAMPLE = Seam.function(host._bootstrap_resample, bootstrap_resample)
 BEGIN = Seam.method(host.PairedTest, "__init__", cast(Any, _begin_test))
 CALL = Seam.method(host.PairedTest, "__call__", cast(Any, _paired_test))
-PRINT = Seam.function(print_results_table, cast(Any, _print_results_table))
+PRINT = Seam.function(print_results_table, print_table)
 
 SEAMS = [EXTRACT, CACHE, SENTENCE_BLEU, SUM, AR, BS, RESAMPLE, BEGIN, CALL, PRINT]
