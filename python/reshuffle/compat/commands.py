@@ -16,14 +16,15 @@ from typing import NoReturn, TypeVar
 from reshuffle import InputError, InputWarning
 
 __all__ = [
-    "MOST",
     "Parser",
     "Printed",
     "at_once",
     "check_file",
     "check_output",
+    "count",
     "drop_unwritten",
     "file_name",
+    "main_of_process",
     "run",
     "say",
     "whole",
@@ -93,6 +94,13 @@ def run(program: str, job: Callable[[], str], option_named: Callable[[str], str]
     return output.code if isinstance(output, Printed) else 0
 
 
+def main_of_process(main: Callable[[], int]) -> NoReturn:
+    """Run a command that is all that its process does."""
+    # Threads of numpy's OpenBLAS wait busily and take the processors from those that count and resample.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    sys.exit(main())
+
+
 def at_once(job: Callable[[], Result], meanwhile: Callable[[], object]) -> Result:
     """What ``job`` returns, or its error; ``meanwhile`` runs on this thread at the same time."""
     results: list[Result] = []
@@ -132,6 +140,14 @@ def whole(text: str) -> int:
     if not re.fullmatch(r"\d{1,18}", text, re.ASCII):
         raise argparse.ArgumentTypeError(f"expected a whole number below 10^18, got {text[:40]!r}")
     return int(text)
+
+
+def count(text: str, most: int = MOST) -> int:
+    """A whole number from 1 to ``most``, as the type of an option."""
+    number = whole(text)
+    if not 1 <= number <= most:
+        raise argparse.ArgumentTypeError(f"expected 1 to {most:,}, got {number}")
+    return number
 
 
 def file_name(text: str) -> str:

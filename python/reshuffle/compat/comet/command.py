@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from reshuffle import InputError
 
-from ..commands import MOST, Parser, at_once, check_file, file_name, run, say, whole, write
+from ..commands import Parser, at_once, check_file, count, file_name, run, say, whole, write
 
 if TYPE_CHECKING:
     from reshuffle import ScoredTexts
@@ -43,7 +43,7 @@ def _parser() -> Parser:
         "-t", "--translations", nargs="*", default=[], help="the systems; by default all in the files of scores", **path
     )
     parser.add_argument(
-        "--num_splits", type=_count, default=300, metavar="N", help="bootstrap draws (default: %(default)s)"
+        "--num_splits", type=count, default=300, metavar="N", help="bootstrap draws (default: %(default)s)"
     )
     parser.add_argument(
         "--sample_ratio", type=_ratio, default=0.4, metavar="X", help="size of a draw, of the segments (default: 0.4)"
@@ -88,16 +88,9 @@ def _parser() -> Parser:
         help="compare all pairs by reshuffle's tests as well, such as ar, bootstrap-both or t-test, with adjusted p",
     )
     own.add_argument(
-        "-n", "--n_resamples", type=_count, default=10_000, metavar="N", help="replicates of --tests (default: 10000)"
+        "-n", "--n_resamples", type=count, default=10_000, metavar="N", help="replicates of --tests (default: 10000)"
     )
     return parser
-
-
-def _count(text: str) -> int:
-    number = whole(text)
-    if not 1 <= number <= MOST:
-        raise argparse.ArgumentTypeError(f"expected 1 to {MOST:,}, got {number}")
-    return number
 
 
 def _ratio(text: str) -> float:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 
 from reshuffle import InputError
 
-from ..commands import Parser, file_name, run, whole
+from ..commands import Parser, count, file_name, run, whole
 
 __all__ = ["main"]
 
@@ -54,13 +54,11 @@ def _parser() -> Parser:
     own = test.add_argument_group("not in Moses")
     own.add_argument("--seed", type=whole, default=12345, metavar="N", help="seed of the draws (default: 12345)")
     own.add_argument(
-        "-n", "--n-resamples", type=_count, default=1000, metavar="N", help="number of draws (default: 1000)"
+        "-n",
+        "--n-resamples",
+        type=partial(count, most=MOST_DRAWS),
+        default=1000,
+        metavar="N",
+        help="number of draws (default: 1000)",
     )
     return parser
-
-
-def _count(text: str) -> int:
-    number = whole(text)
-    if not 1 <= number <= MOST_DRAWS:
-        raise argparse.ArgumentTypeError(f"expected 1 to {MOST_DRAWS:,}, got {number}")
-    return number

@@ -10,9 +10,9 @@ from typing import Any
 
 from reshuffle import InputError
 
-from ..commands import MOST, Parser, file_name, whole
+from ..commands import Parser, count, file_name, whole
 
-__all__ = ["PROGRAM", "files_of", "option_named", "parse", "words_of"]
+__all__ = ["OPTIONS", "files_of", "option_named", "parse"]
 
 PROGRAM = "python -m reshuffle.compat.multeval"
 DESCRIPTION = """
@@ -56,7 +56,7 @@ class _Once(argparse.Action):
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """The options. ``systems`` are the files of each system but the baseline.
+    """The options by their names, without ``--``. ``systems`` are the files of each system but the baseline.
 
     Raises
     ------
@@ -77,6 +77,13 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         if getattr(options, name) != value:
             raise InputError(f"--{name}: reshuffle has {value:g} only, got {getattr(options, name):g}: leave it out")
     options.systems = [getattr(options, f"system{number}") for number in numbers]
+    options.metrics = words_of(options.metrics)
+    for name, kind in (("meteor.params", float), ("meteor.modules", str), ("meteor.weights", float)):
+        words = words_of(getattr(options, name) or ())
+        try:
+            setattr(options, name, tuple(map(kind, words)) if getattr(options, name) is not None else None)
+        except ValueError:
+            raise InputError(f"--{name}: expected numbers, got {' '.join(words)!r}") from None
     return options
 
 
@@ -90,10 +97,10 @@ def _add_eval(parser: argparse.ArgumentParser, numbers: Sequence[int]) -> None:
         parser.add_argument(f"--hyps-sys{number}", dest=f"system{number}", help=hidden, **files)
     _add_metrics(parser, "bleu meteor ter length")
     parser.add_argument(
-        "-b", "--boot-samples", type=_count, default=10_000, metavar="N", help="bootstrap draws (default: 10000)"
+        "-b", "--boot-samples", type=count, default=10_000, metavar="N", help="bootstrap draws (default: 10000)"
     )
     parser.add_argument(
-        "-s", "--ar-shuffles", type=_count, default=10_000, metavar="N", help="shuffles of the test (default: 10000)"
+        "-s", "--ar-shuffles", type=count, default=10_000, metavar="N", help="shuffles of the test (default: 10000)"
     )
     parser.add_argument("-L", "--latex", type=file_name, metavar="FILE", help="write the table as LaTeX")
     parser.add_argument("-F", "--fullLatexDoc", **_FLAG, help="write a whole LaTeX document")
@@ -204,10 +211,3 @@ def _flag(text: str) -> bool:
 
 
 _FLAG: dict[str, Any] = {"nargs": "?", "const": True, "default": False, "type": _flag, "metavar": "true|false"}
-
-
-def _count(text: str) -> int:
-    number = whole(text)
-    if not 1 <= number <= MOST:
-        raise argparse.ArgumentTypeError(f"expected 1 to {MOST:,}, got {number}")
-    return number
