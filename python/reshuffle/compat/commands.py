@@ -16,6 +16,7 @@ from typing import NoReturn, TypeVar
 from reshuffle import InputError, InputWarning
 
 __all__ = [
+    "PERL_SPACE",
     "Parser",
     "Printed",
     "at_once",
@@ -25,6 +26,8 @@ __all__ = [
     "drop_unwritten",
     "file_name",
     "main_of_process",
+    "read_bytes",
+    "read_utf8",
     "run",
     "say",
     "whole",
@@ -33,6 +36,8 @@ __all__ = [
 
 # As much of an existing file as tells whether it is an earlier output: characters.
 BEGINNING = 10_000
+# White space in Perl's patterns, without Python's U+001C to U+001F.
+PERL_SPACE = "[ \\t\\n\\r\\f\\v\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]"
 # More draws or shuffles do not fit any memory.
 MOST = 10**12
 
@@ -182,6 +187,26 @@ def check_file(path: str, own: str) -> None:
     if not Path(path).parent.is_dir():
         raise InputError(f"cannot write {path}: there is no folder {Path(path).parent}")
     check_output(path, own)
+
+
+def read_bytes(path: str) -> bytes:
+    """The content of a file; :class:`InputError` if it cannot be read."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:  # a NUL in the name
+        raise InputError(f"{path!r} cannot be read: {error}") from None
+
+
+def read_utf8(path: str) -> str:
+    """The text of a file; :class:`InputError` with the line if it is not UTF-8."""
+    data = read_bytes(path)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}, line {line}: 0x{data[error.start]:02x} is not valid UTF-8") from None
 
 
 def write(path: str | os.PathLike[str], text: str) -> None:

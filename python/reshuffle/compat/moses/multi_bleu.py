@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from reshuffle import InputError, metric
 
-from ..commands import Printed, say
+from ..commands import Printed, read_bytes, say
 
 __all__ = ["multi_bleu"]
 
@@ -28,7 +28,7 @@ def multi_bleu(stem: str, hypotheses: bytes, lowercase: bool) -> str:
     Texts are bytes in the script, so that they need not be UTF-8, and only ASCII letters have a lower case.
     """
     lines = chopped(hypotheses)
-    columns = [chopped(_bytes(file)) for file in _files(stem)]
+    columns = [chopped(read_bytes(file)) for file in _files(stem)]
     n, covered = len(lines), max(map(len, columns))
     if n > covered:
         say(
@@ -100,10 +100,3 @@ def _exists(file: str) -> bool:
         return Path(file).exists()
     except (OSError, ValueError):
         return False
-
-
-def _bytes(file: str) -> bytes:
-    try:
-        return Path(file).read_bytes()
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}") from None
