@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..commands import main_of_process
-from .command import main
+from . import main
 
 __all__: list[str] = []
 

@@ -9,8 +9,7 @@ from datetime import datetime
 
 from .documents import TestSet
 from .ngrams import Matches
-from .ngrams import shown as shown_text
-from .scoring import BLEU_ORDER, NIST_ORDER, ORDERS, Counted, Score
+from .scoring import BLEU_ORDER, NIST_ORDER, ORDERS, Counted, Score, untokenized
 
 __all__ = ["end", "evaluation", "files", "start"]
 
@@ -94,8 +93,8 @@ def _details(test_set: TestSet, counted: Counted, matches: Matches | None, syste
 
 def _texts(test_set: TestSet, matches: Matches, system: int, name: str, segment: str, row: int) -> Iterator[str]:
     for reference, words in zip(sorted(test_set.references), matches.references, strict=True):
-        yield f"ref '{reference}', seg {segment}: {shown_text(' '.join(words[row]))}"
-    yield f"sys '{name}', seg {segment}: {shown_text(' '.join(matches.systems[system][row]))}"
+        yield f"ref '{reference}', seg {segment}: {untokenized(' '.join(words[row]))}"
+    yield f"sys '{name}', seg {segment}: {untokenized(' '.join(matches.systems[system][row]))}"
     yield from matches.lines(system, row)
 
 

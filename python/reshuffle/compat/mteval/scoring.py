@@ -16,7 +16,7 @@ from reshuffle import metric, tokenize
 from .arguments import Options
 from .documents import TestSet
 
-__all__ = ["ORDERS", "SHOWN", "Counted", "Score", "count", "words_of"]
+__all__ = ["ORDERS", "Counted", "Score", "count", "untokenized", "words_of"]
 
 ORDERS = 9
 # Of the orders 1 to 9, those of which the cumulative score is the score.
@@ -161,6 +161,11 @@ def words_of(lines: Sequence[str], options: Options) -> list[list[str]]:
     found = tokenize(lines, options.tokenizer)
     lower = str if options.keep_case else _lower if options.international else _lower_ascii
     return [["" if word == EMPTY else lower(word) for word in words] for words in found]
+
+
+def untokenized(text: str) -> str:
+    """A text as it was before it was tokenized."""
+    return text if text.isascii() else text.translate(SHOWN)
 
 
 def _lower(word: str) -> str:

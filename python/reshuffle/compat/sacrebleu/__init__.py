@@ -47,7 +47,7 @@ from sacrebleu import (
 )
 
 from .metrics import BLEU, CHRF, METRICS, TER, BLEUScore, CHRFScore, TERScore
-from .sentences import bleu_of_sentences
+from .seams import bleu_of_sentences
 from .significance import PairedTest, Result
 
 __all__ = [

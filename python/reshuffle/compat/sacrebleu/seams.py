@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
+from functools import lru_cache
 from itertools import islice
 from typing import Any, cast
 
@@ -14,9 +15,8 @@ from sacrebleu.metrics.base import Metric
 from sacrebleu.utils import print_results_table, sum_of_lists
 
 from ..patching import Seam, current_settings
-from .counting import NotNative, cached, integer_sums, statistics
+from .counting import TOKENIZER_NAMES, NotNative, cached, integer_sums, is_native, statistics
 from .references import ReferenceCache
-from .sentences import bleu_of_sentences
 
 __all__ = ["SEAMS"]
 
@@ -90,6 +90,37 @@ def sentence_bleu(hypothesis: str, references: Sequence[str], *options: object) 
     """What the function of this name returns, with the class ``BLEU`` that other code may have put into its module."""
     SENTENCE_BLEU.count()
     return bleu_of_sentences(functions.BLEU, *options).sentence_score(hypothesis, references)
+
+
+# Creating the metric of ``sentence_bleu`` takes as long as scoring a sentence.
+
+
+def bleu_of_sentences(cls: Any, *options: object) -> Any:
+    """The metric that ``sentence_bleu`` creates. ``options`` are in the order of its parameters.
+
+    Calls with the same options share a metric. This is safe because ``sentence_bleu`` does not return it, and it keeps
+    nothing from one sentence to the next.
+    """
+    try:
+        metric = _shared(cls, cls.__init__, *options)
+    except TypeError:  # an option cannot be hashed
+        metric = None
+    return _new(cls, *options) if metric is None else metric
+
+
+def _new(cls: Any, *options: object) -> Any:
+    names = ("smooth_method", "smooth_value", "lowercase", "tokenize", "effective_order")
+    return cls(force=False, **dict(zip(names, options, strict=True)))
+
+
+# Typed, because smoothing values 1 and 1.0 give counts of different types.
+@lru_cache(maxsize=64, typed=True)
+def _shared(cls: Any, init: object, *options: object) -> Any:
+    """The metric, or None if each call has to create it."""
+    tokenize = options[3]
+    # Other tokenizers log messages or load models when they are created, and other classes may have any side effect.
+    shareable = type(tokenize) is str and tokenize in TOKENIZER_NAMES and is_native(init, "__init__")
+    return _new(cls, *options) if shareable else None
 
 
 def summed(rows: Sequence[Any]) -> Any:
