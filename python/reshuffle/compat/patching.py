@@ -15,6 +15,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import update_wrapper
 from importlib import import_module
 from types import FunctionType, TracebackType
 from typing import Any, NamedTuple
@@ -108,8 +109,7 @@ class Seam:
                 "reshuffle.compat.install() before the other code replaces it"
             )
         # help() of the host's class must not change, and a pickle of the method must be loadable without reshuffle.
-        for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
-            setattr(replacement, attribute, getattr(original, attribute))
+        update_wrapper(replacement, original)
         return cls(f"{owner.__name__}.{name}", owner, original, replacement, _attribute=name)
 
     @classmethod

@@ -19,7 +19,7 @@ from ..patching import Seam
 from . import replay, sound
 from .counting import NotNative, as_statistics, counts, overrides
 from .samples import Sample, as_values, values_of_counts
-from .seams import _warn_of_tokenized
+from .seams import warn_of_tokenized
 
 __all__ = ["BaselineInfo", "Outcome", "References", "Results", "Task", "check_number"]
 
@@ -237,7 +237,7 @@ class _Reading:
             self._add(statistics)
         else:
             if not metric._force:
-                _warn_of_tokenized(hypotheses)
+                warn_of_tokenized(hypotheses)
             score = self._native_score(self.counts[system])
             self.values.append(values_of_counts(metric, self.counts[system]))
         logger.info(PERFORMING[task.test].format(task.n_samples))

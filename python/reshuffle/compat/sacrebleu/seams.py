@@ -1,24 +1,21 @@
-"""What :func:`reshuffle.compat.install` replaces in sacreBLEU."""
+"""What :func:`reshuffle.compat.install` replaces in sacreBLEU's metrics; for its tests, see significance.py."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
 from functools import lru_cache
 from itertools import islice
 from typing import Any, cast
 
-import numpy as np
 import sacrebleu.compat as functions
-import sacrebleu.significance as host
 from sacrebleu.metrics.base import Metric
-from sacrebleu.utils import print_results_table, sum_of_lists
+from sacrebleu.utils import sum_of_lists
 
-from ..patching import Seam, current_settings
+from ..patching import Seam
 from .counting import TOKENIZER_NAMES, NotNative, cached, integer_sums, is_native, statistics
 from .references import ReferenceCache
 
-__all__ = ["SEAMS"]
+__all__ = ["CACHE", "EXTRACT", "SENTENCE_BLEU", "SUM", "bleu_of_sentences", "summed", "warn_of_tokenized"]
 
 # sacreBLEU warns if this many hypotheses look tokenized, or more.
 TOKENIZED = 100
@@ -36,7 +33,7 @@ def _extract_corpus_statistics(
         EXTRACT.fall_back(str(reason))
         return EXTRACT.original(self, hypotheses, references)  # type: ignore[no-any-return]
     if not self._force and len(rows) >= TOKENIZED:
-        _warn_of_tokenized(islice(hypotheses, len(rows)))
+        warn_of_tokenized(islice(hypotheses, len(rows)))
     return rows
 
 
@@ -79,7 +76,7 @@ class _Tokenized:
         pass
 
 
-def _warn_of_tokenized(hypotheses: Iterable[str]) -> None:
+def warn_of_tokenized(hypotheses: Iterable[str]) -> None:
     """Let sacreBLEU log its own warning if enough hypotheses look tokenized."""
     ends = [line[-2:] for line in hypotheses if line.endswith(" .")]
     if len(ends) >= TOKENIZED:
@@ -130,78 +127,7 @@ def summed(rows: Sequence[Any]) -> Any:
     return SUM.original(rows) if sums is None else sums
 
 
-def paired_ar_test(*arguments: Any) -> Any:
-    """sacreBLEU's approximate randomization test of one system."""
-    from .significance import _paired_ar_test
-
-    AR.count()
-    return _paired_ar_test(*arguments)
-
-
-def paired_bs_test(*arguments: Any) -> Any:
-    """sacreBLEU's bootstrap test of one system."""
-    from .significance import _paired_bs_test
-
-    BS.count()
-    return _paired_bs_test(*arguments)
-
-
-def bootstrap_resample(*arguments: Any) -> Any:
-    """sacreBLEU's bootstrap draws of one system."""
-    from .significance import _bootstrap_resample
-
-    RESAMPLE.count()
-    return _bootstrap_resample(*arguments)
-
-
-def _begin_test(
-    self: Any,
-    named_systems: Any,
-    metrics: Any,
-    references: Any,
-    test_type: str = "ar",
-    n_samples: int = 0,
-    n_ar_confidence: int = -1,
-    n_jobs: int = 1,
-) -> None:
-    from .significance import begin
-
-    BEGIN.count()
-    begin(self, {}, named_systems, metrics, references, test_type, n_samples, n_ar_confidence, n_jobs)
-
-
-def _paired_test(self: Any) -> Any:
-    from .significance import tested
-
-    CALL.count()
-    return tested(self, current_settings().pvalues)
-
-
-def print_table(results: dict[str, list[Any]], signatures: Any, args: Any) -> None:
-    """Print the same as ``print_results_table``, whose JSON fails with NumPy 2 because means are ``numpy.float32``."""
-    PRINT.count()
-    if args.format == "json":
-        results = {name: list(map(_with_python_floats, column)) for name, column in results.items()}
-    PRINT.original(results, signatures, args)
-
-
-def _with_python_floats(result: Any) -> Any:
-    if not isinstance(result, host.Result):
-        return result
-    changed = copy(result)
-    vars(changed).update({k: float(v) for k, v in vars(result).items() if isinstance(v, np.floating)})
-    return changed
-
-
 EXTRACT = Seam.method(Metric, "_extract_corpus_statistics", cast(Any, _extract_corpus_statistics))
 CACHE = Seam.method(Metric, "_cache_references", cast(Any, _cache_references))
 SENTENCE_BLEU = Seam.function(functions.sentence_bleu, sentence_bleu)
 SUM = Seam.function(sum_of_lists, summed, shortcut="if len(lists) == 1: return lists[0]")
-AR = Seam.function(host._paired_ar_test, paired_ar_test)
-BS = Seam.function(host._paired_bs_test, paired_bs_test)
-RESAMPLE = Seam.function(host._bootstrap_resample, bootstrap_resample)
-BEGIN = Seam.method(host.PairedTest, "__init__", cast(Any, _begin_test))
-CALL = Seam.method(host.PairedTest, "__call__", cast(Any, _paired_test))
-PRINT = Seam.function(print_results_table, print_table)
-
-SEAMS = [EXTRACT, CACHE, SENTENCE_BLEU, SUM, AR, BS, RESAMPLE, BEGIN, CALL, PRINT]

@@ -11,21 +11,22 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import sacrebleu.significance as host
+from sacrebleu.utils import print_results_table
 
 from reshuffle import InputError, __version__
 
-from ..patching import PVALUES, current_settings
+from ..patching import PVALUES, Seam, current_settings
 from . import replay
 from .counting import NotNative
 from .paired import BaselineInfo, References, Results, Task, check_number
 from .samples import Sample, as_values
-from .seams import AR, BEGIN, BS, CALL, RESAMPLE
+from .seams import CACHE, EXTRACT, SENTENCE_BLEU, SUM
 
-__all__ = ["PairedTest", "Result", "estimate_ci", "tested"]
+__all__ = ["SEAMS", "PairedTest", "Result", "estimate_ci"]
 
 Result = host.Result
 estimate_ci = host.estimate_ci
@@ -104,9 +105,8 @@ def _paired_ar_test(
     seed: int | None = None,
 ) -> tuple[str, Results]:
     """Approximate randomization test of one system against the baseline, for each metric."""
-    systems = [(sys_name, hypotheses)]
-    arguments = (baseline_info, systems, references, metrics, n_samples, n_ar_confidence, seed)
-    return Task("ar", *arguments, AR).run(current_settings().pvalues).results[0]
+    arguments = (references, metrics, n_samples, n_ar_confidence, seed)
+    return _of_one_system("ar", AR, baseline_info, sys_name, hypotheses, *arguments)
 
 
 def _paired_bs_test(
@@ -120,13 +120,20 @@ def _paired_bs_test(
     seed: int | None = None,
 ) -> tuple[str, Results]:
     """Paired bootstrap test of one system against the baseline, for each metric."""
-    systems = [(sys_name, hypotheses)]
-    arguments = (baseline_info, systems, references, metrics, n_samples, n_ar_confidence, seed)
-    return Task("bs", *arguments, BS).run(current_settings().pvalues).results[0]
+    arguments = (references, metrics, n_samples, n_ar_confidence, seed)
+    return _of_one_system("bs", BS, baseline_info, sys_name, hypotheses, *arguments)
+
+
+def _of_one_system(
+    test: str, seam: Seam, baseline: BaselineInfo, name: str, hypotheses: Sequence[str], *others: Any
+) -> tuple[str, Results]:
+    seam.count()
+    return Task(test, baseline, [(name, hypotheses)], *others, seam).run(current_settings().pvalues).results[0]
 
 
 def _bootstrap_resample(stats: Sequence[Sequence[float]], metric: Any, n_samples: int = 1000) -> tuple[str, list[Any]]:
     """The seed as text, and the metric's score object for each bootstrap draw, equal to those of sacreBLEU."""
+    RESAMPLE.count()
     return _resampled(stats, metric, n_samples, lambda sample, rng: list(replay.drawn_objects(sample, rng, n_samples)))
 
 
@@ -164,13 +171,13 @@ def _resampled(
     return seed.lower(), scores(sample, rng)
 
 
-def begin(test: Any, functions: Mapping[str, Any], *arguments: Any) -> None:
+def begin(test: Any, functions: Mapping[str, Any], *arguments: Any, **named: Any) -> None:
     """``PairedTest.__init__``: sacreBLEU's code, with these functions of its module replaced."""
     known = (_HOST_RESAMPLE, _bootstrap_resample)
     used = {**vars(host), **functions}
     if used["_bootstrap_resample"] in known:
         used["_bootstrap_resample"] = _resample_scores
-    FunctionType(BEGIN.original.__code__, used)(test, *arguments)
+    FunctionType(BEGIN.original.__code__, used, None, BEGIN.original.__defaults__)(test, *arguments, **named)
 
 
 _HOST_RESAMPLE = host._bootstrap_resample
@@ -214,3 +221,39 @@ def _marked(signature: Any) -> Any:
     marked.info, marked._abbr = dict(signature.info), {**signature._abbr, "pvalues": "p"}
     marked.update("pvalues", f"reshuffle-{__version__}")
     return marked
+
+
+def _begin_test(self: Any, *arguments: Any, **named: Any) -> None:
+    BEGIN.count()
+    begin(self, {}, *arguments, **named)
+
+
+def _paired_test(self: Any) -> Any:
+    CALL.count()
+    return tested(self, current_settings().pvalues)
+
+
+def print_table(results: dict[str, list[Any]], signatures: Any, args: Any) -> None:
+    """Print the same as ``print_results_table``, whose JSON fails with NumPy 2 because means are ``numpy.float32``."""
+    PRINT.count()
+    if args.format == "json":
+        results = {name: list(map(_with_python_floats, column)) for name, column in results.items()}
+    PRINT.original(results, signatures, args)
+
+
+def _with_python_floats(result: Any) -> Any:
+    if not isinstance(result, Result):
+        return result
+    changed = copy(result)
+    vars(changed).update({k: float(v) for k, v in vars(result).items() if isinstance(v, np.floating)})
+    return changed
+
+
+AR = Seam.function(host._paired_ar_test, _paired_ar_test)
+BS = Seam.function(host._paired_bs_test, _paired_bs_test)
+RESAMPLE = Seam.function(host._bootstrap_resample, _bootstrap_resample)
+BEGIN = Seam.method(host.PairedTest, "__init__", cast(Any, _begin_test))
+CALL = Seam.method(host.PairedTest, "__call__", cast(Any, _paired_test))
+PRINT = Seam.function(print_results_table, print_table)
+
+SEAMS = [EXTRACT, CACHE, SENTENCE_BLEU, SUM, AR, BS, RESAMPLE, BEGIN, CALL, PRINT]
