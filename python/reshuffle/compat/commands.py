@@ -10,8 +10,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from threading import Thread
-from typing import NoReturn, TypeVar
+from typing import NoReturn
 
 from reshuffle import InputError, InputWarning
 
@@ -19,7 +18,6 @@ __all__ = [
     "PERL_SPACE",
     "Parser",
     "Printed",
-    "at_once",
     "check_file",
     "check_output",
     "count",
@@ -40,8 +38,6 @@ BEGINNING = 10_000
 PERL_SPACE = "[ \\t\\n\\r\\f\\v\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]"
 # More draws or shuffles do not fit any memory.
 MOST = 10**12
-
-Result = TypeVar("Result")
 
 
 class Printed(str):
@@ -104,28 +100,6 @@ def main_of_process(main: Callable[[], int]) -> NoReturn:
     # Threads of numpy's OpenBLAS wait busily and take the processors from those that count and resample.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.exit(main())
-
-
-def at_once(job: Callable[[], Result], meanwhile: Callable[[], object]) -> Result:
-    """What ``job`` returns, or its error; ``meanwhile`` runs on this thread at the same time."""
-    results: list[Result] = []
-    errors: list[BaseException] = []
-
-    def do() -> None:
-        try:
-            results.append(job())
-        except BaseException as error:  # which this thread raises
-            errors.append(error)
-
-    thread = Thread(target=do)
-    thread.start()
-    try:
-        meanwhile()
-    finally:
-        thread.join()
-    if errors:
-        raise errors[0]
-    return results[0]
 
 
 def say(message: str) -> None:

@@ -7,13 +7,13 @@ import json
 import math
 import sys
 from collections.abc import Sequence
-from functools import partial
 from importlib import import_module
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from reshuffle import InputError
 
-from ..commands import Parser, at_once, check_file, count, file_name, run, say, whole, write
+from ..commands import Parser, check_file, count, file_name, run, say, whole, write
 
 if TYPE_CHECKING:
     from reshuffle import ScoredTexts
@@ -122,7 +122,10 @@ def _run(options: argparse.Namespace) -> str:
     if options.to_json:
         check_file(options.to_json, OWN)
     # The core reads while numpy and SciPy are imported, which --help does not need.
-    files = at_once(partial(_read, options.scores), _import)
+    importing = Thread(target=_import)
+    importing.start()
+    files = _read(options.scores)
+    importing.join()
     from .outputs import as_json, report
     from .resampling import as_matrix, statistical_results
     from .segments import read_scored
