@@ -14,24 +14,6 @@ from typing import NoReturn
 
 from reshuffle import InputError, InputWarning
 
-__all__ = [
-    "PERL_SPACE",
-    "Parser",
-    "Printed",
-    "check_file",
-    "check_output",
-    "count",
-    "drop_unwritten",
-    "file_name",
-    "main_of_process",
-    "read_bytes",
-    "read_utf8",
-    "run",
-    "say",
-    "whole",
-    "write",
-]
-
 # As much of an existing file as tells whether it is an earlier output: characters.
 BEGINNING = 10_000
 # White space in Perl's patterns, without Python's U+001C to U+001F.

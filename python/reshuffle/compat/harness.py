@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from reshuffle import InputError, NativeMetric, standard_error
 
-__all__ = ["Counted", "logger"]
-
 logger = logging.getLogger("reshuffle.compat")
 
 

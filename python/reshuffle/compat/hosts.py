@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["HOSTS", "Host", "only_help"]
-
 
 class Host(NamedTuple):
     """A library that can be patched.

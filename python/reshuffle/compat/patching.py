@@ -24,21 +24,6 @@ from reshuffle import InputError
 
 from .hosts import HOSTS
 
-__all__ = [
-    "LOGS",
-    "PVALUES",
-    "Installed",
-    "Seam",
-    "SeamReport",
-    "Settings",
-    "current_settings",
-    "host_version",
-    "install",
-    "installed",
-    "seams",
-    "uninstall",
-]
-
 logger = logging.getLogger("reshuffle.compat")
 
 PVALUES = ("exact-replay", "sound")

@@ -7,8 +7,6 @@ import gc
 from ..commands import main_of_process
 from .command import main
 
-__all__: list[str] = []
-
 if __name__ == "__main__":
     # Modules and texts are kept to the end, so that looking for garbage among them takes time and finds nothing.
     gc.disable()

@@ -18,8 +18,6 @@ from ..commands import Parser, check_file, count, file_name, run, say, whole, wr
 if TYPE_CHECKING:
     from reshuffle import ScoredTexts
 
-__all__ = ["main"]
-
 PROGRAM = "python -m reshuffle.compat.comet"
 DESCRIPTION = """
 comet-compare (unbabel-comet 2.2.7) from segment scores that comet-score has written: the same options, numbers, table

@@ -7,8 +7,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["as_json", "report"]
-
 # Of the table; the text about a pair rejects at this level or below it.
 LEVEL = 0.05
 CORNER = "system_x \\ system_y"

@@ -13,9 +13,6 @@ from numpy.typing import NDArray
 
 from reshuffle import InputError, ScoredTexts, read_lines
 
-__all__ = ["ScoreFile", "Scored", "read_scored"]
-
-
 # The keys of the texts in files of comet-score.
 TEXTS = ("src", "mt", "ref")
 

@@ -13,8 +13,6 @@ from reshuffle import InputError, NativeMetric
 
 from ..harness import Counted
 
-__all__ = ["References", "by_segment", "columns", "error", "info"]
-
 References = Sequence[str] | Sequence[Sequence[str]]
 
 

@@ -12,8 +12,6 @@ from reshuffle import InputError
 from ..patching import Seam
 from . import Aggregation, from_counts, from_draws
 
-__all__ = ["BOOTSTRAP", "SEAMS"]
-
 
 def patched(metric: Aggregation, population: Sequence[Any], number_experiments: int) -> float:
     """The standard error from counts if possible, otherwise lighteval's own times √R."""

@@ -12,8 +12,6 @@ from reshuffle import InputError
 from ..patching import Seam
 from . import Aggregation, count
 
-__all__ = ["BOOTSTRAP", "SEAMS"]
-
 # For metrics of texts, the harness asks for at most CAP draws, whatever its user chose. The user's default is DRAWS.
 CAP, DRAWS = 100, 100_000
 

@@ -15,8 +15,6 @@ from reshuffle import InputError, metric
 
 from ..commands import Printed, read_bytes, say
 
-__all__ = ["multi_bleu"]
-
 # The script begins with this length and distance when it looks for the closest reference.
 FARTHEST = 9999
 ORDERS = 4

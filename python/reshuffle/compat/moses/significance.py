@@ -17,8 +17,6 @@ from reshuffle import InputError, metric
 
 from ..commands import PERL_SPACE, read_utf8, say
 
-__all__ = ["significance"]
-
 ORDERS = 4
 SPACES = re.compile(f"{PERL_SPACE}+")
 # The empty word at the beginning of a line that begins with white space; no text has this code point.

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from reshuffle import InputError
 
-__all__ = ["HELP", "Options", "parse"]
-
 HELP = """\
 usage: python -m reshuffle.compat.mteval -r REF -s SRC -t TST [options]
 

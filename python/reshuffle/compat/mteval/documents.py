@@ -18,8 +18,6 @@ from ..commands import PERL_SPACE, read_bytes, read_utf8
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-__all__ = ["TestSet", "read_set"]
-
 SPACES = re.compile(f"{PERL_SPACE}+")
 # Documents: the text of each segment by its id, by the name of the document.
 Documents = dict[str, dict[str, str]]

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 
 from .scoring import ORDERS, Counted, untokenized, words_of
 
-__all__ = ["Matches"]
-
 
 class Matches:
     """The words of all texts, and the information of all n-grams of the references."""

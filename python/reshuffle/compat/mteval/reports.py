@@ -11,8 +11,6 @@ from .documents import TestSet
 from .ngrams import Matches
 from .scoring import BLEU_ORDER, NIST_ORDER, ORDERS, Counted, Score, untokenized
 
-__all__ = ["end", "evaluation", "files", "start"]
-
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 LINE = "# ------------------------------------------------------------------------"
 HEADER = "        " + "   ".join(f"{order}-gram" for order in range(1, ORDERS + 1))

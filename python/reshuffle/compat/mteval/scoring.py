@@ -16,8 +16,6 @@ from reshuffle import metric, tokenize
 from .arguments import Options
 from .documents import TestSet
 
-__all__ = ["ORDERS", "Counted", "Score", "count", "untokenized", "words_of"]
-
 ORDERS = 9
 # Of the orders 1 to 9, those of which the cumulative score is the score.
 BLEU_ORDER, NIST_ORDER = 4, 5

@@ -5,7 +5,5 @@ from __future__ import annotations
 from ..commands import main_of_process
 from . import main
 
-__all__: list[str] = []
-
 if __name__ == "__main__":
     main_of_process(main)

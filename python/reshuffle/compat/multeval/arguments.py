@@ -12,8 +12,6 @@ from reshuffle import InputError
 
 from ..commands import Parser, count, file_name, whole
 
-__all__ = ["OPTIONS", "files_of", "option_named", "parse"]
-
 PROGRAM = "python -m reshuffle.compat.multeval"
 DESCRIPTION = """
 MultEval 0.5.1 (Clark et al. 2011) with the counts and replicates of reshuffle: the same options, scores, tables and

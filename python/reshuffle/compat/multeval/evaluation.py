@@ -12,17 +12,16 @@ import numpy as np
 
 from reshuffle import InputError
 
+from ..commands import check_file, check_output, say, write
 from .arguments import files_of
 from .java import rounded
 from .metrics import Counts, ScoredMetric, Scores, counts_of
-from .outputs import Texts, check_file, check_output, output_folder, read_texts, say, write
+from .outputs import Texts, output_folder, read_texts
 from .segments import RANKED_FILE, SEGMENT_FILE, ranked_segments, scored_segments
 from .tables import LATEX_FILE, Cell, latex_table, plain_table
 
 if TYPE_CHECKING:
     from reshuffle import RunComparison
-
-__all__ = ["Evaluated", "compared", "evaluate"]
 
 LEGACY = "multeval"
 FAULTS = (

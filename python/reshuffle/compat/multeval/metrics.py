@@ -15,8 +15,6 @@ from reshuffle import Formula, InputError, Metric, NativeMetric, metric
 from .arguments import OPTIONS
 from .texts import with_split_tokens
 
-__all__ = ["METRICS", "Counts", "ScoredMetric", "Scores", "counts_of", "metrics_named"]
-
 Counts: TypeAlias = NDArray[np.int64]
 Scores: TypeAlias = NDArray[np.float64]
 

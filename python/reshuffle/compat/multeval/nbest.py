@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from reshuffle import InputError, read_lines
 
+from ..commands import check_output, say, write
 from .arguments import files_of
 from .java import as_double, fixed, rounded
 from .metrics import Counts, ScoredMetric, Scores, counts_of
-from .outputs import check_output, output_folder, read_references, say, write
+from .outputs import output_folder, read_references
 from .texts import normalized
-
-__all__ = ["Hypotheses", "Ranked", "rank", "ranked_nbest", "read_nbest"]
 
 Places: TypeAlias = NDArray[np.intp]
 

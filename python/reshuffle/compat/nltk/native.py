@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from reshuffle import CommonNgrams, InputError, NativeMetric, common_ngrams, metric
 
-__all__ = ["MOST_ORDERS", "NotNative", "bleu", "check_orders", "chrf", "common", "counts", "of_lines"]
-
 Array = NDArray[np.int64]
 
 # The limits of the native metrics' options.

@@ -12,8 +12,6 @@ from nltk.translate.bleu_score import SmoothingFunction
 
 from .native import bleu, counts
 
-__all__ = ["Corpus", "keywords", "smoothed"]
-
 # What `corpus_bleu` passes to a smoothing function besides the precisions in NLTK 3.9.1 to 3.10.4. References and
 # hypothesis are those of the last segment.
 NOW = ("references", "hypothesis", "hyp_len")

@@ -34,18 +34,6 @@ from reshuffle import InputError, InputWarning, NativeMetric, metric
 
 from .references import Columns, Info, Options, Reading, ReferenceCache
 
-__all__ = [
-    "TOKENIZER_NAMES",
-    "NotNative",
-    "as_statistics",
-    "cached",
-    "counts",
-    "integer_sums",
-    "is_native",
-    "overrides",
-    "statistics",
-]
-
 # The limits of the native metrics' options.
 MOST_ORDERS = {"bleu": 100, "chrf": 16}
 LARGEST_BETA = 1e6

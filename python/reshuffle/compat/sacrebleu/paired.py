@@ -21,8 +21,6 @@ from .counting import NotNative, as_statistics, counts, overrides
 from .samples import Sample, as_values, values_of_counts
 from .seams import warn_of_tokenized
 
-__all__ = ["BaselineInfo", "Outcome", "References", "Results", "Task", "check_number"]
-
 References: TypeAlias = "Sequence[Sequence[str | None]] | None"
 BaselineInfo: TypeAlias = "Mapping[str, tuple[Any, Any]]"
 Results: TypeAlias = "dict[str, Any]"

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple, TypeAlias, overload
 
 from sacrebleu.metrics.base import Metric
 
-__all__ = ["Columns", "Info", "Options", "Reading", "ReferenceCache"]
-
 Columns: TypeAlias = "list[list[str | None]]"
 Options: TypeAlias = "tuple[tuple[str, Any], ...]"
 Info: TypeAlias = "dict[str, Any]"

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from .counting import NotNative, as_statistics
 
-__all__ = ["LARGEST_EXACT", "Sample", "as_values", "values_of_counts"]
-
 LARGEST_EXACT = 2**53
 """Doubles hold sums of integers exactly up to here."""
 

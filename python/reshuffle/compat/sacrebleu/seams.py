@@ -15,8 +15,6 @@ from ..patching import Seam
 from .counting import TOKENIZER_NAMES, NotNative, cached, integer_sums, is_native, statistics
 from .references import ReferenceCache
 
-__all__ = ["CACHE", "EXTRACT", "SENTENCE_BLEU", "SUM", "bleu_of_sentences", "summed", "warn_of_tokenized"]
-
 # sacreBLEU warns if this many hypotheses look tokenized, or more.
 TOKENIZED = 100
 

@@ -128,7 +128,7 @@ def _of_one_system(
     test: str, seam: Seam, baseline: BaselineInfo, name: str, hypotheses: Sequence[str], *others: Any
 ) -> tuple[str, Results]:
     seam.count()
-    return Task(test, baseline, [(name, hypotheses)], *others, seam).run(current_settings().pvalues).results[0]
+    return Task(test, baseline, [(name, hypotheses)], *others, seam=seam).run(current_settings().pvalues).results[0]
 
 
 def _bootstrap_resample(stats: Sequence[Sequence[float]], metric: Any, n_samples: int = 1000) -> tuple[str, list[Any]]:

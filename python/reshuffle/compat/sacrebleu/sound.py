@@ -14,8 +14,6 @@ import reshuffle  # not `from reshuffle import …`, so that modules are importe
 from .formulas import formula_of
 from .samples import Sample
 
-__all__ = ["DIVISORS", "MeanAndHalfWidth", "Sound", "tested"]
-
 MeanAndHalfWidth: TypeAlias = "tuple[float | None, float | None]"
 
 # A mean length over n references is whole after multiplication by n, or by a multiple of n.
