@@ -36,16 +36,12 @@ def multi_bleu(stem: str, hypotheses: bytes, lowercase: bool) -> str:
     if not n:
         return _line([0] * (2 + 2 * ORDERS))
     references: list[list[str | None]] = [[*column[:n], *[None] * (n - len(column))] for column in columns]
-    references[0] = [
-        "" if i >= covered else line for i, line in enumerate(references[0])
-    ]  # a segment needs at least one reference
+    references[0][covered:] = [""] * (n - covered)  # a segment needs at least one reference
     bleu = metric("bleu", tokenize="multi-bleu", smooth_method="none", lowercase=lowercase)
     counts: NDArray[Any] = np.array(bleu.suff_stats(references, [lines])[0])
     hyp_len, ref_len = counts[:, 0], counts[:, 1]
     distance = np.abs(hyp_len - ref_len)
-    ref_len[:] = np.where(
-        distance > FARTHEST, FARTHEST, np.where(distance == FARTHEST, np.minimum(ref_len, FARTHEST), ref_len)
-    )
+    ref_len[(distance > FARTHEST) | ((distance == FARTHEST) & (ref_len > FARTHEST))] = FARTHEST
     ref_len[covered:] = FARTHEST
     return _line(counts.sum(axis=0).tolist())
 

@@ -183,14 +183,8 @@ def read_set(source: str, references: str, translations: str, version: str) -> T
                     raise InputError(
                         f"{file}: the document {name!r} of {system!r} has {n:,} segments, but {expected:,} in {source}"
                     )
-    return TestSet(
-        str(reader.ids[0]),
-        str(reader.source_language),
-        str(reader.target_language),
-        documents,
-        of_references,
-        of_systems,
-    )
+    languages = str(reader.source_language), str(reader.target_language)
+    return TestSet(str(reader.ids[0]), *languages, documents, of_references, of_systems)
 
 
 def _is_xml(file: str) -> bool:

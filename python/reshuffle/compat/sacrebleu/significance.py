@@ -17,9 +17,9 @@ import numpy as np
 import sacrebleu.significance as host
 from sacrebleu.utils import print_results_table
 
-from reshuffle import InputError, __version__
+from reshuffle import __version__
 
-from ..patching import PVALUES, Seam, current_settings
+from ..patching import Seam, Settings, current_settings
 from . import replay
 from .counting import NotNative
 from .paired import BaselineInfo, References, Results, Task, check_number
@@ -83,9 +83,7 @@ class PairedTest(host.PairedTest):  # type: ignore[misc]
         *,
         pvalues: str | None = None,
     ) -> None:
-        if pvalues is not None and pvalues not in PVALUES:
-            raise InputError(f"pvalues must be {' or '.join(map(repr, PVALUES))}, got {pvalues!r}")
-        self._pvalues = pvalues
+        self._pvalues = None if pvalues is None else Settings(pvalues).pvalues
         own = {function.__name__: function for function in (_bootstrap_resample, _paired_ar_test, _paired_bs_test)}
         begin(self, own, named_systems, metrics, references, test_type, n_samples, n_ar_confidence, n_jobs)
 
