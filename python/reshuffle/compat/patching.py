@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import update_wrapper
 from importlib import import_module
-from types import FunctionType, TracebackType
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from reshuffle import InputError
@@ -221,9 +221,7 @@ class Installed:
     def __enter__(self) -> Installed:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.uninstall()
 
 

@@ -10,7 +10,7 @@ import nltk.translate.bleu_score as host
 from nltk.translate.bleu_score import SmoothingFunction, brevity_penalty, closest_ref_length, modified_precision
 
 from ..patching import Seam
-from .native import MOST_ORDERS, NotNative, bleu, check_orders, counts
+from .native import MOST_ORDERS, NotNative, bleu, check_orders, counted
 from .smoothing import Corpus, keywords, smoothed
 
 __all__ = [
@@ -65,7 +65,7 @@ def corpus_bleu(
     try:
         all_weights = _list_of(weights)
         order = _order(all_weights)
-        rows = counts(bleu(order, True), hypotheses, list_of_references)
+        rows = counted(bleu(order, True).counted_tokens, list_of_references, hypotheses)
         if smoothing_function and _KEYWORDS is None:
             raise NotNative("this version of NLTK passes unknown arguments to smoothing functions")
     except NotNative as reason:

@@ -10,7 +10,7 @@ import numpy as np
 from nltk.translate.chrf_score import chrf_precision_recall_fscore_support
 
 from ..patching import Seam
-from .native import MOST_ORDERS, NotNative, check_orders, chrf, of_lines
+from .native import MOST_ORDERS, NotNative, check_orders, chrf, counted
 
 __all__ = ["SEAM", "chrf_precision_recall_fscore_support", "corpus_chrf", "sentence_chrf"]
 
@@ -59,12 +59,12 @@ def corpus_chrf(
         check_orders(min_len, max_len, MOST_ORDERS["chrf"])
         if type(beta) not in (int, float) or not abs(beta) <= LARGEST_BETA:
             raise NotNative("beta is not a number from -1,000,000 to 1,000,000")
-        lines = [_lines(texts) for texts in (hypotheses, references)]
+        lines = _lines(hypotheses), _lines(references)
         if len(lines[0]) != len(lines[1]):
             raise NotNative("numbers of segments differ")
         if ignore_whitespace and any(c in "".join(of) for of in lines for c in KEPT):
             raise NotNative("NLTK does not remove the separators U+001C to U+001F")
-        rows = of_lines(chrf(max_len, not ignore_whitespace), *lines)
+        (rows,) = counted(chrf(max_len, not ignore_whitespace).counted_unchecked, [[*lines[1]]], [lines[0]])
     except NotNative as reason:
         SEAM.fall_back(str(reason))
         return cast(float, SEAM.original(references, hypotheses, min_len, max_len, beta, ignore_whitespace))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..patching import Seam
-from .native import MOST_ORDERS, NotNative, bleu, check_orders, counts
+from .native import MOST_ORDERS, NotNative, bleu, check_orders, counted
 
 __all__ = ["SEAM", "corpus_gleu", "sentence_gleu"]
 
@@ -38,7 +38,7 @@ def corpus_gleu(
     SEAM.count()
     try:
         check_orders(min_len, max_len, MOST_ORDERS["bleu"])
-        rows = counts(bleu(max_len, False), hypotheses, list_of_references, each_reference=True)
+        rows = counted(bleu(max_len, False).counted_tokens, list_of_references, hypotheses, each_reference=True)
     except NotNative as reason:
         SEAM.fall_back(str(reason))
         return cast(float, SEAM.original(list_of_references, hypotheses, min_len, max_len))

@@ -12,10 +12,10 @@ import numpy as np
 from nltk.translate.nist_score import nist_length_penalty
 from numpy.typing import NDArray
 
-from reshuffle import CommonNgrams
+from reshuffle import CommonNgrams, common_ngrams
 
 from ..patching import Seam
-from .native import NotNative, check_orders, common
+from .native import NotNative, check_orders, counted
 
 __all__ = ["SEAM", "corpus_nist", "nist_length_penalty", "sentence_nist"]
 
@@ -43,7 +43,7 @@ def corpus_nist(list_of_references: Sequence[Sequence[Tokens]], hypotheses: Sequ
     SEAM.count()
     try:
         check_orders(1, n, MOST_ORDERS)
-        found = common(hypotheses, list_of_references, n)
+        found = counted(common_ngrams, list_of_references, hypotheses, n)
         lengths = np.fromiter(map(len, hypotheses), np.int64, len(hypotheses))
         possible = np.maximum(lengths - np.arange(n)[:, None], 0).sum(axis=1).tolist()
         if 0 in possible:

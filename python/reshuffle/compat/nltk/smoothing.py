@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import nltk.translate.bleu_score as host
 from nltk.translate.bleu_score import SmoothingFunction
 
-from .native import bleu, counts
+from .native import bleu, counted
 
 # What `corpus_bleu` passes to a smoothing function besides the precisions in NLTK 3.9.1 to 3.10.4. References and
 # hypothesis are those of the last segment.
@@ -134,7 +134,8 @@ def _halved_and_averaged(method: Any, corpus: Corpus) -> Smoothed:
 
 def _means(precisions: Sequence[Precision], corpus: Corpus) -> list[Precision]:
     """The mean of each precision, the smoothed one before it (for the first, itself and 1), and the one after it."""
-    row = counts(bleu(BEYOND, True), [corpus.hypotheses[-1]], [corpus.list_of_references[-1]])[0].tolist()
+    texts = [corpus.list_of_references[-1]], [corpus.hypotheses[-1]]
+    row = counted(bleu(BEYOND, True).counted_tokens, *texts)[0].tolist()
     after = (row[1 + BEYOND], row[1 + 2 * BEYOND])
     means: list[Precision] = []
     before = _sum(precisions[0], (1, 1))

@@ -74,7 +74,7 @@ def overrides(metric: Any, *hooks: str) -> str | None:
     sacreBLEU's own methods, the replacements in this package, and the methods of its subclasses are not overrides.
     """
     own, cls = vars(metric), type(metric)
-    owner = _owner(cls)  # type: ignore[arg-type] # as in _kind
+    owner = _host_class(cls)  # type: ignore[arg-type] # as in _kind
     for hook in hooks:
         try:
             if hook in own or not is_native(getattr(cls, hook), hook, owner):
@@ -85,13 +85,13 @@ def overrides(metric: Any, *hooks: str) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def _owner(cls: type) -> str | None:
-    """The name of sacreBLEU's class of a metric."""
-    return next((base.__name__ for base in cls.__mro__ if base in _KINDS), None)
+def _host_class(cls: type) -> type | None:
+    """sacreBLEU's class of a metric."""
+    return next((base for base in cls.__mro__ if base in _KINDS), None)
 
 
 @lru_cache(maxsize=1024)
-def is_native(function: object, name: str, owner: str | None = None) -> bool:
+def is_native(function: object, name: str, owner: type | None = None) -> bool:
     """Whether the function of this name was defined by sacreBLEU, in the class ``owner``, or by this package.
 
     The file of the code is compared, because :func:`functools.wraps` copies names.
@@ -103,7 +103,7 @@ def is_native(function: object, name: str, owner: str | None = None) -> bool:
     if owner is None or not file.startswith(_HOST_FOLDER):
         return file.startswith((_HOST_FOLDER, _FOLDER))
     # A subclass may use a method of another metric.
-    return function.__qualname__ in (f"{owner}.{name}", f"Metric.{name}")
+    return function.__qualname__ in (f"{owner.__name__}.{name}", f"Metric.{name}")
 
 
 # --- what is specific to BLEU, chrF and TER
@@ -226,17 +226,13 @@ _KINDS: dict[type, _Kind] = {
 }
 
 
-@lru_cache(maxsize=256)
-def _kind_of(cls: type) -> _Kind | None:
-    return next((_KINDS[base] for base in cls.__mro__ if base in _KINDS), None)
-
-
 def _kind(metric: Any) -> _Kind:
     """The class of the metric. Raises :class:`NotNative` if it is not sacreBLEU's, or overrides how it counts."""
     cls = type(metric)
-    kind = _kind_of(cls)  # type: ignore[arg-type] # the types of sacreBLEU are unknown
-    if kind is None:
+    host_class = _host_class(cls)  # type: ignore[arg-type] # the types of sacreBLEU are unknown
+    if host_class is None:
         raise NotNative(f"{cls.__name__} is not BLEU, CHRF or TER")
+    kind = _KINDS[host_class]
     hook = overrides(metric, *kind.hooks)
     if hook is not None:
         raise NotNative(f"{cls.__name__} overrides {hook}")
