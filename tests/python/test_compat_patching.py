@@ -53,16 +53,14 @@ def score(self, text, times=1):
     seam = SEAMS[0]
     seam.count()
     if type(self).hook is not library.Metric.hook:
-        seam.fall_back("hook is overridden")
-        return seam.original(self, text, times)
+        return seam.leave("hook is overridden", self, text, times)
     return ("ours", text * times)
 
 def total(numbers, start, scale):
     seam = SEAMS[1]
     seam.count()
     if not all(isinstance(number, int) for number in numbers):
-        seam.fall_back("not integers")
-        return seam.original(numbers, start, scale)
+        return seam.leave("not integers", numbers, start, scale)
     return ("ours", (start + sum(numbers)) * scale)
 
 SEAMS = [Seam.method(library.Metric, "score", score), Seam.function(library.total, total)]

@@ -80,7 +80,6 @@ class Seam:
     replacement: FunctionType
     calls: int = 0
     fallbacks: Counter[str] = field(default_factory=Counter)
-    _attribute: str = field(default="", repr=False)
     # Any, because mypy takes a function in a dataclass for a method.
     _function: Any = field(default=None, repr=False)
 
@@ -95,7 +94,7 @@ class Seam:
             )
         # help() of the host's class must not change, and a pickle of the method must be loadable without reshuffle.
         update_wrapper(replacement, original)
-        return cls(f"{owner.__name__}.{name}", owner, original, replacement, _attribute=name)
+        return cls(f"{owner.__name__}.{name}", owner, original, replacement)
 
     @classmethod
     def function(cls, original: FunctionType, replacement: Callable[..., Any], *, shortcut: str = "") -> Seam:
@@ -130,6 +129,11 @@ def {name}({parameters}):
         if first and _state.settings.log == "warn":
             logger.warning("%s: left to the original: %s", self.name, reason)
 
+    def leave(self, reason: object, *arguments: Any) -> Any:
+        """What the original returns. Counts the call as in :meth:`fall_back`."""
+        self.fall_back(str(reason))
+        return self.original(*arguments)
+
     def patch(self) -> None:
         """Replace the function or method, unless other code has already replaced it."""
         self._swap(self.original, self.replacement)
@@ -140,8 +144,8 @@ def {name}({parameters}):
 
     def _swap(self, old: FunctionType, new: FunctionType) -> None:
         if self.owner is not None:
-            if vars(self.owner).get(self._attribute) is old:
-                setattr(self.owner, self._attribute, new)
+            if vars(self.owner).get(self.original.__name__) is old:
+                setattr(self.owner, self.original.__name__, new)
                 return
         elif self._function is not None and self._function.__code__ is old.__code__:
             self._function.__code__ = new.__code__
@@ -157,6 +161,10 @@ def {name}({parameters}):
 
 def _package(thing: FunctionType | type) -> str:
     return thing.__module__.partition(".")[0]
+
+
+class NotNative(Exception):  # noqa: N818 - not an error: the caller then uses the original
+    """reshuffle cannot compute this, and the host's own function has to. The argument is the reason."""
 
 
 class _Loaded(NamedTuple):

@@ -23,8 +23,7 @@ def patched(f: Aggregation, xs: Sequence[Any], iters: int) -> float:
         counted = count(f, xs)
         return counted.bootstrap_error(DRAWS if iters == CAP else iters)
     except InputError as error:
-        BOOTSTRAP.fall_back(str(error))
-        return float(BOOTSTRAP.original(f, xs, iters))
+        return float(BOOTSTRAP.leave(error, f, xs, iters))
 
 
 BOOTSTRAP = Seam.function(host.bootstrap_stderr, patched)

@@ -9,8 +9,8 @@ from typing import Any
 import nltk.translate.bleu_score as host
 from nltk.translate.bleu_score import SmoothingFunction, brevity_penalty, closest_ref_length, modified_precision
 
-from ..patching import Seam
-from .native import MOST_ORDERS, NotNative, bleu, check_orders, counted
+from ..patching import NotNative, Seam
+from .native import MOST_ORDERS, bleu, check_orders, counted
 from .smoothing import Corpus, keywords, smoothed
 
 __all__ = [
@@ -69,8 +69,7 @@ def corpus_bleu(
         if smoothing_function and _KEYWORDS is None:
             raise NotNative("this version of NLTK passes unknown arguments to smoothing functions")
     except NotNative as reason:
-        SEAM.fall_back(str(reason))
-        return SEAM.original(list_of_references, hypotheses, weights, smoothing_function, auto_reweigh)
+        return SEAM.leave(reason, list_of_references, hypotheses, weights, smoothing_function, auto_reweigh)
     hyp_length, ref_length, *ngrams = (rows[0] if len(rows) == 1 else rows.sum(axis=0)).tolist()
     matches, totals = ngrams[:order], ngrams[order:]
     if matches[0] == 0:

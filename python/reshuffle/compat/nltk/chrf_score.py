@@ -9,8 +9,8 @@ import nltk.translate.chrf_score as host
 import numpy as np
 from nltk.translate.chrf_score import chrf_precision_recall_fscore_support
 
-from ..patching import Seam
-from .native import MOST_ORDERS, NotNative, check_orders, chrf, counted
+from ..patching import NotNative, Seam
+from .native import MOST_ORDERS, check_orders, chrf, counted
 
 __all__ = ["SEAM", "chrf_precision_recall_fscore_support", "corpus_chrf", "sentence_chrf"]
 
@@ -66,8 +66,7 @@ def corpus_chrf(
             raise NotNative("NLTK does not remove the separators U+001C to U+001F")
         (rows,) = counted(chrf(max_len, not ignore_whitespace).counted_unchecked, [[*lines[1]]], [lines[0]])
     except NotNative as reason:
-        SEAM.fall_back(str(reason))
-        return cast(float, SEAM.original(references, hypotheses, min_len, max_len, beta, ignore_whitespace))
+        return cast(float, SEAM.leave(reason, references, hypotheses, min_len, max_len, beta, ignore_whitespace))
     # For each order: characters of the hypothesis, of the reference, and matches.
     possible, expected, matched = rows.reshape(len(rows), max_len, 3)[:, min_len - 1 :].T
     precision, recall = matched / np.maximum(possible, 1), matched / np.maximum(expected, 1)

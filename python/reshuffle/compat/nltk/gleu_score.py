@@ -9,8 +9,8 @@ import nltk.translate.gleu_score as host
 import numpy as np
 from numpy.typing import NDArray
 
-from ..patching import Seam
-from .native import MOST_ORDERS, NotNative, bleu, check_orders, counted
+from ..patching import NotNative, Seam
+from .native import MOST_ORDERS, bleu, check_orders, counted
 
 __all__ = ["SEAM", "corpus_gleu", "sentence_gleu"]
 
@@ -40,8 +40,7 @@ def corpus_gleu(
         check_orders(min_len, max_len, MOST_ORDERS["bleu"])
         rows = counted(bleu(max_len, False).counted_tokens, list_of_references, hypotheses, each_reference=True)
     except NotNative as reason:
-        SEAM.fall_back(str(reason))
-        return cast(float, SEAM.original(list_of_references, hypotheses, min_len, max_len))
+        return cast(float, SEAM.leave(reason, list_of_references, hypotheses, min_len, max_len))
     orders = slice(1 + min_len, 2 + max_len)
     matched = rows[:, orders].sum(axis=1)
     possible = np.maximum(rows[:, max_len:][:, orders].sum(axis=1), _ngrams(rows[:, 1], min_len, max_len))

@@ -17,8 +17,7 @@ from nltk.corpus.reader.wordnet import WordNetCorpusReader
 from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import align_words, exact_match, stem_match, wordnetsyn_match
 
-from ..patching import Seam
-from .native import NotNative
+from ..patching import NotNative, Seam
 
 __all__ = [
     "SEAM",
@@ -74,8 +73,7 @@ def single_meteor_score(
     try:
         words, words_of_reference = _words(hypothesis, reference, preprocess)
     except NotNative as reason:
-        SEAM.fall_back(str(reason))
-        return cast(float, SEAM.original(reference, hypothesis, preprocess, stemmer, wordnet, alpha, beta, gamma))
+        return cast(float, SEAM.leave(reason, reference, hypothesis, preprocess, stemmer, wordnet, alpha, beta, gamma))
     matches = _align(words, words_of_reference, stemmer, wordnet)
     try:
         precision, recall = len(matches) / len(words), len(matches) / len(words_of_reference)

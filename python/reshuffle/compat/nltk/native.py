@@ -8,14 +8,12 @@ from typing import Any, TypeVar
 
 from reshuffle import InputError, NativeMetric, metric
 
+from ..patching import NotNative
+
 T = TypeVar("T")
 
 # The limits of the native metrics' options.
 MOST_ORDERS = {"bleu": 100, "chrf": 16}
-
-
-class NotNative(Exception):  # noqa: N818 - not an error: the caller then uses NLTK's function
-    """reshuffle cannot compute this, and NLTK's own function has to. The argument is the reason."""
 
 
 @lru_cache(maxsize=64)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from reshuffle import CommonNgrams, common_ngrams
 
-from ..patching import Seam
-from .native import NotNative, check_orders, counted
+from ..patching import NotNative, Seam
+from .native import check_orders, counted
 
 __all__ = ["SEAM", "corpus_nist", "nist_length_penalty", "sentence_nist"]
 
@@ -52,8 +52,7 @@ def corpus_nist(list_of_references: Sequence[Sequence[Tokens]], hypotheses: Sequ
         if not reference_lengths:
             raise NotNative("the references are empty")
     except NotNative as reason:
-        SEAM.fall_back(str(reason))
-        return cast(float, SEAM.original(list_of_references, hypotheses, n))
+        return cast(float, SEAM.leave(reason, list_of_references, hypotheses, n))
     precision = 0.0
     for gain, total in zip(gained, possible, strict=True):
         precision += gain / total

@@ -32,6 +32,7 @@ from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
 from reshuffle import InputError, InputWarning, NativeMetric, metric
 
+from ..patching import NotNative
 from .references import Columns, Info, Options, Reading, ReferenceCache
 
 # The limits of the native metrics' options.
@@ -59,10 +60,6 @@ _PUNCTUATION = frozenset(string.punctuation)
 
 _FOLDER = os.path.dirname(__file__) + os.sep  # noqa: PTH120
 _HOST_FOLDER = os.path.dirname(sacrebleu.__file__) + os.sep  # noqa: PTH120
-
-
-class NotNative(Exception):  # noqa: N818 - not an error: the caller then uses sacreBLEU's method
-    """reshuffle cannot compute this, and sacreBLEU's own method has to. The argument is the reason."""
 
 
 # --- which hooks are overridden

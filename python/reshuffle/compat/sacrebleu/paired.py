@@ -15,9 +15,9 @@ import numpy as np
 import sacrebleu.significance as host
 from numpy.typing import NDArray
 
-from ..patching import Seam
+from ..patching import NotNative, Seam
 from . import replay, sound
-from .counting import NotNative, as_statistics, counts, overrides
+from .counting import as_statistics, counts, overrides
 from .samples import Sample, as_values, values_of_counts
 from .seams import warn_of_tokenized
 
@@ -66,6 +66,7 @@ class Task:
     """
 
     test: str
+    seam: Seam
     baseline: BaselineInfo
     systems: Sequence[tuple[str, Sequence[str]]]
     references: References
@@ -73,7 +74,6 @@ class Task:
     n_samples: int
     n_ar_confidence: int
     seed: Any
-    seam: Seam
 
     @property
     def n_draws(self) -> int:
@@ -131,11 +131,11 @@ class Task:
 
     def _original(self, system: int, metric: str, reason: NotNative) -> Any:
         """The result of sacreBLEU's own function for a system and a metric."""
-        self.seam.fall_back(f"{metric}: {reason}")
         name, hypotheses = self.systems[system]
         metrics = {metric: self.metrics[metric]}
         arguments = (self.baseline, name, hypotheses, self.references, metrics)
-        _, results = self.seam.original(*arguments, self.n_samples, self.n_ar_confidence, self.seed)
+        numbers = (self.n_samples, self.n_ar_confidence, self.seed)
+        _, results = self.seam.leave(f"{metric}: {reason}", *arguments, *numbers)
         return results[metric]
 
     def _replay(self, readings: Sequence[_Reading], outcome: Outcome) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias, overload
+from typing import Any, NamedTuple, TypeAlias
 
 from sacrebleu.metrics.base import Metric
 
@@ -66,11 +66,7 @@ class ReferenceCache(Sequence[Info]):
         self.is_read |= sys._getframe(1).f_globals.get("__name__") != Metric.__module__
         return iter(self._all())
 
-    @overload
-    def __getitem__(self, index: int) -> Info: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Info]: ...
-    def __getitem__(self, index: int | slice) -> Info | list[Info]:
+    def __getitem__(self, index: Any) -> Any:
         self.is_read = True
         return self._all()[index]
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .counting import NotNative, as_statistics
+from ..patching import NotNative
+from .counting import as_statistics
 
 LARGEST_EXACT = 2**53
 """Doubles hold sums of integers exactly up to here."""

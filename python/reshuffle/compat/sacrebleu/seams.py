@@ -11,8 +11,8 @@ import sacrebleu.compat as functions
 from sacrebleu.metrics.base import Metric
 from sacrebleu.utils import sum_of_lists
 
-from ..patching import Seam
-from .counting import TOKENIZER_NAMES, NotNative, cached, integer_sums, is_native, statistics
+from ..patching import NotNative, Seam
+from .counting import TOKENIZER_NAMES, cached, integer_sums, is_native, statistics
 from .references import ReferenceCache
 
 # sacreBLEU warns if this many hypotheses look tokenized, or more.
@@ -28,8 +28,7 @@ def _extract_corpus_statistics(
     try:
         rows = statistics(self, hypotheses, references)
     except NotNative as reason:
-        EXTRACT.fall_back(str(reason))
-        return EXTRACT.original(self, hypotheses, references)  # type: ignore[no-any-return]
+        return EXTRACT.leave(reason, self, hypotheses, references)  # type: ignore[no-any-return]
     if not self._force and len(rows) >= TOKENIZED:
         warn_of_tokenized(islice(hypotheses, len(rows)))
     return rows
@@ -41,8 +40,7 @@ def _cache_references(self: Any, references: Sequence[Sequence[str | None]]) -> 
     try:
         return cached(self, references)
     except NotNative as reason:
-        CACHE.fall_back(str(reason))
-        return CACHE.original(self, references)  # type: ignore[no-any-return]
+        return CACHE.leave(reason, self, references)  # type: ignore[no-any-return]
 
 
 _SEQUENCES = frozenset([list, tuple, str])

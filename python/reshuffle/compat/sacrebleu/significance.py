@@ -19,9 +19,8 @@ from sacrebleu.utils import print_results_table
 
 from reshuffle import __version__
 
-from ..patching import Seam, Settings, current_settings
+from ..patching import NotNative, Seam, Settings, current_settings
 from . import replay
-from .counting import NotNative
 from .paired import BaselineInfo, References, Results, Task, check_number
 from .samples import Sample, as_values
 from .seams import CACHE, EXTRACT, SENTENCE_BLEU, SUM
@@ -126,7 +125,7 @@ def _of_one_system(
     test: str, seam: Seam, baseline: BaselineInfo, name: str, hypotheses: Sequence[str], *others: Any
 ) -> tuple[str, Results]:
     seam.count()
-    return Task(test, baseline, [(name, hypotheses)], *others, seam=seam).run(current_settings().pvalues).results[0]
+    return Task(test, seam, baseline, [(name, hypotheses)], *others).run(current_settings().pvalues).results[0]
 
 
 def _bootstrap_resample(stats: Sequence[Sequence[float]], metric: Any, n_samples: int = 1000) -> tuple[str, list[Any]]:
@@ -161,9 +160,7 @@ def _resampled(
         check_number(n_samples)
         sample = Sample.from_values(metric, [as_values(stats)])
     except NotNative as reason:
-        RESAMPLE.fall_back(str(reason))
-        original: tuple[str, list[Any]] = RESAMPLE.original(stats, metric, n_samples)
-        return original
+        return cast("tuple[str, list[Any]]", RESAMPLE.leave(reason, stats, metric, n_samples))
     seed = os.environ.get("SACREBLEU_SEED", "12345")
     rng = np.random.default_rng(None if seed.lower() == "none" else int(seed))
     return seed.lower(), scores(sample, rng)
@@ -187,7 +184,7 @@ def tested(test: Any, pvalues: str) -> tuple[dict[str, Any], dict[str, list[Any]
     seed = test._seed if pvalues == "sound" else test._seed or None
     arguments = (test._baseline_info, test.named_systems[1:], test.references, test.metrics)
     seam, own = (AR, _paired_ar_test) if test.test_type == "ar" else (BS, _paired_bs_test)
-    task = Task(test.test_type, *arguments, test.n_samples, test.n_ar_confidence, seed, seam)
+    task = Task(test.test_type, seam, *arguments, test.n_samples, test.n_ar_confidence, seed)
     readings = task.readings(pvalues)
     reasons = [str(reading) for reading in readings.values() if isinstance(reading, NotNative)]
     if test._fn not in (getattr(host, own.__name__), own):
@@ -198,9 +195,7 @@ def tested(test: Any, pvalues: str) -> tuple[dict[str, Any], dict[str, list[Any]
         reasons = ["there are no metrics"]
     if reasons:
         # Call sacreBLEU's method rather than its test of each system, because it can use several processes.
-        CALL.fall_back(reasons[0])
-        original: tuple[dict[str, Any], dict[str, list[Any]]] = CALL.original(test)
-        return original
+        return cast("tuple[dict[str, Any], dict[str, list[Any]]]", CALL.leave(reasons[0], test))
     outcome = task.run(pvalues, readings)
     signatures = dict(test._signatures) if outcome.sound else test._signatures
     scores: dict[str, list[Any]] = {"System": [system[0] for system in test.named_systems]}
