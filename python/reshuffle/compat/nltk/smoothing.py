@@ -124,14 +124,6 @@ def _numbered(corpus: Corpus, value: Callable[[int, int], float]) -> Sequence[Pr
     return precisions
 
 
-def _averaged(method: Any, corpus: Corpus) -> Smoothed:
-    return _means(corpus.ratios, corpus)
-
-
-def _halved_and_averaged(method: Any, corpus: Corpus) -> Smoothed:
-    return _means(_halved_by_length(method, corpus), corpus)
-
-
 def _means(precisions: Sequence[Precision], corpus: Corpus) -> list[Precision]:
     """The mean of each precision, the smoothed one before it (for the first, itself and 1), and the one after it."""
     texts = [corpus.list_of_references[-1]], [corpus.hypotheses[-1]]
@@ -177,9 +169,9 @@ _METHODS: dict[Any, Callable[[Any, Corpus], Smoothed]] = {
     SmoothingFunction.method2: _add_one,
     SmoothingFunction.method3: _halved,
     SmoothingFunction.method4: _halved_by_length,
-    SmoothingFunction.method5: _averaged,
+    SmoothingFunction.method5: lambda method, corpus: _means(corpus.ratios, corpus),
     SmoothingFunction.method6: _interpolated,
-    SmoothingFunction.method7: _halved_and_averaged,
+    SmoothingFunction.method7: lambda method, corpus: _means(_halved_by_length(method, corpus), corpus),
 }
 # Those that need no more than counts, and therefore are the same whatever they are passed.
 _OF_COUNTS = {_none, _add_epsilon, _add_one, _halved, _halved_by_length}
