@@ -335,7 +335,8 @@ def test_the_pvalues_in_the_documentation(data: Path) -> None:
     assert len(shown) == 7
     files = {f"--{system}": [str(data / SET / system / f"opt{run}.txt") for run in range(3)] for system in SYSTEMS[:2]}
     texts = read_texts([str(data / SET / "ref.txt")], files)
-    done = evaluation.Evaluated.of(texts, metrics_named(["bleu", "ter", "length"], OPTIONS), None)
+    metrics = metrics_named(["bleu", "ter", "length"], OPTIONS)
+    done = evaluation.Evaluated(texts, metrics, counts_of(metrics, texts.distinct, texts.references, None))
     options = {"test": [unit for unit, *_ in shown], "ar_shuffles": 10_000, "boot_samples": 10_000}
     result = evaluation.compared(done, argparse.Namespace(**options, seed=12345, threads=0))
     ours = {(each.exchange, each.metric): f"{each.pvalue:.4f}".lstrip("0") for each in result.comparisons}

@@ -53,6 +53,10 @@ class _Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
+_FILES: dict[str, Any] = {"nargs": "+", "metavar": "FILE", "action": _Once}
+_REFERENCES = "references: tokenized, one segment per line"
+
+
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The options by their names, without ``--``. ``systems`` are the files of each system but the baseline.
 
@@ -86,13 +90,12 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _add_eval(parser: argparse.ArgumentParser, numbers: Sequence[int]) -> None:
-    files: dict[str, Any] = {"nargs": "+", "metavar": "FILE", "action": _Once}
-    parser.add_argument("-R", "--refs", required=True, help="references: tokenized, one segment per line", **files)
-    parser.add_argument("-B", "--hyps-baseline", required=True, help="the outputs of the baseline's runs", **files)
+    parser.add_argument("-R", "--refs", required=True, help=_REFERENCES, **_FILES)
+    parser.add_argument("-B", "--hyps-baseline", required=True, help="the outputs of the baseline's runs", **_FILES)
     for number in numbers or [1]:
         text = "the outputs of each other system's runs: --hyps-sys1 … --hyps-sys2 … and so on"
         hidden = text if number == 1 else argparse.SUPPRESS
-        parser.add_argument(f"--hyps-sys{number}", dest=f"system{number}", help=hidden, **files)
+        parser.add_argument(f"--hyps-sys{number}", dest=f"system{number}", help=hidden, **_FILES)
     _add_metrics(parser, "bleu meteor ter length")
     parser.add_argument(
         "-b", "--boot-samples", type=count, default=10_000, metavar="N", help="bootstrap draws (default: 10000)"
@@ -132,15 +135,7 @@ def _add_eval(parser: argparse.ArgumentParser, numbers: Sequence[int]) -> None:
 
 def _add_nbest(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-N", "--nbest", required=True, metavar="FILE", help="id ||| hypothesis ||| features ||| score")
-    parser.add_argument(
-        "-R",
-        "--refs",
-        required=True,
-        nargs="+",
-        action=_Once,
-        metavar="FILE",
-        help="references: tokenized, one segment per line",
-    )
+    parser.add_argument("-R", "--refs", required=True, help=_REFERENCES, **_FILES)
     _add_metrics(parser, "bleu meteor ter")
     parser.add_argument("-r", "--rankDir", type=file_name, metavar="DIR", help="the list sorted by each metric")
     _add_common(parser)

@@ -48,11 +48,6 @@ class Evaluated(NamedTuple):
     metrics: Sequence[ScoredMetric]
     counts: Sequence[Counts]
 
-    @classmethod
-    def of(cls, texts: Texts, metrics: Sequence[ScoredMetric], threads: int | None) -> Evaluated:
-        """Count all outputs."""
-        return cls(texts, metrics, counts_of(metrics, texts.distinct, texts.references, threads))
-
     def runs(self, metric: int, system: int) -> Scores:
         """The score of each run."""
         return self.metrics[metric].scores(self.counts[metric][self.texts.places[system]].sum(axis=1))
@@ -79,7 +74,7 @@ def evaluate(options: argparse.Namespace, metrics: Sequence[ScoredMetric]) -> st
     systems = {"--hyps-baseline": files_of(options.hyps_baseline)}
     systems |= {f"--hyps-sys{number}": files_of(files) for number, files in enumerate(options.systems, 1)}
     texts = read_texts(files_of(options.refs), systems)
-    done = Evaluated.of(texts, metrics, options.threads or None)
+    done = Evaluated(texts, metrics, counts_of(metrics, texts.distinct, texts.references, options.threads or None))
     if options.sentLevelDir:
         scored_segments(done, output_folder(options.sentLevelDir))
     if options.rankDir:

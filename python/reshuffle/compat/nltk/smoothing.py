@@ -71,13 +71,9 @@ def smoothed(method: Any, corpus: Corpus, names: Sequence[str]) -> list[Any]:
         if native is not None and (names == NOW or native in _OF_COUNTS):
             found = native(method, corpus)
             if found is not None:
-                return [p if isinstance(p, float) else p[0] / p[1] for p in found]
-    return list(_by_nltk(method, corpus, names))
-
-
-def _by_nltk(method: Any, corpus: Corpus, names: Sequence[str]) -> Any:
+                return list(map(_float, found))
     fractions = [host.Fraction(m, t, _normalize=False) for m, t in corpus.ratios]
-    return method(fractions, **corpus.passed(names))
+    return list(method(fractions, **corpus.passed(names)))
 
 
 # --- the methods. None means that NLTK's own has to be used, perhaps because it raises an error.

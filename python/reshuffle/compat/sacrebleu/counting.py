@@ -106,6 +106,17 @@ def is_native(function: object, name: str, owner: type | None = None) -> bool:
 # --- what is specific to BLEU, chrF and TER
 
 
+def _none(metric: Any) -> Options:
+    return ()
+
+
+def _own_info(owner: Any, lines: list[str], preprocessed: bool) -> Info:
+    if not preprocessed:
+        lines = [owner._preprocess_segment(line) for line in lines]
+    info: Info = owner._extract_reference_info(lines)
+    return info
+
+
 @dataclass(frozen=True)
 class _Kind:
     """A class of sacreBLEU's metrics, and how its options are translated to those of reshuffle's native metric ``key``.
@@ -120,10 +131,10 @@ class _Kind:
     key: str
     hooks: tuple[str, ...]
     reading: Callable[[Any], Reading | None]
-    shape: Callable[[Any], Options]
-    choice: Callable[[Any], Options]
-    plain: Options
-    info: Callable[[Any, list[str], bool], Info]
+    shape: Callable[[Any], Options] = _none
+    choice: Callable[[Any], Options] = _none
+    plain: Options = ()
+    info: Callable[[Any, list[str], bool], Info] = _own_info
     passes: int = 1
 
 
@@ -182,44 +193,18 @@ def _ter_reading(ter: Any) -> Reading | None:
     )
 
 
-def _none(metric: Any) -> Options:
-    return ()
-
-
-def _own_info(owner: Any, lines: list[str], preprocessed: bool) -> Info:
-    if not preprocessed:
-        lines = [owner._preprocess_segment(line) for line in lines]
-    info: Info = owner._extract_reference_info(lines)
-    return info
-
-
 def _ter_info(owner: Any, lines: list[str], preprocessed: bool) -> Info:
     # TER preprocesses lines again when it splits them into words.
     return {"ref_words": [line.split() for line in lines]} if preprocessed else _own_info(owner, lines, False)
 
 
 _HOOKS = ("_extract_reference_info", "_compute_segment_statistics")
+_CHRF_HOOKS = ("_get_match_statistics", "_remove_punctuation")
 
 _KINDS: dict[type, _Kind] = {
-    BLEU: _Kind(
-        "bleu",
-        (*_HOOKS, "_get_closest_ref_len"),
-        _bleu_reading,
-        _bleu_shape,
-        _none,
-        (("tokenize", "none"),),
-        _own_info,
-    ),
-    CHRF: _Kind(
-        "chrf",
-        (*_HOOKS, "_get_match_statistics", "_remove_punctuation"),
-        _chrf_reading,
-        _chrf_shape,
-        _chrf_choice,
-        (),
-        _own_info,
-    ),
-    TER: _Kind("ter", _HOOKS, _ter_reading, _none, _none, (("case_sensitive", True),), _ter_info, passes=2),
+    BLEU: _Kind("bleu", (*_HOOKS, "_get_closest_ref_len"), _bleu_reading, _bleu_shape, plain=(("tokenize", "none"),)),
+    CHRF: _Kind("chrf", (*_HOOKS, *_CHRF_HOOKS), _chrf_reading, _chrf_shape, _chrf_choice),
+    TER: _Kind("ter", _HOOKS, _ter_reading, plain=(("case_sensitive", True),), info=_ter_info, passes=2),
 }
 
 
