@@ -798,7 +798,7 @@ def test_what_the_command_reads_and_computes_once(small: list[str], monkeypatch:
     def counted(each: ScoredMetric) -> ScoredMetric:
         return each._replace(counting=counting)
 
-    evaluation.Evaluated.of(texts, [counted(bleu), counted(length)], 1)
+    counts_of([counted(bleu), counted(length)], texts.distinct, texts.references, 1)
     assert len(calls) == 1
 
 
