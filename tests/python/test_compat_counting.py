@@ -29,10 +29,12 @@ from sacrebleu.utils import sum_of_lists
 from budgets import budget
 from reshuffle import InputWarning, compat
 from reshuffle.compat import sacrebleu as ours
+from reshuffle.compat.patching import NotNative
 from reshuffle.compat.sacrebleu import counting
-from reshuffle.compat.sacrebleu.counting import NotNative, as_statistics, counts
+from reshuffle.compat.sacrebleu.counting import as_statistics, counts
 from reshuffle.compat.sacrebleu.references import ReferenceCache
-from reshuffle.compat.sacrebleu.seams import CACHE, EXTRACT, SEAMS, SUM
+from reshuffle.compat.sacrebleu.seams import CACHE, EXTRACT, SUM
+from reshuffle.compat.sacrebleu.significance import SEAMS
 from texts import LINES, PLAIN, SPACES, Columns, corpora, lines_of
 
 # Functions bound before anything is patched.

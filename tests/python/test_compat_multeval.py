@@ -24,12 +24,14 @@ from hypothesis import strategies as st
 from reshuffle import InputError, RunComparison, metric, read_json, tokenize
 from reshuffle.compat.multeval import arguments, evaluation, main, nbest
 from reshuffle.compat.multeval.java import as_double, fixed
-from reshuffle.compat.multeval.metrics import OptionsOfMetrics, ScoredMetric, counts_of, metrics_named
+from reshuffle.compat.multeval.metrics import ScoredMetric, counts_of, metrics_named
 from reshuffle.compat.multeval.outputs import read_texts
 from reshuffle.compat.multeval.texts import EMPTY_TOKEN, normalized, with_split_tokens
 from test_meteor import complete_jar, jar
 
 __all__ = ["complete_jar", "jar"]  # fixtures
+
+OPTIONS = arguments.parse(["eval", "--refs", "r", "--hyps-baseline", "b"])
 
 SET = "multeval-newstest2010-optreps"
 SYSTEMS = ["baseline", "sys1", "sys2"]
@@ -237,7 +239,7 @@ def test_counts_and_scores_equal_those_of_slow_twins(lines: list[str], n_referen
         for _ in range(n_references)
     ]
     lines = normalized(lines)
-    bleu, ter, length = metrics_named(["bleu", "ter", "length"], OptionsOfMetrics())
+    bleu, ter, length = metrics_named(["bleu", "ter", "length"], OPTIONS)
     of_bleu, of_ter, of_length = (counts[0] for counts in counts_of([bleu, ter, length], [lines], references, 1))
     slow = [slow_bleu(line, of_segment) for line, *of_segment in zip(lines, *references, strict=True)]
     assert [[*row[6:], *row[2:6], row[1]] for row in of_bleu.tolist()] == slow
@@ -256,7 +258,7 @@ def test_counts_and_scores_equal_those_of_slow_twins(lines: list[str], n_referen
 
 def test_punctuation_of_ter_has_the_inverse_meaning() -> None:
     def edits(punctuation: bool) -> list[int]:
-        (ter,) = metrics_named(["ter"], OptionsOfMetrics(ignore_punctuation_in_ter=punctuation))
+        (ter,) = metrics_named(["ter"], argparse.Namespace(**{"ter.punctuation": punctuation}))
         return [int(x) for x in counts_of([ter], [["a b ."]], [["a b !"]], 1)[0][0, 0]]
 
     assert edits(False) == [1, 3]
@@ -333,7 +335,8 @@ def test_the_pvalues_in_the_documentation(data: Path) -> None:
     assert len(shown) == 7
     files = {f"--{system}": [str(data / SET / system / f"opt{run}.txt") for run in range(3)] for system in SYSTEMS[:2]}
     texts = read_texts([str(data / SET / "ref.txt")], files)
-    done = evaluation.Evaluated.of(texts, metrics_named(["bleu", "ter", "length"], OptionsOfMetrics()), None)
+    metrics = metrics_named(["bleu", "ter", "length"], OPTIONS)
+    done = evaluation.Evaluated(texts, metrics, counts_of(metrics, texts.distinct, texts.references, None))
     options = {"test": [unit for unit, *_ in shown], "ar_shuffles": 10_000, "boot_samples": 10_000}
     result = evaluation.compared(done, argparse.Namespace(**options, seed=12345, threads=0))
     ours = {(each.exchange, each.metric): f"{each.pvalue:.4f}".lstrip("0") for each in result.comparisons}
@@ -601,7 +604,7 @@ def slow_ranks(scores: Sequence[Sequence[float]], segments: Sequence[int], signs
 def test_ranks_equal_those_of_a_slow_twin(groups: list[list[tuple[int, int]]]) -> None:
     segments = [number for number, group in enumerate(groups) for _ in group]
     scores = [np.array([float(pair[k]) for group in groups for pair in group]) for k in range(2)]
-    metrics = metrics_named(["ter", "bleu"], OptionsOfMetrics())
+    metrics = metrics_named(["ter", "bleu"], OPTIONS)
     n = len(segments)
     found = nbest.rank(scores, nbest.Hypotheses(segments, [""] * n, [""] * n, [0.0] * n), metrics)
     assert found.ranks.tolist() == slow_ranks([own.tolist() for own in scores], segments, [1, -1])
@@ -786,7 +789,7 @@ def test_what_the_command_reads_and_computes_once(small: list[str], monkeypatch:
     texts = read_texts(["ref"], {"--hyps-baseline": ["b0", "b0"], "--hyps-sys1": ["s0", "b0"]})
     assert (len(texts.distinct), texts.places) == (2, [[0, 0], [1, 0]])
     calls = []
-    bleu, length = metrics_named(["bleu", "length"], OptionsOfMetrics())
+    bleu, length = metrics_named(["bleu", "length"], OPTIONS)
 
     def counting(*given: Any) -> Any:
         calls.append(given)
@@ -795,7 +798,7 @@ def test_what_the_command_reads_and_computes_once(small: list[str], monkeypatch:
     def counted(each: ScoredMetric) -> ScoredMetric:
         return each._replace(counting=counting)
 
-    evaluation.Evaluated.of(texts, [counted(bleu), counted(length)], 1)
+    counts_of([counted(bleu), counted(length)], texts.distinct, texts.references, 1)
     assert len(calls) == 1
 
 

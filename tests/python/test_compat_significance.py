@@ -28,7 +28,7 @@ from reshuffle.compat.sacrebleu import TER as OUR_TER
 from reshuffle.compat.sacrebleu import significance
 from reshuffle.compat.sacrebleu.formulas import formula_of
 from reshuffle.compat.sacrebleu.replay import _blocks
-from reshuffle.compat.sacrebleu.seams import AR, BEGIN, BS, CALL, RESAMPLE
+from reshuffle.compat.sacrebleu.significance import AR, BEGIN, BS, CALL, RESAMPLE
 
 WORDS = "the cat sat on a mat and the dog barked at it .".split()
 

@@ -16,8 +16,6 @@ from .launch import find_modules_of_script, run_module, run_script
 from .patching import PVALUES, install, seams
 from .table import seam_table
 
-__all__ = ["add_options", "main", "print_seams_at_exit", "split_arguments"]
-
 DESCRIPTION = """
 Run a Python program in which reshuffle replaces slow functions of other libraries. The program gets the ARGUMENTS. Its
 output and exit code do not change, unless --only or --pvalues selects other numbers.

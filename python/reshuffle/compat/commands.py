@@ -10,32 +10,16 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from threading import Thread
-from typing import NoReturn, TypeVar
+from typing import NoReturn
 
 from reshuffle import InputError, InputWarning
 
-__all__ = [
-    "MOST",
-    "Parser",
-    "Printed",
-    "at_once",
-    "check_file",
-    "check_output",
-    "drop_unwritten",
-    "file_name",
-    "run",
-    "say",
-    "whole",
-    "write",
-]
-
 # As much of an existing file as tells whether it is an earlier output: characters.
 BEGINNING = 10_000
+# White space in Perl's patterns, without Python's U+001C to U+001F.
+PERL_SPACE = "[ \\t\\n\\r\\f\\v\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]"
 # More draws or shuffles do not fit any memory.
 MOST = 10**12
-
-Result = TypeVar("Result")
 
 
 class Printed(str):
@@ -93,26 +77,11 @@ def run(program: str, job: Callable[[], str], option_named: Callable[[str], str]
     return output.code if isinstance(output, Printed) else 0
 
 
-def at_once(job: Callable[[], Result], meanwhile: Callable[[], object]) -> Result:
-    """What ``job`` returns, or its error; ``meanwhile`` runs on this thread at the same time."""
-    results: list[Result] = []
-    errors: list[BaseException] = []
-
-    def do() -> None:
-        try:
-            results.append(job())
-        except BaseException as error:  # which this thread raises
-            errors.append(error)
-
-    thread = Thread(target=do)
-    thread.start()
-    try:
-        meanwhile()
-    finally:
-        thread.join()
-    if errors:
-        raise errors[0]
-    return results[0]
+def main_of_process(main: Callable[[], int]) -> NoReturn:
+    """Run a command that is all that its process does."""
+    # Threads of numpy's OpenBLAS wait busily and take the processors from those that count and resample.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    sys.exit(main())
 
 
 def say(message: str) -> None:
@@ -132,6 +101,14 @@ def whole(text: str) -> int:
     if not re.fullmatch(r"\d{1,18}", text, re.ASCII):
         raise argparse.ArgumentTypeError(f"expected a whole number below 10^18, got {text[:40]!r}")
     return int(text)
+
+
+def count(text: str, most: int = MOST) -> int:
+    """A whole number from 1 to ``most``, as the type of an option."""
+    number = whole(text)
+    if not 1 <= number <= most:
+        raise argparse.ArgumentTypeError(f"expected 1 to {most:,}, got {number}")
+    return number
 
 
 def file_name(text: str) -> str:
@@ -166,6 +143,26 @@ def check_file(path: str, own: str) -> None:
     if not Path(path).parent.is_dir():
         raise InputError(f"cannot write {path}: there is no folder {Path(path).parent}")
     check_output(path, own)
+
+
+def read_bytes(path: str) -> bytes:
+    """The content of a file; :class:`InputError` if it cannot be read."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:  # a NUL in the name
+        raise InputError(f"{path!r} cannot be read: {error}") from None
+
+
+def read_utf8(path: str) -> str:
+    """The text of a file; :class:`InputError` with the line if it is not UTF-8."""
+    data = read_bytes(path)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}, line {line}: 0x{data[error.start]:02x} is not valid UTF-8") from None
 
 
 def write(path: str | os.PathLike[str], text: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -10,10 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reshuffle import InputError, NativeMetric, standard_error
-
-__all__ = ["Counted", "logger"]
-
-logger = logging.getLogger("reshuffle.compat")
 
 
 class Counted(NamedTuple):

@@ -14,8 +14,6 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
-__all__ = ["find_modules_of_script", "run_function", "run_module", "run_script"]
-
 _HERE = str(Path(__file__).parent) + os.sep
 
 

@@ -13,31 +13,16 @@ import os
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import update_wrapper
 from importlib import import_module
-from inspect import CO_VARARGS, CO_VARKEYWORDS
-from types import FunctionType, TracebackType
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from reshuffle import InputError
 
 from .hosts import HOSTS
-
-__all__ = [
-    "LOGS",
-    "PVALUES",
-    "Installed",
-    "Seam",
-    "SeamReport",
-    "Settings",
-    "current_settings",
-    "host_version",
-    "install",
-    "installed",
-    "seams",
-    "uninstall",
-]
 
 logger = logging.getLogger("reshuffle.compat")
 
@@ -86,8 +71,7 @@ class Seam:
     """A function of a host, or a method of one of its classes, that can be replaced.
 
     ``owner`` is the class of a method, and None for a function. ``original`` can be called at any time, whether or not
-    the host is patched. The replacement of a function runs with the globals of the host's module. Therefore it imports
-    what it calls, has no closure, and must have the parameters of the original, whose defaults apply.
+    the host is patched.
     """
 
     name: str
@@ -96,7 +80,6 @@ class Seam:
     replacement: FunctionType
     calls: int = 0
     fallbacks: Counter[str] = field(default_factory=Counter)
-    _attribute: str = field(default="", repr=False)
     # Any, because mypy takes a function in a dataclass for a method.
     _function: Any = field(default=None, repr=False)
 
@@ -110,20 +93,28 @@ class Seam:
                 "reshuffle.compat.install() before the other code replaces it"
             )
         # help() of the host's class must not change, and a pickle of the method must be loadable without reshuffle.
-        for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
-            setattr(replacement, attribute, getattr(original, attribute))
-        return cls(f"{owner.__name__}.{name}", owner, original, replacement, _attribute=name)
+        update_wrapper(replacement, original)
+        return cls(f"{owner.__name__}.{name}", owner, original, replacement)
 
     @classmethod
-    def function(cls, original: FunctionType, replacement: FunctionType) -> Seam:
-        """A function of a module. The seam's ``original`` is a copy, which keeps the original code."""
-        if _parameters(original) != _parameters(replacement) or original.__closure__ or replacement.__closure__:
-            raise TypeError(
-                f"the replacement of {original.__name__} must have the same parameters, and neither may have a closure"
-            )
-        copy = FunctionType(original.__code__, original.__globals__, original.__name__, original.__defaults__)
-        copy.__kwdefaults__ = original.__kwdefaults__
-        return cls(original.__name__, None, copy, replacement, _function=original)
+    def function(cls, original: FunctionType, replacement: Callable[..., Any], *, shortcut: str = "") -> Seam:
+        """A function of a module, whose parameters are positional. The seam's ``original`` is a copy with its code.
+
+        The new code of the function imports ``replacement`` from its module, which takes a microsecond, and calls it.
+        Before that it runs ``shortcut``, a statement for calls that are cheaper than the import.
+        """
+        name, module = original.__name__, replacement.__module__
+        parameters = ", ".join(original.__code__.co_varnames[: original.__code__.co_argcount])
+        source = f"""
+def {name}({parameters}):
+    {shortcut}
+    from {module} import {replacement.__name__} as replacement
+    return replacement({parameters})
+"""
+        defined: dict[str, Any] = {}
+        exec(compile(source, f"<replacement of {name} by {module}>", "exec"), defined)
+        copy = FunctionType(original.__code__, original.__globals__, name, original.__defaults__)
+        return cls(name, None, copy, defined[name], _function=original)
 
     def count(self) -> None:
         """Count a call of the replacement."""
@@ -138,6 +129,11 @@ class Seam:
         if first and _state.settings.log == "warn":
             logger.warning("%s: left to the original: %s", self.name, reason)
 
+    def leave(self, reason: object, *arguments: Any) -> Any:
+        """What the original returns. Counts the call as in :meth:`fall_back`."""
+        self.fall_back(str(reason))
+        return self.original(*arguments)
+
     def patch(self) -> None:
         """Replace the function or method, unless other code has already replaced it."""
         self._swap(self.original, self.replacement)
@@ -148,8 +144,8 @@ class Seam:
 
     def _swap(self, old: FunctionType, new: FunctionType) -> None:
         if self.owner is not None:
-            if vars(self.owner).get(self._attribute) is old:
-                setattr(self.owner, self._attribute, new)
+            if vars(self.owner).get(self.original.__name__) is old:
+                setattr(self.owner, self.original.__name__, new)
                 return
         elif self._function is not None and self._function.__code__ is old.__code__:
             self._function.__code__ = new.__code__
@@ -167,16 +163,8 @@ def _package(thing: FunctionType | type) -> str:
     return thing.__module__.partition(".")[0]
 
 
-def _parameters(function: FunctionType) -> tuple[object, ...]:
-    code = function.__code__
-    number = (
-        code.co_argcount
-        + code.co_kwonlyargcount
-        + bool(code.co_flags & CO_VARARGS)
-        + bool(code.co_flags & CO_VARKEYWORDS)
-    )
-    flags = code.co_flags & (CO_VARARGS | CO_VARKEYWORDS)
-    return code.co_posonlyargcount, code.co_argcount, code.co_kwonlyargcount, flags, code.co_varnames[:number]
+class NotNative(Exception):  # noqa: N818 - not an error: the caller then uses the original
+    """reshuffle cannot compute this, and the host's own function has to. The argument is the reason."""
 
 
 class _Loaded(NamedTuple):
@@ -241,9 +229,7 @@ class Installed:
     def __enter__(self) -> Installed:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.uninstall()
 
 

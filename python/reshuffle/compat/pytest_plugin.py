@@ -16,8 +16,6 @@ from .hosts import only_help
 from .patching import PVALUES, Installed, SeamReport, install, seams
 from .table import seam_table
 
-__all__: list[str] = []
-
 _INSTALLED = pytest.StashKey[Installed]()
 
 

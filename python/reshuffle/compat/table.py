@@ -7,8 +7,6 @@ from itertools import groupby
 
 from .patching import SeamReport
 
-__all__ = ["seam_table"]
-
 
 def seam_table(reports: Iterable[SeamReport]) -> str:
     """A table with a row for each replaced function, and below each row the reasons why the original was called.

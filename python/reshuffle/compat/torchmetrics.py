@@ -34,8 +34,9 @@ class _Score:
 
     higher_is_better: ClassVar[bool]
 
-    def __init__(self, metric: NativeMetric) -> None:
+    def __init__(self, metric: NativeMetric, return_sentence_level_score: bool = False) -> None:
         self.metric = metric
+        self.return_sentence_level_score = return_sentence_level_score
         self._counts: list[NDArray[Any]] = []
 
     def __repr__(self) -> str:
@@ -84,8 +85,15 @@ class _Score:
         self._counts.append(Counted.from_groups(self.metric, hypotheses, references).counts)
 
     def compute(self) -> Any:
-        """The score of all segments so far, a float. Raises :class:`InputError` if there are none."""
-        return _fraction(self.metric, self.counts.sum(axis=0))
+        """The score of all segments so far, a float. Raises :class:`InputError` if there are none.
+
+        With ``return_sentence_level_score``, which BLEU does not have, a pair: the score, and the scores of the S
+        segments, an (S,) ndarray of float64.
+        """
+        score = float(self.metric.score(self.counts.sum(axis=0))) / 100
+        if not self.return_sentence_level_score:
+            return score
+        return score, np.asarray(self.metric.score(self.counts), np.float64) / 100
 
     def forward(self, preds: str | Sequence[str], target: Target) -> Any:
         """Count a batch, and return the score of this batch alone. Calling the object does the same."""
@@ -131,25 +139,6 @@ class _Score:
     def standard_error(self, n_resamples: int = 10_000) -> float:
         """The bootstrap standard error of :meth:`compute`, from ``n_resamples`` draws of the segments."""
         return Counted(self.metric, self.counts).bootstrap_error(n_resamples) / 100
-
-
-class _WithSentences(_Score):
-    """A metric that can also return the scores of all segments."""
-
-    def __init__(self, metric: NativeMetric, return_sentence_level_score: bool) -> None:
-        super().__init__(metric)
-        self.return_sentence_level_score = return_sentence_level_score
-
-    def compute(self) -> Any:
-        """The score of all segments so far, a float. Raises :class:`InputError` if there are none.
-
-        With ``return_sentence_level_score``, a pair: the score, and the scores of the S segments, an (S,) ndarray of
-        float64.
-        """
-        score = super().compute()
-        if not self.return_sentence_level_score:
-            return score
-        return score, np.asarray(self.metric.score(self.counts), np.float64) / 100
 
 
 class SacreBLEUScore(_Score):
@@ -203,7 +192,7 @@ class SacreBLEUScore(_Score):
         )
 
 
-class CHRFScore(_WithSentences):
+class CHRFScore(_Score):
     """chrF between 0 and 1, by default chrF++, to be used instead of ``torchmetrics.text.CHRFScore``.
 
     Parameters
@@ -255,7 +244,7 @@ class CHRFScore(_WithSentences):
         super().__init__(chrf, return_sentence_level_score)
 
 
-class TranslationEditRate(_WithSentences):
+class TranslationEditRate(_Score):
     """TER as edits per reference word, to be used instead of ``torchmetrics.text.TranslationEditRate``.
 
     Parameters
@@ -290,8 +279,3 @@ class TranslationEditRate(_WithSentences):
             asian_support=asian_support,
         )
         super().__init__(ter, return_sentence_level_score)
-
-
-def _fraction(metric: NativeMetric, counts: NDArray[Any]) -> float:
-    """The score of summed counts, divided by 100."""
-    return float(metric.score(counts)) / 100

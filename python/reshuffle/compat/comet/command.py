@@ -7,18 +7,16 @@ import json
 import math
 import sys
 from collections.abc import Sequence
-from functools import partial
 from importlib import import_module
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from reshuffle import InputError
 
-from ..commands import MOST, Parser, at_once, check_file, file_name, run, say, whole, write
+from ..commands import Parser, check_file, count, file_name, run, say, whole, write
 
 if TYPE_CHECKING:
     from reshuffle import ScoredTexts
-
-__all__ = ["main"]
 
 PROGRAM = "python -m reshuffle.compat.comet"
 DESCRIPTION = """
@@ -43,7 +41,7 @@ def _parser() -> Parser:
         "-t", "--translations", nargs="*", default=[], help="the systems; by default all in the files of scores", **path
     )
     parser.add_argument(
-        "--num_splits", type=_count, default=300, metavar="N", help="bootstrap draws (default: %(default)s)"
+        "--num_splits", type=count, default=300, metavar="N", help="bootstrap draws (default: %(default)s)"
     )
     parser.add_argument(
         "--sample_ratio", type=_ratio, default=0.4, metavar="X", help="size of a draw, of the segments (default: 0.4)"
@@ -88,16 +86,9 @@ def _parser() -> Parser:
         help="compare all pairs by reshuffle's tests as well, such as ar, bootstrap-both or t-test, with adjusted p",
     )
     own.add_argument(
-        "-n", "--n_resamples", type=_count, default=10_000, metavar="N", help="replicates of --tests (default: 10000)"
+        "-n", "--n_resamples", type=count, default=10_000, metavar="N", help="replicates of --tests (default: 10000)"
     )
     return parser
-
-
-def _count(text: str) -> int:
-    number = whole(text)
-    if not 1 <= number <= MOST:
-        raise argparse.ArgumentTypeError(f"expected 1 to {MOST:,}, got {number}")
-    return number
 
 
 def _ratio(text: str) -> float:
@@ -129,7 +120,10 @@ def _run(options: argparse.Namespace) -> str:
     if options.to_json:
         check_file(options.to_json, OWN)
     # The core reads while numpy and SciPy are imported, which --help does not need.
-    files = at_once(partial(_read, options.scores), _import)
+    importing = Thread(target=_import)
+    importing.start()
+    files = _read(options.scores)
+    importing.join()
     from .outputs import as_json, report
     from .resampling import as_matrix, statistical_results
     from .segments import read_scored

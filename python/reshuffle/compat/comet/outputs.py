@@ -7,8 +7,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["as_json", "report"]
-
 # Of the table; the text about a pair rejects at this level or below it.
 LEVEL = 0.05
 CORNER = "system_x \\ system_y"
@@ -99,44 +97,25 @@ def as_json(value: Any, indent: str = "") -> str:
         "c": []
     }
     """
-    pieces: list[str] = []
-    _add(pieces, value, indent)
-    return "".join(pieces)
-
-
-def _add(pieces: list[str], value: Any, indent: str) -> None:
-    """Append the text of a value in pieces, because copies of long texts take time."""
-    if isinstance(value, float) and math.isfinite(value):
-        pieces.append(repr(value))
-        return
     if isinstance(value, str):
-        pieces.append(_string(value))
-        return
+        return _string(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return repr(value)
     if not value or not isinstance(value, dict | list):
-        pieces.append(json.dumps(value, ensure_ascii=False))
-        return
+        return json.dumps(value, ensure_ascii=False)
     deeper = indent + " " * INDENT
-    start, separator = f"\n{deeper}", f",\n{deeper}"
-    if isinstance(value, dict):
-        pieces.append("{")
-        for key, each in value.items():
-            pieces.append(f"{start}{_string(key)}: ")
-            _add(pieces, each, deeper)
-            start = separator
-        pieces.append(f"\n{indent}}}")
-        return
-    pieces.append("[")
+    separator = f",\n{deeper}"
     kinds = set(map(type, value))
-    if kinds == {str}:
-        pieces += start, _strings(value, separator)
+    if isinstance(value, dict):
+        inside = separator.join(f"{_string(key)}: {as_json(each, deeper)}" for key, each in value.items())
+    elif kinds == {str}:
+        inside = _strings(value, separator)
     elif kinds == {float} and all(map(math.isfinite, value)):
-        pieces += start, separator.join(map(repr, value))
+        inside = separator.join(map(repr, value))
     else:
-        for each in value:
-            pieces.append(start)
-            _add(pieces, each, deeper)
-            start = separator
-    pieces.append(f"\n{indent}]")
+        inside = separator.join(as_json(each, deeper) for each in value)
+    first, last = "{}" if isinstance(value, dict) else "[]"
+    return f"{first}\n{deeper}{inside}\n{indent}{last}"
 
 
 def _strings(values: Sequence[str], separator: str) -> str:

@@ -15,8 +15,6 @@ from reshuffle import InputError
 
 Scores: TypeAlias = "Sequence[float] | NDArray[Any]"
 
-__all__ = ["ALTERNATIVES", "TIE", "resampled_means", "statistical_results"]
-
 # Means of draws that differ by less are a tie.
 TIE = 0.001
 ALTERNATIVES = ("two-sided", "less", "greater")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -13,12 +13,7 @@ from numpy.typing import NDArray
 
 from reshuffle import InputError, ScoredTexts, read_lines
 
-__all__ = ["ScoreFile", "Scored", "read_scored"]
-
-
-# The key of the scores in files of comet-score.
-KEY = "COMET"
-# And those of its texts.
+# The keys of the texts in files of comet-score.
 TEXTS = ("src", "mt", "ref")
 
 
@@ -110,63 +105,38 @@ def _scored(path: str, file: ScoredTexts | None) -> ScoreFile:
 
 def _read_any(path: str) -> ScoreFile:
     """A file of scores in any form."""
+    from reshuffle import read_scores
+
+    table = read_scores(path)
+    if table.segments is None:
+        raise InputError(f"{path}: expected the scores of segments, got scores of systems")
+    return ScoreFile(path, table.systems, table.segments, _texts(path, table.systems))
+
+
+def _texts(path: str, systems: Sequence[str]) -> dict[str, Texts]:
+    """The texts of these systems in a JSON file without fault: under the keys that the first segment has."""
     try:
         value = json.loads(Path(path).read_bytes())
     except (ValueError, OSError, RecursionError):
         value = None
-    segments = value if isinstance(value, dict) else {}
-    if isinstance(segments.get("translations"), list):
-        segments = _segments(segments)
-    systems, scores = tuple(segments), _scores(segments)
-    if scores is None:
-        from reshuffle import read_scores
-
-        table = read_scores(path)
-        if table.segments is None:
-            raise InputError(f"{path}: expected the scores of segments, got scores of systems")
-        systems, scores = table.systems, table.segments
-    return ScoreFile(path, systems, scores, {name: _columns(segments[name]) for name in systems if name in segments})
-
-
-def _columns(segments: list[dict[str, Any]]) -> Texts:
-    """The texts under the keys that the first segment has."""
-    return {
-        key: [None if segment.get(key) is None else str(segment[key]) for segment in segments]
-        for key in TEXTS
-        if key in segments[0]
-    }
-
-
-def _segments(compared: dict[str, Any]) -> dict[str, Any]:
-    """The segments in a file of comet-compare, in the form of comet-score's; nothing if it has a fault."""
-    try:
-        return {
-            system["name"]: [
-                {"src": source, "mt": line, KEY: score} | ({} if reference is None else {"ref": reference})
-                for source, line, score, reference in zip(
-                    compared["source"],
-                    system["mt"],
-                    system["scores"],
-                    compared.get("reference", [None] * len(system["mt"])),
-                    strict=True,
-                )
-            ]
-            for system in compared["translations"]
-        }
-    except (AttributeError, KeyError, TypeError, ValueError):
+    if not isinstance(value, dict):
         return {}
+    if not isinstance(value.get("translations"), list):
+        return {
+            name: {key: _column(segment.get(key) for segment in segments) for key in TEXTS if key in segments[0]}
+            for name, segments in value.items()
+            if name in systems
+        }
+    found = {}
+    for system in value["translations"]:  # of comet-compare
+        columns = zip(TEXTS, (value.get("source"), system.get("mt"), value.get("reference")), strict=True)
+        n = len(system["scores"])
+        found[system["name"]] = {key: _column(of) for key, of in columns if isinstance(of, list) and len(of) == n}
+    return found
 
 
-def _scores(texts: dict[str, Any]) -> NDArray[np.float64] | None:
-    """The scores in a file of comet-score that has no fault, (N, S); any other file is read again."""
-    try:
-        rows = [[segment[KEY] for segment in segments] for segments in texts.values()]
-    except (KeyError, TypeError):
-        return None
-    if not rows or len(set(map(len, rows))) > 1 or {type(score) for row in rows for score in row} != {float}:
-        return None
-    scores = np.array(rows)
-    return scores if np.isfinite(scores).all() else None
+def _column(texts: Iterable[Any]) -> list[str | None]:
+    return [None if text is None else str(text) for text in texts]
 
 
 def _by_name(files: Sequence[ScoreFile], translations: Sequence[str]) -> dict[str, tuple[NDArray[np.float64], Texts]]:

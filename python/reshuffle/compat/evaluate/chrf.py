@@ -7,8 +7,7 @@ from typing import Any
 
 import evaluate
 
-from reshuffle import metric
-from reshuffle.compat.evaluate.items import References, columns, error, info
+from reshuffle.compat.evaluate.items import References, info, scored
 
 __all__ = ["Chrf"]
 
@@ -40,10 +39,7 @@ class Chrf(evaluate.Metric):  # type: ignore[misc] # evaluate's types are unknow
         eps_smoothing: bool = False,
         n_resamples: int = 0,
     ) -> dict[str, Any]:
-        from reshuffle.compat import sacrebleu as drop_in
-
-        texts = columns(references)
-        options: dict[str, Any] = {
+        options = {
             "char_order": char_order,
             "word_order": word_order,
             "beta": beta,
@@ -51,11 +47,5 @@ class Chrf(evaluate.Metric):  # type: ignore[misc] # evaluate's types are unknow
             "whitespace": whitespace,
             "eps_smoothing": eps_smoothing,
         }
-        score = drop_in.CHRF(**options).corpus_score(predictions, texts)
-        return {
-            "score": score.score,
-            "char_order": score.char_order,
-            "word_order": score.word_order,
-            "beta": score.beta,
-            **error(metric("chrf", **options), predictions, texts, n_resamples),
-        }
+        names = ("score", "char_order", "word_order", "beta")
+        return scored("chrf", options, (predictions, references), names, n_resamples)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import evaluate
 from datasets import Features, Value
 from datasets import Sequence as Several
 
-from reshuffle import InputError, NativeMetric
+from reshuffle import InputError, NativeMetric, metric
 
 from ..harness import Counted
-
-__all__ = ["References", "by_segment", "columns", "error", "info"]
 
 References = Sequence[str] | Sequence[Sequence[str]]
 
@@ -47,6 +45,26 @@ def columns(references: References) -> list[list[str]]:
     if len(numbers) != 1 or numbers[0] == 0:
         raise InputError(f"predictions need the same number of references, got {numbers[0]} to {numbers[-1]}")
     return [list(column) for column in zip(*items, strict=True)]
+
+
+def scored(
+    key: str,
+    options: Mapping[str, Any],
+    texts: tuple[Sequence[str], References],
+    names: Sequence[str],
+    n_resamples: int,
+    **only_theirs: Any,
+) -> dict[str, Any]:
+    """The attributes of these names of sacreBLEU's score, and the standard error if draws are asked for.
+
+    ``options`` are those of sacreBLEU and reshuffle, and ``only_theirs`` those of sacreBLEU alone.
+    """
+    from reshuffle.compat.sacrebleu import METRICS
+
+    predictions, references = texts[0], columns(texts[1])
+    score = METRICS[key.upper()](**options, **only_theirs).corpus_score(predictions, references)
+    native = metric(key, **{name: value for name, value in options.items() if value is not None})
+    return {**{name: getattr(score, name) for name in names}, **error(native, predictions, references, n_resamples)}
 
 
 def error(metric: NativeMetric, predictions: Sequence[str], references: list[list[str]], n_resamples: int) -> Any:

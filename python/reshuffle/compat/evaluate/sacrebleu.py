@@ -7,8 +7,7 @@ from typing import Any
 
 import evaluate
 
-from reshuffle import metric
-from reshuffle.compat.evaluate.items import References, columns, error, info
+from reshuffle.compat.evaluate.items import References, info, scored
 
 __all__ = ["Sacrebleu"]
 
@@ -40,21 +39,12 @@ class Sacrebleu(evaluate.Metric):  # type: ignore[misc] # evaluate's types are u
         use_effective_order: bool = False,
         n_resamples: int = 0,
     ) -> dict[str, Any]:
-        from reshuffle.compat import sacrebleu as drop_in
-
-        texts = columns(references)
-        options = {"smooth_method": smooth_method, "smooth_value": smooth_value, "lowercase": lowercase}
-        bleu = drop_in.BLEU(force=force, effective_order=use_effective_order, tokenize=tokenize, **options)
-        score = bleu.corpus_score(predictions, texts)
-        options |= {"effective_order": use_effective_order, "tokenize": tokenize}
-        given = {name: value for name, value in options.items() if value is not None}
-        return {
-            "score": score.score,
-            "counts": score.counts,
-            "totals": score.totals,
-            "precisions": score.precisions,
-            "bp": score.bp,
-            "sys_len": score.sys_len,
-            "ref_len": score.ref_len,
-            **error(metric("bleu", **given), predictions, texts, n_resamples),
+        options = {
+            "smooth_method": smooth_method,
+            "smooth_value": smooth_value,
+            "lowercase": lowercase,
+            "tokenize": tokenize,
+            "effective_order": use_effective_order,
         }
+        names = ("score", "counts", "totals", "precisions", "bp", "sys_len", "ref_len")
+        return scored("bleu", options, (predictions, references), names, n_resamples, force=force)

@@ -7,8 +7,7 @@ from typing import Any
 
 import evaluate
 
-from reshuffle import metric
-from reshuffle.compat.evaluate.items import References, columns, error, info
+from reshuffle.compat.evaluate.items import References, info, scored
 
 __all__ = ["Ter"]
 
@@ -38,19 +37,11 @@ class Ter(evaluate.Metric):  # type: ignore[misc] # evaluate's types are unknown
         case_sensitive: bool = False,
         n_resamples: int = 0,
     ) -> dict[str, Any]:
-        from reshuffle.compat import sacrebleu as drop_in
-
-        texts = columns(references)
         options = {
             "normalized": normalized,
             "no_punct": ignore_punct,
             "asian_support": support_zh_ja_chars,
             "case_sensitive": case_sensitive,
         }
-        score = drop_in.TER(**options).corpus_score(predictions, texts)
-        return {
-            "score": score.score,
-            "num_edits": score.num_edits,
-            "ref_length": score.ref_length,
-            **error(metric("ter", **options), predictions, texts, n_resamples),
-        }
+        names = ("score", "num_edits", "ref_length")
+        return scored("ter", options, (predictions, references), names, n_resamples)

@@ -19,7 +19,8 @@ from typing import Any
 
 from reshuffle import InputError, InputWarning, NativeMetric, metric
 
-from ..harness import Counted, logger
+from ..harness import Counted
+from ..patching import logger
 
 __all__ = ["bootstrap_stderr", "count", "get_stderr_function"]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import FunctionType
-from typing import Any, cast
+from typing import Any
 
 from lighteval.metrics.utils import stderr as host
 
@@ -12,18 +11,6 @@ from reshuffle import InputError
 
 from ..patching import Seam
 from . import Aggregation, from_counts, from_draws
-
-__all__ = ["BOOTSTRAP", "SEAMS"]
-
-
-def _bootstrap_stderr(metric, population, number_experiments):  # type: ignore[no-untyped-def]  # runs in lighteval's module
-    from reshuffle.compat.lighteval.seams import patched
-
-    return patched(metric, population, number_experiments)
-
-
-BOOTSTRAP = Seam.function(host.bootstrap_stderr, cast("FunctionType", _bootstrap_stderr))
-SEAMS = [BOOTSTRAP]
 
 
 def patched(metric: Aggregation, population: Sequence[Any], number_experiments: int) -> float:
@@ -34,3 +21,7 @@ def patched(metric: Aggregation, population: Sequence[Any], number_experiments: 
     except InputError as error:
         BOOTSTRAP.fall_back(str(error))
         return from_draws(BOOTSTRAP.original, metric, population, number_experiments)
+
+
+BOOTSTRAP = Seam.function(host.bootstrap_stderr, patched)
+SEAMS = [BOOTSTRAP]

@@ -16,7 +16,8 @@ from typing import Any
 
 from reshuffle import InputError, metric
 
-from ..harness import Counted, logger
+from ..harness import Counted
+from ..patching import logger
 
 __all__ = ["bootstrap_stderr", "count", "stderr_for_metric"]
 

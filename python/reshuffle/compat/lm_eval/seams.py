@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import FunctionType
-from typing import Any, cast
+from typing import Any
 
 from lm_eval.api import metrics as host
 
@@ -13,20 +12,8 @@ from reshuffle import InputError
 from ..patching import Seam
 from . import Aggregation, count
 
-__all__ = ["BOOTSTRAP", "SEAMS"]
-
 # For metrics of texts, the harness asks for at most CAP draws, whatever its user chose. The user's default is DRAWS.
 CAP, DRAWS = 100, 100_000
-
-
-def _bootstrap_stderr(f, xs, iters):  # type: ignore[no-untyped-def]  # runs in the harness's module
-    from reshuffle.compat.lm_eval.seams import patched
-
-    return patched(f, xs, iters)
-
-
-BOOTSTRAP = Seam.function(host.bootstrap_stderr, cast("FunctionType", _bootstrap_stderr))
-SEAMS = [BOOTSTRAP]
 
 
 def patched(f: Aggregation, xs: Sequence[Any], iters: int) -> float:
@@ -36,5 +23,8 @@ def patched(f: Aggregation, xs: Sequence[Any], iters: int) -> float:
         counted = count(f, xs)
         return counted.bootstrap_error(DRAWS if iters == CAP else iters)
     except InputError as error:
-        BOOTSTRAP.fall_back(str(error))
-        return float(BOOTSTRAP.original(f, xs, iters))
+        return float(BOOTSTRAP.leave(error, f, xs, iters))
+
+
+BOOTSTRAP = Seam.function(host.bootstrap_stderr, patched)
+SEAMS = [BOOTSTRAP]

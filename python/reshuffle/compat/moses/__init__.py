@@ -17,6 +17,63 @@ NIST scores are below 10 and others above; here they are sorted as numbers.
 
 from __future__ import annotations
 
-from .command import main
+import sys
+from collections.abc import Sequence
+from functools import partial
+
+from reshuffle import InputError
+
+from ..commands import Parser, count, file_name, run, whole
 
 __all__ = ["main"]
+
+PROGRAM = "python -m reshuffle.compat.moses"
+MULTI_BLEU = "multi-bleu"
+SIGNIFICANCE = "bootstrap-hypothesis-difference-significance"
+# More draws do not help.
+MOST_DRAWS = 10**7
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command, and return its exit code.
+
+    2 for wrong input, with one line on standard error; 1 if all references are empty, as in multi-bleu.perl.
+    """
+    return run("moses", lambda: _run(sys.argv[1:] if arguments is None else list(arguments)))
+
+
+def _run(arguments: Sequence[str]) -> str:
+    # The scripts may be called by their file names.
+    first = [argument.removesuffix(".perl").removesuffix(".pl") for argument in arguments[:1]]
+    options = _parser().parse_args([*first, *arguments[1:]])
+    if options.script == MULTI_BLEU:
+        from .multi_bleu import multi_bleu  # not for --help: it imports numpy
+
+        if sys.stdin is None:
+            raise InputError("standard input is closed: the hypotheses are read from it")
+        return multi_bleu(options.reference, sys.stdin.buffer.read(), options.lowercase)
+    from .significance import significance
+
+    return significance(options.hypotheses, options.references, options.n_resamples, options.seed)
+
+
+def _parser() -> Parser:
+    parser = Parser(prog=PROGRAM, description="Scripts of Moses with the counts of reshuffle.", allow_abbrev=False)
+    scripts = parser.add_subparsers(dest="script", required=True, metavar="SCRIPT", parser_class=Parser)
+    bleu = scripts.add_parser(MULTI_BLEU, help="BLEU of tokenized text, in one line", allow_abbrev=False)
+    bleu.add_argument("-lc", dest="lowercase", action="store_true", help="ignore case, of ASCII letters only")
+    bleu.add_argument("reference", type=file_name, metavar="REF", help="a file, or the beginning of REF0, REF1 …")
+    test = scripts.add_parser(SIGNIFICANCE, help="bootstrap test of BLEU and NIST", allow_abbrev=False)
+    test.add_argument("hypotheses", nargs=2, type=file_name, metavar="HYP", help="outputs of two systems, tokenized")
+    test.add_argument("references", nargs="+", type=file_name, metavar="REF", help="references, tokenized")
+    own = test.add_argument_group("not in Moses")
+    own.add_argument("--seed", type=whole, default=12345, metavar="N", help="seed of the draws (default: 12345)")
+    own.add_argument(
+        "-n",
+        "--n-resamples",
+        type=partial(count, most=MOST_DRAWS),
+        default=1000,
+        metavar="N",
+        help="number of draws (default: 1000)",
+    )
+    return parser

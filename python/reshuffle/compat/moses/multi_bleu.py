@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from reshuffle import InputError, metric
 
-from ..commands import Printed, say
-
-__all__ = ["multi_bleu"]
+from ..commands import Printed, read_bytes, say
 
 # The script begins with this length and distance when it looks for the closest reference.
 FARTHEST = 9999
@@ -28,7 +26,7 @@ def multi_bleu(stem: str, hypotheses: bytes, lowercase: bool) -> str:
     Texts are bytes in the script, so that they need not be UTF-8, and only ASCII letters have a lower case.
     """
     lines = chopped(hypotheses)
-    columns = [chopped(_bytes(file)) for file in _files(stem)]
+    columns = [chopped(read_bytes(file)) for file in _files(stem)]
     n, covered = len(lines), max(map(len, columns))
     if n > covered:
         say(
@@ -38,16 +36,12 @@ def multi_bleu(stem: str, hypotheses: bytes, lowercase: bool) -> str:
     if not n:
         return _line([0] * (2 + 2 * ORDERS))
     references: list[list[str | None]] = [[*column[:n], *[None] * (n - len(column))] for column in columns]
-    references[0] = [
-        "" if i >= covered else line for i, line in enumerate(references[0])
-    ]  # a segment needs at least one reference
+    references[0][covered:] = [""] * (n - covered)  # a segment needs at least one reference
     bleu = metric("bleu", tokenize="multi-bleu", smooth_method="none", lowercase=lowercase)
     counts: NDArray[Any] = np.array(bleu.suff_stats(references, [lines])[0])
     hyp_len, ref_len = counts[:, 0], counts[:, 1]
     distance = np.abs(hyp_len - ref_len)
-    ref_len[:] = np.where(
-        distance > FARTHEST, FARTHEST, np.where(distance == FARTHEST, np.minimum(ref_len, FARTHEST), ref_len)
-    )
+    ref_len[(distance > FARTHEST) | ((distance == FARTHEST) & (ref_len > FARTHEST))] = FARTHEST
     ref_len[covered:] = FARTHEST
     return _line(counts.sum(axis=0).tolist())
 
@@ -100,10 +94,3 @@ def _exists(file: str) -> bool:
         return Path(file).exists()
     except (OSError, ValueError):
         return False
-
-
-def _bytes(file: str) -> bytes:
-    try:
-        return Path(file).read_bytes()
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}") from None

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,10 @@ from numpy.typing import NDArray
 
 from reshuffle import InputError, metric
 
-from ..commands import say
-
-__all__ = ["significance"]
+from ..commands import PERL_SPACE, read_utf8, say
 
 ORDERS = 4
-# Perl's white space, without Python's U+001C to U+001F.
-SPACES = re.compile("[ \\t\\n\\r\\f\\v\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+")
+SPACES = re.compile(f"{PERL_SPACE}+")
 # The empty word at the beginning of a line that begins with white space; no text has this code point.
 EMPTY = "\ufdd0"
 # Draws at once.
@@ -116,16 +112,7 @@ def nist(sums: Array) -> Array:
 
 def _words(file: str) -> list[list[str]]:
     """The words of each line. Space at the beginning of a line makes an empty word before it."""
-    try:
-        data = Path(file).read_bytes()
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}") from None
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{file}, line {line}: 0x{data[error.start]:02x} is not valid UTF-8") from None
-    lines = text.split("\n")
+    lines = read_utf8(file).split("\n")
     if not lines[-1]:
         lines.pop()
     return [_split(line) for line in lines]

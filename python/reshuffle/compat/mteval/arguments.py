@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from reshuffle import InputError
 
-__all__ = ["HELP", "Options", "parse"]
-
 HELP = """\
 usage: python -m reshuffle.compat.mteval -r REF -s SRC -t TST [options]
 
@@ -34,25 +32,12 @@ not in mteval:
 
 Options may be shortened, and - and -- mean the same.
 """
-# Each option and its kind: a flag, a string, a string that may be missing, or a number that may be missing.
-KINDS = {
-    "r": "s",
-    "s": "s",
-    "t": "s",
-    "d": ":i",
-    "h": "",
-    "help": "",
-    "b": "",
-    "n": "",
-    "c": "",
-    "x": ":s",
-    "e": "",
-    "brevity-penalty": ":s",
-    "international-tokenization": "",
-    "metricsmatr-output": "",
-    "no-smoothing": "",
-    "mteval-version": "s",
-}
+# As the scripts give them to Getopt::Long: "=s" takes a string; ":s" a string or nothing, ":i" a number or nothing.
+SPECIFIED = """
+r=s s=s t=s d:i h help b n c x:s e brevity-penalty:s international-tokenization metricsmatr-output no-smoothing
+mteval-version=s
+"""
+KINDS: dict[str, str] = dict(re.findall(r"([\w-]+)(\S*)", SPECIFIED))
 
 
 @dataclass(frozen=True)
@@ -161,7 +146,7 @@ def _value(name: str, value: str | None, rest: list[str]) -> str | int:
         if value is not None:
             raise InputError(f"-{name} does not take a value, got {value!r}")
         return 1
-    if kind == "s":
+    if kind == "=s":
         if value is None and not rest:
             raise InputError(f"-{name} needs a value")
         return rest.pop(0) if value is None else value

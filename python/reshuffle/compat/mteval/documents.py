@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reshuffle import InputError
 
-__all__ = ["TestSet", "read_set"]
+from ..commands import PERL_SPACE, read_bytes, read_utf8
 
-# Perl's white space, without Python's U+001C to U+001F.
-SPACE = "[ \\t\\n\\r\\f\\v\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]"
-SPACES = re.compile(f"{SPACE}+")
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+SPACES = re.compile(f"{PERL_SPACE}+")
 # Documents: the text of each segment by its id, by the name of the document.
 Documents = dict[str, dict[str, str]]
 
@@ -52,7 +53,7 @@ class _Reader:
     def source(self, file: str) -> Documents:
         if _is_xml(file):
             return self._source_xml(file)
-        found = next(_spans("SrcSet", _text(file)), None)
+        found = next(_spans("SrcSet", read_utf8(file)), None)
         if found is None:
             raise InputError(f"{file}: there is no tag <srcset>: is it the source?")
         tag, span = found
@@ -73,7 +74,7 @@ class _Reader:
             return self._translations_xml(file)
         systems: dict[str, Documents] = {}
         set_id = None
-        for tag, span in _spans(kind, _text(file)):
+        for tag, span in _spans(kind, read_utf8(file)):
             set_id = self._attribute("SetID", tag, file)
             self._check_languages(
                 self._attribute("SrcLang", tag, file), self._attribute("TrgLang", tag, file), file, True
@@ -102,7 +103,7 @@ class _Reader:
 
     def _attribute(self, name: str, tag: str, file: str) -> str:
         quote = '"?' if self.version == "13a" else '"'
-        found = re.search(f'{name}{SPACE}*={SPACE}*{quote}([^"]*){quote}', tag, re.IGNORECASE)
+        found = re.search(f'{name}{PERL_SPACE}*={PERL_SPACE}*{quote}([^"]*){quote}', tag, re.IGNORECASE)
         if found is None:
             raise InputError(f"{file}: expected the attribute {name.lower()} in a tag, got {tag.strip()!r}")
         return found[1]
@@ -118,7 +119,7 @@ class _Reader:
 
     def _source_xml(self, file: str) -> Documents:
         root = _parsed(file)
-        found = next((child for child in root.children if child.tag == "srcset"), None)
+        found = root.find("srcset")
         if found is None:
             raise InputError(f"{file}: there is no element srcset: is it the source?")
         self.ids.append(_required(found, "setid", file))
@@ -130,7 +131,7 @@ class _Reader:
         systems: dict[str, Documents] = {}
         set_id = None
         for kind, key in (("refset", "refid"), ("tstset", "sysid")):
-            for found in (child for child in root.children if child.tag == kind):
+            for found in root.findall(kind):
                 set_id = _required(found, "setid", file)
                 source, target = _required(found, "srclang", file), _required(found, "trglang", file)
                 # Version 13a and 14 overwrite the target language instead of comparing it.
@@ -141,15 +142,15 @@ class _Reader:
         self.ids.append(set_id)
         return systems
 
-    def _documents_xml(self, root: _Element, file: str) -> Documents:
+    def _documents_xml(self, root: Element, file: str) -> Documents:
         documents: Documents = {}
-        for found in root.descendants("doc"):
+        for found in root.iter("doc"):
             segments = documents.setdefault(_required(found, "docid", file), {})
-            for segment in found.descendants("seg"):
-                number = segment.attributes.get("id")
+            for segment in found.iter("seg"):
+                number = segment.get("id")
                 if number is None or (self.version == "13a" and number in ("", "0")):
                     raise InputError(f"{file}: a segment needs an id, got {number!r}")
-                text = segment.text()
+                text = "".join(segment.itertext())
                 segments[number] = text if text.strip() else ""
         return documents
 
@@ -182,42 +183,18 @@ def read_set(source: str, references: str, translations: str, version: str) -> T
                     raise InputError(
                         f"{file}: the document {name!r} of {system!r} has {n:,} segments, but {expected:,} in {source}"
                     )
-    return TestSet(
-        str(reader.ids[0]),
-        str(reader.source_language),
-        str(reader.target_language),
-        documents,
-        of_references,
-        of_systems,
-    )
+    languages = str(reader.source_language), str(reader.target_language)
+    return TestSet(str(reader.ids[0]), *languages, documents, of_references, of_systems)
 
 
 def _is_xml(file: str) -> bool:
     return file.lower().endswith(".xml")
 
 
-def _bytes(file: str) -> bytes:
-    try:
-        return Path(file).read_bytes()
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}") from None
-    except ValueError as error:  # a NUL in the name
-        raise InputError(f"{file!r} cannot be read: {error}") from None
-
-
-def _text(file: str) -> str:
-    data = _bytes(file)
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{file}, line {line}: 0x{data[error.start]:02x} is not valid UTF-8") from None
-
-
 def _spans(name: str, text: str) -> Iterator[tuple[str, str]]:
     """The attributes and the content of each element."""
-    start = re.compile(f"<{name}{SPACE}*([^>]*)>", re.IGNORECASE)
-    end = re.compile(f"</{name}{SPACE}*>", re.IGNORECASE)
+    start = re.compile(f"<{name}{PERL_SPACE}*([^>]*)>", re.IGNORECASE)
+    end = re.compile(f"</{name}{PERL_SPACE}*>", re.IGNORECASE)
     position = 0
     while True:
         opened = start.search(text, position)
@@ -228,67 +205,48 @@ def _spans(name: str, text: str) -> Iterator[tuple[str, str]]:
         position = closed.end()
 
 
-@dataclass
-class _Element:
-    """An element of an XML file; text is among the children."""
-
-    tag: str
-    attributes: dict[str, str]
-    content: list[_Element | str] = field(default_factory=list)
-
-    @property
-    def children(self) -> list[_Element]:
-        return [each for each in self.content if isinstance(each, _Element)]
-
-    def descendants(self, tag: str) -> Iterator[_Element]:
-        for child in self.children:
-            if child.tag == tag:
-                yield child
-            yield from child.descendants(tag)
-
-    def text(self) -> str:
-        return "".join(each if isinstance(each, str) else each.text() for each in self.content)
-
-
 # Deeper files are no sets of documents.
 DEPTH = 100
 
 
-def _parsed(file: str) -> _Element:
+def _parsed(file: str) -> Element:
     """The outermost element. A file that declares entities is rejected: it could exhaust memory."""
+    from xml.etree.ElementTree import TreeBuilder
     from xml.parsers import expat
 
-    top = _Element("", {})
-    open_elements = [top]
+    builder = TreeBuilder()
+    open_elements: list[Element] = []
     parser = expat.ParserCreate()
     parser.buffer_text = True
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        element = _Element(tag, attributes)
-        open_elements[-1].content.append(element)
-        open_elements.append(element)
-        if len(open_elements) > DEPTH:
+        open_elements.append(builder.start(tag, attributes))
+        if len(open_elements) >= DEPTH:
             raise InputError(f"{file}, line {parser.CurrentLineNumber}: more than {DEPTH} nested elements")
+
+    def end(tag: str) -> None:
+        open_elements.pop()
+        builder.end(tag)
 
     def declared(entity: str, *_: object) -> None:
         raise InputError(f"{file}, line {parser.CurrentLineNumber}: entity declarations are not supported")
 
     parser.StartElementHandler = start
-    parser.EndElementHandler = lambda tag: open_elements.pop()
-    parser.CharacterDataHandler = lambda text: open_elements[-1].content.append(text)
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = builder.data
     parser.EntityDeclHandler = declared
-    data = _bytes(file)
+    data = read_bytes(file)
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         raise InputError(f"{file}, line {error.lineno}: not well-formed XML: {expat.ErrorString(error.code)}") from None
     except (LookupError, ValueError) as error:  # of the encoding that the file declares
         raise InputError(f"{file}: the text cannot be decoded: {error}") from None
-    return top.children[0]
+    return builder.close()
 
 
-def _required(element: _Element, name: str, file: str) -> str:
-    value = element.attributes.get(name, "")
+def _required(element: Element, name: str, file: str) -> str:
+    value = element.get(name, "")
     if value in ("", "0"):
         raise InputError(f"{file}: the element {element.tag} needs the attribute {name}")
     return value

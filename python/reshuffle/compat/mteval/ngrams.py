@@ -6,9 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from .scoring import ORDERS, SHOWN, Counted, words_of
-
-__all__ = ["Matches", "shown"]
+from .scoring import ORDERS, Counted, untokenized, words_of
 
 
 class Matches:
@@ -32,7 +30,7 @@ class Matches:
                 best[ngram] = max(n, best.get(ngram, 0))
         return [
             f"{self._information(ngram):.2f} info for each of {min(n, best[ngram])} {_order(ngram)}-grams = "
-            f"'{shown(ngram)}'"
+            f"'{untokenized(ngram)}'"
             for ngram, n in found.items()
             if ngram in best
         ]
@@ -42,11 +40,6 @@ class Matches:
         # The scripts take the context "0" for none.
         of_context = self.counts[context] if context not in ("", "0") else self.n_words
         return -math.log(self.counts[ngram] / of_context) / math.log(2)
-
-
-def shown(text: str) -> str:
-    """A text as it was before it was tokenized."""
-    return text if text.isascii() else text.translate(SHOWN)
 
 
 def _order(ngram: str) -> int:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 
 from .documents import TestSet
 from .ngrams import Matches
-from .ngrams import shown as shown_text
-from .scoring import BLEU_ORDER, NIST_ORDER, ORDERS, Counted, Score
-
-__all__ = ["end", "evaluation", "files", "start"]
+from .scoring import BLEU_ORDER, NIST_ORDER, ORDERS, Counted, Score, untokenized
 
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 LINE = "# ------------------------------------------------------------------------"
@@ -82,7 +79,7 @@ def _details(test_set: TestSet, counted: Counted, matches: Matches | None, syste
                 )
         if options.detail >= 1:
             every = list(rows.values())
-            of_document = _score(counted, system, every, kind).score
+            of_document = counted.score(kind, system, every).score
             yield (
                 f'{kind} score using   {order}-grams = {of_document:.4f} for system "{name}" on document "{document}" '
                 f"({len(every)} segments, {sum(counted.words(system, every))} words)"
@@ -94,8 +91,8 @@ def _details(test_set: TestSet, counted: Counted, matches: Matches | None, syste
 
 def _texts(test_set: TestSet, matches: Matches, system: int, name: str, segment: str, row: int) -> Iterator[str]:
     for reference, words in zip(sorted(test_set.references), matches.references, strict=True):
-        yield f"ref '{reference}', seg {segment}: {shown_text(' '.join(words[row]))}"
-    yield f"sys '{name}', seg {segment}: {shown_text(' '.join(matches.systems[system][row]))}"
+        yield f"ref '{reference}', seg {segment}: {untokenized(' '.join(words[row]))}"
+    yield f"sys '{name}', seg {segment}: {untokenized(' '.join(matches.systems[system][row]))}"
     yield from matches.lines(system, row)
 
 
@@ -131,14 +128,10 @@ def _rows(counted: Counted, system: int) -> list[int]:
     return [row for rows in counted.rows[system].values() for row in rows.values()]
 
 
-def _score(counted: Counted, system: int, rows: Sequence[int], kind: str) -> Score:
-    return (counted.nist_of if kind == "NIST" else counted.bleu_of)(system, rows)
-
-
 def _of_systems(counted: Counted) -> dict[str, list[Score]]:
     n = len(counted.systems)
     return {
-        kind: [_score(counted, system, _rows(counted, system), kind) for system in range(n)] for kind in _kinds(counted)
+        kind: [counted.score(kind, system, _rows(counted, system)) for system in range(n)] for kind in _kinds(counted)
     }
 
 
@@ -180,10 +173,10 @@ def files(test_set: TestSet, counted: Counted) -> dict[str, str]:
     for kind in _kinds(counted):
         of_systems, of_documents, of_segments = [], [], []
         for system, name in enumerate(counted.systems):
-            score = _score(counted, system, _rows(counted, system), kind).score
+            score = counted.score(kind, system, _rows(counted, system)).score
             of_systems.append(f"{test_set.set_id}\t{name}\t{shown(score)}\n")
             for document, rows in counted.rows[system].items():
-                score = _score(counted, system, list(rows.values()), kind).score
+                score = counted.score(kind, system, list(rows.values())).score
                 of_documents.append(f"{test_set.set_id}\t{name}\t{document}\t{shown(score)}\n")
                 segments = in_order(rows, counted.options.version)
                 scores = counted.segment_scores(system, [rows[segment] for segment in segments], kind)

@@ -16,8 +16,6 @@ from reshuffle import metric, tokenize
 from .arguments import Options
 from .documents import TestSet
 
-__all__ = ["ORDERS", "SHOWN", "Counted", "Score", "count", "words_of"]
-
 ORDERS = 9
 # Of the orders 1 to 9, those of which the cumulative score is the score.
 BLEU_ORDER, NIST_ORDER = 4, 5
@@ -47,8 +45,8 @@ class Counted:
 
     Attributes
     ----------
-    keys : list of (str, str)
-        Document and segment of each row. A row may be in references only.
+    rows : list of dict of str to dict of str to int
+        The row of each segment, by document, of each system. There are also rows of segments in references only.
     texts : dict of str to list of str
         The text of each row of a system, ready to be tokenized, and of each reference as ``references``.
     nist, bleu : (N, S, K) arrays of int64
@@ -57,33 +55,28 @@ class Counted:
 
     options: Options
     systems: list[str]
-    keys: list[tuple[str, str]]
     rows: list[dict[str, dict[str, int]]]
     texts: list[list[str]]
     references: list[list[str]]
     nist: NDArray[np.int64]
     bleu: NDArray[np.int64]
 
-    def bleu_of(self, system: int, rows: Sequence[int]) -> Score:
-        """BLEU of a system on some segments."""
-        sums = self.bleu[system, list(rows)].sum(axis=0).tolist()
-        return self.bleu_from(sums)
+    def score(self, kind: str, system: int, rows: Sequence[int]) -> Score:
+        """NIST or BLEU of a system on some segments."""
+        sums = (self.nist if kind == "NIST" else self.bleu)[system, list(rows)].sum(axis=0)
+        return _nist(sums) if kind == "NIST" else self._bleu(sums.tolist())
 
-    def bleu_from(self, sums: Sequence[int]) -> Score:
-        """BLEU from summed counts."""
+    def _bleu(self, sums: Sequence[int]) -> Score:
         ref_len, matches, totals = sums[1], sums[2 : 2 + ORDERS], sums[2 + ORDERS : 2 + 2 * ORDERS]
         return (_smoothed if self.options.smoothing else _unsmoothed)(ref_len, matches, totals)
-
-    def nist_of(self, system: int, rows: Sequence[int]) -> Score:
-        """NIST of a system on some segments."""
-        return nist_from(self.nist[system, list(rows)].sum(axis=0))
 
     def segment_scores(self, system: int, rows: Sequence[int], kind: str) -> list[float]:
         """The score of each segment."""
         if kind == "NIST":
-            scores: list[float] = _nist_scores(self.nist[system, list(rows)])[:, NIST_ORDER - 1].tolist()
+            gains, penalty = _gains(self.nist[system, list(rows)])
+            scores: list[float] = (gains.cumsum(axis=1)[:, NIST_ORDER - 1] * penalty).tolist()
             return scores
-        return [self.bleu_from(sums).score for sums in self.bleu[system, list(rows)].tolist()]
+        return [self._bleu(sums).score for sums in self.bleu[system, list(rows)].tolist()]
 
     def words(self, system: int, rows: Sequence[int]) -> list[int]:
         """The number of words of each segment."""
@@ -132,7 +125,7 @@ def count(test_set: TestSet, options: Options) -> Counted:
         }
         for name in systems
     ]
-    return Counted(options, systems, list(keys), rows, texts, columns, nist, bleu)
+    return Counted(options, systems, rows, texts, columns, nist, bleu)
 
 
 def _without_empty_words(
@@ -161,6 +154,11 @@ def words_of(lines: Sequence[str], options: Options) -> list[list[str]]:
     found = tokenize(lines, options.tokenizer)
     lower = str if options.keep_case else _lower if options.international else _lower_ascii
     return [["" if word == EMPTY else lower(word) for word in words] for words in found]
+
+
+def untokenized(text: str) -> str:
+    """A text as it was before it was tokenized."""
+    return text if text.isascii() else text.translate(SHOWN)
 
 
 def _lower(word: str) -> str:
@@ -217,19 +215,11 @@ def _unsmoothed(ref_len: int, matches: Sequence[int], totals: Sequence[int]) -> 
     return Score(cumulative[BLEU_ORDER - 1], individual, cumulative)
 
 
-def nist_from(sums: NDArray[np.int64]) -> Score:
-    """NIST from summed counts."""
+def _nist(sums: NDArray[np.int64]) -> Score:
     gains, penalty = _gains(sums[None])
     individual: list[float] = (gains[0] * penalty[0]).tolist()
     cumulative: list[float] = (gains[0].cumsum() * penalty[0]).tolist()
     return Score(cumulative[NIST_ORDER - 1], individual, cumulative)
-
-
-def _nist_scores(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Cumulative NIST of each row and order: (S, 9)."""
-    gains, penalty = _gains(counts)
-    scores: NDArray[np.float64] = gains.cumsum(axis=1) * penalty[:, None]
-    return scores
 
 
 def _gains(counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

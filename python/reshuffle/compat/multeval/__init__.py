@@ -20,6 +20,29 @@ METEOR are not listed. An existing file is only replaced if it looks like an ear
 
 from __future__ import annotations
 
-from .command import main
+import argparse
+import sys
+from collections.abc import Sequence
+
+from ..commands import run
+from .arguments import option_named, parse
 
 __all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command, and return its exit code.
+
+    2 for wrong input and for output that cannot be written, 3 if memory runs out, with one line on standard error.
+    """
+    return run("multeval", lambda: _run(parse(sys.argv[1:] if arguments is None else arguments)), option_named)
+
+
+def _run(options: argparse.Namespace) -> str:
+    # Not for --help: they import numpy.
+    from .evaluation import evaluate
+    from .metrics import metrics_named
+    from .nbest import ranked_nbest
+
+    metrics = metrics_named(options.metrics, options)
+    return (ranked_nbest if options.module == "nbest" else evaluate)(options, metrics)

@@ -10,9 +10,7 @@ from typing import Any
 
 from reshuffle import InputError
 
-from ..commands import MOST, Parser, file_name, whole
-
-__all__ = ["PROGRAM", "files_of", "option_named", "parse", "words_of"]
+from ..commands import Parser, count, file_name, whole
 
 PROGRAM = "python -m reshuffle.compat.multeval"
 DESCRIPTION = """
@@ -55,8 +53,12 @@ class _Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
+_FILES: dict[str, Any] = {"nargs": "+", "metavar": "FILE", "action": _Once}
+_REFERENCES = "references: tokenized, one segment per line"
+
+
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """The options. ``systems`` are the files of each system but the baseline.
+    """The options by their names, without ``--``. ``systems`` are the files of each system but the baseline.
 
     Raises
     ------
@@ -77,23 +79,29 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         if getattr(options, name) != value:
             raise InputError(f"--{name}: reshuffle has {value:g} only, got {getattr(options, name):g}: leave it out")
     options.systems = [getattr(options, f"system{number}") for number in numbers]
+    options.metrics = words_of(options.metrics)
+    for name, kind in (("meteor.params", float), ("meteor.modules", str), ("meteor.weights", float)):
+        words = words_of(getattr(options, name) or ())
+        try:
+            setattr(options, name, tuple(map(kind, words)) if getattr(options, name) is not None else None)
+        except ValueError:
+            raise InputError(f"--{name}: expected numbers, got {' '.join(words)!r}") from None
     return options
 
 
 def _add_eval(parser: argparse.ArgumentParser, numbers: Sequence[int]) -> None:
-    files: dict[str, Any] = {"nargs": "+", "metavar": "FILE", "action": _Once}
-    parser.add_argument("-R", "--refs", required=True, help="references: tokenized, one segment per line", **files)
-    parser.add_argument("-B", "--hyps-baseline", required=True, help="the outputs of the baseline's runs", **files)
+    parser.add_argument("-R", "--refs", required=True, help=_REFERENCES, **_FILES)
+    parser.add_argument("-B", "--hyps-baseline", required=True, help="the outputs of the baseline's runs", **_FILES)
     for number in numbers or [1]:
         text = "the outputs of each other system's runs: --hyps-sys1 … --hyps-sys2 … and so on"
         hidden = text if number == 1 else argparse.SUPPRESS
-        parser.add_argument(f"--hyps-sys{number}", dest=f"system{number}", help=hidden, **files)
+        parser.add_argument(f"--hyps-sys{number}", dest=f"system{number}", help=hidden, **_FILES)
     _add_metrics(parser, "bleu meteor ter length")
     parser.add_argument(
-        "-b", "--boot-samples", type=_count, default=10_000, metavar="N", help="bootstrap draws (default: 10000)"
+        "-b", "--boot-samples", type=count, default=10_000, metavar="N", help="bootstrap draws (default: 10000)"
     )
     parser.add_argument(
-        "-s", "--ar-shuffles", type=_count, default=10_000, metavar="N", help="shuffles of the test (default: 10000)"
+        "-s", "--ar-shuffles", type=count, default=10_000, metavar="N", help="shuffles of the test (default: 10000)"
     )
     parser.add_argument("-L", "--latex", type=file_name, metavar="FILE", help="write the table as LaTeX")
     parser.add_argument("-F", "--fullLatexDoc", **_FLAG, help="write a whole LaTeX document")
@@ -127,15 +135,7 @@ def _add_eval(parser: argparse.ArgumentParser, numbers: Sequence[int]) -> None:
 
 def _add_nbest(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-N", "--nbest", required=True, metavar="FILE", help="id ||| hypothesis ||| features ||| score")
-    parser.add_argument(
-        "-R",
-        "--refs",
-        required=True,
-        nargs="+",
-        action=_Once,
-        metavar="FILE",
-        help="references: tokenized, one segment per line",
-    )
+    parser.add_argument("-R", "--refs", required=True, help=_REFERENCES, **_FILES)
     _add_metrics(parser, "bleu meteor ter")
     parser.add_argument("-r", "--rankDir", type=file_name, metavar="DIR", help="the list sorted by each metric")
     _add_common(parser)
@@ -204,10 +204,3 @@ def _flag(text: str) -> bool:
 
 
 _FLAG: dict[str, Any] = {"nargs": "?", "const": True, "default": False, "type": _flag, "metavar": "true|false"}
-
-
-def _count(text: str) -> int:
-    number = whole(text)
-    if not 1 <= number <= MOST:
-        raise argparse.ArgumentTypeError(f"expected 1 to {MOST:,}, got {number}")
-    return number

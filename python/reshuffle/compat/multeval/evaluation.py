@@ -12,17 +12,16 @@ import numpy as np
 
 from reshuffle import InputError
 
+from ..commands import check_file, check_output, say, write
 from .arguments import files_of
 from .java import rounded
 from .metrics import Counts, ScoredMetric, Scores, counts_of
-from .outputs import Texts, check_file, check_output, output_folder, read_texts, say, write
+from .outputs import Texts, output_folder, read_texts
 from .segments import RANKED_FILE, SEGMENT_FILE, ranked_segments, scored_segments
 from .tables import LATEX_FILE, Cell, latex_table, plain_table
 
 if TYPE_CHECKING:
     from reshuffle import RunComparison
-
-__all__ = ["Evaluated", "compared", "evaluate"]
 
 LEGACY = "multeval"
 FAULTS = (
@@ -48,11 +47,6 @@ class Evaluated(NamedTuple):
     texts: Texts
     metrics: Sequence[ScoredMetric]
     counts: Sequence[Counts]
-
-    @classmethod
-    def of(cls, texts: Texts, metrics: Sequence[ScoredMetric], threads: int | None) -> Evaluated:
-        """Count all outputs."""
-        return cls(texts, metrics, counts_of(metrics, texts.distinct, texts.references, threads))
 
     def runs(self, metric: int, system: int) -> Scores:
         """The score of each run."""
@@ -80,7 +74,7 @@ def evaluate(options: argparse.Namespace, metrics: Sequence[ScoredMetric]) -> st
     systems = {"--hyps-baseline": files_of(options.hyps_baseline)}
     systems |= {f"--hyps-sys{number}": files_of(files) for number, files in enumerate(options.systems, 1)}
     texts = read_texts(files_of(options.refs), systems)
-    done = Evaluated.of(texts, metrics, options.threads or None)
+    done = Evaluated(texts, metrics, counts_of(metrics, texts.distinct, texts.references, options.threads or None))
     if options.sentLevelDir:
         scored_segments(done, output_folder(options.sentLevelDir))
     if options.rankDir:

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["as_double", "fixed", "rounded"]
-
 
 def fixed(values: ArrayLike, decimals: int) -> list[str]:
     """``String.format("%.Nf")`` of one-dimensional ``values``: halves of the decimal notation are rounded up.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -11,30 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from reshuffle import Formula, InputError, Metric, NativeMetric, metric
 
+from .arguments import OPTIONS
 from .texts import with_split_tokens
-
-__all__ = ["METRICS", "Counts", "OptionsOfMetrics", "ScoredMetric", "Scores", "counts_of", "metrics_named"]
 
 Counts: TypeAlias = NDArray[np.int64]
 Scores: TypeAlias = NDArray[np.float64]
 
 ORDERS = 4
-
-
-class OptionsOfMetrics(NamedTuple):
-    """The options of the command line that change scores. None stands for METEOR's own choice."""
-
-    ignore_punctuation_in_ter: bool = False
-    language: str | None = None
-    task: str | None = None
-    parameters: tuple[float, ...] | None = None
-    modules: tuple[str, ...] | None = None
-    weights: tuple[float, ...] | None = None
-    synonyms: str | None = None
-    paraphrases: str | None = None
-    keep_punctuation: bool = True
-    jar: str | None = None
-    wordnet: str | None = None
 
 
 # From distinct outputs (normalized lines), columns of references and the number of threads to counts.
@@ -82,7 +66,7 @@ class ScoredMetric(NamedTuple):
         return self.formula.score(counts)
 
 
-def metrics_named(keys: Sequence[str], options: OptionsOfMetrics) -> list[ScoredMetric]:
+def metrics_named(keys: Sequence[str], options: Namespace) -> list[ScoredMetric]:
     """The metrics with these names on the command line."""
     found: list[ScoredMetric] = []
     if not keys:
@@ -113,7 +97,7 @@ def counts_of(
 # --- BLEU and length
 
 
-def _bleu(_: OptionsOfMetrics) -> ScoredMetric:
+def _bleu(_: Namespace) -> ScoredMetric:
     return ScoredMetric(
         key="bleu",
         name="BLEU",
@@ -127,7 +111,7 @@ def _bleu(_: OptionsOfMetrics) -> ScoredMetric:
     )
 
 
-def _length(_: OptionsOfMetrics) -> ScoredMetric:
+def _length(_: Namespace) -> ScoredMetric:
     return ScoredMetric(
         key="length",
         name="Length",
@@ -170,8 +154,8 @@ def _cumulative_bleu(counts: Counts) -> Scores:
 # --- TER
 
 
-def _ter(options: OptionsOfMetrics) -> ScoredMetric:
-    native = metric("ter", variant="tercom", no_punct=options.ignore_punctuation_in_ter)
+def _ter(options: Namespace) -> ScoredMetric:
+    native = metric("ter", variant="tercom", no_punct=getattr(options, "ter.punctuation"))
     return ScoredMetric(
         key="ter",
         name="TER",
@@ -196,14 +180,16 @@ def _whole_edits(
 # --- METEOR
 
 
-def _meteor(options: OptionsOfMetrics) -> ScoredMetric:
-    native = metric("meteor", **_meteor_options(options))
-    modules = "its default modules" if options.modules is None else f"the modules {', '.join(options.modules)}"
-    punctuation = "with" if options.keep_punctuation else "without"
+def _meteor(options: Namespace) -> ScoredMetric:
+    given = _meteor_options(options)
+    native = metric("meteor", **given)
+    modules = f"the modules {', '.join(given['modules'])}" if "modules" in given else "its default modules"
+    task = given.get("task") or "rank"
+    punctuation = "without" if "no_punct" in given else "with"
     return ScoredMetric(
         key="meteor",
         name="METEOR",
-        about=f"METEOR 1.5 for {options.language}, task {options.task or 'rank'}, {modules}, {punctuation} punctuation",
+        about=f"METEOR 1.5 for {given['language']}, task {task}, {modules}, {punctuation} punctuation",
         arrow=r" $\uparrow$",
         higher_is_better=True,
         formula=native,
@@ -213,37 +199,30 @@ def _meteor(options: OptionsOfMetrics) -> ScoredMetric:
     )
 
 
-def _meteor_options(options: OptionsOfMetrics) -> Mapping[str, Any]:
+def _meteor_options(options: Namespace) -> Mapping[str, Any]:
     """The options as those of reshuffle's METEOR."""
-    if options.language is None:
+    named = {name: getattr(options, option.removeprefix("--")) for name, option in OPTIONS.items()}
+    given = {name: value for name, value in named.items() if value is not None}
+    if "language" not in given:
         raise InputError(
             "METEOR needs the language of the texts: add --meteor.language, such as --meteor.language en, or leave "
             "METEOR out with --metrics bleu ter length"
         )
-    jar, wordnet = options.jar, options.wordnet
-    if options.synonyms is not None:
-        folder = Path(options.synonyms)
+    synonyms = getattr(options, "meteor.synonymDirectory")
+    if synonyms is not None:
+        folder = Path(synonyms)
         if (folder / "index.noun").is_file():
-            wordnet = wordnet or options.synonyms
+            given.setdefault("wordnet", synonyms)
         elif folder.name == "synonym" and folder.is_dir():
-            jar = jar or str(folder.parent)
+            given.setdefault("meteor_jar", str(folder.parent))
         else:
             raise InputError(
-                f"--meteor.synonymDirectory: {options.synonyms} is neither a folder with WordNet's dictionary files "
+                f"--meteor.synonymDirectory: {synonyms} is neither a folder with WordNet's dictionary files "
                 "nor a folder of METEOR that is called synonym"
             )
-    named = {
-        "language": options.language,
-        "task": options.task,
-        "parameters": options.parameters,
-        "modules": options.modules,
-        "module_weights": options.weights,
-        "meteor_jar": jar,
-        "wordnet": wordnet,
-        "paraphrases": options.paraphrases,
-    }
-    kept = {name: value for name, value in named.items() if value is not None}
-    return kept if options.keep_punctuation else {**kept, "normalized": True, "no_punct": True}
+    if not getattr(options, "meteor.keepPunctuation"):
+        given |= {"normalized": True, "no_punct": True}
+    return given
 
 
 def _parts_of_meteor(native: NativeMetric, counts: Counts) -> Scores:
@@ -253,7 +232,7 @@ def _parts_of_meteor(native: NativeMetric, counts: Counts) -> Scores:
     return np.array(parts)[places.reshape(-1)]
 
 
-METRICS: Mapping[str, Callable[[OptionsOfMetrics], ScoredMetric]] = {
+METRICS: Mapping[str, Callable[[Namespace], ScoredMetric]] = {
     "bleu": _bleu,
     "meteor": _meteor,
     "ter": _ter,

@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from reshuffle import InputError, read_lines
 
+from ..commands import check_output, say, write
 from .arguments import files_of
 from .java import as_double, fixed, rounded
 from .metrics import Counts, ScoredMetric, Scores, counts_of
-from .outputs import check_output, output_folder, read_references, say, write
+from .outputs import output_folder, read_references
 from .texts import normalized
-
-__all__ = ["Hypotheses", "Ranked", "rank", "ranked_nbest", "read_nbest"]
 
 Places: TypeAlias = NDArray[np.intp]
 
@@ -91,29 +90,24 @@ def ranked_nbest(options: argparse.Namespace, metrics: Sequence[ScoredMetric]) -
 
 def read_nbest(path: str) -> Hypotheses:
     """Read a list in Moses' or cdec's format; :class:`InputError` with the line that is wrong."""
-    segments: list[int] = []
-    texts: list[str] = []
-    features: list[str] = []
-    totals: list[float] = []
+    rows: list[tuple[int, str, str, float]] = []
     for number, line in enumerate(read_lines(path), 1):
         columns = [column.strip(" ") for column in line.split("|||")]
         try:
             if not NUMBER.fullmatch(columns[0]) or "_" in columns[3]:  # which Python would take
                 raise ValueError
-            segment, text, feature, total = int(columns[0]), columns[1], columns[2], float(columns[3])
+            row = int(columns[0]), columns[1], columns[2], float(columns[3])
         except (IndexError, ValueError):
             raise InputError(f"{path}, line {number}: expected {COLUMNS}, got {line[:60]!r}") from None
-        last = segments[-1] if segments else -1
-        if segment not in ((last, last + 1) if segments else (0,)):
-            after = f"after {last}" if segments else "at the beginning"
+        segment, last = row[0], rows[-1][0] if rows else -1
+        if segment not in ((last, last + 1) if rows else (0,)):
+            after = f"after {last}" if rows else "at the beginning"
             raise InputError(
                 f"{path}, line {number}: segment {segment} {after}: expected segments from 0, in order, and none left "
                 "out"
             )
-        segments.append(segment)
-        texts.append(text)
-        features.append(feature)
-        totals.append(total)
+        rows.append(row)
+    segments, texts, features, totals = map(list, zip(*rows, strict=True))
     return Hypotheses(segments, normalized(texts), features, totals)
 
 

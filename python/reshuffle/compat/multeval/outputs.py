@@ -8,10 +8,7 @@ from typing import NamedTuple
 
 from reshuffle import InputError, read_lines
 
-from ..commands import check_file, check_output, say, write
 from .texts import normalized
-
-__all__ = ["Texts", "check_file", "check_output", "output_folder", "read_references", "read_texts", "say", "write"]
 
 
 class Texts(NamedTuple):

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..commands import say, write
 from .java import fixed
 from .metrics import Scores
-from .outputs import say, write
 
 if TYPE_CHECKING:
     from .evaluation import Evaluated
-
-__all__ = ["RANKED_FILE", "SEGMENT_FILE", "ranked_segments", "scored_segments"]
 
 # How files written by this command begin.
 RANKED_FILE = r"SENT \d+\t"

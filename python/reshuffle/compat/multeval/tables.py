@@ -8,8 +8,6 @@ from typing import NamedTuple
 from .java import rounded
 from .metrics import ScoredMetric
 
-__all__ = ["LATEX_FILE", "Cell", "latex_table", "plain_table"]
-
 # How files written by this command begin.
 LATEX_FILE = (
     r"(\\documentclass\[12pt\]\{article\}\n.*)?\\begin\{table\}\[htb\]\n\\begin\{center\}\n\\begin\{footnotesize\}"

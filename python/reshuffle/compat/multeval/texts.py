@@ -12,8 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-__all__ = ["EMPTY_TOKEN", "normalized", "with_split_tokens"]
-
 # What String.trim() removes.
 TRIMMED = "".join(map(chr, range(0x21)))
 # \s of Java's regular expressions.

@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-SEAMS = [seam for module in (bleu_score, chrf_score, gleu_score, meteor_score, nist_score) for seam in module.SEAMS]
+SEAMS = [module.SEAM for module in (bleu_score, chrf_score, gleu_score, meteor_score, nist_score)]
 
 
 def install(*, log: str = "warn") -> Installed:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import nltk.translate.bleu_score as host
 from nltk.translate.bleu_score import SmoothingFunction, brevity_penalty, closest_ref_length, modified_precision
 
-from ..patching import Seam
-from .native import MOST_ORDERS, NotNative, bleu, check_orders, counts
+from ..patching import NotNative, Seam
+from .native import MOST_ORDERS, bleu, check_orders, counted
 from .smoothing import Corpus, keywords, smoothed
 
 __all__ = [
-    "SEAMS",
+    "SEAM",
     "SmoothingFunction",
     "brevity_penalty",
     "closest_ref_length",
@@ -65,12 +65,11 @@ def corpus_bleu(
     try:
         all_weights = _list_of(weights)
         order = _order(all_weights)
-        rows = counts(bleu(order, True), hypotheses, list_of_references)
+        rows = counted(bleu(order, True).counted_tokens, list_of_references, hypotheses)
         if smoothing_function and _KEYWORDS is None:
             raise NotNative("this version of NLTK passes unknown arguments to smoothing functions")
     except NotNative as reason:
-        SEAM.fall_back(str(reason))
-        return SEAM.original(list_of_references, hypotheses, weights, smoothing_function, auto_reweigh)
+        return SEAM.leave(reason, list_of_references, hypotheses, weights, smoothing_function, auto_reweigh)
     hyp_length, ref_length, *ngrams = (rows[0] if len(rows) == 1 else rows.sum(axis=0)).tolist()
     matches, totals = ngrams[:order], ngrams[order:]
     if matches[0] == 0:
@@ -105,22 +104,6 @@ def _order(all_weights: Any) -> int:
     return order
 
 
-# The replacement runs with the globals of NLTK's module, so it imports what it calls.
-
-
-def _corpus_bleu(  # type: ignore[no-untyped-def]
-    list_of_references,
-    hypotheses,
-    weights=None,
-    smoothing_function=None,
-    auto_reweigh=None,
-):
-    from reshuffle.compat.nltk.bleu_score import corpus_bleu
-
-    return corpus_bleu(list_of_references, hypotheses, weights, smoothing_function, auto_reweigh)
-
-
-SEAM = Seam.function(host.corpus_bleu, cast(Any, _corpus_bleu))
-SEAMS = [SEAM]
+SEAM = Seam.function(host.corpus_bleu, corpus_bleu)
 
 _KEYWORDS = keywords(SEAM.original)

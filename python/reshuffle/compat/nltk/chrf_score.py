@@ -9,10 +9,10 @@ import nltk.translate.chrf_score as host
 import numpy as np
 from nltk.translate.chrf_score import chrf_precision_recall_fscore_support
 
-from ..patching import Seam
-from .native import MOST_ORDERS, NotNative, check_orders, chrf, of_lines
+from ..patching import NotNative, Seam
+from .native import MOST_ORDERS, check_orders, chrf, counted
 
-__all__ = ["SEAMS", "chrf_precision_recall_fscore_support", "corpus_chrf", "sentence_chrf"]
+__all__ = ["SEAM", "chrf_precision_recall_fscore_support", "corpus_chrf", "sentence_chrf"]
 
 Text = str | Sequence[str]
 
@@ -59,15 +59,14 @@ def corpus_chrf(
         check_orders(min_len, max_len, MOST_ORDERS["chrf"])
         if type(beta) not in (int, float) or not abs(beta) <= LARGEST_BETA:
             raise NotNative("beta is not a number from -1,000,000 to 1,000,000")
-        lines = [_lines(texts) for texts in (hypotheses, references)]
+        lines = _lines(hypotheses), _lines(references)
         if len(lines[0]) != len(lines[1]):
             raise NotNative("numbers of segments differ")
         if ignore_whitespace and any(c in "".join(of) for of in lines for c in KEPT):
             raise NotNative("NLTK does not remove the separators U+001C to U+001F")
-        rows = of_lines(chrf(max_len, not ignore_whitespace), *lines)
+        (rows,) = counted(chrf(max_len, not ignore_whitespace).counted_unchecked, [[*lines[1]]], [lines[0]])
     except NotNative as reason:
-        SEAM.fall_back(str(reason))
-        return cast(float, SEAM.original(references, hypotheses, min_len, max_len, beta, ignore_whitespace))
+        return cast(float, SEAM.leave(reason, references, hypotheses, min_len, max_len, beta, ignore_whitespace))
     # For each order: characters of the hypothesis, of the reference, and matches.
     possible, expected, matched = rows.reshape(len(rows), max_len, 3)[:, min_len - 1 :].T
     precision, recall = matched / np.maximum(possible, 1), matched / np.maximum(expected, 1)
@@ -94,18 +93,4 @@ def _lines(texts: Any) -> list[str]:
         raise NotNative("a token is not a string") from None
 
 
-def _corpus_chrf(  # type: ignore[no-untyped-def]
-    references,
-    hypotheses,
-    min_len=1,
-    max_len=6,
-    beta=3.0,
-    ignore_whitespace=True,
-):
-    from reshuffle.compat.nltk.chrf_score import corpus_chrf
-
-    return corpus_chrf(references, hypotheses, min_len, max_len, beta, ignore_whitespace)
-
-
-SEAM = Seam.function(host.corpus_chrf, cast(Any, _corpus_chrf))
-SEAMS = [SEAM]
+SEAM = Seam.function(host.corpus_chrf, corpus_chrf)

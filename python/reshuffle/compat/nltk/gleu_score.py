@@ -9,10 +9,10 @@ import nltk.translate.gleu_score as host
 import numpy as np
 from numpy.typing import NDArray
 
-from ..patching import Seam
-from .native import MOST_ORDERS, NotNative, bleu, check_orders, counts
+from ..patching import NotNative, Seam
+from .native import MOST_ORDERS, bleu, check_orders, counted
 
-__all__ = ["SEAMS", "corpus_gleu", "sentence_gleu"]
+__all__ = ["SEAM", "corpus_gleu", "sentence_gleu"]
 
 Tokens = Sequence[str]
 
@@ -38,10 +38,9 @@ def corpus_gleu(
     SEAM.count()
     try:
         check_orders(min_len, max_len, MOST_ORDERS["bleu"])
-        rows = counts(bleu(max_len, False), hypotheses, list_of_references, each_reference=True)
+        rows = counted(bleu(max_len, False).counted_tokens, list_of_references, hypotheses, each_reference=True)
     except NotNative as reason:
-        SEAM.fall_back(str(reason))
-        return cast(float, SEAM.original(list_of_references, hypotheses, min_len, max_len))
+        return cast(float, SEAM.leave(reason, list_of_references, hypotheses, min_len, max_len))
     orders = slice(1 + min_len, 2 + max_len)
     matched = rows[:, orders].sum(axis=1)
     possible = np.maximum(rows[:, max_len:][:, orders].sum(axis=1), _ngrams(rows[:, 1], min_len, max_len))
@@ -67,11 +66,4 @@ def _best(matched: NDArray[np.int64], possible: NDArray[np.int64], numbers: list
     return usable[order[first]]
 
 
-def _corpus_gleu(list_of_references, hypotheses, min_len=1, max_len=4):  # type: ignore[no-untyped-def]
-    from reshuffle.compat.nltk.gleu_score import corpus_gleu
-
-    return corpus_gleu(list_of_references, hypotheses, min_len, max_len)
-
-
-SEAM = Seam.function(host.corpus_gleu, cast(Any, _corpus_gleu))
-SEAMS = [SEAM]
+SEAM = Seam.function(host.corpus_gleu, corpus_gleu)

@@ -17,11 +17,10 @@ from nltk.corpus.reader.wordnet import WordNetCorpusReader
 from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import align_words, exact_match, stem_match, wordnetsyn_match
 
-from ..patching import Seam
-from .native import NotNative
+from ..patching import NotNative, Seam
 
 __all__ = [
-    "SEAMS",
+    "SEAM",
     "align_words",
     "exact_match",
     "meteor_score",
@@ -74,8 +73,7 @@ def single_meteor_score(
     try:
         words, words_of_reference = _words(hypothesis, reference, preprocess)
     except NotNative as reason:
-        SEAM.fall_back(str(reason))
-        return cast(float, SEAM.original(reference, hypothesis, preprocess, stemmer, wordnet, alpha, beta, gamma))
+        return cast(float, SEAM.leave(reason, reference, hypothesis, preprocess, stemmer, wordnet, alpha, beta, gamma))
     matches = _align(words, words_of_reference, stemmer, wordnet)
     try:
         precision, recall = len(matches) / len(words), len(matches) / len(words_of_reference)
@@ -179,20 +177,4 @@ def _chunks(matches: Sequence[tuple[int, int]]) -> int:
     return 1 + sum(after != (i + 1, j + 1) for (i, j), after in pairwise(matches))
 
 
-def _single_meteor_score(  # type: ignore[no-untyped-def]
-    reference,
-    hypothesis,
-    preprocess=None,
-    stemmer=None,
-    wordnet=None,
-    alpha=0.9,
-    beta=3.0,
-    gamma=0.5,
-):
-    from reshuffle.compat.nltk.meteor_score import single_meteor_score
-
-    return single_meteor_score(reference, hypothesis, preprocess, stemmer, wordnet, alpha, beta, gamma)
-
-
-SEAM = Seam.function(host.single_meteor_score, cast(Any, _single_meteor_score))
-SEAMS = [SEAM]
+SEAM = Seam.function(host.single_meteor_score, single_meteor_score)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
+from reshuffle import InputError, NativeMetric, metric
 
-from reshuffle import CommonNgrams, InputError, NativeMetric, common_ngrams, metric
+from ..patching import NotNative
 
-__all__ = ["MOST_ORDERS", "NotNative", "bleu", "check_orders", "chrf", "common", "counts", "of_lines"]
-
-Array = NDArray[np.int64]
+T = TypeVar("T")
 
 # The limits of the native metrics' options.
 MOST_ORDERS = {"bleu": 100, "chrf": 16}
-
-
-class NotNative(Exception):  # noqa: N818 - not an error: the caller then uses NLTK's function
-    """reshuffle cannot compute this, and NLTK's own function has to. The argument is the reason."""
 
 
 @lru_cache(maxsize=64)
@@ -40,29 +34,12 @@ def check_orders(least: object, most: object, limit: int) -> None:
         raise NotNative(f"the orders of n-grams are not a range between 1 and {limit}")
 
 
-def counts(native: NativeMetric, hypotheses: Any, references: Any, *, each_reference: bool = False) -> Array:
-    """The counts of texts in NLTK's form. Raises :class:`NotNative` if they cannot be counted."""
+def counted(count: Callable[..., T], *arguments: Any, **options: Any) -> T:
+    """What ``count`` returns for texts in NLTK's form. Raises :class:`NotNative` if they cannot be counted."""
     try:
-        return native.counted_tokens(references, hypotheses, each_reference=each_reference)
+        return count(*arguments, **options)
     except (TypeError, ValueError) as error:
         raise _reason(error) from None
-
-
-def common(hypotheses: Any, references: Any, order: int) -> CommonNgrams:
-    """The n-grams that hypotheses and references have in common. Raises :class:`NotNative` as :func:`counts` does."""
-    try:
-        return common_ngrams(references, hypotheses, order)
-    except (TypeError, ValueError) as error:
-        raise _reason(error) from None
-
-
-def of_lines(native: NativeMetric, hypotheses: list[str], references: list[str]) -> Array:
-    """The counts of lines. Raises :class:`NotNative` if they cannot be counted."""
-    try:
-        rows: Array = native.counted_unchecked([[*references]], [hypotheses])[0]
-    except (TypeError, ValueError) as error:
-        raise _reason(error) from None
-    return rows
 
 
 def _reason(error: Exception) -> NotNative:

@@ -12,12 +12,12 @@ import numpy as np
 from nltk.translate.nist_score import nist_length_penalty
 from numpy.typing import NDArray
 
-from reshuffle import CommonNgrams
+from reshuffle import CommonNgrams, common_ngrams
 
-from ..patching import Seam
-from .native import NotNative, check_orders, common
+from ..patching import NotNative, Seam
+from .native import check_orders, counted
 
-__all__ = ["SEAMS", "corpus_nist", "nist_length_penalty", "sentence_nist"]
+__all__ = ["SEAM", "corpus_nist", "nist_length_penalty", "sentence_nist"]
 
 Tokens = Sequence[str]
 
@@ -43,7 +43,7 @@ def corpus_nist(list_of_references: Sequence[Sequence[Tokens]], hypotheses: Sequ
     SEAM.count()
     try:
         check_orders(1, n, MOST_ORDERS)
-        found = common(hypotheses, list_of_references, n)
+        found = counted(common_ngrams, list_of_references, hypotheses, n)
         lengths = np.fromiter(map(len, hypotheses), np.int64, len(hypotheses))
         possible = np.maximum(lengths - np.arange(n)[:, None], 0).sum(axis=1).tolist()
         if 0 in possible:
@@ -52,8 +52,7 @@ def corpus_nist(list_of_references: Sequence[Sequence[Tokens]], hypotheses: Sequ
         if not reference_lengths:
             raise NotNative("the references are empty")
     except NotNative as reason:
-        SEAM.fall_back(str(reason))
-        return cast(float, SEAM.original(list_of_references, hypotheses, n))
+        return cast(float, SEAM.leave(reason, list_of_references, hypotheses, n))
     precision = 0.0
     for gain, total in zip(gained, possible, strict=True):
         precision += gain / total
@@ -91,11 +90,4 @@ def _gains(found: CommonNgrams) -> NDArray[np.float64]:
     return np.fromiter(sums, float, found.numbers.size).reshape(found.numbers.shape)
 
 
-def _corpus_nist(list_of_references, hypotheses, n=5):  # type: ignore[no-untyped-def]
-    from reshuffle.compat.nltk.nist_score import corpus_nist
-
-    return corpus_nist(list_of_references, hypotheses, n)
-
-
-SEAM = Seam.function(host.corpus_nist, cast(Any, _corpus_nist))
-SEAMS = [SEAM]
+SEAM = Seam.function(host.corpus_nist, corpus_nist)

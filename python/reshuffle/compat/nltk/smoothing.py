@@ -10,9 +10,7 @@ from typing import Any, NamedTuple
 import nltk.translate.bleu_score as host
 from nltk.translate.bleu_score import SmoothingFunction
 
-from .native import bleu, counts
-
-__all__ = ["Corpus", "keywords", "smoothed"]
+from .native import bleu, counted
 
 # What `corpus_bleu` passes to a smoothing function besides the precisions in NLTK 3.9.1 to 3.10.4. References and
 # hypothesis are those of the last segment.
@@ -73,13 +71,9 @@ def smoothed(method: Any, corpus: Corpus, names: Sequence[str]) -> list[Any]:
         if native is not None and (names == NOW or native in _OF_COUNTS):
             found = native(method, corpus)
             if found is not None:
-                return [p if isinstance(p, float) else p[0] / p[1] for p in found]
-    return list(_by_nltk(method, corpus, names))
-
-
-def _by_nltk(method: Any, corpus: Corpus, names: Sequence[str]) -> Any:
+                return list(map(_float, found))
     fractions = [host.Fraction(m, t, _normalize=False) for m, t in corpus.ratios]
-    return method(fractions, **corpus.passed(names))
+    return list(method(fractions, **corpus.passed(names)))
 
 
 # --- the methods. None means that NLTK's own has to be used, perhaps because it raises an error.
@@ -126,17 +120,10 @@ def _numbered(corpus: Corpus, value: Callable[[int, int], float]) -> Sequence[Pr
     return precisions
 
 
-def _averaged(method: Any, corpus: Corpus) -> Smoothed:
-    return _means(corpus.ratios, corpus)
-
-
-def _halved_and_averaged(method: Any, corpus: Corpus) -> Smoothed:
-    return _means(_halved_by_length(method, corpus), corpus)
-
-
 def _means(precisions: Sequence[Precision], corpus: Corpus) -> list[Precision]:
     """The mean of each precision, the smoothed one before it (for the first, itself and 1), and the one after it."""
-    row = counts(bleu(BEYOND, True), [corpus.hypotheses[-1]], [corpus.list_of_references[-1]])[0].tolist()
+    texts = [corpus.list_of_references[-1]], [corpus.hypotheses[-1]]
+    row = counted(bleu(BEYOND, True).counted_tokens, *texts)[0].tolist()
     after = (row[1 + BEYOND], row[1 + 2 * BEYOND])
     means: list[Precision] = []
     before = _sum(precisions[0], (1, 1))
@@ -178,9 +165,9 @@ _METHODS: dict[Any, Callable[[Any, Corpus], Smoothed]] = {
     SmoothingFunction.method2: _add_one,
     SmoothingFunction.method3: _halved,
     SmoothingFunction.method4: _halved_by_length,
-    SmoothingFunction.method5: _averaged,
+    SmoothingFunction.method5: lambda method, corpus: _means(corpus.ratios, corpus),
     SmoothingFunction.method6: _interpolated,
-    SmoothingFunction.method7: _halved_and_averaged,
+    SmoothingFunction.method7: lambda method, corpus: _means(_halved_by_length(method, corpus), corpus),
 }
 # Those that need no more than counts, and therefore are the same whatever they are passed.
 _OF_COUNTS = {_none, _add_epsilon, _add_one, _halved, _halved_by_length}

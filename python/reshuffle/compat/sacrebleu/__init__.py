@@ -47,7 +47,7 @@ from sacrebleu import (
 )
 
 from .metrics import BLEU, CHRF, METRICS, TER, BLEUScore, CHRFScore, TERScore
-from .sentences import bleu_of_sentences
+from .seams import bleu_of_sentences
 from .significance import PairedTest, Result
 
 __all__ = [
@@ -121,14 +121,7 @@ def corpus_bleu(
     >>> round(corpus_bleu(["the cat sat on a mat"], [["the cat sat on the mat"]]).score, 2)
     53.73
     """
-    bleu = BLEU(
-        lowercase=lowercase,
-        force=force,
-        tokenize=tokenize,
-        smooth_method=smooth_method,
-        smooth_value=smooth_value,
-        effective_order=use_effective_order,
-    )
+    bleu = BLEU(lowercase, force, tokenize, smooth_method, smooth_value, effective_order=use_effective_order)
     return bleu.corpus_score(hypotheses, references)
 
 
@@ -142,15 +135,7 @@ def raw_corpus_bleu(
     >>> round(raw_corpus_bleu(["the cat sat on a mat"], [["the cat sat on the mat"]]).score, 2)
     53.73
     """
-    return corpus_bleu(
-        hypotheses,
-        references,
-        smooth_method="floor",
-        smooth_value=smooth_value,
-        force=True,
-        tokenize="none",
-        use_effective_order=True,
-    )
+    return corpus_bleu(hypotheses, references, "floor", smooth_value, True, tokenize="none", use_effective_order=True)
 
 
 def sentence_bleu(
@@ -185,7 +170,7 @@ def corpus_chrf(
     >>> round(corpus_chrf(["the cat sat on a mat"], [["the cat sat on the mat"]]).score, 2)
     65.98
     """
-    chrf = _chrf(char_order, word_order, beta, remove_whitespace, eps_smoothing)
+    chrf = CHRF(char_order, word_order, beta, whitespace=not remove_whitespace, eps_smoothing=eps_smoothing)
     return chrf.corpus_score(hypotheses, references)
 
 
@@ -203,7 +188,7 @@ def sentence_chrf(
     >>> round(sentence_chrf("the cat sat on a mat", ["the cat sat on the mat"]).score, 2)
     65.98
     """
-    chrf = _chrf(char_order, word_order, beta, remove_whitespace, eps_smoothing)
+    chrf = CHRF(char_order, word_order, beta, whitespace=not remove_whitespace, eps_smoothing=eps_smoothing)
     return chrf.sentence_score(hypothesis, references)
 
 
@@ -220,7 +205,7 @@ def corpus_ter(
     >>> round(corpus_ter(["the cat sat on a mat"], [["the cat sat on the mat"]]).score, 2)
     16.67
     """
-    return _ter(normalized, no_punct, asian_support, case_sensitive).corpus_score(hypotheses, references)
+    return TER(normalized, no_punct, asian_support, case_sensitive).corpus_score(hypotheses, references)
 
 
 def sentence_ter(
@@ -236,18 +221,4 @@ def sentence_ter(
     >>> round(sentence_ter("the cat sat on a mat", ["the cat sat on the mat"]).score, 2)
     16.67
     """
-    return _ter(normalized, no_punct, asian_support, case_sensitive).sentence_score(hypothesis, references)
-
-
-def _chrf(char_order: int, word_order: int, beta: int, remove_whitespace: bool, eps_smoothing: bool) -> CHRF:
-    return CHRF(
-        char_order=char_order,
-        word_order=word_order,
-        beta=beta,
-        whitespace=not remove_whitespace,
-        eps_smoothing=eps_smoothing,
-    )
-
-
-def _ter(normalized: bool, no_punct: bool, asian_support: bool, case_sensitive: bool) -> TER:
-    return TER(normalized=normalized, no_punct=no_punct, asian_support=asian_support, case_sensitive=case_sensitive)
+    return TER(normalized, no_punct, asian_support, case_sensitive).sentence_score(hypothesis, references)

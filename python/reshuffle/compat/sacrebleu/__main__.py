@@ -17,8 +17,6 @@ from ..__main__ import add_options, print_seams_at_exit, split_arguments
 from ..launch import run_function
 from ..patching import install
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Patch, and run the command."""

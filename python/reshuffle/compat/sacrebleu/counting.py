@@ -32,19 +32,8 @@ from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
 from reshuffle import InputError, InputWarning, NativeMetric, metric
 
+from ..patching import NotNative
 from .references import Columns, Info, Options, Reading, ReferenceCache
-
-__all__ = [
-    "TOKENIZER_NAMES",
-    "NotNative",
-    "as_statistics",
-    "cached",
-    "counts",
-    "integer_sums",
-    "is_native",
-    "overrides",
-    "statistics",
-]
 
 # The limits of the native metrics' options.
 MOST_ORDERS = {"bleu": 100, "chrf": 16}
@@ -73,10 +62,6 @@ _FOLDER = os.path.dirname(__file__) + os.sep  # noqa: PTH120
 _HOST_FOLDER = os.path.dirname(sacrebleu.__file__) + os.sep  # noqa: PTH120
 
 
-class NotNative(Exception):  # noqa: N818 - not an error: the caller then uses sacreBLEU's method
-    """reshuffle cannot compute this, and sacreBLEU's own method has to. The argument is the reason."""
-
-
 # --- which hooks are overridden
 
 
@@ -86,7 +71,7 @@ def overrides(metric: Any, *hooks: str) -> str | None:
     sacreBLEU's own methods, the replacements in this package, and the methods of its subclasses are not overrides.
     """
     own, cls = vars(metric), type(metric)
-    owner = _owner(cls)  # type: ignore[arg-type] # as in _kind
+    owner = _host_class(cls)  # type: ignore[arg-type] # as in _kind
     for hook in hooks:
         try:
             if hook in own or not is_native(getattr(cls, hook), hook, owner):
@@ -97,13 +82,13 @@ def overrides(metric: Any, *hooks: str) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def _owner(cls: type) -> str | None:
-    """The name of sacreBLEU's class of a metric."""
-    return next((base.__name__ for base in cls.__mro__ if base in _KINDS), None)
+def _host_class(cls: type) -> type | None:
+    """sacreBLEU's class of a metric."""
+    return next((base for base in cls.__mro__ if base in _KINDS), None)
 
 
 @lru_cache(maxsize=1024)
-def is_native(function: object, name: str, owner: str | None = None) -> bool:
+def is_native(function: object, name: str, owner: type | None = None) -> bool:
     """Whether the function of this name was defined by sacreBLEU, in the class ``owner``, or by this package.
 
     The file of the code is compared, because :func:`functools.wraps` copies names.
@@ -115,10 +100,21 @@ def is_native(function: object, name: str, owner: str | None = None) -> bool:
     if owner is None or not file.startswith(_HOST_FOLDER):
         return file.startswith((_HOST_FOLDER, _FOLDER))
     # A subclass may use a method of another metric.
-    return function.__qualname__ in (f"{owner}.{name}", f"Metric.{name}")
+    return function.__qualname__ in (f"{owner.__name__}.{name}", f"Metric.{name}")
 
 
 # --- what is specific to BLEU, chrF and TER
+
+
+def _none(metric: Any) -> Options:
+    return ()
+
+
+def _own_info(owner: Any, lines: list[str], preprocessed: bool) -> Info:
+    if not preprocessed:
+        lines = [owner._preprocess_segment(line) for line in lines]
+    info: Info = owner._extract_reference_info(lines)
+    return info
 
 
 @dataclass(frozen=True)
@@ -135,10 +131,10 @@ class _Kind:
     key: str
     hooks: tuple[str, ...]
     reading: Callable[[Any], Reading | None]
-    shape: Callable[[Any], Options]
-    choice: Callable[[Any], Options]
-    plain: Options
-    info: Callable[[Any, list[str], bool], Info]
+    shape: Callable[[Any], Options] = _none
+    choice: Callable[[Any], Options] = _none
+    plain: Options = ()
+    info: Callable[[Any, list[str], bool], Info] = _own_info
     passes: int = 1
 
 
@@ -197,58 +193,28 @@ def _ter_reading(ter: Any) -> Reading | None:
     )
 
 
-def _none(metric: Any) -> Options:
-    return ()
-
-
-def _own_info(owner: Any, lines: list[str], preprocessed: bool) -> Info:
-    if not preprocessed:
-        lines = [owner._preprocess_segment(line) for line in lines]
-    info: Info = owner._extract_reference_info(lines)
-    return info
-
-
 def _ter_info(owner: Any, lines: list[str], preprocessed: bool) -> Info:
     # TER preprocesses lines again when it splits them into words.
     return {"ref_words": [line.split() for line in lines]} if preprocessed else _own_info(owner, lines, False)
 
 
 _HOOKS = ("_extract_reference_info", "_compute_segment_statistics")
+_CHRF_HOOKS = ("_get_match_statistics", "_remove_punctuation")
 
 _KINDS: dict[type, _Kind] = {
-    BLEU: _Kind(
-        "bleu",
-        (*_HOOKS, "_get_closest_ref_len"),
-        _bleu_reading,
-        _bleu_shape,
-        _none,
-        (("tokenize", "none"),),
-        _own_info,
-    ),
-    CHRF: _Kind(
-        "chrf",
-        (*_HOOKS, "_get_match_statistics", "_remove_punctuation"),
-        _chrf_reading,
-        _chrf_shape,
-        _chrf_choice,
-        (),
-        _own_info,
-    ),
-    TER: _Kind("ter", _HOOKS, _ter_reading, _none, _none, (("case_sensitive", True),), _ter_info, passes=2),
+    BLEU: _Kind("bleu", (*_HOOKS, "_get_closest_ref_len"), _bleu_reading, _bleu_shape, plain=(("tokenize", "none"),)),
+    CHRF: _Kind("chrf", (*_HOOKS, *_CHRF_HOOKS), _chrf_reading, _chrf_shape, _chrf_choice),
+    TER: _Kind("ter", _HOOKS, _ter_reading, plain=(("case_sensitive", True),), info=_ter_info, passes=2),
 }
-
-
-@lru_cache(maxsize=256)
-def _kind_of(cls: type) -> _Kind | None:
-    return next((_KINDS[base] for base in cls.__mro__ if base in _KINDS), None)
 
 
 def _kind(metric: Any) -> _Kind:
     """The class of the metric. Raises :class:`NotNative` if it is not sacreBLEU's, or overrides how it counts."""
     cls = type(metric)
-    kind = _kind_of(cls)  # type: ignore[arg-type] # the types of sacreBLEU are unknown
-    if kind is None:
+    host_class = _host_class(cls)  # type: ignore[arg-type] # the types of sacreBLEU are unknown
+    if host_class is None:
         raise NotNative(f"{cls.__name__} is not BLEU, CHRF or TER")
+    kind = _KINDS[host_class]
     hook = overrides(metric, *kind.hooks)
     if hook is not None:
         raise NotNative(f"{cls.__name__} overrides {hook}")

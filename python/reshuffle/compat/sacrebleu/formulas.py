@@ -22,8 +22,6 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 
 from .counting import overrides
 
-__all__ = ["Formula", "bleu", "chrf", "formula_of", "ter"]
-
 Sums: TypeAlias = NDArray[Any]
 """(R, K) summed counts, as int64, float64 or float32."""
 

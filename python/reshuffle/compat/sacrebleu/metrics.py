@@ -13,6 +13,7 @@ from sacrebleu.metrics.ter import TER as _TER
 from sacrebleu.metrics.ter import TERScore
 
 from .seams import CACHE, EXTRACT, summed
+from .significance import _bootstrap_resample
 
 __all__ = ["BLEU", "CHRF", "METRICS", "TER", "BLEUScore", "CHRFScore", "TERScore"]
 
@@ -31,8 +32,6 @@ class _Counted:
         rows = self._extract_corpus_statistics(hypotheses, references)
         score = self._aggregate_and_compute(rows)
         if n_bootstrap > 1:
-            from .significance import _bootstrap_resample
-
             self.n_bootstrap = n_bootstrap
             self.seed, scores = _bootstrap_resample(rows, self, n_bootstrap)
             score.estimate_ci(scores)

@@ -15,13 +15,11 @@ import numpy as np
 import sacrebleu.significance as host
 from numpy.typing import NDArray
 
-from ..patching import Seam
+from ..patching import NotNative, Seam
 from . import replay, sound
-from .counting import NotNative, as_statistics, counts, overrides
+from .counting import as_statistics, counts, overrides
 from .samples import Sample, as_values, values_of_counts
-from .seams import _warn_of_tokenized
-
-__all__ = ["BaselineInfo", "Outcome", "References", "Results", "Task", "check_number"]
+from .seams import warn_of_tokenized
 
 References: TypeAlias = "Sequence[Sequence[str | None]] | None"
 BaselineInfo: TypeAlias = "Mapping[str, tuple[Any, Any]]"
@@ -68,6 +66,7 @@ class Task:
     """
 
     test: str
+    seam: Seam
     baseline: BaselineInfo
     systems: Sequence[tuple[str, Sequence[str]]]
     references: References
@@ -75,7 +74,6 @@ class Task:
     n_samples: int
     n_ar_confidence: int
     seed: Any
-    seam: Seam
 
     @property
     def n_draws(self) -> int:
@@ -133,11 +131,11 @@ class Task:
 
     def _original(self, system: int, metric: str, reason: NotNative) -> Any:
         """The result of sacreBLEU's own function for a system and a metric."""
-        self.seam.fall_back(f"{metric}: {reason}")
         name, hypotheses = self.systems[system]
         metrics = {metric: self.metrics[metric]}
         arguments = (self.baseline, name, hypotheses, self.references, metrics)
-        _, results = self.seam.original(*arguments, self.n_samples, self.n_ar_confidence, self.seed)
+        numbers = (self.n_samples, self.n_ar_confidence, self.seed)
+        _, results = self.seam.leave(f"{metric}: {reason}", *arguments, *numbers)
         return results[metric]
 
     def _replay(self, readings: Sequence[_Reading], outcome: Outcome) -> None:
@@ -237,7 +235,7 @@ class _Reading:
             self._add(statistics)
         else:
             if not metric._force:
-                _warn_of_tokenized(hypotheses)
+                warn_of_tokenized(hypotheses)
             score = self._native_score(self.counts[system])
             self.values.append(values_of_counts(metric, self.counts[system]))
         logger.info(PERFORMING[task.test].format(task.n_samples))

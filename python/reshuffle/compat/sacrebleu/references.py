@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias, overload
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
 
 from sacrebleu.metrics.base import Metric
-
-__all__ = ["Columns", "Info", "Options", "Reading", "ReferenceCache"]
 
 Columns: TypeAlias = "list[list[str | None]]"
 Options: TypeAlias = "tuple[tuple[str, Any], ...]"
@@ -25,6 +24,7 @@ class Reading(NamedTuple):
     options: Options
 
 
+@dataclass(eq=False, repr=False)
 class ReferenceCache(Sequence[Info]):
     """The references of a metric, which replace the list of dictionaries in sacreBLEU's ``_ref_cache``.
 
@@ -45,35 +45,18 @@ class ReferenceCache(Sequence[Info]):
         A copy of the metric, with the options it had when the references were cached.
     info : callable
         Computes the dictionary of a segment from ``owner`` and the lines of the segment.
-    infos : list of dict, optional
-        The dictionaries, if a caller has read them and may have changed them.
-
-    Attributes
-    ----------
     is_read : bool
         Whether a caller has read the dictionaries. Then only sacreBLEU's own methods may count.
     """
 
-    __slots__ = ("_infos", "columns", "info", "is_read", "numbers", "owner", "reading", "shape")
-
-    def __init__(
-        self,
-        columns: Columns,
-        numbers: int | list[int],
-        reading: Reading | None,
-        shape: Options,
-        owner: Any,
-        info: Callable[[Any, list[str], bool], Info],
-        infos: list[Info] | None = None,
-    ) -> None:
-        self.columns = columns
-        self.numbers = numbers
-        self.reading = reading
-        self.shape = shape
-        self.owner = owner
-        self.info = info
-        self._infos = infos
-        self.is_read = infos is not None
+    columns: Columns
+    numbers: int | list[int]
+    reading: Reading | None
+    shape: Options
+    owner: Any
+    info: Callable[[Any, list[str], bool], Info]
+    _infos: list[Info] | None = None
+    is_read: bool = False
 
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 0
@@ -83,11 +66,7 @@ class ReferenceCache(Sequence[Info]):
         self.is_read |= sys._getframe(1).f_globals.get("__name__") != Metric.__module__
         return iter(self._all())
 
-    @overload
-    def __getitem__(self, index: int) -> Info: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Info]: ...
-    def __getitem__(self, index: int | slice) -> Info | list[Info]:
+    def __getitem__(self, index: Any) -> Any:
         self.is_read = True
         return self._all()[index]
 
@@ -96,7 +75,8 @@ class ReferenceCache(Sequence[Info]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         infos = self._infos if self.is_read else None
-        return type(self), (self.columns, self.numbers, self.reading, self.shape, self.owner, self.info, infos)
+        arguments = (self.columns, self.numbers, self.reading, self.shape, self.owner, self.info, infos, self.is_read)
+        return type(self), arguments
 
     def _all(self) -> list[Info]:
         if self._infos is None:

@@ -20,8 +20,6 @@ from .counting import overrides
 from .formulas import Scores, formula_of
 from .samples import Sample
 
-__all__ = ["drawn_objects", "drawn_scores", "shuffled_scores"]
-
 Rng: TypeAlias = np.random.Generator
 T = TypeVar("T")
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .counting import NotNative, as_statistics
-
-__all__ = ["LARGEST_EXACT", "Sample", "as_values", "values_of_counts"]
+from ..patching import NotNative
+from .counting import as_statistics
 
 LARGEST_EXACT = 2**53
 """Doubles hold sums of integers exactly up to here."""

@@ -11,21 +11,21 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import sacrebleu.significance as host
+from sacrebleu.utils import print_results_table
 
-from reshuffle import InputError, __version__
+from reshuffle import __version__
 
-from ..patching import PVALUES, current_settings
+from ..patching import NotNative, Seam, Settings, current_settings
 from . import replay
-from .counting import NotNative
 from .paired import BaselineInfo, References, Results, Task, check_number
 from .samples import Sample, as_values
-from .seams import AR, BEGIN, BS, CALL, RESAMPLE
+from .seams import CACHE, EXTRACT, SENTENCE_BLEU, SUM
 
-__all__ = ["PairedTest", "Result", "estimate_ci", "tested"]
+__all__ = ["SEAMS", "PairedTest", "Result", "estimate_ci"]
 
 Result = host.Result
 estimate_ci = host.estimate_ci
@@ -82,9 +82,7 @@ class PairedTest(host.PairedTest):  # type: ignore[misc]
         *,
         pvalues: str | None = None,
     ) -> None:
-        if pvalues is not None and pvalues not in PVALUES:
-            raise InputError(f"pvalues must be {' or '.join(map(repr, PVALUES))}, got {pvalues!r}")
-        self._pvalues = pvalues
+        self._pvalues = None if pvalues is None else Settings(pvalues).pvalues
         own = {function.__name__: function for function in (_bootstrap_resample, _paired_ar_test, _paired_bs_test)}
         begin(self, own, named_systems, metrics, references, test_type, n_samples, n_ar_confidence, n_jobs)
 
@@ -104,9 +102,8 @@ def _paired_ar_test(
     seed: int | None = None,
 ) -> tuple[str, Results]:
     """Approximate randomization test of one system against the baseline, for each metric."""
-    systems = [(sys_name, hypotheses)]
-    arguments = (baseline_info, systems, references, metrics, n_samples, n_ar_confidence, seed)
-    return Task("ar", *arguments, AR).run(current_settings().pvalues).results[0]
+    arguments = (references, metrics, n_samples, n_ar_confidence, seed)
+    return _of_one_system("ar", AR, baseline_info, sys_name, hypotheses, *arguments)
 
 
 def _paired_bs_test(
@@ -120,13 +117,20 @@ def _paired_bs_test(
     seed: int | None = None,
 ) -> tuple[str, Results]:
     """Paired bootstrap test of one system against the baseline, for each metric."""
-    systems = [(sys_name, hypotheses)]
-    arguments = (baseline_info, systems, references, metrics, n_samples, n_ar_confidence, seed)
-    return Task("bs", *arguments, BS).run(current_settings().pvalues).results[0]
+    arguments = (references, metrics, n_samples, n_ar_confidence, seed)
+    return _of_one_system("bs", BS, baseline_info, sys_name, hypotheses, *arguments)
+
+
+def _of_one_system(
+    test: str, seam: Seam, baseline: BaselineInfo, name: str, hypotheses: Sequence[str], *others: Any
+) -> tuple[str, Results]:
+    seam.count()
+    return Task(test, seam, baseline, [(name, hypotheses)], *others).run(current_settings().pvalues).results[0]
 
 
 def _bootstrap_resample(stats: Sequence[Sequence[float]], metric: Any, n_samples: int = 1000) -> tuple[str, list[Any]]:
     """The seed as text, and the metric's score object for each bootstrap draw, equal to those of sacreBLEU."""
+    RESAMPLE.count()
     return _resampled(stats, metric, n_samples, lambda sample, rng: list(replay.drawn_objects(sample, rng, n_samples)))
 
 
@@ -156,21 +160,19 @@ def _resampled(
         check_number(n_samples)
         sample = Sample.from_values(metric, [as_values(stats)])
     except NotNative as reason:
-        RESAMPLE.fall_back(str(reason))
-        original: tuple[str, list[Any]] = RESAMPLE.original(stats, metric, n_samples)
-        return original
+        return cast("tuple[str, list[Any]]", RESAMPLE.leave(reason, stats, metric, n_samples))
     seed = os.environ.get("SACREBLEU_SEED", "12345")
     rng = np.random.default_rng(None if seed.lower() == "none" else int(seed))
     return seed.lower(), scores(sample, rng)
 
 
-def begin(test: Any, functions: Mapping[str, Any], *arguments: Any) -> None:
+def begin(test: Any, functions: Mapping[str, Any], *arguments: Any, **named: Any) -> None:
     """``PairedTest.__init__``: sacreBLEU's code, with these functions of its module replaced."""
     known = (_HOST_RESAMPLE, _bootstrap_resample)
     used = {**vars(host), **functions}
     if used["_bootstrap_resample"] in known:
         used["_bootstrap_resample"] = _resample_scores
-    FunctionType(BEGIN.original.__code__, used)(test, *arguments)
+    FunctionType(BEGIN.original.__code__, used, None, BEGIN.original.__defaults__)(test, *arguments, **named)
 
 
 _HOST_RESAMPLE = host._bootstrap_resample
@@ -182,7 +184,7 @@ def tested(test: Any, pvalues: str) -> tuple[dict[str, Any], dict[str, list[Any]
     seed = test._seed if pvalues == "sound" else test._seed or None
     arguments = (test._baseline_info, test.named_systems[1:], test.references, test.metrics)
     seam, own = (AR, _paired_ar_test) if test.test_type == "ar" else (BS, _paired_bs_test)
-    task = Task(test.test_type, *arguments, test.n_samples, test.n_ar_confidence, seed, seam)
+    task = Task(test.test_type, seam, *arguments, test.n_samples, test.n_ar_confidence, seed)
     readings = task.readings(pvalues)
     reasons = [str(reading) for reading in readings.values() if isinstance(reading, NotNative)]
     if test._fn not in (getattr(host, own.__name__), own):
@@ -193,9 +195,7 @@ def tested(test: Any, pvalues: str) -> tuple[dict[str, Any], dict[str, list[Any]
         reasons = ["there are no metrics"]
     if reasons:
         # Call sacreBLEU's method rather than its test of each system, because it can use several processes.
-        CALL.fall_back(reasons[0])
-        original: tuple[dict[str, Any], dict[str, list[Any]]] = CALL.original(test)
-        return original
+        return cast("tuple[dict[str, Any], dict[str, list[Any]]]", CALL.leave(reasons[0], test))
     outcome = task.run(pvalues, readings)
     signatures = dict(test._signatures) if outcome.sound else test._signatures
     scores: dict[str, list[Any]] = {"System": [system[0] for system in test.named_systems]}
@@ -214,3 +214,39 @@ def _marked(signature: Any) -> Any:
     marked.info, marked._abbr = dict(signature.info), {**signature._abbr, "pvalues": "p"}
     marked.update("pvalues", f"reshuffle-{__version__}")
     return marked
+
+
+def _begin_test(self: Any, *arguments: Any, **named: Any) -> None:
+    BEGIN.count()
+    begin(self, {}, *arguments, **named)
+
+
+def _paired_test(self: Any) -> Any:
+    CALL.count()
+    return tested(self, current_settings().pvalues)
+
+
+def print_table(results: dict[str, list[Any]], signatures: Any, args: Any) -> None:
+    """Print the same as ``print_results_table``, whose JSON fails with NumPy 2 because means are ``numpy.float32``."""
+    PRINT.count()
+    if args.format == "json":
+        results = {name: list(map(_with_python_floats, column)) for name, column in results.items()}
+    PRINT.original(results, signatures, args)
+
+
+def _with_python_floats(result: Any) -> Any:
+    if not isinstance(result, Result):
+        return result
+    changed = copy(result)
+    vars(changed).update({k: float(v) for k, v in vars(result).items() if isinstance(v, np.floating)})
+    return changed
+
+
+AR = Seam.function(host._paired_ar_test, _paired_ar_test)
+BS = Seam.function(host._paired_bs_test, _paired_bs_test)
+RESAMPLE = Seam.function(host._bootstrap_resample, _bootstrap_resample)
+BEGIN = Seam.method(host.PairedTest, "__init__", cast(Any, _begin_test))
+CALL = Seam.method(host.PairedTest, "__call__", cast(Any, _paired_test))
+PRINT = Seam.function(print_results_table, print_table)
+
+SEAMS = [EXTRACT, CACHE, SENTENCE_BLEU, SUM, AR, BS, RESAMPLE, BEGIN, CALL, PRINT]

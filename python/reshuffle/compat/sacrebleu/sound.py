@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,6 @@ import reshuffle  # not `from reshuffle import …`, so that modules are importe
 from .formulas import formula_of
 from .samples import Sample
 
-__all__ = ["DIVISORS", "MeanAndHalfWidth", "Sound", "tested"]
-
 MeanAndHalfWidth: TypeAlias = "tuple[float | None, float | None]"
 
 # A mean length over n references is whole after multiplication by n, or by a multiple of n.
@@ -24,11 +22,8 @@ DIVISORS = range(1, 61)
 TESTS = {"ar": "ar:scheme=iid", "bs": "bootstrap"}
 
 
-class Sound(NamedTuple):
-    """The results of one metric: p-values of all systems except the baseline, and intervals of all systems."""
-
-    pvalues: list[float]
-    intervals: list[MeanAndHalfWidth]
+# The results of one metric: p-values of all systems except the baseline, and intervals of all systems.
+Sound: TypeAlias = "tuple[list[float], list[MeanAndHalfWidth]]"
 
 
 def tested(test: str, samples: Sequence[Sample], n_resamples: int, n_draws: int, seed: int) -> list[Sound]:
@@ -55,21 +50,15 @@ def tested(test: str, samples: Sequence[Sample], n_resamples: int, n_draws: int,
     pvalues = [float(pair.test.pvalue) for pair in comparison.comparisons]
     intervals = _intervals(scores)
     k = len(samples[0].values)
-    return [
-        Sound(pvalues[i * (k - 1) : (i + 1) * (k - 1)], intervals[i * k : (i + 1) * k]) for i in range(len(samples))
-    ]
+    return [(pvalues[i * (k - 1) : (i + 1) * (k - 1)], intervals[i * k : (i + 1) * k]) for i in range(len(samples))]
 
 
 def _intervals(comparison: reshuffle.Comparison) -> list[MeanAndHalfWidth]:
-    found: list[MeanAndHalfWidth] = []
-    for system in comparison.scores:
-        interval = system.confidence_interval
-        if interval is None:
-            found.append((None, None))
-        else:
-            low, high = float(interval.low), float(interval.high)
-            found.append(((low + high) / 2, (high - low) / 2))
-    return found
+    intervals = [system.confidence_interval for system in comparison.scores]
+    return [
+        (None, None) if each is None else (float(each.low + each.high) / 2, float(each.high - each.low) / 2)
+        for each in intervals
+    ]
 
 
 def _metric(number: int, sample: Sample) -> reshuffle.FromCounts:
