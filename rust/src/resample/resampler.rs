@@ -16,7 +16,7 @@ use super::kernel::weights::Strata;
 use super::kernel::{Block, Kernel, Scratch};
 use super::reduce::{Accumulate, Input, Pair, Partial, Reduction, Shape};
 use super::score::Scoring;
-use super::{Sample, length};
+use super::{Sample, Strided, length};
 use crate::error::{Error, Result};
 use crate::memory::resize;
 use crate::metric::Formula;
@@ -437,8 +437,13 @@ impl Resampler {
         let stride = n.next_multiple_of(BATCH);
         columns.clear();
         resize(columns, self.design.width() * stride)?;
-        kernel.sums(replicates.clone(), scratch, (columns, stride), stop)?;
-        let block = Block { design: &self.design, columns, stride, replicates, constants: kernel.constants() };
+        kernel.sums(replicates.clone(), scratch, Strided::new(&mut columns[..], stride), stop)?;
+        let block = Block {
+            design: &self.design,
+            columns: Strided::new(columns, stride),
+            replicates,
+            constants: kernel.constants(),
+        };
         for (accumulate, partial) in accumulators.iter().zip(&mut *partials) {
             partial.replicates = block.replicates.clone();
             accumulate.start(partial)?;

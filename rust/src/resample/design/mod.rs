@@ -8,8 +8,8 @@ mod find;
 pub(crate) mod packed;
 pub(super) mod permuted;
 
-use super::Sample;
 use super::kernel::permute::PermutedRows;
+use super::{Sample, Strided};
 use crate::error::{Error, Result, check_length};
 use crate::memory::reserved;
 use crate::pool::{Run, Stop};
@@ -182,11 +182,11 @@ impl Design {
         }
     }
 
-    /// Computes the sums of a cell in `out.len()` replicates from the sums of a kernel: `columns`, which are `stride`
-    /// apart, of replicates that add up `rows` rows each.
-    pub fn copy(&self, cell: usize, (columns, stride, from): (&[i64], usize, usize), rows: i64, out: &mut [i64]) {
+    /// Computes the sums of a cell in the first `out.len()` replicates from the sums of a kernel, which adds up
+    /// `constants` rows in each of them.
+    pub fn copy(&self, cell: usize, sums: Strided<&[i64]>, constants: i64, out: &mut [i64]) {
         let Rule { dense, constant, exceptions } = self.rules[cell];
-        let column = |column: usize| &columns[column * stride + from..][..out.len()];
+        let column = |column: usize| &sums.column(column)[..out.len()];
         let extra = exceptions.map(|exceptions| column(self.dense + exceptions));
         match dense {
             Some(dense) => {
@@ -196,7 +196,7 @@ impl Design {
             None => out.fill(0),
         }
         if constant != 0 {
-            let constant = constant.wrapping_mul(rows);
+            let constant = constant.wrapping_mul(constants);
             out.iter_mut().for_each(|out| *out = out.wrapping_add(constant));
         }
         if let Some(extra) = extra {

@@ -10,9 +10,8 @@ use super::{Kernel, Scratch};
 use crate::error::{Error, Result};
 use crate::memory::{Zero, reserved, zeros};
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::BATCH;
 use crate::resample::design::permuted::DifferingColumns;
-use crate::resample::length;
+use crate::resample::{BATCH, Strided, length};
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, TOGETHER};
 
@@ -275,14 +274,14 @@ trait Rows: Send + Sync {
 
 /// The running sums of a block of replicates in one tile.
 trait Running {
-    /// Widens the sums into `out`, whose columns are `stride` apart, unless the sums of a group fit.
-    fn make_room(&mut self, group: usize, out: (&mut [i64], usize));
+    /// Widens the sums into `out`, unless the sums of a group fit.
+    fn make_room(&mut self, group: usize, out: Strided<&mut [i64]>);
 
     /// Adds the rows of a group of units, permuted by `labels`, to the sums of a replicate.
     fn add(&mut self, simd: Simd, group: usize, replicate: usize, labels: &[Labels]);
 
     /// Adds the sums to `out`.
-    fn flush(&mut self, out: (&mut [i64], usize));
+    fn flush(&mut self, out: Strided<&mut [i64]>);
 }
 
 impl<R: Row> Rows for Tile<R> {
@@ -299,7 +298,7 @@ struct Sums<'a, R> {
 }
 
 impl<R: Row> Running for Sums<'_, R> {
-    fn make_room(&mut self, group: usize, out: (&mut [i64], usize)) {
+    fn make_room(&mut self, group: usize, out: Strided<&mut [i64]>) {
         let more = self.tile.bounds[group];
         if self.bound.saturating_add(more) > R::LARGEST {
             self.flush(out);
@@ -314,10 +313,11 @@ impl<R: Row> Running for Sums<'_, R> {
         add_permuted(simd, rows, labels, &mut self.sums[replicate * systems..][..systems]);
     }
 
-    fn flush(&mut self, (out, stride): (&mut [i64], usize)) {
+    fn flush(&mut self, mut out: Strided<&mut [i64]>) {
         let systems = self.tile.systems;
         for (lane, column) in self.tile.columns.iter().enumerate() {
-            for (position, out) in out[column * systems * stride..].chunks_mut(stride).take(systems).enumerate() {
+            let [_, mut out] = out.split_at(column * systems);
+            for (position, out) in out.columns_mut().take(systems).enumerate() {
                 let sums = self.sums[position..].iter().step_by(systems);
                 out.iter_mut().zip(sums).for_each(|(out, sum)| *out = out.wrapping_add(sum.get(lane)));
             }
@@ -417,13 +417,7 @@ impl Kernel for Permutations<'_> {
         1
     }
 
-    fn sums(
-        &self,
-        range: Range<u64>,
-        _: &mut Scratch,
-        (out, stride): (&mut [i64], usize),
-        stop: &Stop<'_>,
-    ) -> Result<()> {
+    fn sums(&self, range: Range<u64>, _: &mut Scratch, mut out: Strided<&mut [i64]>, stop: &Stop<'_>) -> Result<()> {
         let PermutedRows { tiles, systems, units } = self.rows;
         let mut meter = WorkMeter::default();
         let mut labels: Vec<Labels> = zeros(&[*systems])?;
@@ -432,7 +426,7 @@ impl Kernel for Permutations<'_> {
             running.push(tile.running(length(&range))?);
         }
         for group in 0..units.div_ceil(GROUP) {
-            running.iter_mut().for_each(|sums| sums.make_room(group, (&mut *out, stride)));
+            running.iter_mut().for_each(|sums| sums.make_room(group, out.reborrow()));
             for (place, replicate) in range.clone().enumerate() {
                 meter.charge(self.cost_of_group(), stop)?;
                 let stream = Stream::new(self.seed, Purpose::Permutation, replicate);
@@ -440,7 +434,7 @@ impl Kernel for Permutations<'_> {
                 running.iter_mut().for_each(|sums| sums.add(self.simd, group, place, &labels));
             }
         }
-        running.iter_mut().for_each(|sums| sums.flush((&mut *out, stride)));
+        running.iter_mut().for_each(|sums| sums.flush(out.reborrow()));
         Ok(())
     }
 }

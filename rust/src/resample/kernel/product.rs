@@ -7,6 +7,7 @@
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::pool::{PIECE, Stop, WorkMeter};
+use crate::resample::Strided;
 use crate::resample::design::packed::Packed;
 use crate::simd::Simd;
 
@@ -97,22 +98,21 @@ impl Digits {
         self.tiles.len()
     }
 
-    /// Writes the sums of each column in up to sixteen replicates to `out`, from `place` on; columns are `stride`
-    /// apart. The weights of a replicate are at most [`LARGEST_WEIGHT`], sum to `drawn`, and take `padded` bytes, which
-    /// is a whole number of quads.
+    /// Writes the sums of each column in up to sixteen replicates to the first rows of `out`. Weights have a column for
+    /// each replicate, of whole quads; they are at most [`LARGEST_WEIGHT`], and those of a replicate sum to `drawn`.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if the call is cancelled.
     pub fn sums(
         &self,
-        (weights, padded): (&[u8], usize),
+        weights: Strided<&[u8]>,
         drawn: usize,
-        (out, stride, place): (&mut [i64], usize, usize),
+        mut out: Strided<&mut [i64]>,
         stop: &Stop<'_>,
     ) -> Result<()> {
-        let replicates = weights.len() / padded;
-        for (out, smallest) in out.chunks_exact_mut(stride).zip(&self.smallest) {
-            out[place..place + replicates].fill(smallest.wrapping_mul(drawn as i64));
+        let replicates = weights.width();
+        for (out, smallest) in out.columns_mut().zip(&self.smallest) {
+            out[..replicates].fill(smallest.wrapping_mul(drawn as i64));
         }
         for (quads, digits) in self.tiles.iter().zip(self.digits.chunks(LANES)) {
             for (from, quads) in (0..).step_by(STRETCH / QUAD).zip(quads.chunks(STRETCH / QUAD)) {
@@ -121,10 +121,10 @@ impl Digits {
                     if stop.requested() {
                         return Err(Error::Interrupted);
                     }
-                    add(self.simd, quads, digits.len(), &weights[QUAD * more..], padded, &mut sums);
+                    add(self.simd, quads, digits.len(), weights.rows_from(QUAD * more), &mut sums);
                 }
                 for (lane, Digit { column, shift }) in digits.iter().enumerate() {
-                    let out = &mut out[column * stride + place..][..replicates];
+                    let out = &mut out.column_mut(*column)[..replicates];
                     for (out, sums) in out.iter_mut().zip(&sums) {
                         *out = out.wrapping_add(i64::from(sums[lane]) << shift);
                     }
@@ -151,21 +151,20 @@ fn add(
     simd: Simd,
     quads: &[Quad],
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))] digits: usize,
-    weights: &[u8],
-    padded: usize,
+    weights: Strided<&[u8]>,
     sums: &mut [[i32; LANES]; TOGETHER],
 ) {
     match simd {
-        Simd::Portable => portable(quads, weights, padded, sums),
+        Simd::Portable => portable(quads, weights, sums),
         #[cfg(target_arch = "x86_64")]
-        Simd::Avx2(token) => avx2::add(token, quads, digits, weights, padded, sums),
+        Simd::Avx2(token) => avx2::add(token, quads, digits, weights, sums),
         #[cfg(target_arch = "x86_64")]
-        Simd::Avx512(token) => vnni::add(token, quads, weights, padded, sums),
+        Simd::Avx512(token) => vnni::add(token, quads, weights, sums),
     }
 }
 
-fn portable(quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LANES]; TOGETHER]) {
-    for (sums, weights) in sums.iter_mut().zip(weights.chunks(padded)) {
+fn portable(quads: &[Quad], weights: Strided<&[u8]>, sums: &mut [[i32; LANES]; TOGETHER]) {
+    for (sums, weights) in sums.iter_mut().zip(weights.columns()) {
         let mut row_sums = *sums;
         for (quad, weights) in quads.iter().zip(weights.as_chunks::<QUAD>().0) {
             for (sum, digits) in row_sums.iter_mut().zip(quad) {
@@ -182,7 +181,7 @@ fn portable(quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LAN
 mod avx2 {
     use std::arch::x86_64::*;
 
-    use super::{LANES, QUAD, Quad, TOGETHER};
+    use super::{LANES, QUAD, Quad, Strided, TOGETHER};
     use crate::simd::Avx2;
 
     /// Digits per register.
@@ -192,19 +191,13 @@ mod avx2 {
     const TILES: usize = 4;
 
     /// As [`super::portable`]. Weights are treated as signed bytes; those above 127 do not occur (see `draw`).
-    pub fn add(
-        _: Avx2,
-        quads: &[Quad],
-        digits: usize,
-        weights: &[u8],
-        padded: usize,
-        sums: &mut [[i32; LANES]; TOGETHER],
-    ) {
+    pub fn add(_: Avx2, quads: &[Quad], digits: usize, weights: Strided<&[u8]>, sums: &mut [[i32; LANES]; TOGETHER]) {
         let batches = sums.as_chunks_mut::<TILES>().0;
-        for (sums, weights) in batches.iter_mut().zip(weights.chunks(TILES * padded)) {
-            let mut rows = [&weights[..QUAD * quads.len()]; TILES];
+        for (sums, first) in batches.iter_mut().zip((0..weights.width()).step_by(TILES)) {
             // Missing rows repeat the first one, and their sums are dropped.
-            weights.chunks(padded).zip(&mut rows).for_each(|(weights, row)| *row = &weights[..QUAD * quads.len()]);
+            let replicates = TILES.min(weights.width() - first);
+            let row = |i| &weights.column(if i < replicates { first + i } else { first })[..QUAD * quads.len()];
+            let rows = std::array::from_fn(row);
             let mut kept = *sums;
             // SAFETY: the processor has the instructions.
             unsafe {
@@ -213,7 +206,6 @@ mod avx2 {
                     false => add_all::<2>(quads, &rows, &mut kept),
                 }
             }
-            let replicates = weights.len().div_ceil(padded);
             sums[..replicates].copy_from_slice(&kept[..replicates]);
         }
     }
@@ -256,20 +248,18 @@ mod avx2 {
 mod vnni {
     use std::arch::x86_64::{_mm512_dpbusd_epi32, _mm512_loadu_si512, _mm512_set1_epi32, _mm512_storeu_si512};
 
-    use super::{LANES, QUAD, Quad, TOGETHER};
+    use super::{LANES, QUAD, Quad, Strided, TOGETHER};
     use crate::simd::Avx512;
 
     /// As [`super::portable`]. Weights are treated as signed bytes; those above 127 do not occur (see `draw`).
-    pub fn add(_: Avx512, quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LANES]; TOGETHER]) {
-        let mut rows = [&weights[..0]; TOGETHER];
-        let replicates =
-            weights.chunks(padded).zip(&mut rows).map(|(weights, row)| *row = &weights[..QUAD * quads.len()]).count();
+    pub fn add(_: Avx512, quads: &[Quad], weights: Strided<&[u8]>, sums: &mut [[i32; LANES]; TOGETHER]) {
         // Missing rows repeat the first one, and their sums are dropped.
-        let first = rows[0];
-        rows[replicates..].fill(first);
+        let mut rows = [&weights.column(0)[..QUAD * quads.len()]; TOGETHER];
+        weights.columns().zip(&mut rows).for_each(|(weights, row)| *row = &weights[..QUAD * quads.len()]);
         let mut kept = *sums;
         // SAFETY: the processor has the instructions.
         unsafe { add_all(quads, &rows, &mut kept) };
+        let replicates = weights.width();
         sums[..replicates].copy_from_slice(&kept[..replicates]);
     }
 
@@ -312,7 +302,8 @@ mod tests {
                 tiles: vec![vec![[[largest; QUAD]; LANES]; units / QUAD]],
             };
             let mut out = [0];
-            digits.sums((&weights, units), units, (&mut out, 1, 0), &Stop::never()).unwrap();
+            let weights = Strided::new(&weights[..], units);
+            digits.sums(weights, units, Strided::new(&mut out[..], 1), &Stop::never()).unwrap();
             assert_eq!([i64::from(largest - 1) * units as i64], out, "{simd:?}");
         }
     }
@@ -346,7 +337,7 @@ mod tests {
                 let mut expected = [[7; LANES]; TOGETHER];
                 obvious(&quads, &weights, padded, &mut expected);
                 let mut sums = [[7; LANES]; TOGETHER];
-                add(simd, &quads, digits, &weights, padded, &mut sums);
+                add(simd, &quads, digits, Strided::new(&weights, padded), &mut sums);
                 // Sums after the last digit may be anything.
                 let front = |sums: [[i32; LANES]; TOGETHER]| sums.map(|sums| sums[..digits].to_vec());
                 prop_assert_eq!(front(expected), front(sums), "{:?}", simd);

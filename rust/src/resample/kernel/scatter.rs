@@ -11,9 +11,9 @@ use super::{Kernel, Scratch};
 use crate::error::Result;
 use crate::memory::{reserved, resize};
 use crate::pool::{PIECE, Stop, WorkMeter};
-use crate::resample::BATCH;
 use crate::resample::design::Design;
 use crate::resample::design::packed::{Integer, with_values};
+use crate::resample::{BATCH, Strided};
 use crate::simd::{Simd, dispatch};
 
 /// Columns that are added side by side.
@@ -133,11 +133,11 @@ impl Kernel for Scattered<'_> {
         &self,
         range: Range<u64>,
         scratch: &mut Scratch,
-        (out, stride): (&mut [i64], usize),
+        mut out: Strided<&mut [i64]>,
         stop: &Stop<'_>,
     ) -> Result<()> {
         let (mut meter, table) = (WorkMeter::default(), &mut scratch.table);
-        for (rows, out) in self.rows.tiles.iter().zip(out.chunks_mut(LANES * stride)) {
+        for (tile, rows) in self.rows.tiles.iter().enumerate() {
             table.clear();
             resize(table, self.shuffles)?;
             let pieces = self.units.chunks(PIECE).zip(self.swapped.chunks(PIECE)).zip(self.codes.chunks(PIECE));
@@ -147,7 +147,8 @@ impl Kernel for Scattered<'_> {
             }
             transform(self.simd, table);
             let totals = table[0];
-            flipped(self.simd, &totals, &table[range.start as usize..range.end as usize], (out, stride));
+            let [_, out] = out.split_at(tile * LANES);
+            flipped(self.simd, &totals, &table[range.start as usize..range.end as usize], out);
         }
         Ok(())
     }
@@ -250,15 +251,15 @@ mod avx2 {
 }
 
 dispatch! {
-    /// Writes the sums over the flipped units of each column, which are `stride` apart: half of what the signed sum
-    /// lacks of the total.
-    fn flipped(totals: &Sums, table: &[Sums], out: (&mut [i64], usize)) = flipped_inline;
+    /// Writes the sums over the flipped units of up to eight columns: half of what the signed sum lacks of the
+    /// total.
+    fn flipped(totals: &Sums, table: &[Sums], out: Strided<&mut [i64]>) = flipped_inline;
 }
 
 #[inline(always)]
-fn flipped_inline(totals: &Sums, table: &[Sums], (out, stride): (&mut [i64], usize)) {
-    for (lane, out) in out.chunks_exact_mut(stride).enumerate() {
-        let total = i64::from(totals[lane]);
+fn flipped_inline(totals: &Sums, table: &[Sums], mut out: Strided<&mut [i64]>) {
+    for ((lane, &total), out) in totals.iter().enumerate().zip(out.columns_mut()) {
+        let total = i64::from(total);
         for (out, sums) in out.iter_mut().zip(table) {
             *out = (total - i64::from(sums[lane])) >> 1;
         }

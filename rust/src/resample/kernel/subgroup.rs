@@ -19,7 +19,7 @@ use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, zeros};
 use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::design::Design;
-use crate::resample::length;
+use crate::resample::{Strided, length};
 use crate::simd::{Simd, dispatch};
 use crate::stats::LARGEST_SUM;
 use crate::stream::{Purpose, Stream, fill};
@@ -242,11 +242,11 @@ impl Kernel for Subgroup {
         &self,
         replicates: Range<u64>,
         _: &mut Scratch,
-        (out, stride): (&mut [i64], usize),
+        mut out: Strided<&mut [i64]>,
         stop: &Stop<'_>,
     ) -> Result<()> {
         let simd = self.simd;
-        for (column, out) in self.columns.iter().zip(out.chunks_exact_mut(stride)) {
+        for (column, out) in self.columns.iter().zip(out.columns_mut()) {
             let out = &mut out[..length(&replicates)];
             match column {
                 AnyColumn::Narrow(column) => sums(simd, column, replicates.clone(), self.piece, out, stop)?,

@@ -9,6 +9,7 @@ use std::ops::{Add, Range};
 use crate::error::Result;
 use crate::memory::{reserved, zeros};
 use crate::pool::{Stop, WorkMeter};
+use crate::resample::Strided;
 use crate::resample::design::packed::Packed;
 
 /// Columns per tile. A row of 16-bit lanes is half a cache line.
@@ -62,18 +63,18 @@ impl<'a, T: Lane> RunningSums<'a, T> {
     }
 
     /// Widens the sums into `out` unless an addition of up to `more` in absolute value fits.
-    fn make_room(&mut self, more: i64, out: (&mut [i64], usize)) {
+    fn make_room(&mut self, more: i64, out: Strided<&mut [i64]>) {
         if self.bound.saturating_add(more) > T::LARGEST {
             self.flush(out);
         }
         self.bound += more;
     }
 
-    /// Adds the sums to the columns of `out`, which are `stride` apart, and resets them to 0.
+    /// Adds the sums to the columns of `out`, and resets them to 0.
     #[inline(always)]
-    fn flush(&mut self, (out, stride): (&mut [i64], usize)) {
+    fn flush(&mut self, mut out: Strided<&mut [i64]>) {
         for (lane, column) in self.columns.iter().enumerate() {
-            for (out, sums) in out[column * stride..].iter_mut().zip(&self.rows) {
+            for (out, sums) in out.column_mut(*column).iter_mut().zip(&self.rows) {
                 *out += sums[lane].into();
             }
         }
@@ -169,33 +170,26 @@ impl Tiles {
         self.0.len()
     }
 
-    /// Adds the units that the masks flip, from mask number `first` on, to the sums of each column in `out`, where
-    /// columns are `stride` apart. Masks are one after another, each with the replicates side by side.
-    pub fn add(&self, tile: usize, first: usize, masks: &[u64], replicates: usize, out: (&mut [i64], usize)) {
-        let units = 64 * first..64 * (first + masks.len() / replicates);
+    /// Adds the units that the masks flip, from mask number `first` on, to the sums of each column in `out`.
+    pub fn add(&self, tile: usize, first: usize, masks: Strided<&[u64]>, out: Strided<&mut [i64]>) {
+        let units = 64 * first..64 * (first + masks.width());
         match &self.0[tile] {
-            AnyTile::Narrow(tile) => add_flipped(tile, units, masks, replicates, out),
-            AnyTile::Middle(tile) => add_flipped(tile, units, masks, replicates, out),
-            AnyTile::Wide(tile) => add_flipped(tile, units, masks, replicates, out),
+            AnyTile::Narrow(tile) => add_flipped(tile, units, masks, out),
+            AnyTile::Middle(tile) => add_flipped(tile, units, masks, out),
+            AnyTile::Wide(tile) => add_flipped(tile, units, masks, out),
         }
     }
 }
 
-fn add_flipped<T: Lane>(
-    tile: &Tile<T>,
-    units: Range<usize>,
-    masks: &[u64],
-    replicates: usize,
-    (out, stride): (&mut [i64], usize),
-) {
+fn add_flipped<T: Lane>(tile: &Tile<T>, units: Range<usize>, masks: Strided<&[u64]>, mut out: Strided<&mut [i64]>) {
     let mut tables = [[T::default(); LANES]; 512];
-    let mut sums = RunningSums::<T>::new(replicates, &tile.columns);
+    let mut sums = RunningSums::<T>::new(masks.rows(), &tile.columns);
     let groups = units.start / GROUP..units.end.min(tile.rows.len()) / GROUP;
     for (i, group) in groups.enumerate() {
         if tile.bounds[group] == 0 {
             continue;
         }
-        sums.make_room(tile.bounds[group], (&mut *out, stride));
+        sums.make_room(tile.bounds[group], out.reborrow());
         let (low, high) = tile.rows[group * GROUP..(group + 1) * GROUP].split_at(8);
         let (low_table, high_table) = tables.split_at_mut(256);
         subset_sums(low, low_table);
@@ -203,13 +197,12 @@ fn add_flipped<T: Lane>(
         #[allow(clippy::expect_used, reason = "the length that a byte can index is known to the compiler")]
         let [low_table, high_table]: [&[Row<T>; 256]; 2] =
             [&*low_table, &*high_table].map(|table| table.try_into().expect("256 entries"));
-        let masks = &masks[i / 4 * replicates..][..replicates];
-        for (sums, mask) in sums.rows.iter_mut().zip(masks) {
+        for (sums, mask) in sums.rows.iter_mut().zip(masks.column(i / 4)) {
             let flips = (mask >> (i % 4 * 16)) as u16;
             *sums = add(sums, &add(&low_table[usize::from(flips as u8)], &high_table[usize::from(flips >> 8)]));
         }
     }
-    sums.flush((out, stride));
+    sums.flush(out);
 }
 
 /// Fills `table[b]` with the sum of the rows whose bits are set in b.
@@ -262,25 +255,18 @@ mod tests {
             let all = [SuffStats::new(&counts, 1, 32, 1).unwrap()];
             let tiles = Tiles::new(&Packed::from_stats(&all[0]), &Stop::never()).unwrap();
             let mut sums = [0];
-            tiles.add(0, 0, &[u64::MAX], 1, (&mut sums, 1));
+            tiles.add(0, 0, Strided::new(&[u64::MAX], 1), Strided::new(&mut sums[..], 1));
             assert_eq!([16 * (largest + rest)], sums);
         }
     }
 
     /// What [`Tiles::add`] adds to the sums, unit by unit.
-    fn obvious(
-        stats: &SuffStats<'_>,
-        first: usize,
-        masks: &[u64],
-        replicates: usize,
-        (out, stride): (&mut [i64], usize),
-    ) {
-        for (i, mask) in masks.iter().enumerate() {
-            for unit in (0..64).filter(|bit| mask >> bit & 1 == 1).map(|bit| 64 * (first + i / replicates) + bit) {
-                if unit < stats.segments() {
-                    for (out, count) in out[i % replicates..].iter_mut().step_by(stride).zip(stats.row(0, unit)) {
-                        *out += count;
-                    }
+    fn obvious(stats: &SuffStats<'_>, first: usize, masks: Strided<&[u64]>, mut out: Strided<&mut [i64]>) {
+        for (unit, bit) in (64 * first..stats.segments()).zip((0..64).cycle()).take(64 * masks.width()) {
+            for (replicate, mask) in masks.column(unit / 64 - first).iter().enumerate() {
+                if mask >> bit & 1 == 1 {
+                    let sums = out.columns_mut().zip(stats.row(0, unit));
+                    sums.for_each(|(sums, count)| sums[replicate] += count);
                 }
             }
         }
@@ -309,12 +295,13 @@ mod tests {
             let tiles = Tiles::new(&Packed::from_stats(&all[0]), &Stop::never()).unwrap();
             let first = first.min(units.div_ceil(64) - 1);
             let masks: Vec<u64> = random.take(count.min(units.div_ceil(64) - first) * replicates).collect();
+            let masks = Strided::new(&masks[..], replicates);
             let stride = replicates + beyond;
             let before = || vec![7; stride * sizes.len()];
             let mut expected = before();
-            obvious(&all[0], first, &masks, replicates, (&mut expected, stride));
+            obvious(&all[0], first, masks, Strided::new(&mut expected[..], stride));
             let mut got = before();
-            (0..tiles.len()).for_each(|tile| tiles.add(tile, first, &masks, replicates, (&mut got, stride)));
+            (0..tiles.len()).for_each(|tile| tiles.add(tile, first, masks, Strided::new(&mut got[..], stride)));
             prop_assert_eq!(expected, got);
         }
     }
