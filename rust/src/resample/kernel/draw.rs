@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 pub(in crate::resample) use super::product::Digits;
-use super::product::{LARGEST_WEIGHT, STRETCH, TOGETHER};
+use super::product::{LARGEST_WEIGHT, REPLICATES, STRETCH};
 use super::source::{Source, Supplied};
 use super::weights::Strata;
 use super::{Kernel, Scratch};
@@ -180,9 +180,9 @@ impl Kernel for Draws<'_> {
     ) -> Result<()> {
         let replicates = length(&range);
         let weights = &mut scratch.bytes;
-        resize(weights, TOGETHER.min(replicates) * self.padded())?;
-        for place in (0..replicates).step_by(TOGETHER) {
-            let here = TOGETHER.min(replicates - place);
+        resize(weights, REPLICATES.min(replicates) * self.padded())?;
+        for place in (0..replicates).step_by(REPLICATES) {
+            let here = REPLICATES.min(replicates - place);
             if stop.requested() {
                 return Err(Error::Interrupted);
             }

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::permute::{GROUP, Labels, check_size, cost_of_labels, permute_group};
+use super::permute::{Labels, UNITS_PER_GROUP, check_size, cost_of_labels, permute_group};
 use crate::error::{Error, Result};
 use crate::memory::{resize, zeros};
 use crate::pool::{Stop, WorkMeter};
@@ -60,11 +60,11 @@ impl Exchange {
         if runs == 0 {
             return Err(Error::invalid("the number of runs of a system", "at least 1", "0"));
         }
-        let per_group = self.rows().saturating_mul(GROUP);
+        let per_group = self.rows().saturating_mul(UNITS_PER_GROUP);
         if !units.is_multiple_of(per_group) {
             return Err(Error::invalid(
                 format!("the number of segments for the exchange {self}"),
-                format!("a multiple of {per_group}, {GROUP} segments of {} rows each", self.rows()),
+                format!("a multiple of {per_group}, {UNITS_PER_GROUP} segments of {} rows each", self.rows()),
                 units,
             ));
         }
@@ -121,12 +121,12 @@ impl Exchanges {
 
     /// The cost of a replicate's masks for so many units, in additions, roughly.
     pub fn cost(&self, units: usize) -> u64 {
-        let groups = units / (GROUP * self.exchange.rows());
+        let groups = units / (UNITS_PER_GROUP * self.exchange.rows());
         (groups * self.cost_of_group()) as u64
     }
 
     fn cost_of_group(&self) -> usize {
-        GROUP * (cost_of_labels(self.exchange.labels()) + self.exchange.rows())
+        UNITS_PER_GROUP * (cost_of_labels(self.exchange.labels()) + self.exchange.rows())
     }
 
     /// Writes masks from number `from` on, a column for each.
@@ -232,7 +232,7 @@ fn mult_eval_side_by_side_inline(
         *spread = unpacked(*coin);
     }
     for row in 0..labels.len() {
-        let (mut x, mut y) = ([0; GROUP], [0; GROUP]);
+        let (mut x, mut y) = ([0; UNITS_PER_GROUP], [0; UNITS_PER_GROUP]);
         for (place, (coins, labels_there)) in (0_u16..).zip(spread.iter().zip(labels)) {
             let lanes = x.iter_mut().zip(&mut y).zip(coins).zip(labels_there.iter().zip(&labels[row]));
             for (((x, y), coin), (label_there, label)) in lanes {
@@ -292,7 +292,7 @@ mod tests {
             group in 0..5usize,
             runs in prop::sample::select(vec![1, 2, 3, 4, 9, SIDE_BY_SIDE - 1]),
         ) {
-            let mut labels = vec![[0; GROUP]; runs];
+            let mut labels = vec![[0; UNITS_PER_GROUP]; runs];
             permute_group(Simd::Portable, Stream::new(seed, Purpose::Permutation, replicate), group, &mut labels);
             let coins: Vec<u64> =
                 Stream::new(seed, Purpose::Shuffle, replicate).values().step_by(2).take(3 * runs).collect();
@@ -302,7 +302,7 @@ mod tests {
             for simd in Simd::tested() {
                 let mut got = vec![9; 2 * 2 * runs];
                 let masks = Strided::new(&mut got[..], 2);
-                mult_eval_side_by_side(simd, &labels, coins, &mut vec![[9; GROUP]; runs], masks);
+                mult_eval_side_by_side(simd, &labels, coins, &mut vec![[9; UNITS_PER_GROUP]; runs], masks);
                 prop_assert_eq!(&expected, &got);
             }
         }

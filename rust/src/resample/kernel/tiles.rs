@@ -13,13 +13,13 @@ use crate::resample::Strided;
 use crate::resample::design::packed::Packed;
 
 /// Columns per tile. A row of 16-bit lanes is half a cache line.
-const LANES: usize = 16;
+const COLUMNS: usize = 16;
 
 /// Units that are added at a time, with two tables of eight.
-const GROUP: usize = 16;
+const UNITS_AT_ONCE: usize = 16;
 
 /// A row of a tile.
-type Row<T> = [T; LANES];
+type Row<T> = [T; COLUMNS];
 
 /// The integer type of running sums.
 trait Lane: Copy + Default + Add<Output = Self> + Into<i64> + TryFrom<i64> + Send + Sync {
@@ -59,7 +59,7 @@ struct RunningSums<'a, T> {
 
 impl<'a, T: Lane> RunningSums<'a, T> {
     fn new(replicates: usize, columns: &'a [usize]) -> Self {
-        RunningSums { rows: vec![[T::default(); LANES]; replicates], bound: 0, columns }
+        RunningSums { rows: vec![[T::default(); COLUMNS]; replicates], bound: 0, columns }
     }
 
     /// Widens the sums into `out` unless an addition of up to `more` in absolute value fits.
@@ -78,7 +78,7 @@ impl<'a, T: Lane> RunningSums<'a, T> {
                 *out += sums[lane].into();
             }
         }
-        self.rows.fill([T::default(); LANES]);
+        self.rows.fill([T::default(); COLUMNS]);
         self.bound = 0;
     }
 }
@@ -95,13 +95,13 @@ struct Tile<T> {
 impl<T: Lane> Tile<T> {
     fn new(columns: &[usize], groups: &[i64], packed: &Packed, stop: &Stop<'_>) -> Result<Self> {
         let bound = |bounds: &[i64]| columns.iter().map(|&column| bounds[column]).max().unwrap_or(0);
-        let units = packed.units().next_multiple_of(GROUP);
+        let units = packed.units().next_multiple_of(UNITS_AT_ONCE);
         let mut rows: Vec<Row<T>> = reserved(units)?;
         let mut meter = WorkMeter::default();
         let mut values = [0; COPIED];
         for piece in packed.pieces(COPIED) {
-            meter.charge(piece.len() * LANES, stop)?;
-            rows.resize(piece.end.next_multiple_of(GROUP), [T::default(); LANES]);
+            meter.charge(piece.len() * COLUMNS, stop)?;
+            rows.resize(piece.end.next_multiple_of(UNITS_AT_ONCE), [T::default(); COLUMNS]);
             for (lane, &column) in columns.iter().enumerate() {
                 let values = &mut values[..piece.len()];
                 packed.column(column).copy(piece.start, values);
@@ -135,7 +135,7 @@ impl Tiles {
         let mut meter = WorkMeter::default();
         let width = packed.len();
         // Upper bounds of the absolute sums of each group of rows: group by group, column by column.
-        let mut bounds: Vec<i64> = zeros(&[packed.units().div_ceil(GROUP), width])?;
+        let mut bounds: Vec<i64> = zeros(&[packed.units().div_ceil(UNITS_AT_ONCE), width])?;
         let mut largest = vec![0; width];
         let mut values = [0; COPIED];
         for piece in packed.pieces(COPIED) {
@@ -143,8 +143,8 @@ impl Tiles {
             for ((column, values_of), largest) in packed.iter().enumerate().zip(&mut largest) {
                 let values = &mut values[..piece.len()];
                 values_of.copy(piece.start, values);
-                let groups = bounds[piece.start / GROUP * width + column..].iter_mut().step_by(width);
-                for (bound, group) in groups.zip(values.chunks(GROUP)) {
+                let groups = bounds[piece.start / UNITS_AT_ONCE * width + column..].iter_mut().step_by(width);
+                for (bound, group) in groups.zip(values.chunks(UNITS_AT_ONCE)) {
                     *bound = group.iter().fold(0, |sum: i64, value| sum.saturating_add(value.saturating_abs()));
                     *largest = *bound.max(largest);
                 }
@@ -160,7 +160,7 @@ impl Tiles {
                 1 => Tile::new(columns, &bounds, packed, stop).map(AnyTile::Middle),
                 _ => Tile::new(columns, &bounds, packed, stop).map(AnyTile::Wide),
             };
-            columns.chunks(LANES).map(tile).collect::<Vec<_>>()
+            columns.chunks(COLUMNS).map(tile).collect::<Vec<_>>()
         };
         by_width.iter().enumerate().flat_map(make_tiles).collect::<Result<_>>().map(Tiles)
     }
@@ -182,15 +182,15 @@ impl Tiles {
 }
 
 fn add_flipped<T: Lane>(tile: &Tile<T>, units: Range<usize>, masks: Strided<&[u64]>, mut out: Strided<&mut [i64]>) {
-    let mut tables = [[T::default(); LANES]; 512];
+    let mut tables = [[T::default(); COLUMNS]; 512];
     let mut sums = RunningSums::<T>::new(masks.rows(), &tile.columns);
-    let groups = units.start / GROUP..units.end.min(tile.rows.len()) / GROUP;
+    let groups = units.start / UNITS_AT_ONCE..units.end.min(tile.rows.len()) / UNITS_AT_ONCE;
     for (i, group) in groups.enumerate() {
         if tile.bounds[group] == 0 {
             continue;
         }
         sums.make_room(tile.bounds[group], out.reborrow());
-        let (low, high) = tile.rows[group * GROUP..(group + 1) * GROUP].split_at(8);
+        let (low, high) = tile.rows[group * UNITS_AT_ONCE..(group + 1) * UNITS_AT_ONCE].split_at(8);
         let (low_table, high_table) = tables.split_at_mut(256);
         subset_sums(low, low_table);
         subset_sums(high, high_table);
@@ -208,7 +208,7 @@ fn add_flipped<T: Lane>(tile: &Tile<T>, units: Range<usize>, masks: Strided<&[u6
 /// Fills `table[b]` with the sum of the rows whose bits are set in b.
 #[inline(always)]
 fn subset_sums<T: Lane>(rows: &[Row<T>], table: &mut [Row<T>]) {
-    table[0] = [T::default(); LANES];
+    table[0] = [T::default(); COLUMNS];
     for (bit, row) in rows.iter().enumerate() {
         let (without, with) = table.split_at_mut(1 << bit);
         for (without, with) in without.iter().zip(with) {
