@@ -178,13 +178,15 @@ impl Resampler {
     /// As [`Resampler::prepare`], with a choice of the vector instructions.
     pub(super) fn prepare_on(simd: Simd, samples: &[Sample<'_>], kind: Kind<'_>, run: &mut Run<'_>) -> Result<Self> {
         let (design, sampler) = match kind {
-            Kind::Shuffles => (Design::new(samples, true, run)?, Sampler::Shuffles(OnceLock::new(), OnceLock::new())),
+            Kind::Shuffles => {
+                (Design::new(simd, samples, true, run)?, Sampler::Shuffles(OnceLock::new(), OnceLock::new()))
+            }
             Kind::Permutations => {
                 let (design, rows) = run.serial(|stop, _| Design::of_permutations(samples, stop))?;
                 (design, Sampler::Permutations(rows))
             }
             Kind::Draws(strata) => {
-                let design = Design::new(samples, false, run)?;
+                let design = Design::new(simd, samples, false, run)?;
                 if u32::try_from(design.units).is_err() {
                     let (option, expected) = ("the number of segments to draw from", format!("at most {}", u32::MAX));
                     return Err(Error::invalid(option, expected, design.units));

@@ -44,7 +44,8 @@ impl Population {
     /// As [`Resampler::prepare`](crate::resample::Resampler::prepare); [`Error::LengthMismatch`] unless there are two
     /// systems and a group for each unit; [`Error::InvalidOption`] if there are too many units.
     pub fn new(samples: &[Sample<'_>], groups: Option<&[u32]>, run: &mut Run<'_>) -> Result<Self> {
-        let relative = Design::new(samples, true, run)?;
+        let simd = Simd::best();
+        let relative = Design::new(simd, samples, true, run)?;
         let units = relative.units;
         for sample in samples {
             check_length("systems of a population", 2, sample.stats.systems())?;
@@ -72,7 +73,7 @@ impl Population {
                 SuffStats::checked_before(vec![Stored::I64(both)], [2 * units, *columns], vec![0; *columns], largest);
             one_system.push(Sample::without_formula(stats));
         }
-        let pooled = Design::new(&one_system, false, run)?;
+        let pooled = Design::new(simd, &one_system, false, run)?;
         let same = |column: &crate::resample::design::packed::Column| {
             (0..units).all(|unit| column.value(unit) == column.value(units + unit))
         };

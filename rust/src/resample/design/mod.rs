@@ -13,6 +13,7 @@ use super::{Sample, Strided};
 use crate::error::{Error, Result, check_length};
 use crate::memory::reserved;
 use crate::pool::{Run, Stop};
+use crate::simd::Simd;
 use find::{Base, Found};
 use packed::{Column, Packed};
 use permuted::DifferingColumns;
@@ -78,11 +79,11 @@ impl Design {
     /// # Errors
     /// [`Error::Empty`] without samples, [`Error::LengthMismatch`] if one has more units than another,
     /// [`Error::Memory`], and whatever the pool returned.
-    pub fn new(samples: &[Sample<'_>], relative: bool, run: &mut Run<'_>) -> Result<Self> {
+    pub fn new(simd: Simd, samples: &[Sample<'_>], relative: bool, run: &mut Run<'_>) -> Result<Self> {
         let mut design = Design::without_cells(samples)?;
         for sample in samples {
             let first = design.rules.len();
-            for found in find::cells_of(&sample.stats, relative, run)? {
+            for found in find::cells_of(simd, &sample.stats, relative, run)? {
                 design.append(found, first);
             }
         }
