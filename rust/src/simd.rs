@@ -8,12 +8,19 @@
 //! | `avx2` | AVX2, BMI1, BMI2, LZCNT and POPCNT: nearly every x86-64 processor since 2013 |
 //! | `avx512` | AVX-512 F, BW, DQ, VL, VBMI, VBMI2 and VNNI on top: Intel since Ice Lake, AMD since Zen 4 |
 //!
+//! On AArch64 there is only `portable`, which the compiler turns into NEON, because NEON is in that target's baseline. No
+//! path written by hand has been measured there.
+//!
 //! The best path that the processor supports is used, or the one named by the environment variable `RESHUFFLE_SIMD`,
 //! which is read once. A processor with an older AVX-512 uses `avx2`: the `avx512` path exists for VBMI, which looks up
 //! 64 bytes at a time.
 //!
 //! A [`Simd`] can only be created here, so holding one of its variants proves that the instructions exist. `dispatch!`
 //! compiles a function once per path; modules with intrinsics take a token ([`Avx2`], [`Avx512`]) instead.
+//!
+//! Who is passed a path uses it, and passes it on: kernels, and whatever tests run on every path. Who is not passed one is
+//! an outermost entry (a public function, a constructor, a method of a trait that knows no paths, or the work of a thread),
+//! and reads [`Simd::best`] once, before its loops. No function does both.
 
 use std::env;
 use std::ffi::OsStr;

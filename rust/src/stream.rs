@@ -71,7 +71,7 @@ const WEYL_0: u32 = 0x9E37_79B9;
 const WEYL_1: u32 = 0xBB67_AE85;
 
 /// The number of blocks that are computed together, so that their chains of ten multiplications overlap.
-pub(crate) const TOGETHER: usize = 16;
+pub(crate) const BLOCKS_TOGETHER: usize = 16;
 
 /// Computes the four 32-bit outputs of each counter, in the low halves of its 64-bit lanes. The high halves hold
 /// garbage.
@@ -142,31 +142,31 @@ impl Stream {
     /// Fills `out` with the values from number 2·`block` on.
     #[inline(always)]
     pub fn fill(&self, block: u32, out: &mut [u64]) {
-        let (whole, rest) = out.as_chunks_mut::<{ 2 * TOGETHER }>();
-        let after = block.wrapping_add((whole.len() * TOGETHER) as u32);
+        let (whole, rest) = out.as_chunks_mut::<{ 2 * BLOCKS_TOGETHER }>();
+        let after = block.wrapping_add((whole.len() * BLOCKS_TOGETHER) as u32);
         for (i, values) in whole.iter_mut().enumerate() {
-            *values = self.blocks(block.wrapping_add((i * TOGETHER) as u32));
+            *values = self.blocks(block.wrapping_add((i * BLOCKS_TOGETHER) as u32));
         }
         if !rest.is_empty() {
             rest.copy_from_slice(&self.blocks(after)[..rest.len()]);
         }
     }
 
-    /// The values of `TOGETHER` blocks from number `first` on.
+    /// The values of `BLOCKS_TOGETHER` blocks from number `first` on.
     #[inline(always)]
-    fn blocks(&self, first: u32) -> [u64; 2 * TOGETHER] {
+    fn blocks(&self, first: u32) -> [u64; 2 * BLOCKS_TOGETHER] {
         let counters = self.words(first);
-        let mut values = [0; 2 * TOGETHER];
+        let mut values = [0; 2 * BLOCKS_TOGETHER];
         for (i, pair) in values.as_chunks_mut().0.iter_mut().enumerate() {
             *pair = pack(&counters, i);
         }
         values
     }
 
-    /// The four 32-bit words of each of `TOGETHER` blocks from number `first` on, in the low halves; the high halves
+    /// The four 32-bit words of each of `BLOCKS_TOGETHER` blocks from number `first` on, in the low halves; the high halves
     /// hold garbage. The first words of all blocks come first, then the second ones, and so on.
     #[inline(always)]
-    pub(crate) fn words(&self, first: u32) -> [[u64; TOGETHER]; 4] {
+    pub(crate) fn words(&self, first: u32) -> [[u64; BLOCKS_TOGETHER]; 4] {
         let mut counters = self.counters(first);
         for (counter, block) in counters[0].iter_mut().zip(0..) {
             *counter = u64::from(first.wrapping_add(block));
@@ -175,10 +175,10 @@ impl Stream {
         counters
     }
 
-    /// The two values of a block in the streams of `TOGETHER` consecutive replicates, the first of which is `ahead` after
+    /// The two values of a block in the streams of `BLOCKS_TOGETHER` consecutive replicates, the first of which is `ahead` after
     /// this one.
     #[inline(always)]
-    fn side_by_side(&self, block: u32, ahead: usize) -> [[u64; TOGETHER]; 2] {
+    fn side_by_side(&self, block: u32, ahead: usize) -> [[u64; BLOCKS_TOGETHER]; 2] {
         let mut counters = self.counters(block);
         let [_, _, low, high] = &mut counters;
         for (i, (low, high)) in low.iter_mut().zip(high).enumerate() {
@@ -186,7 +186,7 @@ impl Stream {
             (*low, *high) = (replicate, replicate >> 32);
         }
         philox(&mut counters, self.key());
-        let mut values = [[0; TOGETHER]; 2];
+        let mut values = [[0; BLOCKS_TOGETHER]; 2];
         let [even, odd] = &mut values;
         for (i, (even, odd)) in even.iter_mut().zip(odd).enumerate() {
             [*even, *odd] = pack(&counters, i);
@@ -195,8 +195,8 @@ impl Stream {
     }
 
     #[inline(always)]
-    fn counters(&self, block: u32) -> [[u64; TOGETHER]; 4] {
-        let all = |x: u64| [x; TOGETHER];
+    fn counters(&self, block: u32) -> [[u64; BLOCKS_TOGETHER]; 4] {
+        let all = |x: u64| [x; BLOCKS_TOGETHER];
         [all(block.into()), all(self.purpose.into()), all(self.replicate), all(self.replicate >> 32)]
     }
 
@@ -227,7 +227,7 @@ fn fill_by_replicate_inline(first: Stream, replicates: usize, block: u32, out: &
         let (whole_odd, rest_odd) = odd.as_chunks_mut();
         let done = whole_even.len();
         for (i, even) in whole_even.iter_mut().enumerate() {
-            let values = first.side_by_side(block, i * TOGETHER);
+            let values = first.side_by_side(block, i * BLOCKS_TOGETHER);
             *even = values[0];
             // With an odd number of values per replicate, the second value of the last block is dropped.
             if let Some(odd) = whole_odd.get_mut(i) {
@@ -235,7 +235,7 @@ fn fill_by_replicate_inline(first: Stream, replicates: usize, block: u32, out: &
             }
         }
         if !rest_even.is_empty() {
-            let values = first.side_by_side(block, done * TOGETHER);
+            let values = first.side_by_side(block, done * BLOCKS_TOGETHER);
             rest_even.copy_from_slice(&values[0][..rest_even.len()]);
             rest_odd.copy_from_slice(&values[1][..rest_odd.len()]);
         }
@@ -247,14 +247,14 @@ fn fill_by_replicate_inline(first: Stream, replicates: usize, block: u32, out: &
 pub struct U32Stream {
     stream: Stream,
     next_block: u32,
-    numbers: [u32; 4 * TOGETHER],
+    numbers: [u32; 4 * BLOCKS_TOGETHER],
     used: usize,
 }
 
 impl U32Stream {
     /// From the beginning of the stream.
     pub fn new(stream: Stream) -> Self {
-        U32Stream { stream, next_block: 0, numbers: [0; 4 * TOGETHER], used: 4 * TOGETHER }
+        U32Stream { stream, next_block: 0, numbers: [0; 4 * BLOCKS_TOGETHER], used: 4 * BLOCKS_TOGETHER }
     }
 
     /// The next number.
@@ -282,12 +282,12 @@ impl U32Stream {
 
     #[cold]
     fn refill(&mut self) {
-        let mut values = [0; 2 * TOGETHER];
+        let mut values = [0; 2 * BLOCKS_TOGETHER];
         fill(Simd::best(), &self.stream, self.next_block, &mut values);
         for (pair, value) in self.numbers.as_chunks_mut().0.iter_mut().zip(values) {
             *pair = [value as u32, (value >> 32) as u32];
         }
-        self.next_block = self.next_block.wrapping_add(TOGETHER as u32);
+        self.next_block = self.next_block.wrapping_add(BLOCKS_TOGETHER as u32);
         self.used = 0;
     }
 }

@@ -23,7 +23,7 @@ const MOST_HALVINGS: usize = 40;
 /// Parameters so large are on the way to infinity.
 const LARGEST: f64 = 300.0;
 /// Draws that a thread fits at a time.
-const TOGETHER: usize = 8;
+const DRAWS_PER_BLOCK: usize = 8;
 
 /// A fit of votes.
 #[derive(Debug, Clone, PartialEq)]
@@ -387,7 +387,7 @@ pub fn drawn(
     check_length("added votes", pairs.cells(), added.cells.len())?;
     let mut fits = Fits { values: zeros(&[n, width])?, separated: reserved(n)? };
     let cost = (votes.units() + votes.cells.len() + 64 * pairs.cells()) as u64;
-    let blocks = Blocks { items: n, size: TOGETHER, cost, lead: 0 };
+    let blocks = Blocks { items: n, size: DRAWS_PER_BLOCK, cost, lead: 0 };
     let work = |sums: &mut Vec<f64>, range: Range<usize>, stop: &Stop<'_>| {
         let mut found = Vec::with_capacity(range.len());
         for replicate in range {

@@ -12,7 +12,7 @@ use crate::simd::{Simd, dispatch};
 const FEW: usize = 40;
 
 /// Work per block, in additions, roughly.
-const BLOCK: u64 = 1 << 17;
+const WORK_PER_BLOCK: u64 = 1 << 17;
 
 /// Which differences are ties.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -259,7 +259,7 @@ pub fn count(
     let cost = (cells * cells).min(cells.saturating_mul(200)).max(8);
     let mut counts = zeros(&[metrics, groups, COLUMNS])?;
     let mut sizes = zeros(&[metrics, groups, SIZES])?;
-    let blocks = Blocks { items: metrics * groups, size: (BLOCK / cost).max(1) as usize, cost, lead: 0 };
+    let blocks = Blocks { items: metrics * groups, size: (WORK_PER_BLOCK / cost).max(1) as usize, cost, lead: 0 };
     let work = |(counter, meter): &mut (Counter, WorkMeter), items: Range<usize>, stop: &Stop<'_>| {
         let count = |item| {
             let (metric, group) = (item / groups, item % groups);
@@ -303,7 +303,7 @@ pub fn count_by_cell(
     let cost = (largest.min(256) * largest) as u64;
     let blocks = Blocks {
         items: metrics * groups * parts,
-        size: (BLOCK / cost.max(1)).max(1) as usize,
+        size: (WORK_PER_BLOCK / cost.max(1)).max(1) as usize,
         cost: cost.max(8),
         lead: 0,
     };

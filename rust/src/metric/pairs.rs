@@ -168,7 +168,7 @@ impl List<'_> {
                 meter.charge(8 * width, stop)?;
                 row.fill(0);
                 pairs.fill(shared.lengths(i), shared.lengths(j), matches, &mut row)?;
-                self.add(&mut out, (place, i, j), &row);
+                self.add(&mut out, place, [i, j], &row);
             }
         }
         Ok(out)
@@ -190,13 +190,13 @@ impl List<'_> {
             rows.fill(0);
             counter.count(&[reference], &self.texts[self.part.clone()], &mut rows, stop)?;
             for ((place, i), row) in self.part.clone().enumerate().zip(rows.chunks_exact(width)) {
-                self.add(&mut out, (place, i, j), row);
+                self.add(&mut out, place, [i, j], row);
             }
         }
         Ok(out)
     }
 
-    fn add(&self, out: &mut Expected, (place, i, j): (usize, usize, usize), row: &[i64]) {
+    fn add(&self, out: &mut Expected, place: usize, [i, j]: [usize; 2], row: &[i64]) {
         let utility = self.metric.segment_score(row);
         if i == j {
             out.own[place] = utility;

@@ -12,7 +12,7 @@ use super::resampler::{SampleArgument, in_group, with_samples};
 use super::stopping::{Outcomes, StoppingRule, outcomes};
 use crate::error::{check_length, named};
 use crate::resample::replicates;
-use crate::study::{self, Population, Sampling, Selection, Shuffles, Statistic};
+use crate::study::{self, Population, Sampling, Selection, Shuffles, Shuffling, Statistic};
 
 /// What Python passes for a population: the samples of all metrics, and the group of each unit or None.
 type PopulationArgument<'py> = (Vec<SampleArgument<'py>>, Option<PyReadonlyArray1<'py, u32>>);
@@ -126,10 +126,11 @@ impl Experiment {
     ) -> PyResult<Bound<'py, PyArray2<u64>>> {
         let (metrics, n) = self.shape(&thresholds)?;
         let shuffles = if in_group(scheme)? { Shuffles::Subgroup } else { Shuffles::Independent };
+        let shuffling = Shuffling { shuffles, statistic: statistic(studentized), n: n_resamples };
         let simulations = simulations(first, n)?;
         let criterion = (alternative.alternatives()?, in_order(&thresholds)?);
         let counts = run_long(py, threads, progress, ("shuffling", n), |run| {
-            self.0.exceedances((shuffles, statistic(studentized), n_resamples), criterion, simulations, run)
+            self.0.exceedances(shuffling, criterion, simulations, run)
         })?;
         shaped(py, counts, [metrics, n])
     }
@@ -153,7 +154,7 @@ impl Experiment {
         let simulations = simulations(first, n)?;
         let criterion = (alternative.alternatives()?, in_order(&thresholds)?);
         let found = run_long(py, threads, progress, ("shuffling", n), |run| {
-            self.0.sequential((rule.0, statistic(studentized), n_resamples), criterion, simulations, run)
+            self.0.sequential(rule.0, statistic(studentized), n_resamples, criterion, simulations, run)
         })?;
         outcomes(py, &found, [metrics, n])
     }

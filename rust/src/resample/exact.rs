@@ -226,7 +226,7 @@ mod tests {
 
     fn differing_in(
         counts: &[i64],
-        (systems, segments, columns): (usize, usize, usize),
+        [systems, segments, columns]: [usize; 3],
         most: usize,
     ) -> Result<(usize, Option<usize>, u64)> {
         let stats = SuffStats::new(counts, systems, segments, columns).unwrap();
@@ -244,7 +244,7 @@ mod tests {
         };
         let computed = |changed: &[(usize, i64)], most| {
             let counts = [rows(&[]), rows(changed)].concat();
-            differing_in(&counts, (2, 10, 4), most).unwrap()
+            differing_in(&counts, [2, 10, 4], most).unwrap()
         };
         assert_eq!((0, None, 0), computed(&[], 5));
         assert_eq!((3, Some(2), 15), computed(&[(2, 1), (18, 9), (38, 0)], 5));
@@ -252,9 +252,9 @@ mod tests {
         assert_eq!((3, None, 0), computed(&[(0, 1), (1, 1), (4, 1), (8, 9), (12, 1)], 2));
         assert_eq!((4, Some(0), 10), computed(&[(0, 1), (4, 1), (8, 9), (12, 1)], 2));
         // Far apart, by multiples of 2^60, and by one less.
-        let far = |less: i64| differing_in(&[-1 << 60, -1 << 59, 1 << 60, (1 << 59) - less], (2, 2, 1), 5);
+        let far = |less: i64| differing_in(&[-1 << 60, -1 << 59, 1 << 60, (1 << 59) - less], [2, 2, 1], 5);
         assert_eq!([Ok((2, Some(0), 3)), Ok((2, Some(0), (3 << 60) - 1))], [far(0), far(1)]);
-        let alone = differing_in(&[1, 2], (1, 2, 1), 5);
+        let alone = differing_in(&[1, 2], [1, 2, 1], 5);
         assert_eq!(Err(Error::OutOfRange { what: "system".into(), index: 1, len: 1 }), alone);
     }
 

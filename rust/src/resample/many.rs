@@ -30,7 +30,9 @@ impl<'a> Problems<'a> {
     /// group from random codes.
     fn each<R: Reduction + Send>(
         &self,
-        (kind, in_group, n): (Kind<'_>, bool, usize),
+        kind: Kind<'_>,
+        in_group: bool,
+        n: usize,
         run: &mut Run<'_>,
         reduction: impl Fn(usize) -> R + Sync,
         mut keep: impl FnMut(usize, R),
@@ -87,7 +89,7 @@ pub fn shuffles(
     const BOTH: Pair = (0, 1);
     let mut counts = zeros(&[thresholds.len()])?;
     let tally = |problem: usize| Tally::new(vec![BOTH], alternative, vec![thresholds[problem]]);
-    problems.each((Kind::Shuffles, in_group, n), run, tally, |problem, tally| counts[problem] = tally.counts()[0])?;
+    problems.each(Kind::Shuffles, in_group, n, run, tally, |problem, tally| counts[problem] = tally.counts()[0])?;
     Ok(counts)
 }
 
@@ -99,7 +101,9 @@ pub fn draws(problems: &Problems<'_>, strata: &[usize], n: usize, run: &mut Run<
     let systems = problems.systems;
     let mut scores = zeros(&[problems.seeds.len(), systems, n])?;
     problems.each(
-        (Kind::Draws(strata), false, n),
+        Kind::Draws(strata),
+        false,
+        n,
         run,
         |_| Draws::default(),
         |problem, draws| {

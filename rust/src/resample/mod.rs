@@ -15,6 +15,7 @@ pub mod many;
 pub mod reduce;
 mod resampler;
 mod score;
+mod strided;
 pub mod studentize;
 
 use std::ops::Range;
@@ -31,6 +32,7 @@ pub use kernel::weights::draw_weights;
 pub use reduce::{Alternative, Alternatives, Pair, Reduction};
 pub(crate) use resampler::Workers;
 pub use resampler::{Kind, Plan, Resampler, replicates};
+pub(crate) use strided::Strided;
 
 /// The counts of some systems and the formula that scores their sums.
 #[derive(Clone)]

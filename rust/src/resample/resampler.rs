@@ -16,7 +16,7 @@ use super::kernel::weights::Strata;
 use super::kernel::{Block, Kernel, Scratch};
 use super::reduce::{Accumulate, Input, Pair, Partial, Reduction, Shape};
 use super::score::Scoring;
-use super::{Sample, length};
+use super::{Sample, Strided, length};
 use crate::error::{Error, Result};
 use crate::memory::resize;
 use crate::metric::Formula;
@@ -178,13 +178,15 @@ impl Resampler {
     /// As [`Resampler::prepare`], with a choice of the vector instructions.
     pub(super) fn prepare_on(simd: Simd, samples: &[Sample<'_>], kind: Kind<'_>, run: &mut Run<'_>) -> Result<Self> {
         let (design, sampler) = match kind {
-            Kind::Shuffles => (Design::new(samples, true, run)?, Sampler::Shuffles(OnceLock::new(), OnceLock::new())),
+            Kind::Shuffles => {
+                (Design::new(simd, samples, true, run)?, Sampler::Shuffles(OnceLock::new(), OnceLock::new()))
+            }
             Kind::Permutations => {
                 let (design, rows) = run.serial(|stop, _| Design::of_permutations(samples, stop))?;
                 (design, Sampler::Permutations(rows))
             }
             Kind::Draws(strata) => {
-                let design = Design::new(samples, false, run)?;
+                let design = Design::new(simd, samples, false, run)?;
                 if u32::try_from(design.units).is_err() {
                     let (option, expected) = ("the number of segments to draw from", format!("at most {}", u32::MAX));
                     return Err(Error::invalid(option, expected, design.units));
@@ -437,8 +439,13 @@ impl Resampler {
         let stride = n.next_multiple_of(BATCH);
         columns.clear();
         resize(columns, self.design.width() * stride)?;
-        kernel.sums(replicates.clone(), scratch, (columns, stride), stop)?;
-        let block = Block { design: &self.design, columns, stride, replicates, constants: kernel.constants() };
+        kernel.sums(replicates.clone(), scratch, Strided::new(&mut columns[..], stride), stop)?;
+        let block = Block {
+            design: &self.design,
+            columns: Strided::new(columns, stride),
+            replicates,
+            constants: kernel.constants(),
+        };
         for (accumulate, partial) in accumulators.iter().zip(&mut *partials) {
             partial.replicates = block.replicates.clone();
             accumulate.start(partial)?;

@@ -34,6 +34,17 @@ pub enum Statistic {
     Studentized,
 }
 
+/// How a test shuffles a test set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shuffling {
+    /// How the shuffles are made.
+    pub shuffles: Shuffles,
+    /// What they are compared by.
+    pub statistic: Statistic,
+    /// The number of shuffles.
+    pub n: usize,
+}
+
 /// Simulated test sets. Simulation i uses population i mod P of P.
 pub struct Experiment {
     populations: Vec<Population>,
@@ -118,13 +129,13 @@ impl Experiment {
     /// Runs work on items, on the threads of the run, and passes the results to `keep` in order.
     fn each<T: Send>(
         &self,
-        (items, size, cost): (usize, usize, u64),
+        blocks: Blocks,
         run: &mut Run<'_>,
         work: impl Fn(&mut Buffers, usize, &Stop<'_>) -> Result<T> + Sync,
         mut keep: impl FnMut(usize, T),
     ) -> Result<()> {
         pool::try_run(
-            Blocks { items, size, cost, lead: 0 },
+            blocks,
             run,
             Buffers::default,
             |buffers, range, stop| {
@@ -169,7 +180,7 @@ impl Experiment {
             }
             Ok(scores)
         };
-        self.each((n, AT_ONCE, self.counts()), run, work, |item, scores| {
+        self.each(Blocks { items: n, size: AT_ONCE, cost: self.counts(), lead: 0 }, run, work, |item, scores| {
             for (metric, scores) in scores.chunks_exact(2).enumerate() {
                 out[2 * (metric * n + item)..][..2].copy_from_slice(scores);
             }
@@ -192,7 +203,7 @@ impl Experiment {
             population.totals(self.simd, chosen, sums, totals);
             population.error_parts(totals, &population.crosses(chosen, both, stop)?)
         };
-        self.each((n, AT_ONCE, self.studentizing()), run, work, |item, parts| {
+        self.each(Blocks { items: n, size: AT_ONCE, cost: self.studentizing(), lead: 0 }, run, work, |item, parts| {
             parts.into_iter().enumerate().for_each(|(metric, parts)| out[metric * n + item] = parts);
         })?;
         Ok(out)
@@ -203,7 +214,7 @@ impl Experiment {
         16 * self.counts()
     }
 
-    /// The number of the first `n` shuffles of each simulated test set that reach its threshold under each metric.
+    /// The number of the shuffles of each simulated test set that reach its threshold under each metric.
     /// Thresholds and results are in the order metric, simulation.
     ///
     /// # Errors
@@ -211,14 +222,14 @@ impl Experiment {
     /// simulation that fails.
     pub fn exceedances(
         &self,
-        shuffles: (Shuffles, Statistic, usize),
+        shuffling: Shuffling,
         (alternatives, thresholds): (impl Into<Alternatives>, &[f64]),
         simulations: Range<u64>,
         run: &mut Run<'_>,
     ) -> Result<Vec<u64>> {
         let alternatives = alternatives.into();
         let tally = |own| Ok(Tally::new(vec![(0, 1)], alternatives.clone(), own));
-        self.tallied(shuffles, (thresholds, &tally, &|tally| Ok(tally.counts().to_vec())), simulations, run)
+        self.tallied(shuffling, thresholds, &tally, &|tally| Ok(tally.counts().to_vec()), simulations, run)
     }
 
     /// As [`Experiment::exceedances`], with at most `n` independent shuffles: each test ends when `rule` stops it.
@@ -227,7 +238,9 @@ impl Experiment {
     /// As [`Experiment::exceedances`] and [`Rule::checked`].
     pub fn sequential(
         &self,
-        (rule, statistic, n): (Rule, Statistic, usize),
+        rule: Rule,
+        statistic: Statistic,
+        n: usize,
         (alternatives, thresholds): (impl Into<Alternatives>, &[f64]),
         simulations: Range<u64>,
         run: &mut Run<'_>,
@@ -235,40 +248,38 @@ impl Experiment {
         let alternatives = alternatives.into();
         let tally = |own| SequentialTally::new(vec![(0, 1)], alternatives.clone(), own, rule);
         let read = |tally: &SequentialTally| Ok(tally.outcomes()?.to_vec());
-        self.tallied((Shuffles::Independent, statistic, n), (thresholds, &tally, &read), simulations, run)
+        let shuffling = Shuffling { shuffles: Shuffles::Independent, statistic, n };
+        self.tallied(shuffling, thresholds, &tally, &read, simulations, run)
     }
 
     /// Tallies the shuffles of each simulated test set: `tally` makes the reduction from the thresholds of all metrics,
     /// and `read` its result for each metric.
     fn tallied<R: Reduction, T: Copy + Default + Send>(
         &self,
-        (shuffles, statistic, n): (Shuffles, Statistic, usize),
-        (thresholds, tally, read): (&[f64], &Tallies<'_, R>, &Read<'_, R, T>),
+        shuffling: Shuffling,
+        thresholds: &[f64],
+        tally: &Tallies<'_, R>,
+        read: &Read<'_, R, T>,
         simulations: Range<u64>,
         run: &mut Run<'_>,
     ) -> Result<Vec<T>> {
         let (all, metrics) = (length(&simulations), self.metrics());
         check_length("thresholds", all * metrics, thresholds.len())?;
-        let range = replicates(0, n)?;
         let workers = Workers::default();
         let work = |buffers: &mut Buffers, item: usize, stop: &Stop<'_>| {
             let mut tally = tally((0..metrics).map(|metric| thresholds[metric * all + item]).collect())?;
             let simulation = simulations.start + item as u64;
-            let how = (shuffles, statistic, range.clone());
-            self.shuffle(simulation, how, &mut tally, (&workers, buffers), stop)?;
+            self.shuffle(simulation, shuffling, &mut tally, (&workers, buffers), stop)?;
             read(&tally)
         };
         let mut out = reserved(thresholds.len())?;
         out.resize(thresholds.len(), T::default());
-        let blocks = match statistic {
-            Statistic::Difference => {
-                (all, AT_ONCE, 2 * self.counts() + n as u64 * (self.counts() / 64 + 80 * metrics as u64))
-            }
-            Statistic::Studentized => {
-                (all, 1, self.studentizing() + n as u64 * (self.counts() / 16 + 400 * metrics as u64))
-            }
+        let (counts, n) = (self.counts(), shuffling.n as u64);
+        let (size, cost) = match shuffling.statistic {
+            Statistic::Difference => (AT_ONCE, 2 * counts + n * (counts / 64 + 80 * metrics as u64)),
+            Statistic::Studentized => (1, self.studentizing() + n * (counts / 16 + 400 * metrics as u64)),
         };
-        self.each(blocks, run, work, |item, own| {
+        self.each(Blocks { items: all, size, cost, lead: 0 }, run, work, |item, own| {
             own.into_iter().enumerate().for_each(|(metric, result)| out[metric * all + item] = result);
         })?;
         Ok(out)
@@ -278,7 +289,7 @@ impl Experiment {
     fn shuffle(
         &self,
         simulation: u64,
-        (shuffles, statistic, range): (Shuffles, Statistic, Range<u64>),
+        Shuffling { shuffles, statistic, n }: Shuffling,
         tally: &mut dyn Reduction,
         (workers, Buffers { chosen, sums, totals, both }): (&Workers, &mut Buffers),
         stop: &Stop<'_>,
@@ -286,7 +297,7 @@ impl Experiment {
         let chosen = first(chosen);
         let population = self.choose(simulation, chosen)?;
         population.totals(self.simd, chosen, sums, totals);
-        let (seed, n) = (self.seed_of(simulation), length(&range));
+        let (seed, range) = (self.seed_of(simulation), replicates(0, n)?);
         let prepare = |design, formulas: &[_]| Resampler::from_design(design, formulas, false, (self.simd, stop));
         let codes = match shuffles {
             Shuffles::Independent => Vec::new(),
@@ -365,7 +376,7 @@ impl Experiment {
             Ok(scores)
         };
         let cost = n as u64 * (self.counts() / 8 + 80 * metrics as u64);
-        self.each((sets.len(), 1, cost), run, work, |_, scores| {
+        self.each(Blocks { items: sets.len(), size: 1, cost, lead: 0 }, run, work, |_, scores| {
             for (own, scores) in scores {
                 for (i, both) in scores.chunks_exact(2 * n).enumerate() {
                     let (metric, item) = (i / own.len(), (own[i % own.len()] - simulations.start) as usize);

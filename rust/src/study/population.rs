@@ -44,7 +44,8 @@ impl Population {
     /// As [`Resampler::prepare`](crate::resample::Resampler::prepare); [`Error::LengthMismatch`] unless there are two
     /// systems and a group for each unit; [`Error::InvalidOption`] if there are too many units.
     pub fn new(samples: &[Sample<'_>], groups: Option<&[u32]>, run: &mut Run<'_>) -> Result<Self> {
-        let relative = Design::new(samples, true, run)?;
+        let simd = Simd::best();
+        let relative = Design::new(simd, samples, true, run)?;
         let units = relative.units;
         for sample in samples {
             check_length("systems of a population", 2, sample.stats.systems())?;
@@ -72,7 +73,7 @@ impl Population {
                 SuffStats::checked_before(vec![Stored::I64(both)], [2 * units, *columns], vec![0; *columns], largest);
             one_system.push(Sample::without_formula(stats));
         }
-        let pooled = Design::new(&one_system, false, run)?;
+        let pooled = Design::new(simd, &one_system, false, run)?;
         let same = |column: &crate::resample::design::packed::Column| {
             (0..units).all(|unit| column.value(unit) == column.value(units + unit))
         };
@@ -211,7 +212,7 @@ impl Rows {
                 for (units, swapped) in chosen.units.chunks(*together).zip(chosen.swapped.chunks(*together)) {
                     let registers = self.width / LANES;
                     for at in (0..registers).step_by(MOST) {
-                        let rows = (values.as_slice(), at, registers);
+                        let rows = Registers { values, first: at, all: registers };
                         match registers - at {
                             1 => add_registers::<1>(simd, rows, (units, swapped), out),
                             2 => add_registers::<2>(simd, rows, (units, swapped), out),
@@ -228,16 +229,22 @@ impl Rows {
 /// The most registers of each system whose sums stay in registers.
 const MOST: usize = 4;
 
-/// Rows of some registers, of which some are added up: those from one on.
-type Registers<'a> = (&'a [[i16; LANES]], usize, usize);
+/// Rows of some registers, of which some are added up.
+#[derive(Clone, Copy)]
+struct Registers<'a> {
+    values: &'a [[i16; LANES]],
+    /// The first register that is added up.
+    first: usize,
+    /// The registers of a row.
+    all: usize,
+}
 
 /// Adds the rows of the chosen units to the sums of both systems.
 fn add_registers<const REGISTERS: usize>(simd: Simd, rows: Registers<'_>, chosen: (&[u32], &[u8]), out: &mut [i64]) {
     let mut sums = [[[0; LANES]; REGISTERS]; 2];
     add_rows(simd, rows, chosen, &mut sums);
-    let (_, at, registers) = rows;
-    for (sums, out) in sums.iter().zip(out.chunks_exact_mut(registers * LANES)) {
-        out[at * LANES..].iter_mut().zip(sums.as_flattened()).for_each(|(out, &sum)| *out += i64::from(sum));
+    for (sums, out) in sums.iter().zip(out.chunks_exact_mut(rows.all * LANES)) {
+        out[rows.first * LANES..].iter_mut().zip(sums.as_flattened()).for_each(|(out, &sum)| *out += i64::from(sum));
     }
 }
 
@@ -251,7 +258,7 @@ dispatch! {
 
 #[inline(always)]
 fn add_rows_inline<const REGISTERS: usize>(
-    (values, at, registers): Registers<'_>,
+    Registers { values, first: at, all: registers }: Registers<'_>,
     (units, swapped): (&[u32], &[u8]),
     sums: &mut [[[i32; LANES]; REGISTERS]; 2],
 ) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Experiment, Population, Sampling, Selection, Shuffles, Statistic};
+use super::{Experiment, Population, Sampling, Selection, Shuffles, Shuffling, Statistic};
 use crate::error::{Error, Result};
 use crate::metric::{Formula, Mean, Studentized, metric};
 use crate::pool::Run;
@@ -128,13 +128,14 @@ proptest! {
             let observed = with_run(threads, |run| experiment.scores(range.clone(), run)).unwrap();
             let thresholds: Vec<f64> = observed.chunks_exact(2).map(|both| (both[0] - both[1]).abs()).collect();
             let criterion = (Alternative::TwoSided, thresholds.as_slice());
-            let count = |kind: Shuffles, how_many: usize| {
-                with_run(threads, |run| experiment.exceedances((kind, Statistic::Difference, how_many), criterion, range.clone(), run)).unwrap()
+            let count = |shuffles: Shuffles, n: usize| {
+                let shuffling = Shuffling { shuffles, statistic: Statistic::Difference, n };
+                with_run(threads, |run| experiment.exceedances(shuffling, criterion, range.clone(), run)).unwrap()
             };
             let (independent, group) = (count(Shuffles::Independent, draws), count(Shuffles::Subgroup, shuffles));
             let (rule, most) = (Rule::BesagClifford { exceedances }, 1100);
             let stopped =
-                with_run(threads, |run| experiment.sequential((rule, Statistic::Difference, most), criterion, range.clone(), run)).unwrap();
+                with_run(threads, |run| experiment.sequential(rule, Statistic::Difference, most, criterion, range.clone(), run)).unwrap();
             let drawn = with_run(threads, |run| experiment.draws(draws, None, range.clone(), run)).unwrap();
             let shared = with_run(threads, |run| experiment.draws(draws, Some(2), range.clone(), run)).unwrap();
             for (i, simulation) in range.clone().enumerate() {
@@ -263,14 +264,15 @@ proptest! {
             let sets: Vec<_> = range.clone().map(alone_of).collect();
             let thresholds: Vec<f64> = (0..3).flat_map(|metric| sets.iter().map(move |(set, _)| set[metric].1)).collect();
             let criterion = (Alternative::TwoSided, thresholds.as_slice());
-            let count = |kind: Shuffles, how_many: usize| {
-                let how = (kind, Statistic::Studentized, how_many);
-                with_run(threads, |run| experiment.exceedances(how, criterion, range.clone(), run)).unwrap()
+            let count = |shuffles: Shuffles, n: usize| {
+                let shuffling = Shuffling { shuffles, statistic: Statistic::Studentized, n };
+                with_run(threads, |run| experiment.exceedances(shuffling, criterion, range.clone(), run)).unwrap()
             };
             let (independent, in_group) = (count(Shuffles::Independent, shuffles), count(Shuffles::Subgroup, group));
             let (rule, most) = (Rule::BesagClifford { exceedances }, 300);
-            let how = (rule, Statistic::Studentized, most);
-            let stopped = with_run(threads, |run| experiment.sequential(how, criterion, range.clone(), run)).unwrap();
+            let stopped = with_run(threads, |run| {
+                experiment.sequential(rule, Statistic::Studentized, most, criterion, range.clone(), run)
+            }).unwrap();
             for (i, (set, units)) in sets.iter().enumerate() {
                 let at = |metric: usize| metric * n + i;
                 for (metric, (_, _, expected)) in set.iter().enumerate() {
@@ -312,7 +314,8 @@ fn sums_of_small_numbers_do_not_overflow() {
     assert_eq!(alone.scores().unwrap()[0], scores);
     let count = |shuffles| {
         let criterion = (Alternative::TwoSided, [0.0].as_slice());
-        with_run(1, |run| experiment.exceedances((shuffles, Statistic::Difference, 64), criterion, 0..1, run)).unwrap()
+        let shuffling = Shuffling { shuffles, statistic: Statistic::Difference, n: 64 };
+        with_run(1, |run| experiment.exceedances(shuffling, criterion, 0..1, run)).unwrap()
     };
     assert_eq!([vec![64], vec![64]], [Shuffles::Independent, Shuffles::Subgroup].map(count));
 }
@@ -339,15 +342,16 @@ fn invalid_experiments_are_refused() {
     let run = |n: usize, thresholds: &[f64]| {
         let criterion = (Alternative::TwoSided, thresholds);
         with_run(1, |run| {
-            experiment.exceedances((Shuffles::Independent, Statistic::Difference, n), criterion, 0..1, run)
+            let shuffling = Shuffling { shuffles: Shuffles::Independent, statistic: Statistic::Difference, n };
+            experiment.exceedances(shuffling, criterion, 0..1, run)
         })
     };
     assert!(matches!(run(9, &[0.0]), Err(Error::LengthMismatch { expected: 3, got: 1, .. })));
     assert!(matches!(run(0, &[0.0; 3]), Err(Error::Empty { .. })));
     assert!(matches!(run(9, &[0.0, 0.0, f64::NAN]), Err(Error::InvalidOption { .. })));
     let criterion = (Alternative::TwoSided, [0.0; 3].as_slice());
-    let never = (Rule::BesagClifford { exceedances: 0 }, Statistic::Difference, 9);
-    let sequential = with_run(1, |run| experiment.sequential(never, criterion, 0..1, run));
+    let never = Rule::BesagClifford { exceedances: 0 };
+    let sequential = with_run(1, |run| experiment.sequential(never, Statistic::Difference, 9, criterion, 0..1, run));
     assert!(matches!(sequential, Err(Error::InvalidOption { .. })));
     let draws = with_run(1, |run| experiment.draws(9, Some(0), 0..1, run));
     assert!(matches!(draws, Err(Error::InvalidOption { .. })));

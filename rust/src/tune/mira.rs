@@ -173,8 +173,7 @@ struct Choice {
 
 /// The first candidates with the largest sum and the smallest difference of gain and model score, and the largest model
 /// score.
-fn choose(scores: &[f64], gains: &[f64], safe_hope: bool) -> Choice {
-    let simd = Simd::best();
+fn choose(simd: Simd, scores: &[f64], gains: &[f64], safe_hope: bool) -> Choice {
     let mut hope = largest_sum(simd, scores, 1.0, gains, 1.0);
     if safe_hope {
         let (score, gain) = (scores[hope].abs(), SAFE * gains[hope].abs());
@@ -219,7 +218,7 @@ impl<'a> Learner<'a> {
 
     /// Visits a sentence.
     fn visit(&mut self, sentence: usize) {
-        let Problem { candidates, bleu, columns, .. } = self.problem;
+        let (simd, Problem { candidates, bleu, columns, .. }) = (Simd::best(), self.problem);
         let list = candidates.list(sentence);
         candidates.scores_by_columns(&self.problem.dense, sentence, &self.weights, &mut self.scores);
         let of_list = |width: usize| list.start * width..list.end * width;
@@ -228,9 +227,9 @@ impl<'a> Learner<'a> {
             self.gains.extend_from_slice(&gains[list.clone()]);
         } else {
             self.gains.resize(list.len(), 0.0);
-            gains_of(Simd::best(), bleu.order, &columns[of_list(bleu.width())], &self.background, &mut self.gains);
+            gains_of(simd, bleu.order, &columns[of_list(bleu.width())], &self.background, &mut self.gains);
         }
-        let choice = choose(&self.scores, &self.gains, self.settings.safe_hope);
+        let choice = choose(simd, &self.scores, &self.gains, self.settings.safe_hope);
         self.steps += 1;
         self.learn(list.start, choice);
         if self.problem.gains.is_none() {

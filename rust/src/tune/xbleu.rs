@@ -29,7 +29,7 @@ pub struct Settings {
 }
 
 /// Sentences per block of a sum, whose order of additions must not depend on threads.
-const BLOCK: usize = 64;
+const SENTENCES_PER_BLOCK: usize = 64;
 
 impl<'a> Problem<'a> {
     /// `scores` are the sentence scores of the candidates, higher is better, `lengths` the weights of the sentences, and
@@ -91,7 +91,7 @@ impl<'a> Problem<'a> {
         let mut gained = 0.0;
         let cost = 3 * self.candidates.cost() / self.candidates.sentences() as u64;
         pool::try_run(
-            Blocks { items: self.candidates.sentences(), size: BLOCK, cost, lead: 0 },
+            Blocks { items: self.candidates.sentences(), size: SENTENCES_PER_BLOCK, cost, lead: 0 },
             run,
             Vec::new,
             |values, sentences, stop| {

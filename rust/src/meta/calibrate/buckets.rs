@@ -86,10 +86,10 @@ pub(super) fn parts(metric: usize, sorted: &Sorted, parts: &mut Vec<Part>) {
     }
 }
 
-/// How many pairs are assigned to buckets before they are counted, and how many of them, far from each other, are counted
-/// in turn.
-const CHUNK: usize = 1 << 10;
-const LANES: usize = 16;
+/// Pairs that are assigned to buckets before they are counted, and how many of them, far from each other, are counted in
+/// turn.
+const PAIRS_AT_ONCE: usize = 1 << 10;
+const IN_TURN: usize = 16;
 
 /// Counts the pairs of a row with cells above it by bucket.
 #[inline(always)]
@@ -97,17 +97,17 @@ fn row_into(
     above: (&[f64], &[f64]),
     (metric, human): (f64, f64),
     buckets: Buckets,
-    places: &mut [u32; CHUNK],
+    places: &mut [u32; PAIRS_AT_ONCE],
     histogram: &mut [[u64; BUCKETS]],
 ) {
     let flat = histogram.as_flattened_mut();
-    for (scores, of_people) in above.0.chunks(CHUNK).zip(above.1.chunks(CHUNK)) {
+    for (scores, of_people) in above.0.chunks(PAIRS_AT_ONCE).zip(above.1.chunks(PAIRS_AT_ONCE)) {
         for ((place, &score), &other) in places.iter_mut().zip(scores).zip(of_people) {
             let kind = usize::from(other >= human) + usize::from(other > human);
             *place = (kind * BUCKETS + buckets.of(key(score - metric))) as u32;
         }
         // Neighbours tend to be in one bucket, and an addition to it would wait for the one before.
-        let stride = scores.len().div_ceil(LANES);
+        let stride = scores.len().div_ceil(IN_TURN);
         for first in 0..stride {
             for &place in places[..scores.len()][first..].iter().step_by(stride) {
                 flat[place as usize] += 1;
@@ -123,7 +123,7 @@ fn rows_into_histogram(
     group: &Range<usize>,
     rows: Range<usize>,
     buckets: Buckets,
-    places: &mut [u32; CHUNK],
+    places: &mut [u32; PAIRS_AT_ONCE],
     histogram: &mut [[u64; BUCKETS]],
 ) {
     sorted.visit(group, rows, buckets.keys, |row, above| {
@@ -138,7 +138,7 @@ dispatch! {
         group: &Range<usize>,
         rows: Range<usize>,
         buckets: Buckets,
-        places: &mut [u32; CHUNK],
+        places: &mut [u32; PAIRS_AT_ONCE],
         histogram: &mut [[u64; BUCKETS]],
     ) = rows_into_histogram;
 }
@@ -149,7 +149,7 @@ const PAIRS_PER_CHECK: usize = 1 << 18;
 impl Part {
     /// Puts the pairs of this part into buckets.
     pub fn histogram(&self, sorted: &Sorted, buckets: Buckets, stop: &Stop<'_>) -> Result<Histogram> {
-        let (mut histogram, mut places) = (zeros(&[3])?, [0; CHUNK]);
+        let (mut histogram, mut places) = (zeros(&[3])?, [0; PAIRS_AT_ONCE]);
         let (simd, mut meter) = (Simd::best(), WorkMeter::default());
         for group in &sorted.groups[self.groups.clone()] {
             let rows = self.rows.as_ref().unwrap_or(group);

@@ -133,12 +133,12 @@ pub fn drawn(
             }
             let work = |metric: usize, blocks: Range<usize>, stop: &Stop<'_>| {
                 let replicates = blocks.start * BATCH..length.min(blocks.end * BATCH);
-                values(&materials[metric], statistic, (&copies, draws.fixed(), replicates), stop)
+                values(&materials[metric], statistic, &copies, draws.fixed(), replicates, stop)
             };
             let cost = BATCH * materials[0].cells.len() * 16;
             let mut watch = |finished| (run.watch)(done + finished);
             let mut run = Run { threads: run.threads, watch: &mut watch };
-            run_pairs((metrics, length, cost), &mut run, work, &mut |metric, at, values| {
+            run_pairs([metrics, length], cost, &mut run, work, &mut |metric, at, values| {
                 out[metric * n + first + at..][..values.len()].copy_from_slice(values);
             })?;
             done += (length * metrics) as u64;
@@ -161,7 +161,7 @@ fn calibrated(
         ties.values(copies, blocks.start * BATCH..out.len().min(blocks.end * BATCH), stop)
     };
     let mut found: Vec<f64> = zeros(&[out.len()])?;
-    run_pairs((1, out.len(), ties.cost()), run, work, &mut |_, at, values| {
+    run_pairs([1, out.len()], ties.cost(), run, work, &mut |_, at, values| {
         found[at..][..values.len()].copy_from_slice(values);
     })?;
     let tau = coefficient == Coefficient::Tau23;
@@ -172,7 +172,9 @@ fn calibrated(
 fn values(
     material: &Material,
     statistic: Statistic,
-    (copies, fixed, replicates): (&Copies, [bool; 2], Range<usize>),
+    copies: &Copies,
+    fixed: [bool; 2],
+    replicates: Range<usize>,
     stop: &Stop<'_>,
 ) -> Result<Vec<f64>> {
     let of = |replicate: usize| copies.of(replicate, material.shape);

@@ -51,20 +51,21 @@ impl Counted {
     /// Adds the values of a block of replicates to the mean. If `certain`, no group can be undefined, and only differences
     /// of both metrics matter.
     pub fn add(&self, rows: &[[i8; BATCH]], cells: &[u32], certain: bool, mean: &mut Mean) {
+        let simd = Simd::best();
         let denominator =
             |ties: f64| if self.accuracy { self.untied } else { ((self.pairs - ties) * self.untied).sqrt() };
         if (certain || self.accuracy) && self.ties.is_constant() && self.ties.constants() == [0; 2] {
             let reciprocal = denominator(0.0).recip();
             let mut differences = [0_i16; BATCH];
-            form::difference(Simd::best(), &self.order, rows, cells, &mut differences);
+            form::difference(simd, &self.order, rows, cells, &mut differences);
             mean.sums[0].iter_mut().zip(differences).for_each(|(sum, value)| *sum += f64::from(value) * reciprocal);
             mean.counts.as_flattened_mut().iter_mut().for_each(|count| *count += 1.0);
             return;
         }
         // A group has few pairs: sums fit in 16 bits.
         let (mut order, mut ties) = ([[0_i16; BATCH]; 2], [[0_i16; BATCH]; 2]);
-        form::counts(Simd::best(), &self.order, rows, cells, &mut order);
-        form::counts(Simd::best(), &self.ties, rows, cells, &mut ties);
+        form::counts(simd, &self.order, rows, cells, &mut order);
+        form::counts(simd, &self.ties, rows, cells, &mut ties);
         for side in 0..2 {
             for lane in 0..BATCH {
                 let denominator = denominator(f64::from(ties[side][lane]));

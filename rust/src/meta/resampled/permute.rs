@@ -129,13 +129,15 @@ impl Task<'_> {
             }
             Method::Ties(ties, factor) if pairs.len() < PIECES => self.run_ties((ties, *factor), run, keep),
             Method::Ties(ties, factor) => run_pairs(
-                (pairs.len(), self.length, cost),
+                [pairs.len(), self.length],
+                cost,
                 run,
                 |pair, blocks, stop| self.ties((ties, *factor), &ties.steps(scores(pair), stop)?, blocks, stop),
                 &mut keep,
             ),
             Method::Groups(coefficient, groups) => run_pairs(
-                (pairs.len(), self.length, cost),
+                [pairs.len(), self.length],
+                cost,
                 run,
                 |pair, blocks, stop| self.groups(scores(pair), (*coefficient, groups), blocks, stop),
                 &mut keep,
@@ -182,7 +184,8 @@ impl Task<'_> {
             let mut run = Run { threads: run.threads, watch: &mut watch };
             let steps = run.without_progress(|run| run.serial(|stop, _| ties.steps(scores, stop)))?;
             run_pairs(
-                (1, self.length, ties.cost()),
+                [1, self.length],
+                ties.cost(),
                 &mut run,
                 |_, blocks, stop| self.ties((ties, factor), &steps, blocks, stop),
                 &mut |_, at, values| keep(pair, at, values),
@@ -287,7 +290,8 @@ impl Task<'_> {
 
 /// Runs `work` for all pairs and pieces of the replicates, and passes the results to `keep`.
 pub(super) fn run_pairs(
-    (pairs, length, cost): (usize, usize, usize),
+    [pairs, length]: [usize; 2],
+    cost: usize,
     run: &mut Run<'_>,
     work: impl Fn(usize, Range<usize>, &Stop<'_>) -> Result<Vec<f64>> + Sync,
     keep: &mut impl FnMut(usize, usize, &[f64]),

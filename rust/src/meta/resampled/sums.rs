@@ -37,6 +37,7 @@ pub(super) struct PearsonSums(Vec<Group>);
 
 impl PearsonSums {
     pub fn new(material: &Material, groups: &[(usize, Vec<u32>)]) -> Self {
+        let simd = Simd::best();
         let group = |(_, cells): &(usize, Vec<u32>)| {
             let human = at(&material.human, cells);
             if super::constant(&human) {
@@ -48,7 +49,7 @@ impl PearsonSums {
             let x: Vec<_> = material.scores.iter().map(|scores| at(scores, cells)).collect();
             let centre = x.iter().flatten().sum::<f64>() / (n * x.len() as f64);
             let x: Vec<Vec<_>> = x.into_iter().map(|x| x.into_iter().map(|x| x - centre).collect()).collect();
-            let totals = x.iter().map(|x| sums(Simd::best(), x, &y, &vec![u64::MAX; x.len()]).map(|lanes| lanes[0]));
+            let totals = x.iter().map(|x| sums(simd, x, &y, &vec![u64::MAX; x.len()]).map(|lanes| lanes[0]));
             let (totals, yy) = (totals.collect(), y.iter().map(|y| y * y).sum());
             Some(Group { cells: cells.clone(), y, yy, x, totals })
         };
@@ -63,7 +64,7 @@ impl PearsonSums {
         (flips, block): (&Flips, usize),
         stop: &Stop<'_>,
     ) -> Result<Vec<f64>> {
-        let mut meter = WorkMeter::default();
+        let (simd, mut meter) = (Simd::best(), WorkMeter::default());
         let mut means: Vec<[[Lanes; 2]; 2]> = vec![[[[0.0; BATCH]; 2]; 2]; pairs.len()];
         let mut swapped = Vec::with_capacity(material.scores.len());
         let mut words = Vec::new();
@@ -72,10 +73,10 @@ impl PearsonSums {
             words.clear();
             words.extend(group.cells.iter().map(|&cell| flips.words(block)[cell as usize]));
             swapped.clear();
-            swapped.extend(group.x.iter().map(|x| sums(Simd::best(), x, &group.y, &words)));
+            swapped.extend(group.x.iter().map(|x| sums(simd, x, &group.y, &words)));
             for (&[a, b], means) in pairs.iter().zip(&mut means) {
                 let sums = [(&group.totals[a], &swapped[a]), (&group.totals[b], &swapped[b])];
-                let mut doubtful = add_pearson(Simd::best(), sums, (group.cells.len(), group.yy), means);
+                let mut doubtful = add_pearson(simd, sums, (group.cells.len(), group.yy), means);
                 while doubtful != 0 {
                     let lane = doubtful.trailing_zeros() as usize;
                     doubtful &= doubtful - 1;
@@ -118,21 +119,21 @@ dispatch! {
 #[inline(always)]
 fn sums_inline(x: &[f64], y: &[f64], words: &[u64]) -> Sums {
     /// Few enough for the sums to stay in registers.
-    const TOGETHER: usize = 16;
+    const REPLICATES: usize = 16;
     let mut out = [[0.0; BATCH]; 3];
-    for first in (0..BATCH).step_by(TOGETHER) {
-        let mut sums = [[0.0; TOGETHER]; 3];
+    for first in (0..BATCH).step_by(REPLICATES) {
+        let mut sums = [[0.0; REPLICATES]; 3];
         for ((&x, &y), &word) in x.iter().zip(y).zip(words) {
             let terms = [x, x * x, x * y].map(f64::to_bits);
             let word = word >> first;
-            for lane in 0..TOGETHER {
+            for lane in 0..REPLICATES {
                 let mask = 0_u64.wrapping_sub(word >> lane & 1);
                 for (sums, term) in sums.iter_mut().zip(terms) {
                     sums[lane] += f64::from_bits(term & mask);
                 }
             }
         }
-        out.iter_mut().zip(sums).for_each(|(out, sums)| out[first..][..TOGETHER].copy_from_slice(&sums));
+        out.iter_mut().zip(sums).for_each(|(out, sums)| out[first..][..REPLICATES].copy_from_slice(&sums));
     }
     out
 }
@@ -205,7 +206,7 @@ impl SystemMeans {
         (flips, block): (&Flips, usize),
         stop: &Stop<'_>,
     ) -> Result<Vec<f64>> {
-        let mut meter = WorkMeter::default();
+        let (simd, mut meter) = (Simd::best(), WorkMeter::default());
         let systems = self.rows.len();
         let mut swapped: Vec<Lanes> = Vec::with_capacity(material.scores.len() * systems);
         let mut totals = Vec::with_capacity(material.scores.len() * systems);
@@ -214,7 +215,7 @@ impl SystemMeans {
                 meter.charge(BATCH * cells.len(), stop)?;
                 let x = at(scores, cells);
                 let words: Vec<_> = cells.iter().map(|&cell| flips.words(block)[cell as usize]).collect();
-                let [sum, ..] = sums(Simd::best(), &x, &x, &words);
+                let [sum, ..] = sums(simd, &x, &x, &words);
                 swapped.push(sum);
                 totals.push(total(&x));
             }

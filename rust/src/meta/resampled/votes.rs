@@ -92,7 +92,7 @@ pub fn permuted_votes(
             differences(scores, (&votes, rule), (&flips, blocks), stop)
         };
         let cost = BATCH * (material.cells.len() + votes.len());
-        run_pairs((pairs.len(), length, cost), &mut run, work, &mut |pair, at, values| {
+        run_pairs([pairs.len(), length], cost, &mut run, work, &mut |pair, at, values| {
             out[pair * n + first + at..][..values.len()].copy_from_slice(values);
         })?;
     }
@@ -129,7 +129,7 @@ fn differences(
         _ => i32::from(better > worse) - i32::from(better < worse),
     });
     let ties = (rule == TieRule::Ignore).then(|| form(&|better, worse| i32::from(better == worse)));
-    let mut out = Vec::with_capacity(blocks.len() * BATCH);
+    let (simd, mut out) = (Simd::best(), Vec::with_capacity(blocks.len() * BATCH));
     for block in blocks {
         if stop.requested() {
             return Err(Error::Interrupted);
@@ -138,13 +138,13 @@ fn differences(
         match &ties {
             None => {
                 let mut difference = [0_i32; BATCH];
-                form::difference(Simd::best(), &order, rows, &cells, &mut difference);
+                form::difference(simd, &order, rows, &cells, &mut difference);
                 out.extend(difference.map(|difference| f64::from(difference) / all as f64));
             }
             Some(ties) => {
                 let [order, ties] = [&order, ties].map(|form| {
                     let mut counts = [[0_i32; BATCH]; 2];
-                    form::counts(Simd::best(), form, rows, &cells, &mut counts);
+                    form::counts(simd, form, rows, &cells, &mut counts);
                     counts
                 });
                 let tau = |side: usize, lane: usize| {

@@ -22,7 +22,7 @@ use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, fill_by_replicate};
 
 /// Places whose bits are kept together, eight for either table.
-const TOGETHER: usize = 16;
+const PLACES: usize = 16;
 
 /// Columns that are summed together.
 const WIDTH: usize = 8;
@@ -33,7 +33,7 @@ const WIDTH: usize = 8;
 struct Row([i64; WIDTH]);
 
 /// The sums of all subsets of eight rows. Bit i of a subset's number says whether row i is in it.
-type Table = [Row; 1 << (TOGETHER / 2)];
+type Table = [Row; 1 << (PLACES / 2)];
 
 /// Which places of a list of rows are flipped in which inner permutation. Row s of a matrix has bit s of the
 /// permutation's stream.
@@ -52,14 +52,14 @@ impl Signs {
         if permutations == 0 {
             return Err(Error::Empty { what: "inner permutations".into() });
         }
-        let mut bits: Vec<u16> = zeros(&[places.div_ceil(TOGETHER), permutations])?;
+        let mut bits: Vec<u16> = zeros(&[places.div_ceil(PLACES), permutations])?;
         // The values of two words of every stream: 128 places.
         let mut words: Vec<u64> = zeros(&[2, permutations])?;
         let first = Stream::new(seed, Purpose::Shuffle, 0);
-        for (block, bits) in (0..).zip(bits.chunks_mut(128 / TOGETHER * permutations)) {
+        for (block, bits) in (0..).zip(bits.chunks_mut(128 / PLACES * permutations)) {
             fill_by_replicate(Simd::best(), first, permutations, block, &mut words);
             for (group, bits) in bits.chunks_exact_mut(permutations).enumerate() {
-                let (word, shift) = (group * TOGETHER / 64, group * TOGETHER % 64);
+                let (word, shift) = (group * PLACES / 64, group * PLACES % 64);
                 let words = &words[word * permutations..][..permutations];
                 bits.iter_mut().zip(words).for_each(|(bits, word)| *bits = (word >> shift) as u16);
             }
@@ -85,14 +85,14 @@ impl Signs {
         for (first, out) in (0..cells).step_by(WIDTH).zip(out.chunks_mut(WIDTH * self.permutations)) {
             sums.clear();
             sums.resize(self.permutations, Row::default());
-            for (rows, bits) in rows.chunks(cells * TOGETHER).zip(self.bits.chunks_exact(self.permutations)) {
+            for (rows, bits) in rows.chunks(cells * PLACES).zip(self.bits.chunks_exact(self.permutations)) {
                 meter.charge(2 * (self.permutations + 256), stop)?;
-                let mut padded = [Row::default(); TOGETHER];
+                let mut padded = [Row::default(); PLACES];
                 for (padded, row) in padded.iter_mut().zip(rows.chunks_exact(cells)) {
                     let row = &row[first..cells.min(first + WIDTH)];
                     padded.0[..row.len()].copy_from_slice(row);
                 }
-                let (low, high) = padded.split_at(TOGETHER / 2);
+                let (low, high) = padded.split_at(PLACES / 2);
                 fill(simd, low, &mut tables[0]);
                 fill(simd, high, &mut tables[1]);
                 add(simd, tables, bits, sums);
@@ -111,7 +111,7 @@ struct Buffers {
 
 impl Default for Buffers {
     fn default() -> Self {
-        Buffers { tables: Box::new([[Row::default(); 1 << (TOGETHER / 2)]; 2]), sums: Vec::new() }
+        Buffers { tables: Box::new([[Row::default(); 1 << (PLACES / 2)]; 2]), sums: Vec::new() }
     }
 }
 

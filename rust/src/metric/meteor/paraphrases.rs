@@ -126,7 +126,7 @@ struct Group {
 const ROOT: u32 = u32::MAX;
 
 /// The size of the blocks that are passed from thread to thread, in bytes. They fit in the cache of a core.
-const BLOCK: usize = 1 << 18;
+const BLOCK_BYTES: usize = 1 << 18;
 
 /// The number of blocks that may wait.
 const WAITING: usize = 8;
@@ -246,7 +246,7 @@ impl Blocks {
     fn open(path: &str) -> io::Result<(Self, u64)> {
         let file = File::open(path)?;
         let size = file.metadata()?.len();
-        let mut file = BufReader::with_capacity(BLOCK, file);
+        let mut file = BufReader::with_capacity(BLOCK_BYTES, file);
         let compressed = file.fill_buf()?.starts_with(&[0x1F, 0x8B]);
         let source: Box<dyn Read + Send> =
             if compressed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
@@ -261,7 +261,7 @@ impl Blocks {
         block[..filled].copy_from_slice(&self.rest);
         self.rest.clear();
         while !self.ended {
-            block.resize((filled + 1).next_multiple_of(BLOCK), 0);
+            block.resize((filled + 1).next_multiple_of(BLOCK_BYTES), 0);
             match self.source.read(&mut block[filled..]) {
                 Ok(0) => self.ended = true,
                 Ok(count) => filled += count,

@@ -46,23 +46,33 @@ pub(super) struct Found<V> {
 ///
 /// # Errors
 /// [`crate::Error::Memory`], and whatever the pool returned.
-pub(super) fn cells_of(stats: &SuffStats<'_>, relative: bool, run: &mut Run<'_>) -> Result<Vec<Found<Column>>> {
+pub(super) fn cells_of(
+    simd: Simd,
+    stats: &SuffStats<'_>,
+    relative: bool,
+    run: &mut Run<'_>,
+) -> Result<Vec<Found<Column>>> {
     // The width holds every difference computed below: a count less one of the first system, less another such
     // difference and a constant.
     let largest = stats.largest().saturating_mul(4);
     if largest <= i16::LARGEST as u64 {
-        with_width::<i16>(stats, relative, run)
+        with_width::<i16>(simd, stats, relative, run)
     } else if largest <= i32::LARGEST as u64 {
-        with_width::<i32>(stats, relative, run)
+        with_width::<i32>(simd, stats, relative, run)
     } else {
-        with_width::<i64>(stats, relative, run)
+        with_width::<i64>(simd, stats, relative, run)
     }
 }
 
-fn with_width<T: Integer>(stats: &SuffStats<'_>, relative: bool, run: &mut Run<'_>) -> Result<Vec<Found<Column>>> {
+fn with_width<T: Integer>(
+    simd: Simd,
+    stats: &SuffStats<'_>,
+    relative: bool,
+    run: &mut Run<'_>,
+) -> Result<Vec<Found<Column>>> {
     let none: Vec<Vec<T>> = (0..stats.columns()).map(|_| Vec::new()).collect();
     run.without_progress(|run| {
-        let first = run.serial(|stop, _| system_cells(stats, (0, relative), &none, stop))?;
+        let first = run.serial(|stop, _| system_cells(simd, stats, (0, relative), &none, stop))?;
         let mut all = reserved(stats.systems())?;
         // Reading a count costs several additions.
         let cost = 8 * (stats.segments() * stats.columns()) as u64;
@@ -72,7 +82,7 @@ fn with_width<T: Integer>(stats: &SuffStats<'_>, relative: bool, run: &mut Run<'
             run,
             || (),
             |(), range, stop| {
-                let found = system_cells(stats, (range.start + 1, relative), &first.values, stop);
+                let found = system_cells(simd, stats, (range.start + 1, relative), &first.values, stop);
                 found.and_then(|found| narrowed(found, stop))
             },
             |_, found, _| {
@@ -87,13 +97,14 @@ fn with_width<T: Integer>(stats: &SuffStats<'_>, relative: bool, run: &mut Run<'
 
 /// Finds the cells of one system. `first` are the columns of the first system that are added up.
 fn system_cells<T: Integer>(
+    simd: Simd,
     stats: &SuffStats<'_>,
     (system, relative): (usize, bool),
     first: &[Vec<T>],
     stop: &Stop<'_>,
 ) -> Result<Found<Vec<T>>> {
     let mut meter = WorkMeter::default();
-    let mut columns = split_columns(stats, (system, relative), (&mut meter, stop))?;
+    let mut columns = split_columns(simd, stats, (system, relative), (&mut meter, stop))?;
     let totals = &stats.totals()[system * stats.columns()..][..stats.columns()];
     let mut cells: Vec<Cell> = reserved(totals.len())?;
     for (column, &total) in totals.iter().enumerate() {
@@ -106,7 +117,7 @@ fn system_cells<T: Integer>(
         let mut found = None;
         for (base, other) in std::iter::once((Base::Zero, None)).chain(others) {
             let other = other.map(Vec::as_slice);
-            if let Some((constant, exceptions)) = difference(values, other, relative, (&mut meter, stop))? {
+            if let Some((constant, exceptions)) = difference(simd, values, other, relative, (&mut meter, stop))? {
                 found = Some(Cell { total, base, constant, exceptions });
                 break;
             }
@@ -122,11 +133,11 @@ fn system_cells<T: Integer>(
 
 /// The counts of a system, column by column. If counts are relative to the first system, its own columns are empty.
 fn split_columns<T: Integer>(
+    simd: Simd,
     stats: &SuffStats<'_>,
     (system, relative): (usize, bool),
     (meter, stop): (&mut WorkMeter, &Stop<'_>),
 ) -> Result<Vec<Vec<T>>> {
-    let simd = Simd::best();
     let (width, units) = (stats.columns(), stats.segments());
     let mut columns: Vec<Vec<T>> = reserved(width)?;
     if relative && system == 0 {
@@ -173,12 +184,13 @@ const COMPARED: usize = 128;
 /// The constant and the exceptions by which a column differs from another one, or from 0. None if there are too many
 /// exceptions.
 fn difference<T: Integer>(
+    simd: Simd,
     values: &[T],
     other: Option<&[T]>,
     relative: bool,
     (meter, stop): (&mut WorkMeter, &Stop<'_>),
 ) -> Result<Option<(i64, Vec<Exception>)>> {
-    let (units, simd) = (values.len(), Simd::best());
+    let units = values.len();
     let excess = |unit: usize| values[unit].minus(other.map_or(T::cut(0), |other| other[unit]));
     let constant = if relative { T::cut(0) } else { common(excess, units) };
     let mut different = 0;

@@ -8,11 +8,12 @@ mod find;
 pub(crate) mod packed;
 pub(super) mod permuted;
 
-use super::Sample;
 use super::kernel::permute::PermutedRows;
+use super::{Sample, Strided};
 use crate::error::{Error, Result, check_length};
 use crate::memory::reserved;
 use crate::pool::{Run, Stop};
+use crate::simd::Simd;
 use find::{Base, Found};
 use packed::{Column, Packed};
 use permuted::DifferingColumns;
@@ -78,11 +79,11 @@ impl Design {
     /// # Errors
     /// [`Error::Empty`] without samples, [`Error::LengthMismatch`] if one has more units than another,
     /// [`Error::Memory`], and whatever the pool returned.
-    pub fn new(samples: &[Sample<'_>], relative: bool, run: &mut Run<'_>) -> Result<Self> {
+    pub fn new(simd: Simd, samples: &[Sample<'_>], relative: bool, run: &mut Run<'_>) -> Result<Self> {
         let mut design = Design::without_cells(samples)?;
         for sample in samples {
             let first = design.rules.len();
-            for found in find::cells_of(&sample.stats, relative, run)? {
+            for found in find::cells_of(simd, &sample.stats, relative, run)? {
                 design.append(found, first);
             }
         }
@@ -182,11 +183,11 @@ impl Design {
         }
     }
 
-    /// Computes the sums of a cell in `out.len()` replicates from the sums of a kernel: `columns`, which are `stride`
-    /// apart, of replicates that add up `rows` rows each.
-    pub fn copy(&self, cell: usize, (columns, stride, from): (&[i64], usize, usize), rows: i64, out: &mut [i64]) {
+    /// Computes the sums of a cell in the first `out.len()` replicates from the sums of a kernel, which adds up
+    /// `constants` rows in each of them.
+    pub fn copy(&self, cell: usize, sums: Strided<&[i64]>, constants: i64, out: &mut [i64]) {
         let Rule { dense, constant, exceptions } = self.rules[cell];
-        let column = |column: usize| &columns[column * stride + from..][..out.len()];
+        let column = |column: usize| &sums.column(column)[..out.len()];
         let extra = exceptions.map(|exceptions| column(self.dense + exceptions));
         match dense {
             Some(dense) => {
@@ -196,7 +197,7 @@ impl Design {
             None => out.fill(0),
         }
         if constant != 0 {
-            let constant = constant.wrapping_mul(rows);
+            let constant = constant.wrapping_mul(constants);
             out.iter_mut().for_each(|out| *out = out.wrapping_add(constant));
         }
         if let Some(extra) = extra {

@@ -3,16 +3,15 @@
 use std::ops::Range;
 
 pub(in crate::resample) use super::product::Digits;
-use super::product::{LARGEST_WEIGHT, STRETCH, TOGETHER};
+use super::product::{LARGEST_WEIGHT, REPLICATES, STRETCH};
 use super::source::{Source, Supplied};
 use super::weights::Strata;
 use super::{Kernel, Scratch};
 use crate::error::{Error, Result};
 use crate::memory::resize;
 use crate::pool::{PIECE, Stop, WorkMeter};
-use crate::resample::BATCH;
 use crate::resample::design::Design;
-use crate::resample::length;
+use crate::resample::{BATCH, Strided, length};
 
 /// Draws of units, from a seed or as user-supplied indices.
 pub(in crate::resample) struct Draws<'a> {
@@ -64,19 +63,17 @@ impl<'a> Draws<'a> {
     }
 
     /// Draws a replicate for each row of `weights`, beginning with number `first`, and sums the drawn rows of counts.
-    /// The first replicate is the `place`-th of the block.
     fn add_drawn(
         &self,
         (seed, first): (u64, u64),
         weights: &mut [u8],
-        place: usize,
-        out: (&mut [i64], usize),
+        out: Strided<&mut [i64]>,
         stop: &Stop<'_>,
     ) -> Result<()> {
         for (i, weights) in (0..).zip(weights.chunks_exact_mut(self.padded())) {
             self.strata.draw(seed, first.wrapping_add(i), weights, stop)?;
         }
-        self.add_weighted(weights, place, out, stop)
+        self.add_weighted(weights, out, stop)
     }
 
     /// As [`Draws::add_drawn`], for user-supplied units.
@@ -84,15 +81,14 @@ impl<'a> Draws<'a> {
         &self,
         (indices, first): (Supplied<'_, u32>, u64),
         weights: &mut [u8],
-        place: usize,
-        (out, stride): (&mut [i64], usize),
+        mut out: Strided<&mut [i64]>,
         stop: &Stop<'_>,
     ) -> Result<()> {
         if indices.width() <= STRETCH && self.weigh((indices, first), weights, stop)? {
-            return self.add_weighted(weights, place, (out, stride), stop);
+            return self.add_weighted(weights, out, stop);
         }
-        for (place, replicate) in (place..).zip(first..).take(weights.len() / self.padded()) {
-            self.add_units(indices.of_replicate(replicate), place, (out, stride), stop)?;
+        for (place, replicate) in (first..).take(weights.len() / self.padded()).enumerate() {
+            self.add_units(indices.of_replicate(replicate), out.rows_from_mut(place), stop)?;
         }
         Ok(())
     }
@@ -116,19 +112,14 @@ impl<'a> Draws<'a> {
         Ok(largest <= LARGEST_WEIGHT)
     }
 
-    /// Sums the rows of counts of replicates with these weights. The first is the `place`-th of the block.
-    fn add_weighted(
-        &self,
-        weights: &[u8],
-        place: usize,
-        (out, stride): (&mut [i64], usize),
-        stop: &Stop<'_>,
-    ) -> Result<()> {
-        let (dense, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
-        self.digits.sums((weights, self.padded()), self.drawn(), (dense, stride, place), stop)?;
+    /// Sums the rows of counts of replicates with these weights.
+    fn add_weighted(&self, weights: &[u8], mut out: Strided<&mut [i64]>, stop: &Stop<'_>) -> Result<()> {
+        let weights = Strided::new(weights, self.padded());
+        let [dense, mut exceptional] = out.split_at(self.design.packed.len());
+        self.digits.sums(weights, self.drawn(), dense, stop)?;
         let mut meter = WorkMeter::default();
-        for (exceptions, out) in self.design.exceptions.iter().zip(exceptional.chunks_exact_mut(stride)) {
-            for (out, weights) in out[place..].iter_mut().zip(weights.chunks_exact(self.padded())) {
+        for (exceptions, out) in self.design.exceptions.iter().zip(exceptional.columns_mut()) {
+            for (out, weights) in out.iter_mut().zip(weights.columns()) {
                 meter.charge(exceptions.units.len(), stop)?;
                 let rows = exceptions.units.iter().map(|&(unit, value)| value.wrapping_mul(i64::from(weights[unit])));
                 *out = rows.fold(0, i64::wrapping_add);
@@ -137,24 +128,18 @@ impl<'a> Draws<'a> {
         Ok(())
     }
 
-    /// Adds the rows of these units, one by one, to the sums of the `place`-th replicate of a block.
-    fn add_units(
-        &self,
-        units: &[u32],
-        place: usize,
-        (out, stride): (&mut [i64], usize),
-        stop: &Stop<'_>,
-    ) -> Result<()> {
+    /// Adds the rows of these units, one by one, to the sums of the first replicate.
+    fn add_units(&self, units: &[u32], mut out: Strided<&mut [i64]>, stop: &Stop<'_>) -> Result<()> {
         let mut meter = WorkMeter::default();
-        let (dense, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
-        for (column, out) in self.design.packed.iter().zip(dense.chunks_exact_mut(stride)) {
+        let [mut dense, mut exceptional] = out.split_at(self.design.packed.len());
+        for (column, out) in self.design.packed.iter().zip(dense.first_row_mut()) {
             for units in units.chunks(PIECE) {
                 meter.charge(units.len(), stop)?;
                 let rows = units.iter().map(|&unit| column.value(unit as usize));
-                out[place] = rows.fold(out[place], i64::wrapping_add);
+                *out = rows.fold(*out, i64::wrapping_add);
             }
         }
-        for (exceptions, out) in self.design.exceptions.iter().zip(exceptional.chunks_exact_mut(stride)) {
+        for (exceptions, out) in self.design.exceptions.iter().zip(exceptional.first_row_mut()) {
             let extra = |unit: usize| {
                 let found = exceptions.units.binary_search_by_key(&unit, |(unit, _)| *unit);
                 found.map_or(0, |place| exceptions.units[place].1)
@@ -162,7 +147,7 @@ impl<'a> Draws<'a> {
             for units in units.chunks(PIECE) {
                 meter.charge(8 * units.len(), stop)?;
                 let rows = units.iter().map(|&unit| extra(unit as usize));
-                out[place] = rows.fold(out[place], i64::wrapping_add);
+                *out = rows.fold(*out, i64::wrapping_add);
             }
         }
         Ok(())
@@ -190,24 +175,23 @@ impl Kernel for Draws<'_> {
         &self,
         range: Range<u64>,
         scratch: &mut Scratch,
-        (out, stride): (&mut [i64], usize),
+        mut out: Strided<&mut [i64]>,
         stop: &Stop<'_>,
     ) -> Result<()> {
         let replicates = length(&range);
         let weights = &mut scratch.bytes;
-        resize(weights, TOGETHER.min(replicates) * self.padded())?;
-        for place in (0..replicates).step_by(TOGETHER) {
-            let here = TOGETHER.min(replicates - place);
+        resize(weights, REPLICATES.min(replicates) * self.padded())?;
+        for place in (0..replicates).step_by(REPLICATES) {
+            let here = REPLICATES.min(replicates - place);
             if stop.requested() {
                 return Err(Error::Interrupted);
             }
             let weights = &mut weights[..here * self.padded()];
             let first = range.start.wrapping_add(place as u64);
+            let out = out.rows_from_mut(place);
             match self.source {
-                Source::Seeded(seed) => self.add_drawn((seed, first), weights, place, (out, stride), stop)?,
-                Source::Supplied(indices) => {
-                    self.add_supplied((indices, first), weights, place, (out, stride), stop)?
-                }
+                Source::Seeded(seed) => self.add_drawn((seed, first), weights, out, stop)?,
+                Source::Supplied(indices) => self.add_supplied((indices, first), weights, out, stop)?,
             }
         }
         Ok(())

@@ -7,11 +7,11 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::permute::{GROUP, Labels, check_size, cost_of_labels, permute_group};
+use super::permute::{Labels, UNITS_PER_GROUP, check_size, cost_of_labels, permute_group};
 use crate::error::{Error, Result};
 use crate::memory::{resize, zeros};
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::length;
+use crate::resample::{Strided, length};
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, fill_by_replicate};
 
@@ -60,11 +60,11 @@ impl Exchange {
         if runs == 0 {
             return Err(Error::invalid("the number of runs of a system", "at least 1", "0"));
         }
-        let per_group = self.rows().saturating_mul(GROUP);
+        let per_group = self.rows().saturating_mul(UNITS_PER_GROUP);
         if !units.is_multiple_of(per_group) {
             return Err(Error::invalid(
                 format!("the number of segments for the exchange {self}"),
-                format!("a multiple of {per_group}, {GROUP} segments of {} rows each", self.rows()),
+                format!("a multiple of {per_group}, {UNITS_PER_GROUP} segments of {} rows each", self.rows()),
                 units,
             ));
         }
@@ -92,7 +92,7 @@ pub(in crate::resample) struct Exchanges {
 #[derive(Default)]
 pub(super) struct GroupMasks {
     group: Option<usize>,
-    /// Row by row: masks of all replicates of the block side by side, and padding up to the stride of its sums.
+    /// A column for each row of the group, with the replicates of the block, and padding as in its sums.
     masks: Vec<u64>,
     /// Coins: values of the replicates' streams, the same value of all replicates side by side. They begin with a value
     /// of even number, because streams make values in pairs.
@@ -121,15 +121,15 @@ impl Exchanges {
 
     /// The cost of a replicate's masks for so many units, in additions, roughly.
     pub fn cost(&self, units: usize) -> u64 {
-        let groups = units / (GROUP * self.exchange.rows());
+        let groups = units / (UNITS_PER_GROUP * self.exchange.rows());
         (groups * self.cost_of_group()) as u64
     }
 
     fn cost_of_group(&self) -> usize {
-        GROUP * (cost_of_labels(self.exchange.labels()) + self.exchange.rows())
+        UNITS_PER_GROUP * (cost_of_labels(self.exchange.labels()) + self.exchange.rows())
     }
 
-    /// Writes masks from number `from` on, `stride` apart, as the kernel of flips reads them.
+    /// Writes masks from number `from` on, a column for each.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if the call is cancelled, [`Error::Memory`].
@@ -137,16 +137,16 @@ impl Exchanges {
         &self,
         simd: Simd,
         (replicates, from): (Range<u64>, usize),
-        (out, stride): (&mut [u64], usize),
+        mut out: Strided<&mut [u64]>,
         held: &mut GroupMasks,
         stop: &Stop<'_>,
     ) -> Result<()> {
-        let rows = self.exchange.rows();
-        for (mask, out) in (from..).zip(out.chunks_exact_mut(stride)) {
+        let (rows, stride) = (self.exchange.rows(), out.rows());
+        for (mask, out) in (from..).zip(out.columns_mut()) {
             if held.group != Some(mask / rows) {
                 self.make(simd, (replicates.clone(), stride), mask / rows, held, stop)?;
             }
-            out.copy_from_slice(&held.masks[mask % rows * stride..][..stride]);
+            out.copy_from_slice(Strided::new(&held.masks[..], stride).column(mask % rows));
         }
         Ok(())
     }
@@ -178,11 +178,13 @@ impl Exchanges {
         for (place, replicate) in replicates.enumerate() {
             meter.charge(self.cost_of_group(), stop)?;
             permute_group(simd, Stream::new(self.seed, Purpose::Permutation, replicate), group, labels);
-            let masks = OfReplicate { values: &mut masks[place..], stride };
+            let mut masks = Strided::new(&mut masks[..], stride);
+            let masks = masks.rows_from_mut(place);
             match self.exchange {
                 Exchange::Pooled(first, _) => pooled(simd, labels, first as u16, masks),
                 Exchange::MultEval(runs) => {
-                    let coins = OfReplicate { values: &coins[group * runs % 2 * n + place..], stride: n };
+                    let coins = Strided::new(&coins[group * runs % 2 * n..], n);
+                    let coins = coins.rows_from(place);
                     match runs < SIDE_BY_SIDE {
                         true => mult_eval_side_by_side(simd, labels, coins, spread, masks),
                         false => mult_eval_one_by_one(labels, coins, masks),
@@ -195,45 +197,14 @@ impl Exchanges {
     }
 }
 
-/// The values of one replicate, where those of all replicates of a block lie side by side.
-struct OfReplicate<T> {
-    /// From the replicate's first value on.
-    values: T,
-    stride: usize,
-}
-
-impl OfReplicate<&[u64]> {
-    #[inline(always)]
-    fn get(&self, i: usize) -> u64 {
-        self.values[i * self.stride]
-    }
-
-    #[inline(always)]
-    fn iter(&self) -> impl Iterator<Item = u64> {
-        self.values.iter().step_by(self.stride).copied()
-    }
-}
-
-impl OfReplicate<&mut [u64]> {
-    #[inline(always)]
-    fn get_mut(&mut self, i: usize) -> &mut u64 {
-        &mut self.values[i * self.stride]
-    }
-
-    #[inline(always)]
-    fn iter_mut(&mut self) -> impl Iterator<Item = &mut u64> {
-        self.values.iter_mut().step_by(self.stride)
-    }
-}
-
 dispatch! {
     /// A mask for each position: whether its label is on the other side of `first` than the position.
-    fn pooled(labels: &[Labels], first: u16, masks: OfReplicate<&mut [u64]>) = pooled_inline;
+    fn pooled(labels: &[Labels], first: u16, masks: Strided<&mut [u64]>) = pooled_inline;
 }
 
 #[inline(always)]
-fn pooled_inline(labels: &[Labels], first: u16, mut masks: OfReplicate<&mut [u64]>) {
-    for ((place, labels), mask) in labels.iter().enumerate().zip(masks.iter_mut()) {
+fn pooled_inline(labels: &[Labels], first: u16, mut masks: Strided<&mut [u64]>) {
+    for ((place, labels), mask) in labels.iter().enumerate().zip(masks.first_row_mut()) {
         let here = packed(&labels.map(|label| u16::from(label < first)));
         *mask = if place < usize::from(first) { !here } else { here };
     }
@@ -243,9 +214,9 @@ dispatch! {
     /// Row j of side X has the coin of the position whose label is j; row j of side Y that of the position label j.
     fn mult_eval_side_by_side(
         labels: &[Labels],
-        coins: OfReplicate<&[u64]>,
+        coins: Strided<&[u64]>,
         spread: &mut [Labels],
-        masks: OfReplicate<&mut [u64]>,
+        masks: Strided<&mut [u64]>,
     )
         = mult_eval_side_by_side_inline;
 }
@@ -253,15 +224,15 @@ dispatch! {
 #[inline(always)]
 fn mult_eval_side_by_side_inline(
     labels: &[Labels],
-    coins: OfReplicate<&[u64]>,
+    coins: Strided<&[u64]>,
     spread: &mut [Labels],
-    mut masks: OfReplicate<&mut [u64]>,
+    mut masks: Strided<&mut [u64]>,
 ) {
-    for (spread, coin) in spread.iter_mut().zip(coins.iter()) {
-        *spread = unpacked(coin);
+    for (spread, coin) in spread.iter_mut().zip(coins.first_row()) {
+        *spread = unpacked(*coin);
     }
     for row in 0..labels.len() {
-        let (mut x, mut y) = ([0; GROUP], [0; GROUP]);
+        let (mut x, mut y) = ([0; UNITS_PER_GROUP], [0; UNITS_PER_GROUP]);
         for (place, (coins, labels_there)) in (0_u16..).zip(spread.iter().zip(labels)) {
             let lanes = x.iter_mut().zip(&mut y).zip(coins).zip(labels_there.iter().zip(&labels[row]));
             for (((x, y), coin), (label_there, label)) in lanes {
@@ -269,19 +240,19 @@ fn mult_eval_side_by_side_inline(
                 *y |= coin & u16::from(*label == place);
             }
         }
-        *masks.get_mut(row) = packed(&x);
-        *masks.get_mut(labels.len() + row) = packed(&y);
+        masks.column_mut(row)[0] = packed(&x);
+        masks.column_mut(labels.len() + row)[0] = packed(&y);
     }
 }
 
 /// The same, segment by segment.
-fn mult_eval_one_by_one(labels: &[Labels], coins: OfReplicate<&[u64]>, mut masks: OfReplicate<&mut [u64]>) {
-    masks.iter_mut().take(2 * labels.len()).for_each(|mask| *mask = 0);
+fn mult_eval_one_by_one(labels: &[Labels], coins: Strided<&[u64]>, mut masks: Strided<&mut [u64]>) {
+    masks.first_row_mut().take(2 * labels.len()).for_each(|mask| *mask = 0);
     for (place, labels_here) in labels.iter().enumerate() {
         for (lane, &label) in labels_here.iter().enumerate() {
-            let coin = |place: usize| coins.get(place) >> lane & 1;
-            *masks.get_mut(label.into()) |= coin(place) << lane;
-            *masks.get_mut(labels.len() + place) |= coin(label.into()) << lane;
+            let coin = |place: usize| coins.column(place)[0] >> lane & 1;
+            masks.column_mut(label.into())[0] |= coin(place) << lane;
+            masks.column_mut(labels.len() + place)[0] |= coin(label.into()) << lane;
         }
     }
 }
@@ -321,17 +292,17 @@ mod tests {
             group in 0..5usize,
             runs in prop::sample::select(vec![1, 2, 3, 4, 9, SIDE_BY_SIDE - 1]),
         ) {
-            let mut labels = vec![[0; GROUP]; runs];
+            let mut labels = vec![[0; UNITS_PER_GROUP]; runs];
             permute_group(Simd::Portable, Stream::new(seed, Purpose::Permutation, replicate), group, &mut labels);
             let coins: Vec<u64> =
                 Stream::new(seed, Purpose::Shuffle, replicate).values().step_by(2).take(3 * runs).collect();
             let mut expected = vec![9; 2 * 2 * runs];
-            let coins = || OfReplicate { values: &coins[..], stride: 3 };
-            mult_eval_one_by_one(&labels, coins(), OfReplicate { values: &mut expected, stride: 2 });
+            let coins = Strided::new(&coins[..], 3);
+            mult_eval_one_by_one(&labels, coins, Strided::new(&mut expected[..], 2));
             for simd in Simd::tested() {
                 let mut got = vec![9; 2 * 2 * runs];
-                let masks = OfReplicate { values: &mut got[..], stride: 2 };
-                mult_eval_side_by_side(simd, &labels, coins(), &mut vec![[9; GROUP]; runs], masks);
+                let masks = Strided::new(&mut got[..], 2);
+                mult_eval_side_by_side(simd, &labels, coins, &mut vec![[9; UNITS_PER_GROUP]; runs], masks);
                 prop_assert_eq!(&expected, &got);
             }
         }

@@ -8,9 +8,9 @@ use super::{Kernel, Scratch};
 use crate::error::{Error, Result};
 use crate::memory::resize;
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::BATCH;
 use crate::resample::design::Design;
 use crate::resample::design::packed::{Integer, with_values};
+use crate::resample::{BATCH, Strided};
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream};
 
@@ -44,7 +44,7 @@ impl Kernel for FewFlips<'_> {
         &self,
         range: Range<u64>,
         scratch: &mut Scratch,
-        (out, stride): (&mut [i64], usize),
+        mut out: Strided<&mut [i64]>,
         stop: &Stop<'_>,
     ) -> Result<()> {
         let mut meter = WorkMeter::default();
@@ -72,13 +72,13 @@ impl Kernel for FewFlips<'_> {
                 let units = first..self.design.units.min(first + 64);
                 // All bits or none, so that a bitwise and replaces the product.
                 let selected = std::array::from_fn(|bit| -((mask >> bit & 1) as i64));
-                for (column, out) in self.design.packed.iter().zip(out.chunks_exact_mut(stride)) {
+                for (column, out) in self.design.packed.iter().zip(out.columns_mut()) {
                     let sum = with_values!(column, values => sum_of(self.simd, &values[units.clone()], &selected));
                     out[place] = out[place].wrapping_add(sum);
                 }
             }
-            let (_, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
-            for (exceptions, out) in self.design.exceptions.iter().zip(exceptional.chunks_exact_mut(stride)) {
+            let [_, mut exceptional] = out.split_at(self.design.packed.len());
+            for (exceptions, out) in self.design.exceptions.iter().zip(exceptional.columns_mut()) {
                 meter.charge(exceptions.units.len(), stop)?;
                 let flipped = exceptions.units.iter().filter(|(unit, _)| masks[unit / 64] >> (unit % 64) & 1 == 1);
                 out[place] = flipped.map(|(_, value)| value).sum();

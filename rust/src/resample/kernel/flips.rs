@@ -10,8 +10,7 @@ use super::tiles::Tiles;
 use super::{Kernel, Scratch};
 use crate::error::{Error, Result};
 use crate::pool::Stop;
-#[cfg(target_arch = "x86_64")]
-use crate::resample::BATCH;
+use crate::resample::Strided;
 use crate::resample::design::Design;
 use crate::resample::design::packed::Packed;
 #[cfg(target_arch = "x86_64")]
@@ -103,30 +102,29 @@ impl<'a> Flips<'a> {
         Flips { design, choices: Choices::Exchanged(exchanges), adder, per_replicate: masks_of(design) }
     }
 
-    /// Writes flip masks from number `from` on, `stride` apart: the first mask of every replicate, then the second of
-    /// every replicate, and so on.
+    /// Writes flip masks from number `from` on, a column for each.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if the call is cancelled, [`Error::Memory`].
     fn fill(
         &self,
         (replicates, from): (Range<u64>, usize),
-        (out, stride): (&mut [u64], usize),
+        mut out: Strided<&mut [u64]>,
         held: &mut GroupMasks,
         stop: &Stop<'_>,
     ) -> Result<()> {
         match &self.choices {
             Choices::Exchanged(exchanges) => {
-                exchanges.fill(self.adder.simd(), (replicates, from), (out, stride), held, stop)?;
+                exchanges.fill(self.adder.simd(), (replicates, from), out, held, stop)?;
             }
             &Choices::Independent(Source::Seeded(seed)) => {
                 let first = Stream::new(seed, Purpose::Shuffle, replicates.start);
-                fill_by_replicate(self.adder.simd(), first, stride, (from / 2) as u32, out);
+                fill_by_replicate(self.adder.simd(), first, out.rows(), (from / 2) as u32, out.as_flattened_mut());
             }
             Choices::Independent(Source::Supplied(supplied)) => {
                 for (i, replicate) in replicates.enumerate() {
                     let masks = &supplied.of_replicate(replicate)[from..];
-                    out[i..].iter_mut().step_by(stride).zip(masks).for_each(|(out, mask)| *out = *mask);
+                    out.rows_from_mut(i).first_row_mut().zip(masks).for_each(|(out, mask)| *out = *mask);
                 }
             }
         }
@@ -134,14 +132,13 @@ impl<'a> Flips<'a> {
     }
 
     /// Adds the exceptional values of the units that the masks cover.
-    fn add_exceptions(&self, from: usize, masks: &[u64], (out, stride): (&mut [i64], usize)) {
-        let units = 64 * from..64 * (from + masks.len() / stride);
-        for (exceptions, out) in self.design.exceptions.iter().zip(out.chunks_exact_mut(stride)) {
+    fn add_exceptions(&self, from: usize, masks: Strided<&[u64]>, mut out: Strided<&mut [i64]>) {
+        let units = 64 * from..64 * (from + masks.width());
+        for (exceptions, out) in self.design.exceptions.iter().zip(out.columns_mut()) {
             let exceptions = &exceptions.units;
             let start = exceptions.partition_point(|(unit, _)| *unit < units.start);
             for (unit, value) in exceptions[start..].iter().take_while(|(unit, _)| *unit < units.end) {
-                let masks = &masks[(unit / 64 - from) * stride..][..stride];
-                add_flipped(self.adder.simd(), *value, masks, unit % 64, out);
+                add_flipped(self.adder.simd(), *value, masks.column(unit / 64 - from), unit % 64, out);
             }
         }
     }
@@ -167,38 +164,36 @@ impl Kernel for Flips<'_> {
         &self,
         range: Range<u64>,
         scratch: &mut Scratch,
-        (out, stride): (&mut [i64], usize),
+        mut out: Strided<&mut [i64]>,
         stop: &Stop<'_>,
     ) -> Result<()> {
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
         let Scratch { masks, bytes, exchanged, .. } = scratch;
         exchanged.clear();
         let at_once = self.adder.masks_at_once();
+        let stride = out.rows();
         masks.resize(at_once.min(self.per_replicate) * stride, 0);
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
         for (chunk, from) in (0..self.per_replicate).step_by(at_once).enumerate() {
             let masks = &mut masks[..at_once.min(self.per_replicate - from) * stride];
-            self.fill((range.clone(), from), (masks, stride), exchanged, stop)?;
-            let (dense, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
+            self.fill((range.clone(), from), Strided::new(&mut *masks, stride), exchanged, stop)?;
+            let masks = Strided::new(&*masks, stride);
+            let [mut dense, exceptional] = out.split_at(self.design.packed.len());
             match self.adder {
                 Adder::Tiles(tiles) => {
                     for tile in 0..tiles.len() {
                         if stop.requested() {
                             return Err(Error::Interrupted);
                         }
-                        tiles.add(tile, from, masks, stride, (dense, stride));
+                        tiles.add(tile, from, masks, dense.reborrow());
                     }
                 }
                 #[cfg(target_arch = "x86_64")]
-                Adder::Fours(token, tables) => {
-                    tables.add(*token, chunk, masks, stride / BATCH, bytes, (dense, stride));
-                }
+                Adder::Fours(token, tables) => tables.add(*token, chunk, masks, bytes, dense),
                 #[cfg(target_arch = "x86_64")]
-                Adder::Sixes(token, tables) => {
-                    tables.add(*token, chunk, masks, stride / BATCH, bytes, (dense, stride));
-                }
+                Adder::Sixes(token, tables) => tables.add(*token, chunk, masks, bytes, dense),
             }
-            self.add_exceptions(from, masks, (exceptional, stride));
+            self.add_exceptions(from, masks, exceptional);
             if stop.requested() {
                 return Err(Error::Interrupted);
             }

@@ -11,8 +11,8 @@ mod avx512;
 use crate::error::Result;
 use crate::memory::reserved;
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::BATCH;
 use crate::resample::design::packed::Packed;
+use crate::resample::{BATCH, Strided};
 use crate::simd::{Simd, dispatch};
 
 /// Columns that are summed together, and registers of [`BATCH`] replicates that are processed together.
@@ -29,13 +29,21 @@ pub(in crate::resample) struct Line([u8; 64]);
 
 /// Instructions that look up bytes in tables of `UNITS` units.
 pub(in crate::resample) trait LookUp<const UNITS: usize>: Copy + Into<Simd> {
-    /// Splits masks into codes of `UNITS` bits: a row of codes for each table of a mask, with `lanes` codes per row.
-    fn codes(self, masks: &[u64], lanes: usize, codes: &mut [u8]);
+    /// Splits masks into codes of `UNITS` bits: a column of codes for each table of a mask, as long as that of masks.
+    fn codes(self, masks: Strided<&[u64]>, codes: &mut [u8]);
 
     /// Adds up the entries of each column's tables that the codes select, run by run, so that bytes hold the sums.
-    /// `place` is the length of a row of codes, and the register of [`BATCH`] codes to begin at. Sums beyond the end
+    /// `lanes` is the length of a column of codes, and `register` the [`BATCH`] codes to begin at. Sums beyond the end
     /// are garbage.
-    fn sums(self, tables: &[&[Line]; COLUMNS], runs: &Runs, codes: &[u8], place: (usize, usize), sums: &mut Sums);
+    fn sums(
+        self,
+        tables: &[&[Line]; COLUMNS],
+        runs: &Runs,
+        codes: &[u8],
+        lanes: usize,
+        register: usize,
+        sums: &mut Sums,
+    );
 }
 
 /// One digit of a column.
@@ -181,22 +189,19 @@ impl<const UNITS: usize> Tables<UNITS> {
     }
 
     /// Adds the units that the masks of a chunk, up to [`Tables::MASKS`] of them, flip to the sums of each column in
-    /// `out`, where columns are `stride` apart. Masks are one after another, each with whole registers of replicates
-    /// side by side. `codes` is a buffer.
+    /// `out`. Masks are of whole registers of replicates. `codes` is a buffer.
     pub fn add(
         &self,
         look_up: impl LookUp<UNITS>,
         chunk: usize,
-        masks: &[u64],
-        registers: usize,
+        masks: Strided<&[u64]>,
         codes: &mut Vec<u8>,
-        (out, stride): (&mut [i64], usize),
+        mut out: Strided<&mut [i64]>,
     ) {
-        let lanes = registers * BATCH;
-        let masks_here = masks.len() / lanes;
+        let (lanes, masks_here) = (masks.rows(), masks.width());
         codes.resize(masks_here * Self::PER_MASK * lanes, 0);
-        look_up.codes(masks, lanes, codes);
-        for (out, &below) in out.chunks_exact_mut(stride).zip(&self.below[chunk]) {
+        look_up.codes(masks, codes);
+        for (out, &below) in out.columns_mut().zip(&self.below[chunk]) {
             out[..lanes].iter_mut().for_each(|out| *out = out.wrapping_add(below));
         }
         let first = chunk * Self::MASKS * Self::PER_MASK;
@@ -207,10 +212,10 @@ impl<const UNITS: usize> Tables<UNITS> {
             // Fewer than four digits: repeats the first one, whose sums are dropped.
             let digit = |i: usize| digits.get(i).unwrap_or(&digits[0]);
             let tables: [&[Line]; COLUMNS] = std::array::from_fn(|i| &digit(i).tables[lines.clone()]);
-            for register in (0..registers).step_by(REGISTERS) {
-                look_up.sums(&tables, runs, codes, (lanes, register), &mut sums);
+            for register in (0..lanes / BATCH).step_by(REGISTERS) {
+                look_up.sums(&tables, runs, codes, lanes, register, &mut sums);
                 for (Digit { column, shift, .. }, sums) in digits.iter().zip(&sums) {
-                    let out = &mut out[column * stride + register * BATCH..][..lanes - register * BATCH];
+                    let out = &mut out.column_mut(*column)[register * BATCH..lanes];
                     widen(look_up.into(), sums.as_flattened(), *shift, out);
                 }
             }
@@ -296,7 +301,8 @@ fn fit<const SIZE: usize>(
     tables: &[&[Line]; COLUMNS],
     runs: &Runs,
     codes: &[u8],
-    (lanes, register): (usize, usize),
+    lanes: usize,
+    register: usize,
 ) -> bool {
     let groups = codes.len() / lanes;
     tables.iter().all(|tables| size_of_val(*tables) == groups * SIZE)

@@ -19,8 +19,7 @@ use std::ops::Range;
 use super::design::Design;
 use crate::error::Result;
 use crate::pool::Stop;
-use crate::resample::BATCH;
-use crate::resample::length;
+use crate::resample::{BATCH, Strided, length};
 
 /// Fills blocks of replicates with sums.
 pub(crate) trait Kernel: Sync {
@@ -41,12 +40,11 @@ pub(crate) trait Kernel: Sync {
         0
     }
 
-    /// Adds the chosen rows of each replicate in `range` to the columns of `out`, which are `stride` apart, and then
-    /// the exceptional values. `out` holds zeros, and has room for more replicates than asked for, to fill registers.
+    /// Adds the chosen rows of each replicate in `range` to the columns of `out`, and then the exceptional values. `out` holds zeros, and has room for more replicates than asked for, to fill registers.
     ///
     /// # Errors
     /// [`crate::Error::Interrupted`] if the call is cancelled, [`crate::Error::Memory`].
-    fn sums(&self, range: Range<u64>, scratch: &mut Scratch, out: (&mut [i64], usize), stop: &Stop<'_>) -> Result<()>;
+    fn sums(&self, range: Range<u64>, scratch: &mut Scratch, out: Strided<&mut [i64]>, stop: &Stop<'_>) -> Result<()>;
 }
 
 /// Buffers for a kernel, reused by a thread from block to block.
@@ -61,9 +59,7 @@ pub(crate) struct Scratch {
 /// The sums of a block of replicates.
 pub struct Block<'a> {
     pub(super) design: &'a Design,
-    /// Column by column, with the replicates side by side.
-    pub(super) columns: &'a [i64],
-    pub(super) stride: usize,
+    pub(super) columns: Strided<&'a [i64]>,
     /// The numbers of the replicates.
     pub(super) replicates: Range<u64>,
     /// As [`Kernel::constants`].
@@ -78,6 +74,6 @@ impl Block<'_> {
 
     /// Writes the sums of a cell in the replicates from the `first`-th of the block on.
     pub(super) fn copy(&self, cell: usize, first: usize, out: &mut [i64]) {
-        self.design.copy(cell, (self.columns, self.stride, first), self.constants, out);
+        self.design.copy(cell, self.columns.rows_from(first), self.constants, out);
     }
 }

@@ -10,25 +10,24 @@ use super::{Kernel, Scratch};
 use crate::error::{Error, Result};
 use crate::memory::{Zero, reserved, zeros};
 use crate::pool::{Stop, WorkMeter};
-use crate::resample::BATCH;
 use crate::resample::design::permuted::DifferingColumns;
-use crate::resample::length;
+use crate::resample::{BATCH, Strided, length};
 use crate::simd::{Simd, dispatch};
-use crate::stream::{Purpose, Stream, TOGETHER};
+use crate::stream::{BLOCKS_TOGETHER, Purpose, Stream};
 
 /// Units whose permutations are drawn together. Each step of the shuffle takes one 32-bit number for each of them.
-pub(super) const GROUP: usize = 64;
+pub(super) const UNITS_PER_GROUP: usize = 64;
 
-/// The number of blocks of the generator that make [`GROUP`] 32-bit numbers.
-const BLOCKS: usize = GROUP / 4;
-const _: () = assert!(BLOCKS == TOGETHER);
+/// The number of blocks of the generator that make [`UNITS_PER_GROUP`] 32-bit numbers.
+const BLOCKS_PER_STEP: usize = UNITS_PER_GROUP / 4;
+const _: () = assert!(BLOCKS_PER_STEP == BLOCKS_TOGETHER);
 
 /// From this many systems on, units are permuted one after the other. Side by side the number of operations grows with
 /// the square of the number of systems.
 const SIDE_BY_SIDE: usize = 128;
 
 /// A label for every unit of a group: which system's row a position gets.
-pub(super) type Labels = [u16; GROUP];
+pub(super) type Labels = [u16; UNITS_PER_GROUP];
 
 /// The largest number of systems: labels have 16 bits.
 const MAX_SYSTEMS: usize = 1 << 16;
@@ -45,8 +44,8 @@ pub(super) fn check_size(systems: usize, units: usize) -> Result<()> {
     if systems > MAX_SYSTEMS {
         return invalid("the number of systems to permute", format!("at most {MAX_SYSTEMS}"), systems);
     }
-    let per_group = (BLOCKS * systems.max(2) - BLOCKS) as u64;
-    let most = GROUP as u64 * (MAX_BLOCKS / per_group);
+    let per_group = (BLOCKS_PER_STEP * systems.max(2) - BLOCKS_PER_STEP) as u64;
+    let most = UNITS_PER_GROUP as u64 * (MAX_BLOCKS / per_group);
     if units as u64 > most {
         let expected = format!("at most {most} for {systems} systems");
         return invalid("the number of segments to permute systems in", expected, units);
@@ -61,10 +60,10 @@ pub(super) fn check_size(systems: usize, units: usize) -> Result<()> {
 /// w = 64·((u div 64)·(k − 1) + j − 1) + u mod 64, it takes the 32-bit number w of the stream, or if that is rejected
 /// the number w of part 1 of the stream, then of part 2, and so on. (Lemire 2019, doi:10.1145/3230636.)
 pub(super) fn permute_group(simd: Simd, stream: Stream, group: usize, labels: &mut [Labels]) {
-    labels[0] = [0; GROUP];
+    labels[0] = [0; UNITS_PER_GROUP];
     for j in 1..labels.len() {
-        let block = (BLOCKS * (group * (labels.len() - 1) + j - 1)) as u32;
-        let mut chosen = [0; GROUP];
+        let block = (BLOCKS_PER_STEP * (group * (labels.len() - 1) + j - 1)) as u32;
+        let mut chosen = [0; UNITS_PER_GROUP];
         if choose(simd, stream, block, j as u32, &mut chosen) {
             choose_again(stream, block, j as u32, &mut chosen);
         }
@@ -99,7 +98,7 @@ fn choose_inline(stream: Stream, block: u32, j: u32, chosen: &mut Labels) -> boo
     let product = |word: u64| (word & 0xFFFF_FFFF) * bound;
     let mut least = u64::MAX;
     // The four integers of a block side by side, because moving single 16-bit numbers takes longer than drawing them.
-    let mut fours = [0_u64; BLOCKS];
+    let mut fours = [0_u64; BLOCKS_PER_STEP];
     for (i, four) in fours.iter_mut().enumerate() {
         let [a, b, c, d] = [product(first[i]), product(second[i]), product(third[i]), product(fourth[i])];
         *four = a >> 32 | (b >> 32) << 16 | (c >> 32) << 32 | (d >> 32) << 48;
@@ -136,7 +135,7 @@ dispatch! {
 #[inline(always)]
 fn step_side_by_side_inline(j: usize, chosen: &Labels, labels: &mut [Labels]) {
     let (before, rest) = labels.split_at_mut(j);
-    let mut last = [j as u16; GROUP];
+    let mut last = [j as u16; UNITS_PER_GROUP];
     for (position, labels) in (0_u16..).zip(before) {
         for ((label, last), &chosen) in labels.iter_mut().zip(&mut last).zip(chosen) {
             // All bits or none, so that no branch is needed.
@@ -168,8 +167,8 @@ pub fn permutations((seed, replicate): (u64, u64), systems: usize, units: usize,
     let mut labels: Vec<Labels> = zeros(&[systems])?;
     let mut out = zeros(&[units, systems])?;
     let stream = Stream::new(seed, Purpose::Permutation, replicate);
-    for (group, out) in out.chunks_mut(GROUP * systems).enumerate() {
-        meter.charge(GROUP * systems.min(SIDE_BY_SIDE) * systems, stop)?;
+    for (group, out) in out.chunks_mut(UNITS_PER_GROUP * systems).enumerate() {
+        meter.charge(UNITS_PER_GROUP * systems.min(SIDE_BY_SIDE) * systems, stop)?;
         permute_group(Simd::best(), stream, group, &mut labels);
         for (lane, out) in out.chunks_exact_mut(systems).enumerate() {
             out.iter_mut().zip(&labels).for_each(|(out, labels)| *out = labels[lane]);
@@ -181,7 +180,7 @@ pub fn permutations((seed, replicate): (u64, u64), systems: usize, units: usize,
 /// Sixteen bytes of columns side by side, as running sums of one width.
 trait Row: Copy + Send + Sync + Zero {
     /// The number of columns.
-    const LANES: usize;
+    const COLUMNS: usize;
     /// The largest sum that a lane holds.
     const LARGEST: i64;
     /// All sums are 0.
@@ -200,7 +199,7 @@ trait Row: Copy + Send + Sync + Zero {
 macro_rules! rows {
     ($([$integer:ty; $lanes:literal]),*) => {$(
         impl Row for [$integer; $lanes] {
-            const LANES: usize = $lanes;
+            const COLUMNS: usize = $lanes;
             const LARGEST: i64 = <$integer>::MAX as i64;
             const ZERO: Self = [0; $lanes];
 
@@ -244,10 +243,10 @@ impl<R: Row> Tile<R> {
         let (meter, stop) = meter;
         let (systems, units) = (differing.systems(), differing.units());
         let mut rows: Vec<R> = zeros(&[units, systems])?;
-        let mut bounds: Vec<i64> = zeros(&[units.div_ceil(GROUP)])?;
+        let mut bounds: Vec<i64> = zeros(&[units.div_ceil(UNITS_PER_GROUP)])?;
         for (unit, rows) in rows.chunks_exact_mut(systems).enumerate() {
             meter.charge(4 * systems * tile.len(), stop)?;
-            let bound = &mut bounds[unit / GROUP];
+            let bound = &mut bounds[unit / UNITS_PER_GROUP];
             let mut largest = 0;
             for (system, row) in rows.iter_mut().enumerate() {
                 for (lane, &column) in tile.iter().enumerate() {
@@ -275,14 +274,14 @@ trait Rows: Send + Sync {
 
 /// The running sums of a block of replicates in one tile.
 trait Running {
-    /// Widens the sums into `out`, whose columns are `stride` apart, unless the sums of a group fit.
-    fn make_room(&mut self, group: usize, out: (&mut [i64], usize));
+    /// Widens the sums into `out`, unless the sums of a group fit.
+    fn make_room(&mut self, group: usize, out: Strided<&mut [i64]>);
 
     /// Adds the rows of a group of units, permuted by `labels`, to the sums of a replicate.
     fn add(&mut self, simd: Simd, group: usize, replicate: usize, labels: &[Labels]);
 
     /// Adds the sums to `out`.
-    fn flush(&mut self, out: (&mut [i64], usize));
+    fn flush(&mut self, out: Strided<&mut [i64]>);
 }
 
 impl<R: Row> Rows for Tile<R> {
@@ -299,7 +298,7 @@ struct Sums<'a, R> {
 }
 
 impl<R: Row> Running for Sums<'_, R> {
-    fn make_room(&mut self, group: usize, out: (&mut [i64], usize)) {
+    fn make_room(&mut self, group: usize, out: Strided<&mut [i64]>) {
         let more = self.tile.bounds[group];
         if self.bound.saturating_add(more) > R::LARGEST {
             self.flush(out);
@@ -309,15 +308,16 @@ impl<R: Row> Running for Sums<'_, R> {
 
     fn add(&mut self, simd: Simd, group: usize, replicate: usize, labels: &[Labels]) {
         let systems = self.tile.systems;
-        let rows = &self.tile.rows[group * GROUP * systems..];
-        let rows = &rows[..rows.len().min(GROUP * systems)];
+        let rows = &self.tile.rows[group * UNITS_PER_GROUP * systems..];
+        let rows = &rows[..rows.len().min(UNITS_PER_GROUP * systems)];
         add_permuted(simd, rows, labels, &mut self.sums[replicate * systems..][..systems]);
     }
 
-    fn flush(&mut self, (out, stride): (&mut [i64], usize)) {
+    fn flush(&mut self, mut out: Strided<&mut [i64]>) {
         let systems = self.tile.systems;
         for (lane, column) in self.tile.columns.iter().enumerate() {
-            for (position, out) in out[column * systems * stride..].chunks_mut(stride).take(systems).enumerate() {
+            let [_, mut out] = out.split_at(column * systems);
+            for (position, out) in out.columns_mut().take(systems).enumerate() {
                 let sums = self.sums[position..].iter().step_by(systems);
                 out.iter_mut().zip(sums).for_each(|(out, sum)| *out = out.wrapping_add(sum.get(lane)));
             }
@@ -363,20 +363,20 @@ impl PermutedRows {
         let mut meter = WorkMeter::default();
         let mut by_width: [Vec<usize>; 3] = Default::default();
         for column in 0..differing.len() {
-            let largest = differing.largest(column, (&mut meter, stop))?.saturating_mul(GROUP as u64);
+            let largest = differing.largest(column, (&mut meter, stop))?.saturating_mul(UNITS_PER_GROUP as u64);
             let width =
                 usize::from(largest > <[i16; 8]>::LARGEST as u64) + usize::from(largest > <[i32; 4]>::LARGEST as u64);
             by_width[width].push(column);
         }
         let mut tiles: Vec<Box<dyn Rows>> = Vec::new();
         let [narrow, middle, wide] = &by_width;
-        for columns in narrow.chunks(<[i16; 8]>::LANES) {
+        for columns in narrow.chunks(<[i16; 8]>::COLUMNS) {
             tiles.push(Box::new(Tile::<[i16; 8]>::new(differing, columns, (&mut meter, stop))?));
         }
-        for columns in middle.chunks(<[i32; 4]>::LANES) {
+        for columns in middle.chunks(<[i32; 4]>::COLUMNS) {
             tiles.push(Box::new(Tile::<[i32; 4]>::new(differing, columns, (&mut meter, stop))?));
         }
-        for columns in wide.chunks(<[i64; 2]>::LANES) {
+        for columns in wide.chunks(<[i64; 2]>::COLUMNS) {
             tiles.push(Box::new(Tile::<[i64; 2]>::new(differing, columns, (&mut meter, stop))?));
         }
         Ok(PermutedRows { tiles, systems, units })
@@ -399,7 +399,7 @@ impl<'a> Permutations<'a> {
     /// The cost of a group of units in a replicate, in additions, roughly.
     fn cost_of_group(&self) -> usize {
         let PermutedRows { systems, tiles, .. } = self.rows;
-        GROUP * (cost_of_labels(*systems) + systems * tiles.len())
+        UNITS_PER_GROUP * (cost_of_labels(*systems) + systems * tiles.len())
     }
 }
 
@@ -409,7 +409,7 @@ impl Kernel for Permutations<'_> {
     }
 
     fn cost(&self) -> u64 {
-        (self.rows.units.div_ceil(GROUP) * self.cost_of_group()) as u64
+        (self.rows.units.div_ceil(UNITS_PER_GROUP) * self.cost_of_group()) as u64
     }
 
     /// Once: they are the totals of the first system.
@@ -417,13 +417,7 @@ impl Kernel for Permutations<'_> {
         1
     }
 
-    fn sums(
-        &self,
-        range: Range<u64>,
-        _: &mut Scratch,
-        (out, stride): (&mut [i64], usize),
-        stop: &Stop<'_>,
-    ) -> Result<()> {
+    fn sums(&self, range: Range<u64>, _: &mut Scratch, mut out: Strided<&mut [i64]>, stop: &Stop<'_>) -> Result<()> {
         let PermutedRows { tiles, systems, units } = self.rows;
         let mut meter = WorkMeter::default();
         let mut labels: Vec<Labels> = zeros(&[*systems])?;
@@ -431,8 +425,8 @@ impl Kernel for Permutations<'_> {
         for tile in tiles {
             running.push(tile.running(length(&range))?);
         }
-        for group in 0..units.div_ceil(GROUP) {
-            running.iter_mut().for_each(|sums| sums.make_room(group, (&mut *out, stride)));
+        for group in 0..units.div_ceil(UNITS_PER_GROUP) {
+            running.iter_mut().for_each(|sums| sums.make_room(group, out.reborrow()));
             for (place, replicate) in range.clone().enumerate() {
                 meter.charge(self.cost_of_group(), stop)?;
                 let stream = Stream::new(self.seed, Purpose::Permutation, replicate);
@@ -440,7 +434,7 @@ impl Kernel for Permutations<'_> {
                 running.iter_mut().for_each(|sums| sums.add(self.simd, group, place, &labels));
             }
         }
-        running.iter_mut().for_each(|sums| sums.flush((&mut *out, stride)));
+        running.iter_mut().for_each(|sums| sums.flush(out.reborrow()));
         Ok(())
     }
 }

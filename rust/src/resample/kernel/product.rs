@@ -7,11 +7,12 @@
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::pool::{PIECE, Stop, WorkMeter};
+use crate::resample::Strided;
 use crate::resample::design::packed::Packed;
 use crate::simd::Simd;
 
 /// Digits that are summed side by side: their 32-bit sums fill the widest register.
-const LANES: usize = 16;
+const DIGITS: usize = 16;
 
 /// Units whose products are added up by one instruction.
 const QUAD: usize = 4;
@@ -23,10 +24,10 @@ pub(super) const STRETCH: usize = 1 << 22;
 pub(super) const LARGEST_WEIGHT: u8 = 127;
 
 /// Replicates that are summed together, so that a row of digits is loaded once for all of them.
-pub(super) const TOGETHER: usize = 16;
+pub(super) const REPLICATES: usize = 16;
 
 /// Four units of sixteen digits, digit by digit.
-type Quad = [[u8; QUAD]; LANES];
+type Quad = [[u8; QUAD]; DIGITS];
 
 /// One digit of a column.
 struct Digit {
@@ -88,7 +89,7 @@ impl Digits {
             }
             Ok(quads)
         };
-        let tiles = digits.chunks(LANES).map(tile).collect::<Result<_>>()?;
+        let tiles = digits.chunks(DIGITS).map(tile).collect::<Result<_>>()?;
         Ok(Digits { simd, smallest, digits, tiles })
     }
 
@@ -97,34 +98,33 @@ impl Digits {
         self.tiles.len()
     }
 
-    /// Writes the sums of each column in up to sixteen replicates to `out`, from `place` on; columns are `stride`
-    /// apart. The weights of a replicate are at most [`LARGEST_WEIGHT`], sum to `drawn`, and take `padded` bytes, which
-    /// is a whole number of quads.
+    /// Writes the sums of each column in up to sixteen replicates to the first rows of `out`. Weights have a column for
+    /// each replicate, of whole quads; they are at most [`LARGEST_WEIGHT`], and those of a replicate sum to `drawn`.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if the call is cancelled.
     pub fn sums(
         &self,
-        (weights, padded): (&[u8], usize),
+        weights: Strided<&[u8]>,
         drawn: usize,
-        (out, stride, place): (&mut [i64], usize, usize),
+        mut out: Strided<&mut [i64]>,
         stop: &Stop<'_>,
     ) -> Result<()> {
-        let replicates = weights.len() / padded;
-        for (out, smallest) in out.chunks_exact_mut(stride).zip(&self.smallest) {
-            out[place..place + replicates].fill(smallest.wrapping_mul(drawn as i64));
+        let replicates = weights.width();
+        for (out, smallest) in out.columns_mut().zip(&self.smallest) {
+            out[..replicates].fill(smallest.wrapping_mul(drawn as i64));
         }
-        for (quads, digits) in self.tiles.iter().zip(self.digits.chunks(LANES)) {
+        for (quads, digits) in self.tiles.iter().zip(self.digits.chunks(DIGITS)) {
             for (from, quads) in (0..).step_by(STRETCH / QUAD).zip(quads.chunks(STRETCH / QUAD)) {
-                let mut sums = [[0; LANES]; TOGETHER];
+                let mut sums = [[0; DIGITS]; REPLICATES];
                 for (more, quads) in (from..).step_by(PIECE).zip(quads.chunks(PIECE)) {
                     if stop.requested() {
                         return Err(Error::Interrupted);
                     }
-                    add(self.simd, quads, digits.len(), &weights[QUAD * more..], padded, &mut sums);
+                    add(self.simd, quads, digits.len(), weights.rows_from(QUAD * more), &mut sums);
                 }
                 for (lane, Digit { column, shift }) in digits.iter().enumerate() {
-                    let out = &mut out[column * stride + place..][..replicates];
+                    let out = &mut out.column_mut(*column)[..replicates];
                     for (out, sums) in out.iter_mut().zip(&sums) {
                         *out = out.wrapping_add(i64::from(sums[lane]) << shift);
                     }
@@ -151,21 +151,20 @@ fn add(
     simd: Simd,
     quads: &[Quad],
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))] digits: usize,
-    weights: &[u8],
-    padded: usize,
-    sums: &mut [[i32; LANES]; TOGETHER],
+    weights: Strided<&[u8]>,
+    sums: &mut [[i32; DIGITS]; REPLICATES],
 ) {
     match simd {
-        Simd::Portable => portable(quads, weights, padded, sums),
+        Simd::Portable => portable(quads, weights, sums),
         #[cfg(target_arch = "x86_64")]
-        Simd::Avx2(token) => avx2::add(token, quads, digits, weights, padded, sums),
+        Simd::Avx2(token) => avx2::add(token, quads, digits, weights, sums),
         #[cfg(target_arch = "x86_64")]
-        Simd::Avx512(token) => vnni::add(token, quads, weights, padded, sums),
+        Simd::Avx512(token) => vnni::add(token, quads, weights, sums),
     }
 }
 
-fn portable(quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LANES]; TOGETHER]) {
-    for (sums, weights) in sums.iter_mut().zip(weights.chunks(padded)) {
+fn portable(quads: &[Quad], weights: Strided<&[u8]>, sums: &mut [[i32; DIGITS]; REPLICATES]) {
+    for (sums, weights) in sums.iter_mut().zip(weights.columns()) {
         let mut row_sums = *sums;
         for (quad, weights) in quads.iter().zip(weights.as_chunks::<QUAD>().0) {
             for (sum, digits) in row_sums.iter_mut().zip(quad) {
@@ -182,29 +181,29 @@ fn portable(quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LAN
 mod avx2 {
     use std::arch::x86_64::*;
 
-    use super::{LANES, QUAD, Quad, TOGETHER};
+    use super::{DIGITS, QUAD, Quad, REPLICATES, Strided};
     use crate::simd::Avx2;
 
     /// Digits per register.
-    const HALF: usize = LANES / 2;
+    const HALF: usize = DIGITS / 2;
 
     /// Replicates whose sums stay in registers.
-    const TILES: usize = 4;
+    const ROWS: usize = 4;
 
     /// As [`super::portable`]. Weights are treated as signed bytes; those above 127 do not occur (see `draw`).
     pub fn add(
         _: Avx2,
         quads: &[Quad],
         digits: usize,
-        weights: &[u8],
-        padded: usize,
-        sums: &mut [[i32; LANES]; TOGETHER],
+        weights: Strided<&[u8]>,
+        sums: &mut [[i32; DIGITS]; REPLICATES],
     ) {
-        let batches = sums.as_chunks_mut::<TILES>().0;
-        for (sums, weights) in batches.iter_mut().zip(weights.chunks(TILES * padded)) {
-            let mut rows = [&weights[..QUAD * quads.len()]; TILES];
+        let batches = sums.as_chunks_mut::<ROWS>().0;
+        for (sums, first) in batches.iter_mut().zip((0..weights.width()).step_by(ROWS)) {
             // Missing rows repeat the first one, and their sums are dropped.
-            weights.chunks(padded).zip(&mut rows).for_each(|(weights, row)| *row = &weights[..QUAD * quads.len()]);
+            let replicates = ROWS.min(weights.width() - first);
+            let row = |i| &weights.column(if i < replicates { first + i } else { first })[..QUAD * quads.len()];
+            let rows = std::array::from_fn(row);
             let mut kept = *sums;
             // SAFETY: the processor has the instructions.
             unsafe {
@@ -213,18 +212,17 @@ mod avx2 {
                     false => add_all::<2>(quads, &rows, &mut kept),
                 }
             }
-            let replicates = weights.len().div_ceil(padded);
             sums[..replicates].copy_from_slice(&kept[..replicates]);
         }
     }
 
     /// The first `HALVES` times eight digits.
     #[target_feature(enable = "avx2")]
-    fn add_all<const HALVES: usize>(quads: &[Quad], rows: &[&[u8]; TILES], sums: &mut [[i32; LANES]; TILES]) {
+    fn add_all<const HALVES: usize>(quads: &[Quad], rows: &[&[u8]; ROWS], sums: &mut [[i32; DIGITS]; ROWS]) {
         let rows = rows.map(|row| row.as_chunks::<QUAD>().0);
         assert!(rows.iter().all(|row| row.len() == quads.len()));
         let ones = _mm256_set1_epi16(1);
-        let mut registers = [[_mm256_setzero_si256(); HALVES]; TILES];
+        let mut registers = [[_mm256_setzero_si256(); HALVES]; ROWS];
         for (i, quad) in quads.iter().enumerate() {
             let halves = quad.as_chunks::<HALF>().0;
             let digits: [_; HALVES] = std::array::from_fn(|half| {
@@ -256,25 +254,23 @@ mod avx2 {
 mod vnni {
     use std::arch::x86_64::{_mm512_dpbusd_epi32, _mm512_loadu_si512, _mm512_set1_epi32, _mm512_storeu_si512};
 
-    use super::{LANES, QUAD, Quad, TOGETHER};
+    use super::{DIGITS, QUAD, Quad, REPLICATES, Strided};
     use crate::simd::Avx512;
 
     /// As [`super::portable`]. Weights are treated as signed bytes; those above 127 do not occur (see `draw`).
-    pub fn add(_: Avx512, quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LANES]; TOGETHER]) {
-        let mut rows = [&weights[..0]; TOGETHER];
-        let replicates =
-            weights.chunks(padded).zip(&mut rows).map(|(weights, row)| *row = &weights[..QUAD * quads.len()]).count();
+    pub fn add(_: Avx512, quads: &[Quad], weights: Strided<&[u8]>, sums: &mut [[i32; DIGITS]; REPLICATES]) {
         // Missing rows repeat the first one, and their sums are dropped.
-        let first = rows[0];
-        rows[replicates..].fill(first);
+        let mut rows = [&weights.column(0)[..QUAD * quads.len()]; REPLICATES];
+        weights.columns().zip(&mut rows).for_each(|(weights, row)| *row = &weights[..QUAD * quads.len()]);
         let mut kept = *sums;
         // SAFETY: the processor has the instructions.
         unsafe { add_all(quads, &rows, &mut kept) };
+        let replicates = weights.width();
         sums[..replicates].copy_from_slice(&kept[..replicates]);
     }
 
     #[target_feature(enable = "avx512f,avx512vnni")]
-    fn add_all(quads: &[Quad], rows: &[&[u8]; TOGETHER], sums: &mut [[i32; LANES]; TOGETHER]) {
+    fn add_all(quads: &[Quad], rows: &[&[u8]; REPLICATES], sums: &mut [[i32; DIGITS]; REPLICATES]) {
         let rows = rows.map(|row| row.as_chunks::<QUAD>().0);
         assert!(rows.iter().all(|row| row.len() == quads.len()));
         // SAFETY: an array of sixteen 32-bit numbers is as long as the register, and needs no alignment here.
@@ -309,16 +305,17 @@ mod tests {
                 simd,
                 smallest: vec![-1],
                 digits: vec![Digit { column: 0, shift: 0 }],
-                tiles: vec![vec![[[largest; QUAD]; LANES]; units / QUAD]],
+                tiles: vec![vec![[[largest; QUAD]; DIGITS]; units / QUAD]],
             };
             let mut out = [0];
-            digits.sums((&weights, units), units, (&mut out, 1, 0), &Stop::never()).unwrap();
+            let weights = Strided::new(&weights[..], units);
+            digits.sums(weights, units, Strided::new(&mut out[..], 1), &Stop::never()).unwrap();
             assert_eq!([i64::from(largest - 1) * units as i64], out, "{simd:?}");
         }
     }
 
     /// The definition.
-    fn obvious(quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LANES]; TOGETHER]) {
+    fn obvious(quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; DIGITS]; REPLICATES]) {
         for (sums, weights) in sums.iter_mut().zip(weights.chunks(padded)) {
             for (unit, &weight) in weights[..QUAD * quads.len()].iter().enumerate() {
                 for (sum, digits) in sums.iter_mut().zip(quads[unit / QUAD]) {
@@ -332,7 +329,7 @@ mod tests {
         #[test]
         fn all_paths_compute_the_products(
             quads in prop::collection::vec(prop::array::uniform16(any::<[u8; QUAD]>()), 0..40),
-            (replicates, digits) in (1..=TOGETHER, 1..=LANES),
+            (replicates, digits) in (1..=REPLICATES, 1..=DIGITS),
             more in 0..3usize,
             seed in any::<u64>(),
         ) {
@@ -343,12 +340,12 @@ mod tests {
             for simd in Simd::tested() {
                 let largest = ((1 << bits_of_digits(simd)) - 1) as u8;
                 let quads: Vec<Quad> = quads.iter().map(|quad| quad.map(|units| units.map(|digit| digit.min(largest)))).collect();
-                let mut expected = [[7; LANES]; TOGETHER];
+                let mut expected = [[7; DIGITS]; REPLICATES];
                 obvious(&quads, &weights, padded, &mut expected);
-                let mut sums = [[7; LANES]; TOGETHER];
-                add(simd, &quads, digits, &weights, padded, &mut sums);
+                let mut sums = [[7; DIGITS]; REPLICATES];
+                add(simd, &quads, digits, Strided::new(&weights, padded), &mut sums);
                 // Sums after the last digit may be anything.
-                let front = |sums: [[i32; LANES]; TOGETHER]| sums.map(|sums| sums[..digits].to_vec());
+                let front = |sums: [[i32; DIGITS]; REPLICATES]| sums.map(|sums| sums[..digits].to_vec());
                 prop_assert_eq!(front(expected), front(sums), "{:?}", simd);
             }
         }

@@ -11,13 +11,13 @@ use super::{Kernel, Scratch};
 use crate::error::Result;
 use crate::memory::{reserved, resize};
 use crate::pool::{PIECE, Stop, WorkMeter};
-use crate::resample::BATCH;
 use crate::resample::design::Design;
 use crate::resample::design::packed::{Integer, with_values};
+use crate::resample::{BATCH, Strided};
 use crate::simd::{Simd, dispatch};
 
 /// Columns that are added side by side.
-const LANES: usize = 8;
+const COLUMNS: usize = 8;
 
 /// A table of more shuffles than this would not stay in the L2 cache.
 pub(crate) const MOST_SHUFFLES: usize = 1 << 14;
@@ -26,12 +26,12 @@ pub(crate) const MOST_SHUFFLES: usize = 1 << 14;
 const FEW_UNITS: usize = 1 << 16;
 
 /// The sums of some columns that have the same code.
-pub(in crate::resample) type Sums = [i32; LANES];
+pub(in crate::resample) type Sums = [i32; COLUMNS];
 
 /// The columns of a design, exceptions included, row by row.
 pub(crate) struct DifferenceRows {
     /// Tiles of columns, each with a row for every unit.
-    tiles: Vec<Vec<[i16; LANES]>>,
+    tiles: Vec<Vec<[i16; COLUMNS]>>,
     /// The largest magnitude.
     largest: u64,
     width: usize,
@@ -44,17 +44,17 @@ impl DifferenceRows {
     /// [`crate::Error::Memory`].
     pub(crate) fn new(design: &Design) -> Result<Option<Self>> {
         let mut largest = 0;
-        let mut tiles: Vec<Vec<[i16; LANES]>> = Vec::new();
+        let mut tiles: Vec<Vec<[i16; COLUMNS]>> = Vec::new();
         for place in 0..design.width() {
-            if place % LANES == 0 {
+            if place % COLUMNS == 0 {
                 let mut tile = reserved(design.units)?;
-                tile.resize(design.units, [0; LANES]);
+                tile.resize(design.units, [0; COLUMNS]);
                 tiles.push(tile);
             }
-            let tile = &mut tiles[place / LANES];
+            let tile = &mut tiles[place / COLUMNS];
             let mut put = |unit: usize, value: i64| {
                 largest = value.unsigned_abs().max(largest);
-                tile[unit][place % LANES] = value as i16;
+                tile[unit][place % COLUMNS] = value as i16;
             };
             match design.exceptions.get(place.wrapping_sub(design.dense)) {
                 Some(exceptions) => exceptions.units.iter().for_each(|&(unit, value)| put(unit, value)),
@@ -133,21 +133,22 @@ impl Kernel for Scattered<'_> {
         &self,
         range: Range<u64>,
         scratch: &mut Scratch,
-        (out, stride): (&mut [i64], usize),
+        mut out: Strided<&mut [i64]>,
         stop: &Stop<'_>,
     ) -> Result<()> {
         let (mut meter, table) = (WorkMeter::default(), &mut scratch.table);
-        for (rows, out) in self.rows.tiles.iter().zip(out.chunks_mut(LANES * stride)) {
+        for (tile, rows) in self.rows.tiles.iter().enumerate() {
             table.clear();
             resize(table, self.shuffles)?;
             let pieces = self.units.chunks(PIECE).zip(self.swapped.chunks(PIECE)).zip(self.codes.chunks(PIECE));
             for ((units, swapped), codes) in pieces {
-                meter.charge(2 * LANES * units.len(), stop)?;
+                meter.charge(2 * COLUMNS * units.len(), stop)?;
                 add(self.simd, rows, (units, swapped), codes, table);
             }
             transform(self.simd, table);
             let totals = table[0];
-            flipped(self.simd, &totals, &table[range.start as usize..range.end as usize], (out, stride));
+            let [_, out] = out.split_at(tile * COLUMNS);
+            flipped(self.simd, &totals, &table[range.start as usize..range.end as usize], out);
         }
         Ok(())
     }
@@ -155,11 +156,11 @@ impl Kernel for Scattered<'_> {
 
 dispatch! {
     /// Adds each unit's row to the sums of its code.
-    fn add(rows: &[[i16; LANES]], chosen: (&[u32], &[u8]), codes: &[u64], table: &mut [Sums]) = add_inline;
+    fn add(rows: &[[i16; COLUMNS]], chosen: (&[u32], &[u8]), codes: &[u64], table: &mut [Sums]) = add_inline;
 }
 
 #[inline(always)]
-fn add_inline(rows: &[[i16; LANES]], (units, swapped): (&[u32], &[u8]), codes: &[u64], table: &mut [Sums]) {
+fn add_inline(rows: &[[i16; COLUMNS]], (units, swapped): (&[u32], &[u8]), codes: &[u64], table: &mut [Sums]) {
     let last = table.len() - 1;
     for ((&unit, &swap), &code) in units.iter().zip(swapped).zip(codes) {
         let sign = -i32::from(swap);
@@ -250,15 +251,15 @@ mod avx2 {
 }
 
 dispatch! {
-    /// Writes the sums over the flipped units of each column, which are `stride` apart: half of what the signed sum
-    /// lacks of the total.
-    fn flipped(totals: &Sums, table: &[Sums], out: (&mut [i64], usize)) = flipped_inline;
+    /// Writes the sums over the flipped units of up to eight columns: half of what the signed sum lacks of the
+    /// total.
+    fn flipped(totals: &Sums, table: &[Sums], out: Strided<&mut [i64]>) = flipped_inline;
 }
 
 #[inline(always)]
-fn flipped_inline(totals: &Sums, table: &[Sums], (out, stride): (&mut [i64], usize)) {
-    for (lane, out) in out.chunks_exact_mut(stride).enumerate() {
-        let total = i64::from(totals[lane]);
+fn flipped_inline(totals: &Sums, table: &[Sums], mut out: Strided<&mut [i64]>) {
+    for ((lane, &total), out) in totals.iter().enumerate().zip(out.columns_mut()) {
+        let total = i64::from(total);
         for (out, sums) in out.iter_mut().zip(table) {
             *out = (total - i64::from(sums[lane])) >> 1;
         }

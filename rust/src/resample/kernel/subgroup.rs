@@ -19,27 +19,27 @@ use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, zeros};
 use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::design::Design;
-use crate::resample::length;
+use crate::resample::{Strided, length};
 use crate::simd::{Simd, dispatch};
 use crate::stats::LARGEST_SUM;
 use crate::stream::{Purpose, Stream, fill};
 
 /// Replicates that are processed side by side. Their lowest bits are not transformed: units are added with all their
 /// signs.
-const LANES: usize = 16;
+const REPLICATES: usize = 16;
 
 /// Replicates per piece: a column of 32-bit sums fills the L1 cache or, with more units, the L2 cache.
 const LEAST: usize = 1 << 13;
 const MOST: usize = 1 << 16;
 
-type Row<T> = [T; LANES];
+type Row<T> = [T; REPLICATES];
 
 /// For each value of a code's lowest bits: 0 for the replicates in which a unit is added, −1 where it is subtracted.
-const SIGNS: [Row<i32>; LANES] = {
-    let mut signs = [[0; LANES]; LANES];
+const SIGNS: [Row<i32>; REPLICATES] = {
+    let mut signs = [[0; REPLICATES]; REPLICATES];
     let mut i = 0;
-    while i < LANES * LANES {
-        signs[i / LANES][i % LANES] = -((((i / LANES) & (i % LANES)).count_ones() & 1) as i32);
+    while i < REPLICATES * REPLICATES {
+        signs[i / REPLICATES][i % REPLICATES] = -((((i / REPLICATES) & (i % REPLICATES)).count_ones() & 1) as i32);
         i += 1;
     }
     signs
@@ -99,7 +99,7 @@ impl<T: Number> Column<T> {
             let length = piece_length(next, replicates.end, piece);
             let begin = next - next % length as u64;
             rows.clear();
-            rows.resize(length / LANES, Row::default());
+            rows.resize(length / REPLICATES, Row::default());
             self.transform(begin, &mut rows, stop)?;
             let sums = &rows.as_flattened()[(next - begin) as usize..];
             for (out, sum) in out[(next - replicates.start) as usize..].iter_mut().zip(sums) {
@@ -120,8 +120,8 @@ impl<T: Number> Column<T> {
             }
             for (&code, &value) in codes.iter().zip(values) {
                 let flipped = T::from_sign(-(((code & begin).count_ones() & 1) as i32));
-                let row = &mut rows[(code as usize / LANES) & last];
-                for (sum, &sign) in row.iter_mut().zip(&SIGNS[code as usize % LANES]) {
+                let row = &mut rows[(code as usize / REPLICATES) & last];
+                for (sum, &sign) in row.iter_mut().zip(&SIGNS[code as usize % REPLICATES]) {
                     let sign = T::from_sign(sign) ^ flipped;
                     *sum = *sum + (value ^ sign) - sign;
                 }
@@ -144,7 +144,7 @@ impl<T: Number> Column<T> {
 /// The length of the longest aligned piece of at most `most` replicates that begins at `next` and lies within the
 /// range; at least a row, which may begin before `next` and end after `end`.
 fn piece_length(next: u64, end: u64, most: usize) -> usize {
-    let mut length = LANES;
+    let mut length = REPLICATES;
     while length < most && next.is_multiple_of(2 * length as u64) && next + length as u64 * 2 <= end {
         length *= 2;
     }
@@ -242,11 +242,11 @@ impl Kernel for Subgroup {
         &self,
         replicates: Range<u64>,
         _: &mut Scratch,
-        (out, stride): (&mut [i64], usize),
+        mut out: Strided<&mut [i64]>,
         stop: &Stop<'_>,
     ) -> Result<()> {
         let simd = self.simd;
-        for (column, out) in self.columns.iter().zip(out.chunks_exact_mut(stride)) {
+        for (column, out) in self.columns.iter().zip(out.columns_mut()) {
             let out = &mut out[..length(&replicates)];
             match column {
                 AnyColumn::Narrow(column) => sums(simd, column, replicates.clone(), self.piece, out, stop)?,

@@ -9,16 +9,17 @@ use std::ops::{Add, Range};
 use crate::error::Result;
 use crate::memory::{reserved, zeros};
 use crate::pool::{Stop, WorkMeter};
+use crate::resample::Strided;
 use crate::resample::design::packed::Packed;
 
 /// Columns per tile. A row of 16-bit lanes is half a cache line.
-const LANES: usize = 16;
+const COLUMNS: usize = 16;
 
 /// Units that are added at a time, with two tables of eight.
-const GROUP: usize = 16;
+const UNITS_AT_ONCE: usize = 16;
 
 /// A row of a tile.
-type Row<T> = [T; LANES];
+type Row<T> = [T; COLUMNS];
 
 /// The integer type of running sums.
 trait Lane: Copy + Default + Add<Output = Self> + Into<i64> + TryFrom<i64> + Send + Sync {
@@ -58,26 +59,26 @@ struct RunningSums<'a, T> {
 
 impl<'a, T: Lane> RunningSums<'a, T> {
     fn new(replicates: usize, columns: &'a [usize]) -> Self {
-        RunningSums { rows: vec![[T::default(); LANES]; replicates], bound: 0, columns }
+        RunningSums { rows: vec![[T::default(); COLUMNS]; replicates], bound: 0, columns }
     }
 
     /// Widens the sums into `out` unless an addition of up to `more` in absolute value fits.
-    fn make_room(&mut self, more: i64, out: (&mut [i64], usize)) {
+    fn make_room(&mut self, more: i64, out: Strided<&mut [i64]>) {
         if self.bound.saturating_add(more) > T::LARGEST {
             self.flush(out);
         }
         self.bound += more;
     }
 
-    /// Adds the sums to the columns of `out`, which are `stride` apart, and resets them to 0.
+    /// Adds the sums to the columns of `out`, and resets them to 0.
     #[inline(always)]
-    fn flush(&mut self, (out, stride): (&mut [i64], usize)) {
+    fn flush(&mut self, mut out: Strided<&mut [i64]>) {
         for (lane, column) in self.columns.iter().enumerate() {
-            for (out, sums) in out[column * stride..].iter_mut().zip(&self.rows) {
+            for (out, sums) in out.column_mut(*column).iter_mut().zip(&self.rows) {
                 *out += sums[lane].into();
             }
         }
-        self.rows.fill([T::default(); LANES]);
+        self.rows.fill([T::default(); COLUMNS]);
         self.bound = 0;
     }
 }
@@ -94,13 +95,13 @@ struct Tile<T> {
 impl<T: Lane> Tile<T> {
     fn new(columns: &[usize], groups: &[i64], packed: &Packed, stop: &Stop<'_>) -> Result<Self> {
         let bound = |bounds: &[i64]| columns.iter().map(|&column| bounds[column]).max().unwrap_or(0);
-        let units = packed.units().next_multiple_of(GROUP);
+        let units = packed.units().next_multiple_of(UNITS_AT_ONCE);
         let mut rows: Vec<Row<T>> = reserved(units)?;
         let mut meter = WorkMeter::default();
         let mut values = [0; COPIED];
         for piece in packed.pieces(COPIED) {
-            meter.charge(piece.len() * LANES, stop)?;
-            rows.resize(piece.end.next_multiple_of(GROUP), [T::default(); LANES]);
+            meter.charge(piece.len() * COLUMNS, stop)?;
+            rows.resize(piece.end.next_multiple_of(UNITS_AT_ONCE), [T::default(); COLUMNS]);
             for (lane, &column) in columns.iter().enumerate() {
                 let values = &mut values[..piece.len()];
                 packed.column(column).copy(piece.start, values);
@@ -134,7 +135,7 @@ impl Tiles {
         let mut meter = WorkMeter::default();
         let width = packed.len();
         // Upper bounds of the absolute sums of each group of rows: group by group, column by column.
-        let mut bounds: Vec<i64> = zeros(&[packed.units().div_ceil(GROUP), width])?;
+        let mut bounds: Vec<i64> = zeros(&[packed.units().div_ceil(UNITS_AT_ONCE), width])?;
         let mut largest = vec![0; width];
         let mut values = [0; COPIED];
         for piece in packed.pieces(COPIED) {
@@ -142,8 +143,8 @@ impl Tiles {
             for ((column, values_of), largest) in packed.iter().enumerate().zip(&mut largest) {
                 let values = &mut values[..piece.len()];
                 values_of.copy(piece.start, values);
-                let groups = bounds[piece.start / GROUP * width + column..].iter_mut().step_by(width);
-                for (bound, group) in groups.zip(values.chunks(GROUP)) {
+                let groups = bounds[piece.start / UNITS_AT_ONCE * width + column..].iter_mut().step_by(width);
+                for (bound, group) in groups.zip(values.chunks(UNITS_AT_ONCE)) {
                     *bound = group.iter().fold(0, |sum: i64, value| sum.saturating_add(value.saturating_abs()));
                     *largest = *bound.max(largest);
                 }
@@ -159,7 +160,7 @@ impl Tiles {
                 1 => Tile::new(columns, &bounds, packed, stop).map(AnyTile::Middle),
                 _ => Tile::new(columns, &bounds, packed, stop).map(AnyTile::Wide),
             };
-            columns.chunks(LANES).map(tile).collect::<Vec<_>>()
+            columns.chunks(COLUMNS).map(tile).collect::<Vec<_>>()
         };
         by_width.iter().enumerate().flat_map(make_tiles).collect::<Result<_>>().map(Tiles)
     }
@@ -169,53 +170,45 @@ impl Tiles {
         self.0.len()
     }
 
-    /// Adds the units that the masks flip, from mask number `first` on, to the sums of each column in `out`, where
-    /// columns are `stride` apart. Masks are one after another, each with the replicates side by side.
-    pub fn add(&self, tile: usize, first: usize, masks: &[u64], replicates: usize, out: (&mut [i64], usize)) {
-        let units = 64 * first..64 * (first + masks.len() / replicates);
+    /// Adds the units that the masks flip, from mask number `first` on, to the sums of each column in `out`.
+    pub fn add(&self, tile: usize, first: usize, masks: Strided<&[u64]>, out: Strided<&mut [i64]>) {
+        let units = 64 * first..64 * (first + masks.width());
         match &self.0[tile] {
-            AnyTile::Narrow(tile) => add_flipped(tile, units, masks, replicates, out),
-            AnyTile::Middle(tile) => add_flipped(tile, units, masks, replicates, out),
-            AnyTile::Wide(tile) => add_flipped(tile, units, masks, replicates, out),
+            AnyTile::Narrow(tile) => add_flipped(tile, units, masks, out),
+            AnyTile::Middle(tile) => add_flipped(tile, units, masks, out),
+            AnyTile::Wide(tile) => add_flipped(tile, units, masks, out),
         }
     }
 }
 
-fn add_flipped<T: Lane>(
-    tile: &Tile<T>,
-    units: Range<usize>,
-    masks: &[u64],
-    replicates: usize,
-    (out, stride): (&mut [i64], usize),
-) {
-    let mut tables = [[T::default(); LANES]; 512];
-    let mut sums = RunningSums::<T>::new(replicates, &tile.columns);
-    let groups = units.start / GROUP..units.end.min(tile.rows.len()) / GROUP;
+fn add_flipped<T: Lane>(tile: &Tile<T>, units: Range<usize>, masks: Strided<&[u64]>, mut out: Strided<&mut [i64]>) {
+    let mut tables = [[T::default(); COLUMNS]; 512];
+    let mut sums = RunningSums::<T>::new(masks.rows(), &tile.columns);
+    let groups = units.start / UNITS_AT_ONCE..units.end.min(tile.rows.len()) / UNITS_AT_ONCE;
     for (i, group) in groups.enumerate() {
         if tile.bounds[group] == 0 {
             continue;
         }
-        sums.make_room(tile.bounds[group], (&mut *out, stride));
-        let (low, high) = tile.rows[group * GROUP..(group + 1) * GROUP].split_at(8);
+        sums.make_room(tile.bounds[group], out.reborrow());
+        let (low, high) = tile.rows[group * UNITS_AT_ONCE..(group + 1) * UNITS_AT_ONCE].split_at(8);
         let (low_table, high_table) = tables.split_at_mut(256);
         subset_sums(low, low_table);
         subset_sums(high, high_table);
         #[allow(clippy::expect_used, reason = "the length that a byte can index is known to the compiler")]
         let [low_table, high_table]: [&[Row<T>; 256]; 2] =
             [&*low_table, &*high_table].map(|table| table.try_into().expect("256 entries"));
-        let masks = &masks[i / 4 * replicates..][..replicates];
-        for (sums, mask) in sums.rows.iter_mut().zip(masks) {
+        for (sums, mask) in sums.rows.iter_mut().zip(masks.column(i / 4)) {
             let flips = (mask >> (i % 4 * 16)) as u16;
             *sums = add(sums, &add(&low_table[usize::from(flips as u8)], &high_table[usize::from(flips >> 8)]));
         }
     }
-    sums.flush((out, stride));
+    sums.flush(out);
 }
 
 /// Fills `table[b]` with the sum of the rows whose bits are set in b.
 #[inline(always)]
 fn subset_sums<T: Lane>(rows: &[Row<T>], table: &mut [Row<T>]) {
-    table[0] = [T::default(); LANES];
+    table[0] = [T::default(); COLUMNS];
     for (bit, row) in rows.iter().enumerate() {
         let (without, with) = table.split_at_mut(1 << bit);
         for (without, with) in without.iter().zip(with) {
@@ -262,25 +255,18 @@ mod tests {
             let all = [SuffStats::new(&counts, 1, 32, 1).unwrap()];
             let tiles = Tiles::new(&Packed::from_stats(&all[0]), &Stop::never()).unwrap();
             let mut sums = [0];
-            tiles.add(0, 0, &[u64::MAX], 1, (&mut sums, 1));
+            tiles.add(0, 0, Strided::new(&[u64::MAX], 1), Strided::new(&mut sums[..], 1));
             assert_eq!([16 * (largest + rest)], sums);
         }
     }
 
     /// What [`Tiles::add`] adds to the sums, unit by unit.
-    fn obvious(
-        stats: &SuffStats<'_>,
-        first: usize,
-        masks: &[u64],
-        replicates: usize,
-        (out, stride): (&mut [i64], usize),
-    ) {
-        for (i, mask) in masks.iter().enumerate() {
-            for unit in (0..64).filter(|bit| mask >> bit & 1 == 1).map(|bit| 64 * (first + i / replicates) + bit) {
-                if unit < stats.segments() {
-                    for (out, count) in out[i % replicates..].iter_mut().step_by(stride).zip(stats.row(0, unit)) {
-                        *out += count;
-                    }
+    fn obvious(stats: &SuffStats<'_>, first: usize, masks: Strided<&[u64]>, mut out: Strided<&mut [i64]>) {
+        for (unit, bit) in (64 * first..stats.segments()).zip((0..64).cycle()).take(64 * masks.width()) {
+            for (replicate, mask) in masks.column(unit / 64 - first).iter().enumerate() {
+                if mask >> bit & 1 == 1 {
+                    let sums = out.columns_mut().zip(stats.row(0, unit));
+                    sums.for_each(|(sums, count)| sums[replicate] += count);
                 }
             }
         }
@@ -309,12 +295,13 @@ mod tests {
             let tiles = Tiles::new(&Packed::from_stats(&all[0]), &Stop::never()).unwrap();
             let first = first.min(units.div_ceil(64) - 1);
             let masks: Vec<u64> = random.take(count.min(units.div_ceil(64) - first) * replicates).collect();
+            let masks = Strided::new(&masks[..], replicates);
             let stride = replicates + beyond;
             let before = || vec![7; stride * sizes.len()];
             let mut expected = before();
-            obvious(&all[0], first, &masks, replicates, (&mut expected, stride));
+            obvious(&all[0], first, masks, Strided::new(&mut expected[..], stride));
             let mut got = before();
-            (0..tiles.len()).for_each(|tile| tiles.add(tile, first, &masks, replicates, (&mut got, stride)));
+            (0..tiles.len()).for_each(|tile| tiles.add(tile, first, masks, Strided::new(&mut got[..], stride)));
             prop_assert_eq!(expected, got);
         }
     }

@@ -81,7 +81,7 @@ impl Strata {
         let mut rest = weights;
         for (stratum, distribution) in (0..).zip(&self.strata) {
             let (stratum_weights, others) = rest.split_at_mut(distribution.units);
-            distribution.draw((seed, replicate, stratum), stratum_weights, (&mut meter, stop))?;
+            distribution.draw((seed, replicate), stratum, stratum_weights, (&mut meter, stop))?;
             rest = others;
         }
         rest.fill(0);
@@ -136,7 +136,8 @@ impl Distribution {
     /// Draws a weight for each of the S units.
     fn draw(
         &self,
-        (seed, replicate, stratum): (u64, u64, u32),
+        (seed, replicate): (u64, u64),
+        stratum: u32,
         weights: &mut [u8],
         (meter, stop): (&mut WorkMeter, &Stop<'_>),
     ) -> Result<()> {
@@ -581,7 +582,7 @@ mod tests {
             let unbiased = products.filter(|product| product % (1 << 32) >= (1 << 32) % units as u64);
             unbiased.take(missing).for_each(|product| expected[(product >> 32) as usize] += 1);
             let mut got = vec![9; units];
-            distribution.draw((7, replicate, stratum), &mut got, (&mut WorkMeter::default(), &Stop::never())).unwrap();
+            distribution.draw((7, replicate), stratum, &mut got, (&mut WorkMeter::default(), &Stop::never())).unwrap();
             assert_eq!(expected, got, "{units} {stratum} {replicate}");
         }
         assert!(later > 3, "some draws begin again: {later}");
@@ -665,7 +666,7 @@ mod tests {
             for (stratum, size) in (0..).zip(sizes) {
                 let mut expected = vec![9; size];
                 let unwatched = (&mut WorkMeter::default(), &Stop::never());
-                Distribution::new(size, Simd::best()).draw((8, replicate, stratum), &mut expected, unwatched).unwrap();
+                Distribution::new(size, Simd::best()).draw((8, replicate), stratum, &mut expected, unwatched).unwrap();
                 assert_eq!(expected, rest[..size]);
                 assert_eq!(size, expected.iter().map(|&w| usize::from(w)).sum::<usize>());
                 rest = &rest[size..];

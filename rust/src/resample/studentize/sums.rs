@@ -5,7 +5,7 @@ use crate::memory::reserved;
 use crate::simd::dispatch;
 
 /// Partial sums of a product. Their number fixes the order of additions.
-const LANES: usize = 8;
+const PARTIAL_SUMS: usize = 8;
 
 /// Adding this constant rounds a number below 2^51 to an integer, halves to even, and leaves it in the last bits.
 const ROUNDER: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52
@@ -24,10 +24,10 @@ dispatch! {
 
 #[inline(always)]
 fn dot_inline(x: &[f64], y: &[f64]) -> f64 {
-    let mut sums = [0.0; LANES];
-    let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
+    let mut sums = [0.0; PARTIAL_SUMS];
+    let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<PARTIAL_SUMS>(), y.as_chunks::<PARTIAL_SUMS>());
     for (x, y) in x.iter().zip(y) {
-        for lane in 0..LANES {
+        for lane in 0..PARTIAL_SUMS {
             sums[lane] += x[lane] * y[lane];
         }
     }

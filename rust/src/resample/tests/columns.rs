@@ -3,11 +3,12 @@
 use super::*;
 use crate::resample::design::packed::{Column, Packed};
 use crate::resample::design::{Design, Rule};
+use crate::simd::Simd;
 use proptest::prelude::*;
 
 fn designed(all: &[SuffStats<'_>], relative: bool, threads: usize) -> Design {
     let samples: Vec<_> = all.iter().map(|stats| Sample::without_formula(stats.clone())).collect();
-    with_run(threads, |run| Design::new(&samples, relative, run)).unwrap()
+    with_run(threads, |run| Design::new(Simd::best(), &samples, relative, run)).unwrap()
 }
 
 /// A cell's value, by the definition.

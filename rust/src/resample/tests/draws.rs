@@ -162,7 +162,7 @@ proptest! {
         let counts = awkward(70);
         let stats = SuffStats::new(&counts, 1, 70, 7).unwrap();
         let samples = [Sample::without_formula(stats.clone())];
-        let design = with_run(1, |run| Design::new(&samples, false, run)).unwrap();
+        let design = with_run(1, |run| Design::new(Simd::best(), &samples, false, run)).unwrap();
         let expected: Vec<i64> = indices.chunks(300).flat_map(|indices| added(&stats, 0, indices)).collect();
         for simd in Simd::tested() {
             let strata = Strata::new(70, &[], simd).unwrap();
@@ -200,7 +200,7 @@ fn all_paths_give_the_same_sums() {
         let counts = awkward(segments);
         let stats = [SuffStats::new(&counts, 1, segments, 7).unwrap()];
         let samples = [Sample::without_formula(stats[0].clone())];
-        let design = with_run(1, |run| Design::new(&samples, false, run)).unwrap();
+        let design = with_run(1, |run| Design::new(Simd::best(), &samples, false, run)).unwrap();
         let computed = |simd, n: usize, length: usize| {
             let strata = Strata::new(segments, &[], simd).unwrap();
             let digits = Digits::new(&design.packed, simd, &Stop::never()).unwrap();

@@ -75,7 +75,7 @@ proptest! {
         let range = first..first + 70;
         let mut expected = Vec::new();
         let samples = [Sample::without_formula(stats.clone())];
-        let design = with_run(1, |run| Design::new(&samples, true, run)).unwrap();
+        let design = with_run(1, |run| Design::new(Simd::best(), &samples, true, run)).unwrap();
         let exchanges = Exchanges::new(exchange, seed, units).unwrap();
         for simd in Simd::tested() {
             let adder = Adder::new(&design.packed, simd, &Stop::never()).unwrap();

@@ -13,7 +13,7 @@ use std::ops::Range;
 use super::design::Design;
 use super::kernel::{Block, Kernel, Scratch};
 use super::reduce::{self, Outcome, Ranged, Reduction, Rule};
-use super::{Alternative, Alternatives, Kind, Pair, Plan, Resampler, Sample, replicates};
+use super::{Alternative, Alternatives, Kind, Pair, Plan, Resampler, Sample, Strided, replicates};
 use crate::error::Result;
 use crate::pool::{Run, Stop};
 use crate::resample::BATCH;
@@ -153,8 +153,9 @@ pub fn all_sums(design: &Design, kernel: &dyn Kernel, replicates: Range<u64>, le
         let range = first..replicates.end.min(first + length as u64);
         let stride = ((range.end - range.start) as usize).next_multiple_of(BATCH);
         let mut columns = vec![0; design.width() * stride];
-        kernel.sums(range.clone(), &mut scratch, (&mut columns, stride), &Stop::never()).unwrap();
-        let block = Block { design, columns: &columns, stride, replicates: range, constants: kernel.constants() };
+        kernel.sums(range.clone(), &mut scratch, Strided::new(&mut columns[..], stride), &Stop::never()).unwrap();
+        let block =
+            Block { design, columns: Strided::new(&columns, stride), replicates: range, constants: kernel.constants() };
         for replicate in 0..block.len() {
             for cell in 0..design.cells() {
                 let mut sum = [0];

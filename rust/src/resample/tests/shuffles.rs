@@ -32,7 +32,7 @@ fn bit(words: &[u64], unit: usize) -> bool {
 
 /// The design of one sample, relative to its first system.
 fn designed(stats: SuffStats<'_>) -> Design {
-    with_run(1, |run| Design::new(&[Sample::without_formula(stats)], true, run)).unwrap()
+    with_run(1, |run| Design::new(Simd::best(), &[Sample::without_formula(stats)], true, run)).unwrap()
 }
 
 fn flips_of(seed: u64, replicate: u64) -> impl Fn(usize) -> bool {

@@ -204,7 +204,7 @@ impl<'a> Active<'a> {
             blocks,
             run,
             Covariance::default,
-            |state, block, stop| self.covariances((scores, n, &place), state, block, stop),
+            |state, block, stop| self.covariances(scores, n, &place, state, block, stop),
             |_, part: Vec<f64>, _| {
                 total.iter_mut().zip(&part).for_each(|(sum, value)| *sum += value);
                 Ok(())
@@ -222,7 +222,9 @@ impl<'a> Active<'a> {
     /// The sum over lists of the features' covariances, in the upper triangle.
     fn covariances(
         &self,
-        (scores, n, place): (&[f64], usize, &[u32]),
+        scores: &[f64],
+        n: usize,
+        place: &[u32],
         state: &mut Covariance,
         block: Range<usize>,
         stop: &Stop<'_>,

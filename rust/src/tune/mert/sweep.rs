@@ -8,7 +8,7 @@ use crate::memory::reserved;
 use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
 
 /// Parts of a line that are scored together, so that their counts stay in the cache.
-const TOGETHER: usize = 256;
+const PARTS_TOGETHER: usize = 256;
 
 /// Lines that are searched together, so that they share the scores at the point that they go through.
 const SEARCHED: usize = 4;
@@ -130,7 +130,7 @@ impl Sweep {
         self.scores.clear();
         self.scores.resize(parts, 0.0);
         let mut corners = line.corners.as_slice();
-        for (i, scores) in self.scores.chunks_mut(TOGETHER).enumerate() {
+        for (i, scores) in self.scores.chunks_mut(PARTS_TOGETHER).enumerate() {
             let n = scores.len();
             meter.charge(n * (columns + 16), stop)?;
             self.block.clear();

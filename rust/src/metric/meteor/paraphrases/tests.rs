@@ -144,18 +144,18 @@ fn long_lines_and_large_tables_are_read_alike_by_one_thread_and_two() {
     let folder = Folder::new();
     let entry = |i: usize| format!("0.5\nk{} a\n{}b\n", i / 7, "a ".repeat(i % 50));
     let mut text: String = (0..20_000).map(entry).collect();
-    text += &format!("0.5\na\n{}\n", "b ".repeat(BLOCK));
+    text += &format!("0.5\na\n{}\n", "b ".repeat(BLOCK_BYTES));
     let words: Vec<String> = (0..20_000 / 7).step_by(3).map(|i| format!("k{i}")).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).chain(["a", "b"]).collect();
     let sentence = "k3 a k6 a k4 a";
     let plain = folder.write("table", &text);
     let packed = folder.write("table.gz", gzip(text.as_bytes()));
     let expected = found(&read(&plain, &words, 1).unwrap(), sentence);
-    assert_eq!((14 + 3, 2 * BLOCK - 1), (expected.len(), expected.last().unwrap().2.len()));
+    assert_eq!((14 + 3, 2 * BLOCK_BYTES - 1), (expected.len(), expected.last().unwrap().2.len()));
     for (path, threads) in [(&plain, 2), (&packed, 1), (&packed, 2)] {
         assert!(expected == found(&read(path, &words, threads).unwrap(), sentence));
     }
-    let endless = folder.write("table", vec![b'0'; LONGEST_LINE + 2 * BLOCK]);
+    let endless = folder.write("table", vec![b'0'; LONGEST_LINE + 2 * BLOCK_BYTES]);
     let message = read(&endless, &words, 2).err().unwrap().to_string();
     assert!(message.ends_with(&format!("got a line of more than {LONGEST_LINE} bytes")), "{message}");
 }

@@ -5,7 +5,7 @@
 use std::arch::x86_64::*;
 
 use super::{COLUMNS, Line, LookUp, REGISTERS, Runs, Sums, fit};
-use crate::resample::BATCH;
+use crate::resample::{BATCH, Strided};
 use crate::simd::Avx2;
 
 /// Tables per mask.
@@ -19,9 +19,10 @@ const HALF: usize = 32;
 const HALVES: usize = BATCH / HALF;
 
 impl LookUp<4> for Avx2 {
-    fn codes(self, masks: &[u64], lanes: usize, codes: &mut [u8]) {
-        assert!(lanes.is_multiple_of(HALF) && masks.len() * PER_MASK == codes.len());
-        for (masks, codes) in masks.chunks_exact(lanes).zip(codes.chunks_exact_mut(PER_MASK * lanes)) {
+    fn codes(self, masks: Strided<&[u64]>, codes: &mut [u8]) {
+        let lanes = masks.rows();
+        assert!(lanes.is_multiple_of(HALF) && masks.width() * PER_MASK * lanes == codes.len());
+        for (masks, codes) in masks.columns().zip(codes.chunks_exact_mut(PER_MASK * lanes)) {
             for (half, masks) in masks.as_chunks::<HALF>().0.iter().enumerate() {
                 // SAFETY: the processor has the instructions.
                 let rows = unsafe { rows_of_codes(masks) };
@@ -37,14 +38,15 @@ impl LookUp<4> for Avx2 {
         tables: &[&[Line]; COLUMNS],
         runs: &Runs,
         codes: &[u8],
-        (lanes, register): (usize, usize),
+        lanes: usize,
+        register: usize,
         sums: &mut Sums,
     ) {
-        assert!(fit::<SIZE>(tables, runs, codes, (lanes, register)));
+        assert!(fit::<SIZE>(tables, runs, codes, lanes, register));
         for (i, place) in (register * BATCH..lanes).step_by(BATCH).take(REGISTERS).enumerate() {
             let of_columns = sums.each_mut().map(|sums| &mut sums[i]);
             // SAFETY: the processor has the instructions, and `fit` checked what the function requires.
-            unsafe { sums_of_lanes(tables, runs, codes, (lanes, place), of_columns) };
+            unsafe { sums_of_lanes(tables, runs, codes, lanes, place, of_columns) };
         }
     }
 }
@@ -120,7 +122,8 @@ unsafe fn sums_of_lanes(
     tables: &[&[Line]; COLUMNS],
     runs: &Runs,
     codes: &[u8],
-    (lanes, place): (usize, usize),
+    lanes: usize,
+    place: usize,
     sums: [&mut [u16; BATCH]; COLUMNS],
 ) {
     let zeros = [[_mm256_setzero_si256(); HALVES]; COLUMNS];

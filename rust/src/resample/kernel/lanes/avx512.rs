@@ -5,16 +5,17 @@
 use std::arch::x86_64::*;
 
 use super::{COLUMNS, Line, LookUp, REGISTERS, Runs, Sums, fit};
-use crate::resample::BATCH;
+use crate::resample::{BATCH, Strided};
 use crate::simd::Avx512;
 
 /// Tables per mask: ten of six units, and one of the remaining four.
 const PER_MASK: usize = 11;
 
 impl LookUp<6> for Avx512 {
-    fn codes(self, masks: &[u64], lanes: usize, codes: &mut [u8]) {
-        assert!(lanes.is_multiple_of(BATCH) && masks.len() * PER_MASK == codes.len());
-        for (masks, codes) in masks.chunks_exact(lanes).zip(codes.chunks_exact_mut(PER_MASK * lanes)) {
+    fn codes(self, masks: Strided<&[u64]>, codes: &mut [u8]) {
+        let lanes = masks.rows();
+        assert!(lanes.is_multiple_of(BATCH) && masks.width() * PER_MASK * lanes == codes.len());
+        for (masks, codes) in masks.columns().zip(codes.chunks_exact_mut(PER_MASK * lanes)) {
             for (register, masks) in masks.as_chunks::<BATCH>().0.iter().enumerate() {
                 // SAFETY: the processor has the instructions.
                 let (first, second) = unsafe { (rows_of_codes(masks, 0), rows_of_codes(masks, 48)) };
@@ -31,10 +32,11 @@ impl LookUp<6> for Avx512 {
         tables: &[&[Line]; COLUMNS],
         runs: &Runs,
         codes: &[u8],
-        (lanes, register): (usize, usize),
+        lanes: usize,
+        register: usize,
         sums: &mut Sums,
     ) {
-        assert!(fit::<64>(tables, runs, codes, (lanes, register)));
+        assert!(fit::<64>(tables, runs, codes, lanes, register));
         // An odd last register is looked up twice.
         let second = if (register + 1) * BATCH < lanes { register + 1 } else { register };
         // SAFETY: the processor has the instructions, and `fit` checked what the function requires.
