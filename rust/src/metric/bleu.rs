@@ -108,7 +108,7 @@ pub struct Bleu {
 
 impl Bleu {
     /// # Errors
-    /// [`crate::Error::UnknownName`] for an unknown tokenizer.
+    /// For an unknown tokenizer or smoothing, and for weights that cannot be used.
     pub fn new(options: &Options) -> Result<Self> {
         let method = options.name("smooth_method");
         let value = options.real("smooth_value");
@@ -158,7 +158,7 @@ impl Bleu {
     }
 
     /// The smoothed precisions as matches and totals, and the number of orders to average. Orders that cannot occur are
-    /// 0 of 1. `ROOM` is at least the order.
+    /// 0 of 1, or 1 of 1 as mteval has them. `ROOM` is at least the order.
     #[inline(always)]
     fn precisions<const ROOM: usize>(
         &self,
