@@ -18,12 +18,11 @@ from ..data.votes import FIRST, SECOND, TIE, Integers, VoteTable
 from ..errors import InputError, listed
 from ..lazy import lazy
 from ..metrics.base import Metric, Scores
-from ..results import Exchangeability, VoteFit
+from ..results import VoteFit
 from ..settings import Resampling
 from .counting import Data
-from .samples import Batch, Pairs, Sample
+from .samples import Batch, Sample
 from .uncounted import Uncounted
-from .units import Variances
 
 OUTCOMES = 3
 PRIOR = "prior=0.5 (--prior 0.5), for ratings without intervals"
@@ -286,60 +285,13 @@ class VoteSample(Uncounted):
     unit: str
     n_units: int
 
-    def round_score(self, value: float) -> float:
-        """The value as it is."""
-        return value
-
-    def for_pairs(self, pairs: Pairs) -> VoteSample:
-        """See :meth:`Sample.for_pairs`."""
-        return self
-
-    def rows_of(self, pairs: Pairs) -> Pairs:
-        """The systems themselves."""
-        return pairs
-
-    def scored_units(self, rows: Sequence[int]) -> None:
-        """None: a rating rests on all votes."""
-        return
-
     def alone(self, rows: Sequence[int]) -> tuple[VoteSample, Sequence[int]]:
         """This sample."""
         return self, rows
 
-    @property
-    def leave_one_out(self) -> Scores:
-        """Raises :class:`InputError`, as do the two below: intervals are those of draws."""
-        self.refuse("leave-one-out scores")
-
-    @property
-    def jackknife(self) -> Variances:
-        """See :attr:`leave_one_out`."""
-        self.refuse("jackknife errors")
-
-    @property
-    def linear(self) -> Variances:
-        """See :attr:`leave_one_out`."""
-        self.refuse("derivatives")
-
-    def exchangeability(self, pairs: Pairs) -> list[Exchangeability | None]:
-        """None for every pair: votes are not swapped."""
-        return [None] * len(pairs)
-
-    def variances_of_differences(self, pairs: Pairs) -> None:
-        """None: there are no counts of a system."""
-        return
-
-    def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
-        """Raises :class:`InputError`."""
-        self.refuse("shuffles")
-
     def draw_scores(self, batch: Batch) -> Scores:
         """See :meth:`Sample.draw_scores`. All draws have been fitted in one pass."""
         return self.draws[:, batch.first : batch.first + batch.n]
-
-    def permutation_scores(self, batch: Batch) -> Scores:
-        """Raises :class:`InputError`."""
-        self.refuse("permutations")
 
 
 @dataclass(frozen=True)
