@@ -63,7 +63,8 @@ class Corpus:
             raise InputError("no references: at least one column of references is needed")
         if not self.systems:
             raise InputError("no systems: at least one system's output is needed")
-        names = self.reference_names or [f"references[{i}]" for i in range(len(self.references))]
+        n = len(self.references)
+        names = self.reference_names or (["references"] if n == 1 else [f"references[{i}]" for i in range(n)])
         texts: list[Sequence[str | None]] = [*self.references, *self.systems.values()]
         files = [source.name for source in self.sources]
         labels = files if len(files) == len(texts) else [*names, *self.systems]
