@@ -35,6 +35,19 @@ SYSTEMS = ["baseline", "tuned", "larger", "rules"]
 COMPARE = ("compare", "reference.txt", *(f"{name}.txt" for name in SYSTEMS), "-n", "500")
 
 
+@pytest.mark.parametrize("command", ["watch", "human", "flips", "compare"])
+def test_every_command_of_systems_has_help_on_all_options(run: Any, command: str) -> None:
+    short, full = run(command, "--help").out, run(command, "--help-all").out
+    assert "--by-position" in full
+    assert "--help-all" not in full
+    assert ("--by-position" in short) == ("--help-all" not in short) == (command == "flips")
+
+
+def test_a_figure_without_a_kind_is_told_the_kinds(run: Any) -> None:
+    outcome = run("plot", "r.json", "-o", "a.pdf")
+    assert (outcome.code, "choose ranking, forest, matrix" in outcome.err) == (2, True), outcome.err
+
+
 def test_the_table_shows_scores_intervals_differences_p_values_and_the_signature(demo: Path, run: Any) -> None:
     outcome = run(*COMPARE)
     assert (outcome.code, outcome.err) == (0, "")
@@ -542,7 +555,7 @@ BAD = {
         "must be 'two-sided', got 'less'",
     ),
     "threads": ((*COMPARE[1:], "--threads", "0"), "--threads must be a whole number from 1 to 4096, got 0"),
-    "seed no integer": ((*COMPARE[1:], "--seed", "1.5"), "'1.5' is not a valid integer"),
+    "seed no integer": ((*COMPARE[1:], "--seed", "1.5"), "--seed must be a whole number, got '1.5'"),
     "seed below 0": ((*COMPARE[1:], "--seed", "-1"), "--seed must be a whole number from 0 to 18446744073709551615"),
     "baseline": ((*COMPARE[1:], "--baseline", "tunde"), "unknown baseline 'tunde': did you mean 'tuned'"),
     "baseline and pairs": ((*COMPARE[1:], "--baseline", "tuned", "--all-pairs"), "cannot be combined"),

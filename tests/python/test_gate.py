@@ -401,6 +401,15 @@ def test_options_that_do_not_fit_are_refused_with_their_flags_before_files_are_r
     assert (outcome.code, message in outcome.err) == (2, True), outcome.err
 
 
+def test_full_text_has_the_tables_and_other_formats_refuse_the_option(folder: Path, run: Any) -> None:
+    line = ["gate", "baseline.txt", "tuned.txt", "--ref", "ref.txt", "--margin", "bleu=9"]
+    short, full = run(*line).out, run(*line, "--full").out
+    assert full.startswith(short.splitlines()[0])
+    assert len(full.splitlines()) > len(short.splitlines())
+    outcome = run(*line, "--full", "--format", "json")
+    assert (outcome.code, "--full is for the format text" in outcome.err) == (2, True)
+
+
 def test_a_configuration_has_margins_and_options_replace_its_keys(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

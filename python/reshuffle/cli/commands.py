@@ -250,7 +250,13 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
         write(result)
 
 
-@click.command("watch", cls=Command, examples=WATCH_EXAMPLES, arguments=(*ARGUMENTS, *COUNTS))
+@click.command(
+    "watch",
+    cls=Command,
+    examples=WATCH_EXAMPLES,
+    arguments=(*ARGUMENTS, *COUNTS),
+    common=(*COMMON, *options_of(WatchOptions)),
+)
 @watch_options
 def watch_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """Test while data arrive, however often you look.
@@ -264,7 +270,13 @@ def watch_command(reference: str | None, systems: tuple[str, ...], **options: An
     _run(watch, WatchOptions, WatchFiles, (reference, systems), options, least=2)
 
 
-@click.command("human", cls=Command, examples=HUMAN_EXAMPLES, arguments=ARGUMENTS)
+@click.command(
+    "human",
+    cls=Command,
+    examples=HUMAN_EXAMPLES,
+    arguments=ARGUMENTS,
+    common=(*COMMON, *options_of(HumanOptions)),
+)
 @human_options
 def human_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """Compare systems by labels of some segments and a metric of all.
