@@ -212,6 +212,15 @@ def listed(names: Iterable[str]) -> str:
     return shown if len(names) <= MAX_LISTED else f"{shown} … ({len(names):,} in all)"
 
 
+def counted(n: int, noun: str) -> str:
+    """A number and a noun, which is in the plural unless the number is 1.
+
+    >>> counted(1, "segment"), counted(3004, "segment")
+    ('1 segment', '3,004 segments')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
 def first_three(phrases: Sequence[str]) -> str:
     """The first three phrases, and how many more there are.
 

@@ -210,7 +210,7 @@ def test_no_regression_says_what_it_would_have_found() -> None:
     assert task.standard_error is not None
     factor = NormalDist().inv_cdf(0.95) + NormalDist().inv_cdf(0.8)
     assert task.detectable == pytest.approx(factor * task.standard_error)
-    assert "found with a probability of 80 %: points 0.2" in str(found)
+    assert "found with a probability of 80%: points 0.2" in str(found)
 
 
 def test_functions_of_texts_are_gated_from_draws() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from ..documented import documented
-from ..errors import InputError, listed, quoted, warn
+from ..errors import InputError, counted, listed, quoted, warn
 from ..types import InputFormat
 from .alignment import aligned
 from .columns import Table, named_columns, segment_list
@@ -78,7 +78,7 @@ class Corpus:
             others = ", ".join(different[:MAX_DIFFERENT])
             more = f" and {len(different) - MAX_DIFFERENT:,} others differ" if len(different) > MAX_DIFFERENT else ""
             hint = _hint_on_empty_ends(columns) or ": they must match segment by segment"
-            raise InputError(f"{first_name} has {expected:,} segment{'s' * (expected != 1)}, {others}{more}{hint}")
+            raise InputError(f"{first_name} has {counted(expected, 'segment')}, {others}{more}{hint}")
         # What is not a string is reported with its place when the texts are counted.
         if not any(line and not (isinstance(line, str) and line.isspace()) for c in self.references for line in c):
             raise InputError(f"all references are empty: there is no text in {', '.join(names)}")
@@ -134,7 +134,7 @@ class Corpus:
 
     def __repr__(self) -> str:
         n, k = len(self.references), len(self.systems)
-        return f"<Corpus: {self.n_segments:,} segments; {n} reference{'s' * (n != 1)}; {k} system{'s' * (k != 1)}>"
+        return f"<Corpus: {self.n_segments:,} segments; {counted(n, 'reference')}; {counted(k, 'system')}>"
 
     @property
     def n_segments(self) -> int:

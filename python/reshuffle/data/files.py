@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from ..errors import InputError, quoted, warn
+from ..errors import InputError, counted, quoted, warn
 from ..options.files import MAX_INPUT as MAX_INPUT
 from ..validate import check_integer
 
@@ -286,4 +286,4 @@ def shown_size(size: int) -> str:
     power = max(power for power in range(len(UNITS)) if size % 1024**power == 0)
     if power:
         return f"{size >> 10 * power:,} {UNITS[power]}iB"
-    return f"{size:,} byte{'s' * (size != 1)}"
+    return f"{counted(size, 'byte')}"

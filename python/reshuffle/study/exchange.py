@@ -11,7 +11,7 @@ from attrs import evolve
 
 from .. import _core, signature
 from .._core import Progress
-from ..errors import InputError, either
+from ..errors import InputError, counted, either
 from ..execution import ItemJob
 from ..execution.tables import FLAG, PROBABILITY, Column, Columns, Table, run_table, stacked
 from ..inference.exchange import ALL, EXCHANGES, ExchangeUnit
@@ -62,7 +62,7 @@ def _units(options: Exchange, n: int) -> list[ExchangeUnit]:
 def _left_out(options: Exchange) -> list[str]:
     """What is not simulated because there are too few runs, in words."""
     return [
-        f"{name} with {n} run{'s' * (n != 1)}"
+        f"{name} with {counted(n, 'run')}"
         for n in options.runs or ()
         for name in options.exchange
         if EXCHANGES[name].needs_runs > n
@@ -140,7 +140,7 @@ def _of_runs(data: Data, units: Units, settings: StudySettings, options: Exchang
     k, most = len(data.names), max(options.runs or (0,))
     if k < 2 * most:
         raise InputError(
-            f"two disjoint sets of {most} run{'s' * (most != 1)} need at least {2 * most} runs of one system, but "
+            f"two disjoint sets of {counted(most, 'run')} need at least {2 * most} runs of one system, but "
             f"there {'is' if k == 1 else 'are'} only {k}: give more runs, or ask for fewer with runs"
         )
     n_sizes = 1 if settings.sizes is None else len(settings.sizes)
