@@ -43,6 +43,10 @@ def test_every_command_of_systems_has_help_on_all_options(run: Any, command: str
     assert ("--by-position" in short) == ("--help-all" not in short) == (command == "flips")
 
 
+def test_the_short_help_of_compare_says_which_files_csv_is_written_to(run: Any) -> None:
+    assert "(FILE.csv: FILE.systems.csv and FILE.pairs.csv)" in " ".join(run("compare", "--help").out.split())
+
+
 def test_a_figure_without_a_kind_is_told_the_kinds(run: Any) -> None:
     outcome = run("plot", "r.json", "-o", "a.pdf")
     assert (outcome.code, "choose ranking, forest, matrix" in outcome.err) == (2, True), outcome.err
