@@ -313,6 +313,14 @@ ALL_FILES = [f"outputs/{name}.txt" for name in sorted(SYSTEMS)]
 SOME_SCORES = ["1", "0.5", "0.25", "2"]
 
 
+def test_a_note_says_which_file_of_a_folder_is_the_baseline(outputs: Path, run: Any) -> None:
+    line = ["compare", "reference.txt", "outputs", "-n", "50"]
+    assert run(*line).err.count("reshuffle: the baseline is baseline, the first file of outputs by name: --base") == 1
+    for chosen in (["--baseline", "tuned"], ["--all-pairs"]):
+        assert "the first file" not in run(*line, *chosen).err
+    assert "the first file" not in run("compare", "reference.txt", *ALL_FILES, "-n", "50").err
+
+
 @pytest.mark.parametrize(
     ("args", "same"),
     [
@@ -343,7 +351,9 @@ def test_a_folder_stands_for_the_files_in_it(
         (demo / f"scores/{name}.txt").write_text("\n".join(SOME_SCORES[i:] + SOME_SCORES[:i]))
     few = ["-n", "50"] if "score" not in args else []
     found, expected = run(*args, *few, "--format", "json"), run(*same, *few, "--format", "json")
-    assert (found.code, found.err) == (0, expected.err)
+    # A note on the baseline, which test_a_note_says_which_file_of_a_folder_is_the_baseline checks.
+    err = [line for line in found.err.splitlines() if "the first file of" not in line]
+    assert (found.code, err) == (0, expected.err.splitlines())
     assert found.out == expected.out
 
 
