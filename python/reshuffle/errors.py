@@ -67,23 +67,24 @@ class Option(str):
 
 
 class Argument(NamedTuple):
-    """An argument and the values to choose from, in a message. It prints as in a call.
+    """An argument, perhaps with values to choose from, in a message. It prints as in a call.
 
     >>> argument = Argument("test", ("ar", "ar-studentized"))
-    >>> f"{argument}", argument.flag
-    ("test='ar' or 'ar-studentized'", '--test ar or ar-studentized')
+    >>> f"{argument}", argument.flag, f"{Argument('all_pairs')}", Argument("all_pairs").flag
+    ("test='ar' or 'ar-studentized'", '--test ar or ar-studentized', 'all_pairs', '--all-pairs')
     """
 
     name: str
-    values: tuple[str, ...]
+    values: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.name}={either(map(repr, self.values))}"
+        return f"{self.name}={either(map(repr, self.values))}" if self.values else self.name
 
     @property
     def flag(self) -> str:
         """The argument as on the command line."""
-        return f"--{self.name} {either(self.values)}"
+        flag = "--" + self.name.replace("_", "-")
+        return f"{flag} {either(self.values)}" if self.values else flag
 
 
 class _WithFields(Exception):  # noqa: N818 - the base of an error and of a warning
@@ -209,6 +210,15 @@ def listed(names: Iterable[str]) -> str:
     names = list(names)
     shown = ", ".join(map(shortened, names[:MAX_LISTED]))
     return shown if len(names) <= MAX_LISTED else f"{shown} … ({len(names):,} in all)"
+
+
+def counted(n: int, noun: str) -> str:
+    """A number and a noun, which is in the plural unless the number is 1.
+
+    >>> counted(1, "segment"), counted(3004, "segment")
+    ('1 segment', '3,004 segments')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def first_three(phrases: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from . import _core, signature
 from .comparing import Resampled
 from .data.history import append_run, read_history
-from .errors import InputError, listed, quoted, unknown_name
+from .errors import Argument, InputError, listed, quoted, unknown_name
 from .inference.detectable import standard_errors
 from .inference.enough import automatic
 from .inference.gate import (
@@ -204,8 +204,9 @@ def _given_margins(data: Data, rule: Gated) -> list[Margin | None]:
     lacking = [label for m, label in enumerate(data.labels) if found[m] is None and m not in primary]
     if lacking:
         raise InputError(
-            f"no margin for {listed(lacking)}: say how much worse the new system may be with margin (--margin "
-            f"{lacking[0]}=VALUE), or use the rule no-regression"
+            f"no margin for {listed(lacking)}: say how much worse the new system may be with {{margin}} (such as "
+            f"{lacking[0]}=0.8), or use the rule no-regression",
+            margin=Argument("margin"),
         )
     return [None if m in primary else margin for m, margin in enumerate(found)]
 

@@ -15,7 +15,7 @@ from attrs import evolve
 
 from . import _core, signature
 from .data.corpus import Lines
-from .errors import InputError, listed, quoted, unknown_name, warn
+from .errors import InputError, counted, listed, quoted, unknown_name, warn
 from .inference.enough import automatic, for_pvalue
 from .inference.exchange import EXCHANGES
 from .inference.hypotheses import pairs_of
@@ -321,7 +321,7 @@ def _check_number(name: str, n: int, runs: Runs) -> None:
     expected = len(runs.outputs[name])
     if n != expected:
         raise InputError(
-            f"{name} has {expected} run{'s' * (expected != 1)} on the test set and {n} on the development set: they "
+            f"{name} has {counted(expected, 'run')} on the test set and {n} on the development set: they "
             "must be the same runs, in the same order"
         )
 

@@ -137,10 +137,8 @@ class ComparisonSettings(Kept, Pairs, Tested):
 def in_order(names: Sequence[str], chosen: Pairs) -> tuple[tuple[str, ...], str | None]:
     """The systems with the baseline first, and the baseline, which is None if every pair is compared.
 
-    :class:`InputError` for an unknown baseline, or one that is not needed.
+    :class:`InputError` for an unknown baseline.
     """
-    if chosen.all_pairs and chosen.baseline is not None:
-        raise InputError("a baseline and all pairs cannot be combined: leave one of them out")
     if chosen.all_pairs:
         return tuple(names), None
     baseline = names[0] if chosen.baseline is None else chosen.baseline

@@ -35,6 +35,23 @@ SYSTEMS = ["baseline", "tuned", "larger", "rules"]
 COMPARE = ("compare", "reference.txt", *(f"{name}.txt" for name in SYSTEMS), "-n", "500")
 
 
+@pytest.mark.parametrize("command", ["watch", "human", "flips", "compare"])
+def test_every_command_of_systems_has_help_on_all_options(run: Any, command: str) -> None:
+    short, full = run(command, "--help").out, run(command, "--help-all").out
+    assert "--by-position" in full
+    assert "--help-all" not in full
+    assert ("--by-position" in short) == ("--help-all" not in short) == (command == "flips")
+
+
+def test_the_short_help_of_compare_says_which_files_csv_is_written_to(run: Any) -> None:
+    assert "(FILE.csv: FILE.systems.csv and FILE.pairs.csv)" in " ".join(run("compare", "--help").out.split())
+
+
+def test_a_figure_without_a_kind_is_told_the_kinds(run: Any) -> None:
+    outcome = run("plot", "r.json", "-o", "a.pdf")
+    assert (outcome.code, "choose ranking, forest, matrix" in outcome.err) == (2, True), outcome.err
+
+
 def test_the_table_shows_scores_intervals_differences_p_values_and_the_signature(demo: Path, run: Any) -> None:
     outcome = run(*COMPARE)
     assert (outcome.code, outcome.err) == (0, "")
@@ -296,6 +313,14 @@ ALL_FILES = [f"outputs/{name}.txt" for name in sorted(SYSTEMS)]
 SOME_SCORES = ["1", "0.5", "0.25", "2"]
 
 
+def test_a_note_says_which_file_of_a_folder_is_the_baseline(outputs: Path, run: Any) -> None:
+    line = ["compare", "reference.txt", "outputs", "-n", "50"]
+    assert run(*line).err.count("reshuffle: the baseline is baseline, the first file of outputs by name: --base") == 1
+    for chosen in (["--baseline", "tuned"], ["--all-pairs"]):
+        assert "the first file" not in run(*line, *chosen).err
+    assert "the first file" not in run("compare", "reference.txt", *ALL_FILES, "-n", "50").err
+
+
 @pytest.mark.parametrize(
     ("args", "same"),
     [
@@ -326,7 +351,9 @@ def test_a_folder_stands_for_the_files_in_it(
         (demo / f"scores/{name}.txt").write_text("\n".join(SOME_SCORES[i:] + SOME_SCORES[:i]))
     few = ["-n", "50"] if "score" not in args else []
     found, expected = run(*args, *few, "--format", "json"), run(*same, *few, "--format", "json")
-    assert (found.code, found.err) == (0, expected.err)
+    # A note on the baseline, which test_a_note_says_which_file_of_a_folder_is_the_baseline checks.
+    err = [line for line in found.err.splitlines() if "the first file of" not in line]
+    assert (found.code, err) == (0, expected.err.splitlines())
     assert found.out == expected.out
 
 
@@ -542,7 +569,7 @@ BAD = {
         "must be 'two-sided', got 'less'",
     ),
     "threads": ((*COMPARE[1:], "--threads", "0"), "--threads must be a whole number from 1 to 4096, got 0"),
-    "seed no integer": ((*COMPARE[1:], "--seed", "1.5"), "'1.5' is not a valid integer"),
+    "seed no integer": ((*COMPARE[1:], "--seed", "1.5"), "--seed must be a whole number, got '1.5'"),
     "seed below 0": ((*COMPARE[1:], "--seed", "-1"), "--seed must be a whole number from 0 to 18446744073709551615"),
     "baseline": ((*COMPARE[1:], "--baseline", "tunde"), "unknown baseline 'tunde': did you mean 'tuned'"),
     "baseline and pairs": ((*COMPARE[1:], "--baseline", "tuned", "--all-pairs"), "cannot be combined"),

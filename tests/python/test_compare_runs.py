@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import reshuffle
 from reshuffle import InputError, SegmentScores, compare_runs
 from reshuffle.resampling.runs import RunData
 
@@ -83,6 +84,14 @@ def test_the_median_run_may_be_chosen_by_scores_of_zero() -> None:
 def test_names_of_a_wrong_type_are_refused_in_a_sentence(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         compare_runs(None, NUMBERS, X, n_resamples=9, **options)
+
+
+def test_a_baseline_and_all_pairs_are_refused_with_their_flags_before_files_are_read(run: Any) -> None:
+    problem = "cannot be combined: leave one of them out"
+    outcome = run("compare", "no.txt", "a.txt", "b.txt", "--baseline", "a", "--all-pairs")
+    assert (outcome.code, f"--baseline and --all-pairs {problem}" in outcome.err) == (2, True), outcome.err
+    with pytest.raises(InputError, match=f"^baseline and all_pairs {problem}"):
+        reshuffle.compare(["a"] * 3, {"a": ["a"] * 3, "b": ["b"] * 3}, baseline="a", all_pairs=True)
 
 
 @pytest.mark.parametrize(("all_pairs", "baseline"), [(False, "b"), (True, None)])

@@ -38,6 +38,14 @@ def test_the_last_line_needs_no_line_feed(tmp_path: Path) -> None:
     assert read_lines(write(tmp_path / "c", b"\n")) == [""]
 
 
+def test_a_single_column_of_references_is_called_as_callers_write_it() -> None:
+    lines = ["a", "b", "c"]
+    with pytest.raises(InputError, match=r"^references has 3 segments, b has 2:"):
+        Corpus.from_texts(lines, {"a": lines, "b": lines[:2]})
+    with pytest.raises(InputError, match=r"^references\[0\] has 3 segments, b has 2:"):
+        Corpus.from_texts([lines, lines], {"a": lines, "b": lines[:2]})
+
+
 @given(st.lists(st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"])), min_size=1))
 def test_any_lines_survive_writing_and_reading(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     path = tmp_path_factory.mktemp("any") / "text"
@@ -50,7 +58,8 @@ def test_any_lines_survive_writing_and_reading(tmp_path_factory: pytest.TempPath
         (b"", "text is empty"),
         (gzip.compress(b"", mtime=0), "text is empty"),
         (b"fine\nnot \xff fine\n", r"text, line 2, byte 5: 0xff is not valid UTF-8.*byte 10 of the file"),
-        (b"\xc3", "text, line 1, byte 1: 0xc3 is not valid UTF-8"),
+        (b"\xc3", "text, line 1, byte 1: 0xc3 is not valid UTF-8; convert the file to UTF-8 first$"),
+        ("a\n".encode("utf-16"), "text is UTF-16 text, by its first two bytes: .* iconv -f UTF-16 -t UTF-8$"),
         (gzip.compress(b"one\ntwo\n" * 99, mtime=0)[:-20], "text looks like gzip but cannot be decompressed"),
         (b"\x1f\x8bnonsense", "text looks like gzip but cannot be decompressed"),
         (b"BZhnonsense", "text looks like bzip2 but cannot be decompressed"),
@@ -145,8 +154,8 @@ def test_texts_in_memory_may_be_any_sequences_or_iterators(tmp_path: Path) -> No
         ),
         ([], [["a"]], "no references"),
         (["a"], {}, "no systems"),
-        ([[]], [[]], r"references\[0\] is empty"),
-        (["a"], {"x": ["a", "b"]}, r"references\[0\] has 1 segment, x has 2: they must match segment by segment"),
+        ([[]], [[]], r"references is empty"),
+        (["a"], {"x": ["a", "b"]}, r"references has 1 segment, x has 2: they must match segment by segment"),
     ],
 )
 def test_texts_in_memory_that_do_not_match_segment_by_segment_are_refused(

@@ -193,7 +193,8 @@ def test_commands_that_are_offered_take_the_file(files: Path, run: Any, name: st
 @pytest.mark.parametrize(
     ("content", "name", "message"),
     [
-        (b"\xff\xfe\x00", "a.txt", "not valid UTF-8"),
+        (b"\xff\xfe\x00", "a.txt", "a.txt is UTF-16 text"),
+        (b"\xfe", "a.txt", "not valid UTF-8"),
         (b"", "a.txt", "is empty"),
         (b"PK\x03\x04", "a.npz", "damaged or cut off"),
         (b'{"schema": "reshuffle.comparison/2"}', "a.json", "the key is missing"),

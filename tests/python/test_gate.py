@@ -210,7 +210,7 @@ def test_no_regression_says_what_it_would_have_found() -> None:
     assert task.standard_error is not None
     factor = NormalDist().inv_cdf(0.95) + NormalDist().inv_cdf(0.8)
     assert task.detectable == pytest.approx(factor * task.standard_error)
-    assert "found with a probability of 80 %: points 0.2" in str(found)
+    assert "found with a probability of 80%: points 0.2" in str(found)
 
 
 def test_functions_of_texts_are_gated_from_draws() -> None:
@@ -227,16 +227,23 @@ def test_functions_of_texts_are_gated_from_draws() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: gate(metrics=noisy(30, 0)), "no margin for points: say how much worse"),
+        (lambda: gate(metrics=noisy(30, 0)), "no margin for any metric: say how much worse"),
+        (lambda: gate(metrics=noisy(30, 0), margin={"bleu": 1}), "unknown metric of a margin"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": 0}), "margin of points must be a finite number above 0"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": -1}), "margin of points must be a finite number above 0"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": float("nan")}), "must be a finite number above 0"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": "much"}), "must be a number of points, such as 0.5"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": 1, "bleu": 1}), "unknown metric of a margin 'bleu'"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": "1%"}), "baseline's score is 0: give the margin in"),
-        (lambda: gate(metrics=noisy(30, 0), margin={"points": 1}, rule="no-regression"), "has no margins"),
-        (lambda: gate(metrics=noisy(30, 0), margin={"points": 1}, primary="points"), "has no primary metrics"),
-        (lambda: gate(metrics=noisy(30, 0), rule="superior"), "needs primary metrics"),
+        (
+            lambda: gate(metrics=noisy(30, 0), margin={"points": 1}, rule="no-regression"),
+            "has no margins: leave out margin, or",
+        ),
+        (
+            lambda: gate(metrics=noisy(30, 0), margin={"points": 1}, primary="points"),
+            "has no primary metrics: leave out primary, or",
+        ),
+        (lambda: gate(metrics=noisy(30, 0), rule="superior"), "must be better: name them with primary$"),
         (lambda: gate(metrics=noisy(30, 0), rule="superior", primary="bleu"), "unknown primary metric 'bleu'"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": 1}, rule="best"), "unknown rule 'best'"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": 1}, alpha=0.5), "alpha"),
@@ -361,7 +368,7 @@ def test_the_exit_code_is_the_verdict(
         ("baseline.txt tuned.txt --ref ref.txt --set a ref.txt baseline.txt tuned.txt --margin bleu=1", "--set"),
         ("baseline.txt tuned.txt --ref ref.txt --margin bleu", "must be a metric and a number"),
         ("baseline.txt tuned.txt --ref ref.txt --margin bleu=1 bleu=2", "margin of bleu is given twice"),
-        ("baseline.txt tuned.txt --ref ref.txt", "no margin for BLEU"),
+        ("baseline.txt tuned.txt --ref ref.txt -m bleu ter --margin bleu=1", "no margin for TER"),
         ("baseline.txt tuned.txt --ref ref.txt --margin bleu=1 --page https://x", "--page is for the format markdown"),
         ("baseline.txt short.txt --ref ref.txt --margin bleu=1", "must match segment by segment"),
         ("--scores rating a.scores b.scores --margin rating=1", "segments"),
@@ -375,6 +382,32 @@ def test_bad_input_is_refused_in_a_sentence(folder: Path, line: str, message: st
     (folder / "nan.scores").write_text("1\nNaN\n3\n")
     with pytest.raises(InputError, match=message):
         command(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "no margin for any metric: say how much worse the new system may be with --margin (such as bleu=0.8)"),
+        ("--rule superior --margin bleu=1", "name them with --primary"),
+        ("--primary bleu --margin bleu=1", "the rule non-inferior has no primary metrics: leave out --primary"),
+        ("--rule no-regression --margin bleu=1", "has no margins: leave out --margin"),
+        ("--margin bleu=1 --alpha 0.5", "--alpha must be below 0.5, got 0.5"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused_with_their_flags_before_files_are_read(
+    run: Any, line: str, message: str
+) -> None:
+    outcome = run("gate", "none.txt", "nothing.txt", "--ref", "no.txt", *line.split())
+    assert (outcome.code, message in outcome.err) == (2, True), outcome.err
+
+
+def test_full_text_has_the_tables_and_other_formats_refuse_the_option(folder: Path, run: Any) -> None:
+    line = ["gate", "baseline.txt", "tuned.txt", "--ref", "ref.txt", "--margin", "bleu=9"]
+    short, full = run(*line).out, run(*line, "--full").out
+    assert full.startswith(short.splitlines()[0])
+    assert len(full.splitlines()) > len(short.splitlines())
+    outcome = run(*line, "--full", "--format", "json")
+    assert (outcome.code, "--full is for the format text" in outcome.err) == (2, True)
 
 
 def test_a_configuration_has_margins_and_options_replace_its_keys(

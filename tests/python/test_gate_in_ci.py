@@ -83,9 +83,9 @@ def test_the_fixture_fails_unless_outputs_are_allowed(session: str) -> None:
 def test_a_failure_reads_like_the_report(session: str) -> None:
     scores = {"base": [3, 4, 5, 4, 2] * 20, "new": [1, 2, 3, 2, 0] * 20}
     report = str(reshuffle.gate(metrics=reshuffle.SegmentScores("score", scores), margin={"score": 0.5}))
-    assert report.startswith("REJECT: score is worse (-2.000, adjusted p < 0.001).")
+    assert report.startswith("REJECT: score is worse (-2.000, adjusted p < 0.0001).")
     assert report in session
-    assert "no margin for score: say how much worse" in session
+    assert "no margin for any metric: say how much worse" in session
 
 
 def test_the_plugin_costs_nothing_until_it_is_used() -> None:

@@ -363,3 +363,9 @@ def used_sources(comparison: Comparison) -> list[str | None]:
 def test_results_name_the_papers_of_metrics() -> None:
     every = score(REFERENCES, SYSTEMS, ["bleu", "chrf++", RATINGS, CorpusFunction("length", lambda h, r: 1.0)])
     assert used_sources(every) == ["P02-1040", "W17-4770", None, None]
+
+
+def test_all_pairs_of_two_systems_are_one_difference() -> None:
+    metric = SegmentScores("x", {"a": [0.0, 1.0, 2.0] * 20, "b": [1.0, 1.0, 2.0] * 20})
+    text = compare(metrics=metric, all_pairs=True, n_resamples=99).methods_sentence()
+    assert "The difference between the two systems was tested by" in text

@@ -932,7 +932,7 @@ BAD = {
     "empty output": ("pairs.json ranking -o ''", "-o: expected the name of a file, got an empty one"),
     "folder": ("pairs.json ranking -o folder.pdf/x.pdf", "folder.pdf/x.pdf cannot be written: No such file"),
     "result": ("nothing.json ranking -o x.pdf", "nothing.json: no such file"),
-    "no result": ("text.txt ranking -o x.pdf", "text.txt, line 1: expected the JSON of a result"),
+    "no result": ("text.txt ranking -o x.pdf", "text.txt is no JSON: expected the JSON of a result"),
     "metric": ("pairs.json ranking -o x.pdf --metric chrf", "unknown metric 'chrf'; known: BLEU, TER"),
     "pair of others": ("pairs.json forest -o x.pdf --pair a b", "--pair is for null, not for forest: leave it out"),
     "baseline of others": ("pairs.json null -o x.pdf --baseline a", "--baseline is for forest, not for null"),

@@ -83,6 +83,26 @@ def test_results_of_human_eval_and_evalplus_have_their_scores(golden: Path, run:
         assert found == pytest.approx(sum(own) / len(own))
 
 
+def evalplus(*statuses: tuple[str, str | None]) -> str:
+    """A file with one problem for each sample, which EvalPlus writes on one line."""
+    own = {f"H/{i}": [{"base_status": base, "plus_status": plus}] for i, (base, plus) in enumerate(statuses)}
+    return json.dumps({"date": "", "hash": "", "eval": own})
+
+
+def test_evalplus_has_its_own_tests_on_all_samples_or_on_none() -> None:
+    put("a.json", evalplus(("pass", None), ("fail", None)))
+    assert read_scores("a.json").name == "pass@1"
+    with pytest.raises(InputError, match=r"unknown metric 'plus pass@1': did you mean 'pass@1'"):
+        read_scores("a.json", metric="plus pass@1")
+    # One null at the end, and one at the beginning.
+    for statuses in ([("pass", "pass"), ("pass", None)], [("pass", None), ("pass", "pass")]):
+        put("a.json", evalplus(*statuses))
+        number = [plus for _, plus in statuses].index(None)
+        message = f"expected a 'plus_status' for all samples or for none, got 1 of 2 without, first of 'H/{number}'"
+        with pytest.raises(InputError, match=message):
+            read_scores("a.json", metric="pass@1")
+
+
 def test_problems_are_joined_by_their_ids(run: Any) -> None:
     for name, order in (("a", (0, 1, 2, 3)), ("b", (3, 1, 0, 2))):
         samples = [{"task_id": f"p{i}", "completion": "", "passed": (i + j) % 3 == 0} for i in order for j in range(4)]

@@ -104,8 +104,7 @@ class Command(click.Command):
         self.arguments = arguments
         self.common = common
         self.instead, self.allow_extra_args = instead, bool(instead)
-        if common:
-            self.params.append(HELP_ALL)
+        self.params.append(HELP_ALL)  # also where --help shows all, so that nobody has to know where
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         for metric_flag in _metric_flags():

@@ -126,6 +126,8 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
         destination(reports, [*inputs.paths, *layout.files], layout.layout, layout.tables, layout.paper) as write,
         chosen_executor(executor, chosen.threads) as workers,
     ):
+        if not testing.all_pairs:
+            next(iter(inputs.sets.values())).baseline(chosen.baseline)
         testing = evolve(testing, baseline=inputs.system(chosen.baseline))
         sets = inputs.read()
         layout.check(list(dict.fromkeys(name for each in sets.values() for name in each.data.names)), testing.all_pairs)
@@ -242,7 +244,7 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
     reports = Reports.taken(options, get_args(types.FlipFormat))
     with destination(reports, test_set.paths) as write:
         found = test_set.read(stored_ids=False)
-        pair = {"system": test_set.system(chosen.system), "baseline": test_set.system(chosen.baseline)}
+        pair = {"system": test_set.system(chosen.system), "baseline": test_set.baseline(chosen.baseline)}
         given: dict[str, Any] = {name: getattr(found, name) for name in ("references", "systems", "documents")}
         (given["metric"],) = cast("tuple[Any]", found.metrics)
         with progress_bar() as progress:
@@ -250,7 +252,13 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
         write(result)
 
 
-@click.command("watch", cls=Command, examples=WATCH_EXAMPLES, arguments=(*ARGUMENTS, *COUNTS))
+@click.command(
+    "watch",
+    cls=Command,
+    examples=WATCH_EXAMPLES,
+    arguments=(*ARGUMENTS, *COUNTS),
+    common=(*COMMON, *options_of(WatchOptions)),
+)
 @watch_options
 def watch_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """Test while data arrive, however often you look.
@@ -264,7 +272,13 @@ def watch_command(reference: str | None, systems: tuple[str, ...], **options: An
     _run(watch, WatchOptions, WatchFiles, (reference, systems), options, least=2)
 
 
-@click.command("human", cls=Command, examples=HUMAN_EXAMPLES, arguments=ARGUMENTS)
+@click.command(
+    "human",
+    cls=Command,
+    examples=HUMAN_EXAMPLES,
+    arguments=ARGUMENTS,
+    common=(*COMMON, *options_of(HumanOptions)),
+)
 @human_options
 def human_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """Compare systems by labels of some segments and a metric of all.
@@ -306,7 +320,7 @@ def _run(
             name: getattr(found, name) for name in ("references", "systems", "metrics", "documents")
         }
         with progress_bar() as progress:
-            baseline = test_set.system(chosen.baseline)
+            baseline = test_set.baseline(chosen.baseline)
             result = call(function, evolve(chosen, **given, baseline=baseline, progress=progress))
         write(result)
 

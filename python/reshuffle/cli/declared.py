@@ -15,6 +15,7 @@ from .params import (
     Name,
     Named,
     NameList,
+    Number,
     NumberList,
     NumberOr,
     OfMetric,
@@ -83,7 +84,7 @@ def _type(each: Option) -> tuple[Any, str]:
         return NumberOr(each.flag.none), f"N|{each.flag.none}"
     if each.number is not None:
         number = "N" if each.number is int else "VALUE"
-        return (NumberList(each.number) if each.several else each.number), number
+        return (NumberList if each.several else Number)(each.number), number
     if _takes_words(each) or each.flag.joined:
         return WordList(), "WORD"
     if each.is_mapping and each.flag.greedy:

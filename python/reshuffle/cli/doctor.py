@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import InputError, InputWarning, Option, printable
+from ..errors import InputError, InputWarning, Option, counted, printable
 from .params import option
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _lines(health: Health) -> Iterator[str]:
     rows: dict[str, Any] = {
         "Versions": f"reshuffle {health.reshuffle}, Python {health.python}, {health.system}",
         "Computes with": f"{health.vector_instructions} vector instructions (RESHUFFLE_SIMD chooses others), "
-        f"{health.threads} thread{'s' * (health.threads != 1)} (--threads), {health.generator}",
+        f"{counted(health.threads, 'thread')} (--threads), {health.generator}",
         "Text": f"Unicode {health.unicode}",
         "Packages": ", ".join(f"{name} {version}" for name, version in health.packages.items()),
         "Optional": ", ".join(health.usable) or "nothing",

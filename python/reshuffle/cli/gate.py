@@ -12,7 +12,7 @@ from .. import types
 from ..errors import InputError, listed
 from ..options.gate import Gate as GateOptions
 from ..options.gate import Gated, GatedFiles, GatedSets, GateFiles, GateKeys
-from .command import Command
+from .command import Command, option
 from .declared import declared_options, given_values, made
 from .options import COMMON, EXECUTOR, METRICS, all_of, file_options, output_options
 from .process import INCONCLUSIVE, REJECTED
@@ -34,12 +34,17 @@ ARGUMENTS = (
 CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCONCLUSIVE}
 
 
+FULL = option(
+    "Output", "--full", is_flag=True, help="As text: also tables of all tasks and of the segments that lost most."
+)
+
+
 @click.command(
     "gate",
     cls=Command,
     examples=EXAMPLES,
     arguments=ARGUMENTS,
-    common=(*COMMON, "sets", "margin", "rule", "primary", "alpha", "config", "history", "page"),
+    common=(*COMMON, "sets", "margin", "rule", "primary", "alpha", "config", "history", "page", "full"),
 )
 @click.argument("systems", metavar="[BASE NEW]", nargs=-1)
 @all_of(
@@ -50,7 +55,7 @@ CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCO
     declared_options(GateOptions, ["history"]),
     declared_options(GateFiles),
     declared_options(GateOptions, ["n_resamples", "seed", "threads"]),
-    (EXECUTOR,),
+    (EXECUTOR, FULL),
     output_options(get_args(types.GateFormat), "text"),
 )
 def gate_command(systems: tuple[str, ...], **options: Any) -> int:
@@ -65,10 +70,11 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     from ..settings import Resampling
     from .executors import chosen_executor
     from .inputs.sets import Inputs
-    from .output import Reports, destination
+    from .output import Reports, chosen_full, destination
     from .progress import progress_bar
 
     reports, executor = Reports.taken(options, get_args(types.GateFormat)), options.pop("executor")
+    full = chosen_full(options, reports)
     files = GateFiles(**given_values(GateFiles, options))
     if files.page is not None:
         reports.check("--page", ["markdown"], ", or add --format markdown")
@@ -79,7 +85,7 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
         inputs.sets[""].check_source()
     others = [path for path in (files.config, chosen.history) if path is not None]
     with (
-        destination(reports, [*inputs.paths, *others], Layout(page=files.page)) as write,
+        destination(reports, [*inputs.paths, *others], Layout(page=files.page, full=full)) as write,
         chosen_executor(executor, chosen.threads) as workers,
     ):
         sets = inputs.read()

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ..errors import InputError, InputWarning, Option
+from ..errors import InputError, InputWarning, Option, either
 from .process import BAD_INPUT, leave
 from .root import COMPLETE, ClosedPipeError, cli
 
@@ -46,9 +46,12 @@ def _with_flags(warning: InputWarning) -> str:
 def _missing(error: click.MissingParameter) -> str:
     """What is missing, with the first sentence of its help."""
     from .command import first_sentence
+    from .params import Name
 
-    sentences = [error.format_message(), first_sentence(getattr(error.param, "help", None) or "")]
-    return ": ".join(sentence.rstrip(".") for sentence in sentences if sentence)
+    about = first_sentence(getattr(error.param, "help", None) or "")
+    if isinstance(error.param, click.Argument) and isinstance(error.param.type, Name):
+        about = f"choose {either(error.param.type.known)}"
+    return ": ".join(sentence.rstrip(".") for sentence in (error.format_message(), about) if sentence)
 
 
 def run(args: Sequence[str] | None = None) -> int:

@@ -18,7 +18,7 @@ from ..options.human import HumanOptions
 from ..options.watch import WatchOptions
 from .command import option
 from .declared import declared_options
-from .params import ExecutorName, Metric, Name
+from .params import ExecutorName, Metric, Name, Number
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -67,7 +67,7 @@ def metrics_option(default: str, kind: Metric | None = None) -> tuple[Decorator,
 METRICS = metrics_option("bleu")
 
 
-THREADS = option("Resampling", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]")
+THREADS = option("Resampling", "--threads", type=Number(int), metavar="N", help="Threads to use.  [default: all cores]")
 
 
 def executor_option(group: str) -> Decorator:
@@ -84,11 +84,13 @@ def executor_option(group: str) -> Decorator:
 EXECUTOR = executor_option("Resampling")
 
 
-def output_options(formats: Sequence[str], default: str) -> tuple[Decorator, ...]:
+def output_options(formats: Sequence[str], default: str, tables: Sequence[str] = ()) -> tuple[Decorator, ...]:
+    """``-o`` and ``--format``. ``tables`` are those that CSV has a file for each of."""
     *first, last = formats
+    csv = f" (FILE.csv: {' and '.join(f'FILE.{table}.csv' for table in tables)})" if tables else ""
     return (
         option("Output", "-o", "--output", "outputs", metavar="FILE", multiple=True,
-               help="Write the report to FILE; - is standard output. Repeatable."),
+               help=f"Write the report to FILE{csv}; - is standard output. Repeatable."),
         option("Output", "--format", "fmt", type=Name("format", formats), metavar="NAME",
                help=f"{', '.join(first)} or {last}.  [default: by the ending of FILE; without one, {default}]"),
     )  # fmt: skip
@@ -129,7 +131,7 @@ compare_options = with_texts(
     declared_options(CompareSets),
     (EXECUTOR,),
     declared_options(ComparisonDisplay),
-    output_options(get_args(types.Format), "text"),
+    output_options(get_args(types.Format), "text", get_args(types.Table)),
 )
 score_options = with_texts(
     "SYS...",

@@ -96,10 +96,15 @@ def chosen_output(options: dict[str, Any]) -> tuple[Reports, Layout]:
     reports, table = Reports.taken(options, get_args(types.Format)), options.pop("table")
     if table is not None:
         reports.check("--table", ["csv"], ", or add --format csv")
-    full = options.pop("full", False)
+    return reports, Layout(table=table, full=chosen_full(options, reports))
+
+
+def chosen_full(options: dict[str, Any], reports: Reports) -> bool:
+    """Take ``--full`` out of ``options``; :class:`InputError` if no report is as text."""
+    full: bool = options.pop("full", False)
     if full:
         reports.check("--full", ["text"], ": other formats have everything")
-    return reports, Layout(table=table, full=full)
+    return full
 
 
 @contextlib.contextmanager

@@ -257,6 +257,22 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]
         return self.read(param.opts[0] if param is not None else "expected", value) if isinstance(value, str) else value
 
 
+class Number(Parsed):
+    """A number."""
+
+    name = "number"
+
+    def __init__(self, kind: type[int] | type[float]) -> None:
+        self._kind = kind
+
+    def read(self, flag: str, text: str) -> float:
+        try:
+            return self._kind(text)
+        except ValueError:
+            what = "a whole number" if self._kind is int else "a number"
+            raise InputError(f"{flag} must be {what}, got {quoted(text)}") from None
+
+
 class NumberList(Parsed):
     """Numbers separated by commas. An option of this type also takes the numbers that follow it."""
 

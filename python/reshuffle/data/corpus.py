@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from ..documented import documented
-from ..errors import InputError, listed, quoted, warn
+from ..errors import InputError, counted, listed, quoted, warn
 from ..types import InputFormat
 from .alignment import aligned
 from .columns import Table, named_columns, segment_list
@@ -63,7 +63,8 @@ class Corpus:
             raise InputError("no references: at least one column of references is needed")
         if not self.systems:
             raise InputError("no systems: at least one system's output is needed")
-        names = self.reference_names or [f"references[{i}]" for i in range(len(self.references))]
+        n = len(self.references)
+        names = self.reference_names or (["references"] if n == 1 else [f"references[{i}]" for i in range(n)])
         texts: list[Sequence[str | None]] = [*self.references, *self.systems.values()]
         files = [source.name for source in self.sources]
         labels = files if len(files) == len(texts) else [*names, *self.systems]
@@ -77,7 +78,7 @@ class Corpus:
             others = ", ".join(different[:MAX_DIFFERENT])
             more = f" and {len(different) - MAX_DIFFERENT:,} others differ" if len(different) > MAX_DIFFERENT else ""
             hint = _hint_on_empty_ends(columns) or ": they must match segment by segment"
-            raise InputError(f"{first_name} has {expected:,} segment{'s' * (expected != 1)}, {others}{more}{hint}")
+            raise InputError(f"{first_name} has {counted(expected, 'segment')}, {others}{more}{hint}")
         # What is not a string is reported with its place when the texts are counted.
         if not any(line and not (isinstance(line, str) and line.isspace()) for c in self.references for line in c):
             raise InputError(f"all references are empty: there is no text in {', '.join(names)}")
@@ -133,7 +134,7 @@ class Corpus:
 
     def __repr__(self) -> str:
         n, k = len(self.references), len(self.systems)
-        return f"<Corpus: {self.n_segments:,} segments; {n} reference{'s' * (n != 1)}; {k} system{'s' * (k != 1)}>"
+        return f"<Corpus: {self.n_segments:,} segments; {counted(n, 'reference')}; {counted(k, 'system')}>"
 
     @property
     def n_segments(self) -> int:

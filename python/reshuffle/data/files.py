@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import re
@@ -11,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from ..errors import InputError, quoted, warn
+from ..errors import InputError, counted, quoted, warn
 from ..options.files import MAX_INPUT as MAX_INPUT
 from ..validate import check_integer
 
@@ -97,11 +98,17 @@ def decoded(data: bytes, name: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
+        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise InputError(
+                f"{name} is UTF-16 text, by its first two bytes: convert the file to UTF-8 first, such as by iconv -f "
+                "UTF-16 -t UTF-8"
+            ) from None
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
+        of_file = "" if line == 1 else f" (byte {error.start + 1} of the file)"
         raise InputError(
             f"{name}, line {line}, byte {column}: 0x{data[error.start]:02x} is not valid UTF-8; "
-            f"convert the file to UTF-8 first (byte {error.start + 1} of the file)"
+            f"convert the file to UTF-8 first{of_file}"
         ) from None
 
 
@@ -279,4 +286,4 @@ def shown_size(size: int) -> str:
     power = max(power for power in range(len(UNITS)) if size % 1024**power == 0)
     if power:
         return f"{size >> 10 * power:,} {UNITS[power]}iB"
-    return f"{size:,} byte{'s' * (size != 1)}"
+    return f"{counted(size, 'byte')}"

@@ -133,6 +133,8 @@ def _parsed(text: str, name: str) -> Any:
     try:
         return json.loads(text.removeprefix("\ufeff"), parse_constant=_refused)
     except json.JSONDecodeError as error:
+        if not text.removeprefix("\ufeff").lstrip(BLANK).startswith(("{", "[")):
+            raise InputError(f"{name} is no JSON: expected {EXPECTED}, got {quoted(text)}") from None
         problem = f"expected {EXPECTED}, got: {error.msg} (column {error.colno})"
         raise InputError(LINE_MESSAGE, file=name, line=error.lineno, problem=problem) from None
     except ValueError as error:  # a constant or a number of thousands of digits

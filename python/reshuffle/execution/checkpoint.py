@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from .. import _core
-from ..errors import InputError, shortened, warn
+from ..errors import InputError, counted, shortened, warn
 from .records import RecordFile
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ class Checkpoint:
                     tables[block.first, block.last] = table
         if damaged:
             warn(
-                f"{self.file.path}: {damaged:,} block{'s' * (damaged != 1)} of {name!r} cannot be results of this "
+                f"{self.file.path}: {counted(damaged, 'block')} of {name!r} cannot be results of this "
                 "study, by size or by value: the file is damaged, and they are computed again"
             )
         return Stage(self, own, columns, tables, first, last)

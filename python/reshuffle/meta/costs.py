@@ -7,7 +7,7 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, warn
+from ..errors import InputError, counted, warn
 from ..metrics.base import thread_count
 from .coefficients import COEFFICIENTS, TESTS
 from .comparing import Testing
@@ -74,5 +74,5 @@ def _minutes(seconds: float) -> str:
     """
     minutes = round(seconds / 60)
     if minutes < 90:
-        return f"{minutes} minute{'s' * (minutes != 1)}"
+        return f"{counted(minutes, 'minute')}"
     return f"{seconds / 3600:.1f} hours"

@@ -21,7 +21,7 @@ from .. import _core, signature
 from ..data.arrays import as_array
 from ..data.columns import missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
-from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted, shortened
+from ..errors import SEGMENT_MESSAGE, InputError, counted, listed, quoted, shortened
 from ..names import has_formula
 from ..types import MetricName, Missing
 from ..validate import (
@@ -555,5 +555,5 @@ def _check_same_length(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
     if len(set(lengths.values())) > 1:
         (first, length), *others = lengths.items()
         shown = ", ".join(f"{system} has {other:,}" for system, other in others if other != length)
-        segments = f"{length:,} segment{'s' * (length != 1)}"
+        segments = f"{counted(length, 'segment')}"
         raise InputError(f"{name}: {first} has {segments}, {shown}: all systems must have the same segments")

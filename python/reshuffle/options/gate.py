@@ -12,7 +12,7 @@ from attrs import field, frozen
 from typing_extensions import Doc
 
 from .. import types
-from ..errors import InputError, quoted
+from ..errors import Argument, InputError, quoted
 from .comparisons import Resampled, Stratified, Texts
 from .declare import Flag, Kind, Options, Reads, several
 from .files import File, References, SetFiles, Sets
@@ -133,13 +133,28 @@ class Gated(Options):
     def check_together(self) -> None:
         """:class:`InputError` for margins and metrics that the rule does not take, and for a level of .5 or more."""
         if self.alpha >= 0.5:
-            raise InputError(f"alpha must be below 0.5, got {self.alpha}")
+            raise InputError("{alpha} must be below 0.5, got {value}", alpha=Argument("alpha"), value=self.alpha)
+        margin, primary = Argument("margin"), Argument("primary")
         if self.rule == "no-regression" and self.margin:
-            raise InputError("the rule no-regression has no margins: leave them out, or use another rule")
+            raise InputError(
+                "the rule no-regression has no margins: leave out {margin}, or use another rule", margin=margin
+            )
+        if self.rule == "non-inferior" and not self.margin:
+            raise InputError(
+                "no margin for any metric: say how much worse the new system may be with {margin} (such as bleu=0.8), "
+                "or use the rule no-regression",
+                margin=margin,
+            )
         if self.primary and self.rule != "superior":
-            raise InputError(f"the rule {self.rule} has no primary metrics: leave them out, or use superior")
+            raise InputError(
+                f"the rule {self.rule} has no primary metrics: leave out {{primary}}, or use the rule superior",
+                primary=primary,
+            )
         if self.rule == "superior" and not self.primary:
-            raise InputError("the rule superior needs primary metrics, under which the new outputs must be better")
+            raise InputError(
+                "the rule superior needs metrics under which the new outputs must be better: name them with {primary}",
+                primary=primary,
+            )
 
 
 @frozen(slots=False, eq=False, repr=False)

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from ..errors import printable
 from ..results import Gate, GateTask, Trend
 from ..results.schemas import GATE
-from .cells import Table, decimals_for, signed
+from .cells import Table, decimals_for, equation, pvalue_cell, signed
 from .document import Document, Page, Paragraph
 from .flips import segments_table
 from .frames import Columns
@@ -121,17 +121,17 @@ def _values(task: GateTask) -> str:
 
 
 def _worse(task: GateTask) -> str:
-    p = f"adjusted p {_pvalue(task.worse_adjusted_pvalue)}"
+    p = f"adjusted {_pvalue(task.worse_adjusted_pvalue)}"
     return f"{task.name} is worse ({_signed(task, task.difference)}, {p})"
 
 
 def _pvalue(p: float) -> str:
-    return f"= {p:.2g}" if p >= 0.001 else "< 0.001"
+    return equation("p", pvalue_cell(p))
 
 
 def _shown(task: GateTask) -> str:
     if task.is_primary:
-        return f"{task.name} is better ({_signed(task, task.difference)}, p {_pvalue(task.better_pvalue or 0.0)})"
+        return f"{task.name} is better ({_signed(task, task.difference)}, {_pvalue(task.better_pvalue or 0.0)})"
     return f"{task.name} is not worse by {_margin(task)} or more {_values(task)}"
 
 
@@ -153,7 +153,7 @@ def _sentences(gate: Gate) -> Iterator[str]:
     detectable = [task for task in gate.tasks if task.detectable is not None]
     if gate.rule == "no-regression" and detectable:
         smallest = _listed(detectable, lambda t: f"{t.name} {number(float(f'{t.detectable:.2g}'))}")
-        yield f"Regressions that would have been found with a probability of 80 %: {smallest}."
+        yield f"Regressions that would have been found with a probability of 80%: {smallest}."
     yield from _trends(gate)
 
 

@@ -114,7 +114,7 @@ def _inferred(comparison: Comparison, cite: Cite, on_all_sets: Comparison | None
     """The sentences about tests, intervals and ranks. ``on_all_sets`` has the tests of all test sets."""
     if comparison.test is not None:
         tested = comparison if on_all_sets is None else on_all_sets
-        yield f"{_differences(comparison)} were tested by {_tested(tested, comparison.test, cite)}."
+        yield f"{_differences(comparison)} tested by {_tested(tested, comparison.test, cite)}."
         yield from _pvalues(tested, comparison.test, cite)
         if comparison.votes is not None:
             yield f"The null hypothesis is that both systems have the same rating by all {comparison.unit}s."
@@ -172,11 +172,13 @@ def _size(comparison: Comparison) -> str:
 
 
 def _differences(comparison: Comparison) -> str:
-    """Which differences were tested, as the subject of a sentence."""
+    """Which differences were tested, as the subject and the verb of a sentence."""
     if comparison.baseline is not None:
-        return f"The differences from {comparison.baseline}"
-    pairs = counted(len(comparison.comparisons) // len(comparison.metrics), "pair")
-    return f"The differences between all {pairs} of systems"
+        return f"The differences from {comparison.baseline} were"
+    n = len(comparison.comparisons) // len(comparison.metrics)
+    if n == 1:
+        return "The difference between the two systems was"
+    return f"The differences between all {n:,} pairs of systems were"
 
 
 def test_phrase(comparison: Comparison, test: UsedTest, cite: Cite) -> str:

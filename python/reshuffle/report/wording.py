@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from ..errors import counted as counted
+
 
 def number(value: float) -> str:
     """A number that the user chose, or its complement, without rounding errors in the last digits.
@@ -13,15 +15,6 @@ def number(value: float) -> str:
     (56.99999999999999, '57')
     """
     return f"{value:.10g}"
-
-
-def counted(n: int, noun: str) -> str:
-    """A number and a noun, which is in the plural unless the number is 1.
-
-    >>> counted(1, "segment"), counted(3004, "segment")
-    ('1 segment', '3,004 segments')
-    """
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def joined(names: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..data.columns import Table, segment_list
 from ..data.corpus import Corpus, Lines
-from ..errors import InputError, quoted, unknown_name, warn
+from ..errors import InputError, counted, quoted, unknown_name, warn
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric
 from ..metrics.black_box import CorpusFunction
@@ -375,7 +375,7 @@ def _check_kind_of_wer(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
 def warn_of_tokenized(found: Sequence[tuple[str, int]], metric_name: str) -> None:
     """Warn about systems that have many segments, each given with their number, that seem to be tokenized already."""
     (name, n), others = found[0], len(found) - 1
-    also = f", and many of {others} other output{'s' * (others != 1)}," if others else ""
+    also = f", and many of {counted(others, 'other output')}," if others else ""
     warn(
         f"{n:,} segments of {name!r}{also} end in a tokenized period (' .'), but {metric_name} "
         "tokenizes texts itself: detokenize them, or turn its tokenizer off (tokenize 'none')"

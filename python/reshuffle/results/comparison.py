@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from ..documented import documented
-from ..errors import InputError, listed, quoted
+from ..errors import InputError, counted, listed, quoted
 from ..validate import check_name
 from .caveats import Caveat
 from .histograms import Histogram, NullHistogram
@@ -409,9 +409,9 @@ class Comparison(Compared):
 
     def __repr__(self) -> str:
         n, k = len(self.comparisons), len(self.systems)
-        tests = "" if self.test is None else f"; {n} test{'s' * (n != 1)} ({self.test.name})"
+        tests = "" if self.test is None else f"; {counted(n, 'test')} ({self.test.name})"
         return (
-            f"<Comparison: {first_names(metric.name for metric in self.metrics)}; {k} system{'s' * (k != 1)} "
+            f"<Comparison: {first_names(metric.name for metric in self.metrics)}; {counted(k, 'system')} "
             f"({first_names(self.systems)}); {self.n_segments} segments{tests}; n_resamples={self.n_resamples}, "
             f"seed={self.seed}>"
         )

@@ -74,10 +74,10 @@ class GateTask:
     is_worse: bool
     """Whether the system is shown to be worse."""
     detectable: float | None
-    """The regression that would be shown with a probability of 80 %, at the level of one of all tasks."""
+    """The regression that would be shown with a probability of 80%, at the level of one of all tasks."""
     more_units: int | None
     """About how many more segments or documents are needed, so that all tasks together would be allowed with a
-    probability of 80 % if nothing changed; None if it is unknown or the rule has no margins.
+    probability of 80% if nothing changed; None if it is unknown or the rule has no margins.
     """
     lost: tuple[LostSegment, ...]
     """The segments that lost most, at most three; none for functions of texts."""
@@ -173,7 +173,7 @@ class Gate(Reported):
     tasks were independent; None if the rule has no such margins.
     """
     needed_room: float | None
-    """The margin in standard errors at which this probability would be 80 %."""
+    """The margin in standard errors at which this probability would be 80%."""
     n_resamples: int
     seed: int
     digest: str

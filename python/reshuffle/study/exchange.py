@@ -10,7 +10,7 @@ import numpy as np
 from attrs import evolve
 
 from .._core import Progress
-from ..errors import InputError, either
+from ..errors import InputError, counted, either
 from ..execution import ItemJob
 from ..execution.tables import FLAG, PROBABILITY, Column, Columns, Table, run_table, stacked
 from ..inference.exchange import ALL, EXCHANGES, ExchangeUnit
@@ -61,7 +61,7 @@ def _units(options: Exchange, n: int) -> list[ExchangeUnit]:
 def _left_out(options: Exchange) -> list[str]:
     """What is not simulated because there are too few runs, in words."""
     return [
-        f"{name} with {n} run{'s' * (n != 1)}"
+        f"{name} with {counted(n, 'run')}"
         for n in options.runs or ()
         for name in options.exchange
         if EXCHANGES[name].needs_runs > n
@@ -139,7 +139,7 @@ def _of_runs(data: Data, units: Units, settings: StudySettings, options: Exchang
     k, most = len(data.names), max(options.runs or (0,))
     if k < 2 * most:
         raise InputError(
-            f"two disjoint sets of {most} run{'s' * (most != 1)} need at least {2 * most} runs of one system, but "
+            f"two disjoint sets of {counted(most, 'run')} need at least {2 * most} runs of one system, but "
             f"there {'is' if k == 1 else 'are'} only {k}: give more runs, or ask for fewer with runs"
         )
     steps = settings.steps(len(options.runs or ()) * settings.n_sizes)

@@ -6,12 +6,13 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import click
 from attrs import evolve
 
 from ...data.corpus import system_names
 from ...data.files import STDIN, display_name
 from ...data.reading import split_name, systems_in
-from ...errors import InputError
+from ...errors import InputError, printable
 from ...options.files import OfSystems, SetFiles
 
 
@@ -21,6 +22,18 @@ def is_folder(path: str) -> bool:
         return path != STDIN and Path(path).is_dir()
     except (OSError, ValueError):  # the name is too long, or contains a NUL
         return False
+
+
+def note_baseline(files: SetFiles, names: Sequence[str]) -> None:
+    """Say which system is the baseline if its file was not named: the first one of a folder."""
+    given = files.systems or next(iter(files.numbers.values()), ())
+    if names and not isinstance(given, Mapping) and given and is_folder(given[0]):
+        folder = printable(display_name(given[0]))
+        click.echo(
+            f"reshuffle: the baseline is {printable(names[0])}, the first file of {folder} by name: --baseline chooses "
+            "another",
+            err=True,
+        )
 
 
 def of_single_systems(files: SetFiles) -> SetFiles:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...data.corpus import system_names
-from ...errors import InputError, listed, quoted, unknown_name
+from ...errors import InputError, counted, listed, quoted, unknown_name
 from ...options.run_files import DevFiles, GivenRuns, RunFiles
 from ..declared import after_each_name
 from ..params import is_input, name_and_words
@@ -142,7 +142,7 @@ def _development(given: GivenRuns, systems: Mapping[str, Sequence[str]]) -> DevF
         metric, values = rest[0], rest[1:]
         if not values:
             raise InputError(
-                f"--dev-scores {name} {metric}: expected the score of each of {number_of(len(systems[name]), 'run')} "
+                f"--dev-scores {name} {metric}: expected the score of each of {counted(len(systems[name]), 'run')} "
                 "after the metric, got none"
             )
         if metric in scores.setdefault(name, {}):
@@ -166,12 +166,3 @@ def check_system(where: str, name: str, systems: Mapping[str, Sequence[str]]) ->
     """Raise :class:`InputError` for a name that is not that of a system."""
     if name not in systems:
         raise InputError(f"{where}: {unknown_name('system', name, systems)}")
-
-
-def number_of(n: int, noun: str) -> str:
-    """A number and what there are so many of.
-
-    >>> number_of(1, "run"), number_of(3, "run")
-    ('1 run', '3 runs')
-    """
-    return f"{n} {noun}{'s' * (n != 1)}"

@@ -11,7 +11,7 @@ from attrs import evolve
 from ...data.corpus import system_names
 from ...data.files import STDIN, check_stdin, display_name
 from ...data.manifest import Manifest
-from ...errors import InputError, listed, unknown_name
+from ...errors import InputError, counted, listed, unknown_name
 from ...options.comparisons import Medians
 from ...options.declare import options_of, taken
 from ...options.files import OfSystems, SetFiles
@@ -20,7 +20,7 @@ from ...resampling.counting import labels_of, metrics_named
 from ...runs import Development, Runs, output_name
 from ...settings import Units
 from ..declared import flag_of
-from .run_options import check_system, files_from_options, number_of
+from .run_options import check_system, files_from_options
 from .sets import command_line, completed, keys_with_flags, read_manifest
 from .test_set import Input
 
@@ -185,8 +185,8 @@ def _scores_in_order(
     for name, files in systems.items():
         if len(by_system[name]) != len(files):
             raise InputError(
-                f"scores of {metric}: {name} has {number_of(len(files), 'run')}, but "
-                f"{number_of(len(by_system[name]), 'file')} of scores: expected one for each run"
+                f"scores of {metric}: {name} has {counted(len(files), 'run')}, but "
+                f"{counted(len(by_system[name]), 'file')} of scores: expected one for each run"
             )
     return [file for files in every for file in files]
 
@@ -221,7 +221,7 @@ def _check_development(files: RunFiles, median_on: str) -> None:
         expected = len(files.systems[name])
         if n != expected:
             raise InputError(
-                f"{name} has {number_of(expected, 'run')} on the test set, but {n} {what} on the development set: they "
+                f"{name} has {counted(expected, 'run')} on the test set, but {n} {what} on the development set: they "
                 "must be of the same runs, in the same order"
             )
     if median_on == "dev":

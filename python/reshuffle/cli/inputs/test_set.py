@@ -30,7 +30,7 @@ from ...validate import check_name
 from ..metric_options import MetricChoice
 from .count_tables import given_counts, name_and_formula
 from .counts import check_no_flags, chosen_counts
-from .folders import of_single_systems
+from .folders import note_baseline, of_single_systems
 from .metrics import metrics_of
 from .score_files import Groups, ReadScores, ScoreFiles, wrong_number_of_files
 
@@ -57,6 +57,8 @@ class Input:
     """Names of systems whose outputs are made by the command, and not read."""
     runs: Mapping[str, str] = field(default_factory=dict)
     """If the systems are runs: what other names each of them may have in files of scores."""
+    given: SetFiles | None = None
+    """The files with folders as the user named them."""
 
     @classmethod
     def checked(cls, files: SetFiles, least: int, **others: Any) -> Input:
@@ -75,8 +77,8 @@ class Input:
         else:
             if reference is None:
                 _check_without_texts(files, chosen)
-            files = _with_speakers(of_single_systems(files))
-            found = cls(files, _systems(files), metrics, **others)
+            given, files = files, _with_speakers(of_single_systems(files))
+            found = cls(files, _systems(files), metrics, given=given, **others)
             # A single file of scores may hold several systems, which shows only when it is read.
             if reference is not None or len(found.systems) > 1:
                 _check_number(list(found.systems.values()), files, least)
@@ -116,6 +118,12 @@ class Input:
         """Raise :class:`InputError` for a source text that no metric reads, where texts are not shown."""
         if self.files.source is not None and not any(m.reads_sources for m in self.metrics):
             raise InputError("--source is for reports of compare with texts, and for sari: leave it out")
+
+    def baseline(self, name: str | None) -> str | None:
+        """As :meth:`system`. Without a name the first system is the baseline: a note says so if it is of a folder."""
+        if name is None and self.given is not None:
+            note_baseline(self.given, self.names)
+        return self.system(name)
 
     def system(self, name: str | None) -> str | None:
         """The name of a system, from its name or its file."""

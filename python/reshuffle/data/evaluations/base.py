@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...documented import documented
-from ...errors import InputError, listed, quoted, unknown_name
+from ...errors import InputError, counted, listed, quoted, unknown_name
 from ...validate import LARGEST_SCORE, expected_score
 from ..formats.base import Source, number_in
 from ..formats.table import Rows
@@ -199,7 +199,7 @@ def check_segments(
     if not wrong.size:
         return int(segment.max()) + 1 if n_segments is None else n
     line, at = min((int(lines[at]), at) for at in wrong.tolist())
-    known = f" to {n - 1 + base:,}, because the texts have {n:,} segment{'s' * (n != 1)}"
+    known = f" to {n - 1 + base:,}, because the texts have {counted(n, 'segment')}"
     hint = f"the first segment is {base} unless segment_base (--segment-base) says otherwise"
     got = f"got {segment[at] + base:,}"
     if n_segments is None and segment[at] > 0:

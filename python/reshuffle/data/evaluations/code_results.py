@@ -87,7 +87,7 @@ def _counted(source: Source, samples: Iterable[tuple[int, str, Mapping[str, bool
     found: dict[str, tuple[int, int, dict[str, int]]] = {}
     for line, problem, passes in samples:
         first, n, passed = found.get(problem, (line, 0, dict.fromkeys(passes, 0)))
-        found[problem] = first, n + 1, {kind: passed.get(kind, 0) + passes[kind] for kind in passes}
+        found[problem] = first, n + 1, {kind: passed[kind] + passes[kind] for kind in passes}
     if not found:
         source.fail("expected results of samples, got none")
     return Problems(source, found)
@@ -141,9 +141,15 @@ def _from_evalplus(source: Source) -> Problems:
         source.fail(
             "expected the results of EvalPlus 0.3, lists of samples with a 'base_status' and a 'plus_status' in 'eval'"
         )
-    passes = [
-        {"": base == "pass", **({} if plus is None else {PLUS: base == plus == "pass"})} for _, base, plus in found
-    ]
+    # EvalPlus runs its own tests on all samples, or with --base-only on none.
+    lacking = [problem for problem, _, plus in found if plus is None]
+    has_plus = len(lacking) < len(found)
+    if lacking and has_plus:
+        source.fail(
+            f"expected a 'plus_status' for all samples or for none, got {len(lacking):,} of {len(found):,} without, "
+            f"first of {quoted(lacking[0])}: evaluate again"
+        )
+    passes = [{"": base == "pass", **({PLUS: base == plus == "pass"} if has_plus else {})} for _, base, plus in found]
     return _counted(source, ((1, problem, each) for (problem, *_), each in zip(found, passes, strict=True)))
 
 

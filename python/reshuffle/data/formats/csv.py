@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 
-from ...errors import quoted
+from ...errors import counted, quoted
 from ..files import split_lines
 from .base import Column, FileFormat, Names, Source, columns_of, number_in
 
@@ -37,7 +37,7 @@ def _rows(source: Source) -> tuple[list[list[str]], list[int]]:
         source.fail(f"expected a header with the name of the column, got {quoted(rows[0][0])}", 1)
     for row, number in zip(rows, numbers, strict=True):
         if len(row) != n:
-            source.fail(f"expected {n} field{'s' * (n != 1)} as in the header, got {len(row)}", number)
+            source.fail(f"expected {counted(n, 'field')} as in the header, got {len(row)}", number)
     return rows, numbers[1:]
 
 

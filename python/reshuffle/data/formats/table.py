@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from ...errors import InputError, quoted, unknown_name
+from ...errors import InputError, counted, quoted, unknown_name
 from ..files import split_lines
 from .base import Column, FileFormat, Names, Source, choose
 
@@ -74,7 +74,7 @@ def read_rows(source: Source, header: bool = True, may_be_short: bool = False) -
         rows = [row + [""] * (len(names) - len(row)) for row in rows]
     if set(map(len, rows)) != {len(names)}:
         row, number = next((row, number) for row, number in zip(rows, numbers, strict=True) if len(row) != len(names))
-        fields = f"{len(names)} field{'s' * (len(names) != 1)} as in the {'header' if header else 'first line'}"
+        fields = f"{counted(len(names), 'field')} as in the {'header' if header else 'first line'}"
         source.fail(f"expected {fields}, got {len(row)}" if any(row) else f"expected {fields}, got none", number)
     return Rows(names, list(zip(*rows, strict=True)), numbers, source)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...errors import quoted
+from ...errors import counted, quoted
 from ..files import split_lines
 from .base import Column, FileFormat, Names, Source, columns_of
 
@@ -15,7 +15,7 @@ def read(source: Source, names: Names) -> list[Column]:
         source.fail(f"expected a row for each segment after the header {quoted(lines[0])}, got none")
     for number, row in enumerate(rows, 2):
         if row.count("\t") != len(header) - 1:
-            fields = f"{len(header)} field{'s' * (len(header) != 1)} as in the header"
+            fields = f"{counted(len(header), 'field')} as in the header"
             source.fail(f"expected {fields}, got {row.count(chr(9)) + 1}", number)
     return columns_of(source, names, header, (row.split("\t") for row in rows), range(2, len(rows) + 2))
 

@@ -17,6 +17,7 @@ from ....results.studies import ObservedDifference
 from ...plots.labels import PLAIN, printable, wrapped
 from ...plots.rows import RowFigure, Rows
 from ...plots.style import BETTER, COLUMN, FAINT, INK, MUTED
+from ...wording import counted
 from .base import ColumnFigure, StudyFigure
 from .lines import key_above, label, looks
 
@@ -166,7 +167,7 @@ class HistogramFigure(StudyFigure, RowFigure):
         if len(numbers) > 1:
             return f"{100 * highest:.0f}% of a system's runs"
         (n,) = numbers
-        return f"{round(highest * n):,} of {n:,} run{'s' * (n != 1)}"
+        return f"{round(highest * n):,} of {counted(n, 'run')}"
 
 
 @dataclass(frozen=True)
