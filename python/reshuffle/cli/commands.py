@@ -127,7 +127,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
         chosen_executor(executor, chosen.threads) as workers,
     ):
         if not testing.all_pairs:
-            next(iter(inputs.sets.values())).baseline(chosen.baseline)
+            next(iter(inputs.sets.values())).note_baseline(chosen.baseline)
         testing = evolve(testing, baseline=inputs.system(chosen.baseline))
         sets = inputs.read()
         layout.check(list(dict.fromkeys(name for each in sets.values() for name in each.data.names)), testing.all_pairs)
@@ -244,7 +244,8 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
     reports = Reports.taken(options, get_args(types.FlipFormat))
     with destination(reports, test_set.paths) as write:
         found = test_set.read(stored_ids=False)
-        pair = {"system": test_set.system(chosen.system), "baseline": test_set.baseline(chosen.baseline)}
+        test_set.note_baseline(chosen.baseline)
+        pair = {"system": test_set.system(chosen.system), "baseline": test_set.system(chosen.baseline)}
         given: dict[str, Any] = {name: getattr(found, name) for name in ("references", "systems", "documents")}
         (given["metric"],) = cast("tuple[Any]", found.metrics)
         with progress_bar() as progress:
@@ -320,7 +321,8 @@ def _run(
             name: getattr(found, name) for name in ("references", "systems", "metrics", "documents")
         }
         with progress_bar() as progress:
-            baseline = test_set.baseline(chosen.baseline)
+            test_set.note_baseline(chosen.baseline)
+            baseline = test_set.system(chosen.baseline)
             result = call(function, evolve(chosen, **given, baseline=baseline, progress=progress))
         write(result)
 

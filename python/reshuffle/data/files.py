@@ -286,4 +286,4 @@ def shown_size(size: int) -> str:
     power = max(power for power in range(len(UNITS)) if size % 1024**power == 0)
     if power:
         return f"{size >> 10 * power:,} {UNITS[power]}iB"
-    return f"{counted(size, 'byte')}"
+    return counted(size, "byte")

@@ -119,11 +119,10 @@ class Input:
         if self.files.source is not None and not any(m.reads_sources for m in self.metrics):
             raise InputError("--source is for reports of compare with texts, and for sari: leave it out")
 
-    def baseline(self, name: str | None) -> str | None:
-        """As :meth:`system`. Without a name the first system is the baseline: a note says so if it is of a folder."""
+    def note_baseline(self, name: str | None) -> None:
+        """Without a name, the first system is the baseline: say so if it is only the first file of a folder."""
         if name is None and self.given is not None:
             note_baseline(self.given, self.names)
-        return self.system(name)
 
     def system(self, name: str | None) -> str | None:
         """The name of a system, from its name or its file."""
