@@ -563,7 +563,7 @@ def test_the_page_names_the_margin_and_calls_no_system_better(browser: Browser, 
     comparison = result(test, all_pairs=test == "equivalence")
     browser.open(render(comparison, "html"))
     text = " ".join(browser.run("return document.body.innerText").split())
-    limit, claim = ("±5 BLEU", "equivalent within") if test == "equivalence" else ("5 BLEU", "not worse by")
+    limit, claim = ("±5 BLEU", "equivalent within") if test == "equivalence" else ("5 BLEU or more", "not worse by")
     assert f"{claim} {limit} (adjusted p ≤ 0.05)" in text
     assert "Dashed: the margin." in text
     assert "differ significantly" not in text

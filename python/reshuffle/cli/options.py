@@ -87,12 +87,12 @@ EXECUTOR = executor_option("Resampling")
 def output_options(formats: Sequence[str], default: str, tables: Sequence[str] = ()) -> tuple[Decorator, ...]:
     """``-o`` and ``--format``. ``tables`` are those that CSV has a file for each of."""
     *first, last = formats
-    csv = f" (FILE.csv: {' and '.join(f'FILE.{table}.csv' for table in tables)})" if tables else ""
+    csv = f" ({', '.join(f'FILE.{table}.csv' for table in tables)})" if tables else ""
     return (
         option("Output", "-o", "--output", "outputs", metavar="FILE", multiple=True,
-               help=f"Write the report to FILE{csv}; - is standard output. Repeatable."),
+               help="Write the report to FILE; - is standard output. Repeatable."),
         option("Output", "--format", "fmt", type=Name("format", formats), metavar="NAME",
-               help=f"{', '.join(first)} or {last}.  [default: by the ending of FILE; without one, {default}]"),
+               help=f"{', '.join(first)} or {last}{csv}.  [default: by the ending of FILE; without one, {default}]"),
     )  # fmt: skip
 
 

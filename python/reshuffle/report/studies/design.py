@@ -229,8 +229,8 @@ def notes(study: StudyResult) -> Iterator[str]:
     else:
         why, advice = "", "The power of a test may differ by .07: simulate it."
         if plan["simulate"]:
-            why = ", because no pair differs in enough units"
-            advice = f"A test that so few {unit_of(study)}s decide may have much less."
+            why = ", because no pair differs enough"
+            advice = f"The power of a test may differ by .07, and be much less where few {unit_of(study)}s differ."
         yield f"Not simulated{why}: this is the power of a z-test whose SE is known. {advice}"
 
 
