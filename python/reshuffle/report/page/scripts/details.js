@@ -68,8 +68,8 @@ function marginVerdict(view, pair) {
   if (view.shows === "equivalence") {
     return `${one} and ${other} are ${pair.significant ? "" : "not shown to be "}equivalent within ${view.limitText} (${p}).`;
   }
-  if (pair.significant) return `${one} is not worse than ${other} by more than ${view.limitText} (${p}).`;
-  return `${one} is not shown to be non-inferior to ${other}: not worse by more than ${view.limitText} (${p}).`;
+  if (pair.significant) return `${one} is not worse than ${other} by ${view.limitText} or more (${p}).`;
+  return `${one} is not shown to be non-inferior to ${other}: not worse by ${view.limitText} or more (${p}).`;
 }
 
 /** p after an = or <. */

@@ -95,7 +95,7 @@ function forestRow(view, pair, { y, plan, width, scale, radius, name }) {
 
 /** What a star means in tests with a margin. */
 function claimOf(view) {
-  return view.shows === "equivalence" ? `equivalent within ${view.limitText}` : `not worse by more than ${view.limitText}`;
+  return view.shows === "equivalence" ? `equivalent within ${view.limitText}` : `not worse by ${view.limitText} or more`;
 }
 
 /** A description of a pair, for labels. */
