@@ -44,7 +44,7 @@ def test_every_command_of_systems_has_help_on_all_options(run: Any, command: str
 
 
 def test_the_short_help_of_compare_says_which_files_csv_is_written_to(run: Any) -> None:
-    assert "(FILE.csv: FILE.systems.csv and FILE.pairs.csv)" in " ".join(run("compare", "--help").out.split())
+    assert "csv (FILE.systems.csv, FILE.pairs.csv)" in " ".join(run("compare", "--help").out.split())
 
 
 def test_a_figure_without_a_kind_is_told_the_kinds(run: Any) -> None:
