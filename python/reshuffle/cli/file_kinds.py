@@ -27,7 +27,7 @@ from ..data.saved import read_json
 from ..data.score_tables import recognised
 from ..data.scores import MISSING_WORDS
 from ..data.votes import has_votes, read_votes
-from ..errors import InputError, InputWarning, listed, quoted
+from ..errors import InputError, InputWarning, counted, listed, quoted
 from ..metrics.stored import open_counts
 from ..options.files import SetFiles
 from ..options.run_files import RunFiles
@@ -127,10 +127,6 @@ def _with(path: str, command: str) -> str:
     return command.replace("FILE", shlex.quote(path))
 
 
-def _n(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
 @lru_cache(maxsize=1)
 def _source(path: str) -> Source:
     """The file, which several readers look at."""
@@ -148,14 +144,14 @@ def _folder(path: str) -> Said | None:
     if not is_folder(path):
         return None
     files = files_in(path)
-    return Said("folder", f"{_n(len(files), 'file')}: {listed(system_names(files))}")
+    return Said("folder", f"{counted(len(files), 'file')}: {listed(system_names(files))}")
 
 
 def _counts(path: str) -> Said | None:
     if not is_count_file(path):
         return None
     found = open_counts(path, check=False)
-    metrics = f"{_n(found.n_segments, 'segment')}; {listed([metric.name for metric in found])}"
+    metrics = f"{counted(found.n_segments, 'segment')}; {listed([metric.name for metric in found])}"
     return Said(f"reshuffle {found.version}", f"{metrics}; systems {listed(found.systems)}")
 
 
@@ -178,14 +174,14 @@ def _result(path: str) -> Said | None:
 def _history(path: str) -> Said | None:
     runs, problem = runs_in(_source(path).data.split(b"\n"))
     end = f"; line {len(runs) + 1} is damaged: {problem}" if problem else ""
-    return Said("JSON lines", f"{_n(len(runs), 'run')}{end}") if runs else None
+    return Said("JSON lines", f"{counted(len(runs), 'run')}{end}") if runs else None
 
 
 def _lists(path: str) -> Said | None:
     if " ||| " not in first_line(_source(path)):
         return None
     lists = read_nbest(path)
-    size = f"{_n(len(lists.offsets) - 1, 'sentence')}, {int(lists.offsets[-1]):,} entries"
+    size = f"{counted(len(lists.offsets) - 1, 'sentence')}, {int(lists.offsets[-1]):,} entries"
     return Said("id ||| hypothesis ||| features", f"{size}; features {listed(lists.names)}")
 
 
@@ -196,7 +192,9 @@ def _judgments(path: str) -> Said | None:
     if name is None:
         return None
     votes = JUDGMENT_FORMATS[name].read(source, None, None)
-    return Said(name, f"{_n(len(votes.better), 'vote')}, {_n(len(votes.tied), 'tie')}; systems {listed(votes.ids)}")
+    return Said(
+        name, f"{counted(len(votes.better), 'vote')}, {counted(len(votes.tied), 'tie')}; systems {listed(votes.ids)}"
+    )
 
 
 def _weights(path: str) -> Said | None:
@@ -228,20 +226,20 @@ def _json_object(text: str) -> Mapping[str, Any]:
 
 def _named_weights(path: str, about: str) -> Said:
     weights = read_named_weights(path)
-    return Said(about, f"{_n(len(weights), 'weight')}: {listed(list(weights))}")
+    return Said(about, f"{counted(len(weights), 'weight')}: {listed(list(weights))}")
 
 
 def _battles(path: str) -> Said | None:
     if not has_votes(_source(path)):
         return None
     votes = read_votes(path)
-    return Said("winners of pairs", f"{_n(len(votes.outcome), 'vote')}; systems {listed(votes.systems)}")
+    return Said("winners of pairs", f"{counted(len(votes.outcome), 'vote')}; systems {listed(votes.systems)}")
 
 
 def _queries(is_line: Callable[[str], bool]) -> Callable[[str], Said | None]:
     def read(path: str) -> Said | None:
         source = _source(path)
-        return Said("TREC", _n(source.data.count(b"\n"), "line")) if is_line(first_line(source)) else None
+        return Said("TREC", counted(source.data.count(b"\n"), "line")) if is_line(first_line(source)) else None
 
     return read
 
@@ -285,7 +283,7 @@ def _scores(path: str) -> Said | None:
     unnamed = metrics == [source.name]  # where a file does not name its metric
     one = f"reshuffle compare --scores {'METRIC' if unnamed else shlex.quote(metrics[0])} FILE OTHER"
     several = "reshuffle meta systems --human FILE --refs REF --systems FOLDER"
-    holds = _n(len(cells.values), "score") + ("" if unnamed else f" of each of {listed(metrics)}")
+    holds = counted(len(cells.values), "score") + ("" if unnamed else f" of each of {listed(metrics)}")
     return Said(
         f"{name}: {score_format.about}",
         f"{holds}; systems {listed(systems)}" if systems else holds,
@@ -304,7 +302,7 @@ def _texts(path: str) -> Said | None:
     references, _, _ = read_texts([f"{path}#{systems[0]}" if systems else path], [])
     lines = references[0].lines
     empty = sum(not line.strip() for line in lines)
-    size = _n(len(lines), "segment") + (f", {empty:,} of them empty" if empty else "")
+    size = counted(len(lines), "segment") + (f", {empty:,} of them empty" if empty else "")
     if 10 * empty > len(lines):
         size += ": does it have one segment on each line, as outputs do, or is it prose or a program?"
     if systems:
@@ -343,7 +341,7 @@ def _table(path: str) -> Said | None:
     holds = [f"{what} in {listed(own)}" for what, own in (("texts", others), ("numbers", numbers)) if own]
     commands = (*(COLUMNS if len(others) > 1 else ()), *(NUMBERS if numbers or damaged else ()))
     name = format_of(path)
-    size = _n(len(next(iter(columns.values())).lines), "segment")
+    size = counted(len(next(iter(columns.values())).lines), "segment")
     return Said(f"{name}: {INPUT_FORMATS[name].about}", "; ".join([size, *holds, *damaged]), commands)
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, quoted
+from ..errors import InputError, counted, quoted
 from ..execution import ItemJob
 from ..execution.tables import PROBABILITY, SIGN, Column, Columns
 from ..inference.hypotheses import Hypotheses
@@ -144,8 +144,7 @@ def _parts(
     for name, own in parts.items():
         if len(own) < 2:
             raise InputError(
-                f"{quoted(name)} has {len(own):,} {pool.unit}{'' if len(own) == 1 else 's'}: tests need at least 2, or "
-                "leave it out"
+                f"{quoted(name)} has {counted(len(own), pool.unit)}: tests need at least 2, or leave it out"
             )
     return parts
 

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..errors import InputError, listed
+from ..errors import InputError, counted, listed
 from ..metrics.base import Counts
 from ..metrics.native import NativeMetric, count_all
 from .null_data import NullData, Request, swap_probability
@@ -84,7 +84,7 @@ def of_runs(request: Request) -> NullData:
     k = len(material.names)
     if k < 2 * n:
         raise InputError(
-            f"null 'replicate' compares two disjoint sets of {n} run{'s' * (n > 1)}, so it needs at least {2 * n} runs "
+            f"null 'replicate' compares two disjoint sets of {counted(n, 'run')}, so it needs at least {2 * n} runs "
             f"of one system, but there are only {k}: give more runs, each as a system"
         )
     splits = list(_splits(request, k, n))

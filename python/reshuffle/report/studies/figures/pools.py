@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
-from ....errors import InputError
+from ....errors import InputError, counted
 from ....results import ConfidenceInterval
 from ....results.studies import BandAccuracy, CurvePoint, GapConclusions, SampleDifference, SampleScore, StudyResult
 from ...notes import ci, number
@@ -158,4 +158,4 @@ class CurvesFigure(ColumnFigure):
 
 
 def _references(n: int | None) -> str:
-    return "all references" if n is None else f"{n:,} reference{'' if n == 1 else 's'}"
+    return "all references" if n is None else counted(n, "reference")
