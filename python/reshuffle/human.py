@@ -158,8 +158,8 @@ class Question(NamedTuple):
             )
         if (~labelled).sum() < 2:
             raise InputError(
-                f"{labelled.sum():,} of {len(sizes):,} {unit}s have labels, but at least 2 without are needed: "
-                "with labels of all, use compare"
+                f"{labelled.sum():,} of {len(sizes):,} {unit}s have labels, but at least 2 must have none: leave "
+                "some labels out, or label all and use compare"
             )
         sums = sums_of(index, np.where(known, self.labels, 0))[labelled]
         return Labelled(sums, labelled, sizes.astype(np.float64), finite)

@@ -97,8 +97,8 @@ def _unit(table: VoteTable, chosen: str | None) -> str:
         raise InputError(f"units: all votes belong to one {unit}, and at least 2 are needed{instead}")
     if chosen is None and unit == "judge" and n < FEW_JUDGES and prompts > n:
         warn(
-            f"judges are drawn, and there are only {n}: if they are models, or people of whom you want to say no more "
-            f"than that, draw the {prompts:,} prompts instead (units='prompt', --units prompt)"
+            f"judges are drawn, and there are only {n}: if they are models, or if your conclusions are only about "
+            f"these judges, draw the {prompts:,} prompts instead (units='prompt', --units prompt)"
         )
     return unit
 

@@ -311,7 +311,7 @@ def test_all_labelled_by_pair() -> None:
     sample = Sample()
     sample.labelled[:] = True
     people = SegmentScores("people", {"a": sample.truth[0], "b": [*sample.truth[1, 1:], None]}, missing="pairwise")
-    with pytest.raises(InputError, match="299 of 300 segments have labels, but at least 2 without"):
+    with pytest.raises(InputError, match="299 of 300 segments have labels, but at least 2 must have none"):
         human(metrics=[people, sample.metrics()[1]])
 
 

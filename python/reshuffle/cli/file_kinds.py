@@ -70,7 +70,7 @@ class Found:
 
 
 def found_in(path: str) -> list[Found]:
-    """What a file is. It can be both scores and a table; if only one of these can be read, the problem of the other.
+    """What a file is. It can be both scores and a table: if only one of them can be read, also why the other cannot.
 
     :class:`InputError` if the file cannot be read, or looks like a kind of file and is damaged.
     """

@@ -72,7 +72,7 @@ class Rating(Options):
         Ge(0),
         Flag(metavar="WINS"),
         Doc(
-            """Wins that are added for both of any two systems that were compared, such as 0.5. They make ratings
+            """Wins that are added to each system of every pair that was compared, such as 0.5. They make ratings
             finite where the votes alone do not, and draw them together. Where they are needed in more than 1% of the
             draws, there are no intervals and tests."""
         ),

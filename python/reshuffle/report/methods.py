@@ -141,7 +141,7 @@ def _rated(comparison: Comparison, votes: VoteFit, cite: Cite) -> str:
         f"Ratings are {ratings_phrase(votes, cite(comparison.metrics[0].source))}",
         *(["The model has an advantage of the system that was shown first"] if votes.first is not None else []),
         *(
-            [f"{number(votes.prior)} wins were added for both of any two systems that were compared"]
+            [f"{number(votes.prior)} wins were added to each system of every pair that was compared"]
             if votes.prior
             else []
         ),

@@ -47,7 +47,7 @@ def vote_notes(fit: VoteFit) -> Iterator[str]:
     if fit.prior:
         wins = number(fit.prior)
         yield (
-            f"{wins} wins were added for both of any two systems that were compared "
+            f"{wins} wins were added to each system of every pair that was compared "
             f"({option(f'--prior {wins}', f'prior={wins}')}), which draws ratings together."
         )
     if not fit.separated:
@@ -56,10 +56,10 @@ def vote_notes(fit: VoteFit) -> Iterator[str]:
     draws = f"{fit.separated:,} of {fit.n_draws:,} draws {only}"
     if fit.withheld:
         yield (
-            f"There are no intervals and tests, because {draws}: in them some systems never beat the others, or never "
-            "lost to them. More votes would help, or leaving these systems out."
+            f"There are no intervals and tests, because {draws}, mostly because some systems never beat the others, or "
+            "never lost to them. Collect more votes, or leave those systems out."
         )
     elif fit.prior:
         yield f"{draws}."
     else:
-        yield f"{draws}; half a win was added there for both of any two systems that were compared."
+        yield f"{draws}; half a win was added there to each system of every pair that was compared."

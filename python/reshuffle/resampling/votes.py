@@ -25,7 +25,7 @@ from .samples import Batch, Sample
 from .uncounted import Uncounted
 
 OUTCOMES = 3
-PRIOR = "prior=0.5 (--prior 0.5), for ratings without intervals"
+PRIOR = "prior=0.5 (--prior 0.5), which makes ratings finite, but mostly without intervals and tests"
 # Wins for both systems of each pair that was compared, for draws without finite ratings if there is no prior.
 RESCUE = 0.5
 
@@ -89,7 +89,7 @@ class Cells:
     position: bool = False
     """Whether the first of a pair may have an advantage. Then (a, b) and (b, a) are different pairs."""
     prior: float = 0.0
-    """Wins that are added for both of any two systems that were compared."""
+    """Wins that are added to each system of every pair that was compared."""
 
     @lazy
     def _pairs_and_index(self) -> tuple[NDArray[np.uint32], Integers, NDArray[np.bool_]]:

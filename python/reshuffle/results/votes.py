@@ -58,7 +58,7 @@ class VoteFit:
     effective_units: float
     """(Σm)²/Σm² for units with m votes: as many units with equal numbers of votes would tell about as much."""
     prior: float
-    """Wins that were added for both of any two systems that were compared."""
+    """Wins that were added to each system of every pair that was compared."""
     separated: int
     """The number of draws whose votes have no finite ratings. They were fitted with wins added: those of ``prior``, or
     half a win.

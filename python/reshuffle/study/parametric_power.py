@@ -85,6 +85,6 @@ def parametric_power(options: ParametricPower) -> StudyResult:
         metrics = (UsedMetric(options.metric, options.metric, True),)
         tables = {"power": found, "rates": map(as_rate, found)}
         truths = {"parametric": MODELS["parametric"].truth}
-        # The signature says that the model is a given one, and the record that there is no other.
+        # Signed by its own name, because the model is given; recorded as 'power' with this model alone.
         result = settings.result("parametric_power", plan, metrics, tables, truths, simulated=True)
         return replace(result, study="power", plan={"models": ["parametric"], **plan})

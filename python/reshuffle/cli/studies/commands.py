@@ -285,8 +285,8 @@ PLAN = Study(
     """Plan a test set: what it can detect, and how large it must be.
 
     From outputs of systems like those to be compared: the minimum detectable difference of test sets of several sizes,
-    and for given differences, the power and the number of segments needed. Power is that of --tests, by
-    default of bootstrap-both as 'reshuffle compare', simulated on mixtures of the outputs.
+    and for given differences, the power and the number of segments needed. Power is simulated on
+    mixtures of the outputs, for the tests that --tests names (by default bootstrap-both, as in 'reshuffle compare').
     """,
     examples=(
         "reshuffle plan ref.txt a.txt b.txt",

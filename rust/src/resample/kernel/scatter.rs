@@ -251,8 +251,7 @@ mod avx2 {
 }
 
 dispatch! {
-    /// Writes the sums over the flipped units of up to eight columns: half of what the signed sum lacks of the
-    /// total.
+    /// Writes, for up to eight columns, the sum over the flipped units: (total − signed sum) / 2.
     fn flipped(totals: &Sums, table: &[Sums], out: Strided<&mut [i64]>) = flipped_inline;
 }
 
