@@ -255,9 +255,9 @@ pub fn try_run<S, T: Send>(
     // The number of threads that the work pays for.
     let worth = usize::try_from(cost / WORK_PER_THREAD).unwrap_or(usize::MAX).saturating_add(1);
     let others = thread_count(run.threads).min(blocks.count()).min(worth).saturating_sub(1);
-    let (flag, next, end) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(blocks.count()));
+    let shared = Shared::new(blocks.count());
     let items = Cell::new(0);
-    let watcher = Watcher::new(&mut *run.watch, &flag, &items);
+    let watcher = Watcher::new(&mut *run.watch, &shared.flag, &items);
     let poll = || watcher.poll();
     let work = |state: &mut S, block: usize, stop: &Stop<'_>| {
         let outcome = work(state, blocks.range(block), stop);
@@ -266,11 +266,10 @@ pub fn try_run<S, T: Send>(
         }
         outcome
     };
-    let here = |block: usize| Stop { flag: &flag, block: Some((block, &end)), poll: Some(&poll) };
     let mut failed = None;
     // Takes the outcomes in block order.
     let mut deliver = |block: usize, outcome: Result<T>| {
-        let (range, stop) = (blocks.range(block), here(block));
+        let (range, stop) = (blocks.range(block), shared.stop(block, Some(&poll)));
         let n = range.len() as u64;
         match outcome.and_then(|done| sink(range, done, &stop)) {
             Ok(()) => items.set(items.get() + n),
@@ -283,64 +282,89 @@ pub fn try_run<S, T: Send>(
     if others == 0 {
         // A single thread needs no channel.
         let mut state = state();
-        let mut block = 0;
-        while !here(block).requested() {
-            deliver(block, work(&mut state, block, &here(block)));
-            block += 1;
-        }
+        shared.each_block(Some(&poll), &mut |block, stop| deliver(block, work(&mut state, block, stop)));
     } else {
         let results = Mutex::new(Waiting { first: 0, results: VecDeque::new() });
-        // A function, so that the lock is released before the result is used.
+        // Functions, so that the lock is released before anything else is done.
+        let insert = |block, outcome| locked(&results).insert(block, outcome);
         let next_result = || locked(&results).next();
-        let mut deliver = || {
-            while let Some((block, outcome)) = next_result() {
-                if block < end.load(Ordering::Relaxed) {
-                    deliver(block, outcome);
-                }
-            }
-        };
         let worker = |announce: &SyncSender<()>| {
             let mut state = state();
-            loop {
-                let block = next.fetch_add(1, Ordering::Relaxed);
-                let stop = Stop { flag: &flag, block: Some((block, &end)), poll: None };
-                if stop.requested() {
-                    break;
-                }
-                let outcome = work(&mut state, block, &stop);
-                locked(&results).insert(block, outcome);
-                if announce.send(()).is_err() {
-                    break;
+            shared.each_block(None, &mut |block, stop| {
+                insert(block, work(&mut state, block, stop));
+                // Nobody listens any more only after a panic, which stops all workers.
+                let _ = announce.send(());
+            });
+        };
+        let mut deliver = || {
+            while let Some((block, outcome)) = next_result() {
+                if shared.wants(block) {
+                    deliver(block, outcome);
                 }
             }
         };
         let mut on_this_thread = |announced: &Receiver<()>| {
             let mut state = state();
-            loop {
-                let block = next.fetch_add(1, Ordering::Relaxed);
-                let stop = here(block);
-                if stop.requested() {
-                    break;
-                }
-                let outcome = work(&mut state, block, &stop);
-                locked(&results).insert(block, outcome);
+            shared.each_block(Some(&poll), &mut |block, stop| {
+                insert(block, work(&mut state, block, stop));
                 announced.try_iter().for_each(drop);
                 deliver();
-            }
-            loop {
-                match announced.recv_timeout(POLL_INTERVAL) {
-                    Ok(()) => deliver(),
-                    Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => break,
-                }
+            });
+            until_the_others_end(announced, &mut || {
+                deliver();
                 poll();
-            }
+            });
         };
-        run_beside(others, &flag, &worker, &mut on_this_thread)?;
+        run_beside(others, &shared.flag, &worker, &mut on_this_thread)?;
     }
     watcher.poll_now();
     watcher.outcome()?;
     failed.map_or(Ok(()), Err)
+}
+
+/// What the threads of a call know of each other.
+struct Shared {
+    /// Whether all have to stop.
+    flag: AtomicBool,
+    /// The next block to be begun.
+    next: AtomicUsize,
+    /// The first block that is not wanted.
+    end: AtomicUsize,
+}
+
+// This and the next two functions are apart from `try_run`, and take no types, because every kind of work has its own
+// copy of `try_run`: threads and channels in each of them were a fifth of all that the compiler had to do.
+impl Shared {
+    fn new(blocks: usize) -> Self {
+        Shared { flag: AtomicBool::new(false), next: AtomicUsize::new(0), end: AtomicUsize::new(blocks) }
+    }
+
+    fn stop<'a>(&'a self, block: usize, poll: Option<&'a dyn Fn()>) -> Stop<'a> {
+        Stop { flag: &self.flag, block: Some((block, &self.end)), poll }
+    }
+
+    fn wants(&self, block: usize) -> bool {
+        block < self.end.load(Ordering::Relaxed)
+    }
+
+    /// Begins blocks, in order, until no more of them are wanted.
+    fn each_block(&self, poll: Option<&dyn Fn()>, body: &mut dyn FnMut(usize, &Stop<'_>)) {
+        loop {
+            let block = self.next.fetch_add(1, Ordering::Relaxed);
+            let stop = self.stop(block, poll);
+            if stop.requested() {
+                break;
+            }
+            body(block, &stop);
+        }
+    }
+}
+
+/// Calls `body` after each announcement of the other threads, and when there has been none for a while.
+fn until_the_others_end(announced: &Receiver<()>, body: &mut dyn FnMut()) {
+    while !matches!(announced.recv_timeout(POLL_INTERVAL), Err(RecvTimeoutError::Disconnected)) {
+        body();
+    }
 }
 
 /// Results that have not been delivered yet.
@@ -374,8 +398,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Runs `worker` on some other threads, and `here` on the calling one. Workers announce each result, and wait if too many
-/// of them have not been noticed. This is apart from [`try_run`], and takes no types, because every kind of work has its
-/// own copy of [`try_run`]: threads and channels in each of them were a fifth of all that the compiler had to do.
+/// of them have not been noticed.
 fn run_beside(
     others: usize,
     flag: &AtomicBool,
