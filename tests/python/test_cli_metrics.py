@@ -15,12 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reshuffle import InputError, metric, types
-from reshuffle.cli.habits import COMMANDS, NAMES, OPTIONS
+from reshuffle.cli.habits import habits
 from reshuffle.cli.metric_options import MetricChoice, is_metric, parse_metric
 from reshuffle.metrics.registry import every_spec
 
 TEXTS = ("reference.txt", "baseline.txt", "larger.txt")
 FEW = ("-n", "9", "--format", "json")
+# Advice for options and metrics of other tools.
+OPTIONS = habits("option")
+METRICS = {**habits("metric"), **habits("another metric")}
 
 
 def compared(run: Any, *args: str) -> Any:
@@ -216,7 +219,7 @@ def test_a_command_without_arguments_gets_no_advice(run: Any) -> None:
     assert run("compare").err.startswith("reshuffle: error: no reference and no systems: add REF and SYS")
 
 
-@pytest.mark.parametrize(("name", "meant"), sorted(COMMANDS.items()))
+@pytest.mark.parametrize(("name", "meant"), sorted(habits("command").items()))
 def test_commands_of_other_names_get_a_hint(run: Any, name: str, meant: str) -> None:
     from reshuffle.cli.root import cli
 
@@ -240,11 +243,11 @@ def test_no_option_of_reshuffle_gets_the_hint_for_another_tool() -> None:
     assert {name for command in commands for param in command.params for name in param.opts} & set(OPTIONS) == of_some
 
 
-@pytest.mark.parametrize("name", sorted(NAMES["metric"]))
+@pytest.mark.parametrize("name", sorted(METRICS))
 def test_metrics_of_other_tools_get_a_hint(demo: Path, run: Any, name: str) -> None:
     outcome = run("compare", *TEXTS, "-m", name)
     assert outcome.code == 2
-    assert NAMES["metric"][name] in outcome.err
+    assert METRICS[name] in outcome.err
 
 
 def test_a_tokenizer_of_another_tool_gets_a_hint(demo: Path, run: Any) -> None:

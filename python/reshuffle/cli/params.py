@@ -14,7 +14,7 @@ from ..errors import InputError, quoted, shortened
 from ..names import names_in
 from ..types import MetricName
 from ..validate import check_n_resamples, check_name
-from .habits import EXTERNAL, NAMES, name_advice
+from .habits import habits, name_advice
 
 if TYPE_CHECKING:
     from .metric_options import MetricChoice
@@ -190,14 +190,14 @@ class Metric(MetricParam):
         """Whether a word after the first names another metric, instead of a file."""
         from .metric_options import is_metric
 
-        return is_metric(word) or (word.lower() in NAMES["metric"] and not Path(word).exists())
+        return is_metric(word) or (name_advice("metric", word) is not None and not Path(word).exists())
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> MetricChoice:
         from .metric_options import MetricChoice, is_metric, parse_metric
 
         if isinstance(value, MetricChoice):
             return value
-        if self.external and value.lower() in EXTERNAL:
+        if self.external and value.lower() in habits("another metric"):
             raise InputError(f"{quoted(value)} {self.external.format(name=value)}")
         advice = None if is_metric(value) else name_advice("metric", value.partition(":")[0])
         if advice is not None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import sys
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -120,11 +119,9 @@ def _parsed(path: str, text: str) -> Any:
 def _toml(text: str) -> Any:
     if LONG_KEY.search(text):
         raise RecursionError
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    return tomllib.loads(text)
+    from ..toml import loads
+
+    return loads(text)
 
 
 def _unique(name: str, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

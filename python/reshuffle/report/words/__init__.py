@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ...errors import unknown_name
+from ...toml import loads
 
 
 @cache
 def words(subject: str) -> Mapping[str, Any]:
     """The texts of ``SUBJECT.toml``, by kind and name."""
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    return tomllib.loads((Path(__file__).parent / f"{subject}.toml").read_text("utf-8"))
+    return loads((Path(__file__).parent / f"{subject}.toml").read_text("utf-8"))
 
 
 def words_of(subject: str, kind: str, name: str) -> Any:
