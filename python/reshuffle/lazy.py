@@ -1,13 +1,15 @@
 """``lazy``: a decorator for attributes that are computed on first access, without a lock.
 
-``lazy_names`` does the same for the public names of a package.
+``lazy_names`` does the same for the public names of a package, which are those of its stub.
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar, overload
 
@@ -52,31 +54,33 @@ class lazy(Generic[T]):  # noqa: N801
         return value
 
 
-def lazy_names(
-    package: str, names: Mapping[str, Collection[str]], modules: Collection[str] = ()
-) -> Callable[[str], Any]:
-    """A function for ``__getattr__`` of a package, which imports the module of a name when the name is first used.
+def lazy_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """``__all__``, ``__getattr__`` and ``__dir__`` of a package whose public names are those of its ``__init__.pyi``.
 
-    ``names`` has the public names of each module, and ``modules`` modules that are public themselves. A function that
+    The module of a name is imported when the name is first used, so that short scripts start quickly. A function that
     has the name of its module, such as ``reshuffle.compare``, stays when an import would set it to the module.
     """
-    module_of = {name: module for module, own in names.items() for name in own}
+    own = sys.modules[package]
+    stub = Path(str(own.__file__)).with_suffix(".pyi").read_text("utf-8")
+    module_of = {name: module for module, name in re.findall(r"^from (\S+) import (\w+) as", stub, re.MULTILINE)}
+    public = sorted(name for name, module in module_of.items() if module != ".")
 
     class Package(ModuleType):
         def __setattr__(self, name: str, value: object) -> None:
-            if name in module_of and isinstance(value, ModuleType):
+            if name in public and isinstance(value, ModuleType):
                 value = getattr(value, name)
             super().__setattr__(name, value)
 
     def find(name: str) -> Any:
-        if name in module_of:
-            value = getattr(import_module(f".{module_of[name]}", package), name)
-        elif name in modules:
-            value = import_module(f".{name}", package)
-        else:
+        if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        vars(sys.modules[package])[name] = value
+        module = module_of[name]
+        value = import_module(f".{name}", package) if module == "." else getattr(import_module(module, package), name)
+        vars(own)[name] = value
         return value
 
-    sys.modules[package].__class__ = Package
-    return find
+    def names() -> list[str]:
+        return sorted({*module_of, *(name for name in vars(own) if name.startswith("__"))})
+
+    own.__class__ = Package
+    return public, find, names
