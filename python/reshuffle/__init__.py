@@ -14,9 +14,9 @@ all cores: approximate randomization, bootstrap tests, confidence intervals.
 0.25
 """
 
+from __future__ import annotations
+
 from .lazy import lazy_names
 
 __version__ = "0.1.0"  # the same as in Cargo.toml; a test compares them
-
-# The public names are those of the stub beside this file.
-__all__, __getattr__, __dir__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

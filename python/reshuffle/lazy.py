@@ -1,6 +1,6 @@
 """``lazy``: a decorator for attributes that are computed on first access, without a lock.
 
-``lazy_names`` does the same for the public names of a package, which are those of its stub.
+``lazy_names`` does the same for the public names of a package.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar, overload
 
@@ -54,33 +53,39 @@ class lazy(Generic[T]):  # noqa: N801
         return value
 
 
-def lazy_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """``__all__``, ``__getattr__`` and ``__dir__`` of a package whose public names are those of its ``__init__.pyi``.
+def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """``__getattr__``, ``__dir__`` and ``__all__`` of a package whose public names its stub declares.
 
-    The module of a name is imported when the name is first used, so that short scripts start quickly. A function that
-    has the name of its module, such as ``reshuffle.compare``, stays when an import would set it to the module.
+    The stub, ``__init__.pyi`` beside ``file``, imports each name from its module in a statement of its own, for type
+    checkers. Here the module is imported when the name is first used, so that short scripts start quickly. Names in
+    ``from . import`` are modules, and not in ``__all__``. A function that has the name of its module, such as
+    ``reshuffle.compare``, stays when an import would set it to the module.
     """
-    own = sys.modules[package]
-    stub = Path(str(own.__file__)).with_suffix(".pyi").read_text("utf-8")
-    module_of = {name: module for module, name in re.findall(r"^from (\S+) import (\w+) as", stub, re.MULTILINE)}
-    public = sorted(name for name, module in module_of.items() if module != ".")
+    with open(f"{file.removesuffix('c')}i", encoding="utf-8") as stub:  # without sources, the file is a .pyc
+        text = stub.read()
+    imports = re.findall(r"^from (\.\S*) import \(?\s*(\w+) as \2\b", text, re.MULTILINE)
+    module_of = {name: module for module, name in imports if module != "."}
+    modules = {name for module, name in imports if module == "."}
+    public = sorted([*module_of, *re.findall(r"^(?!__all__)(\w+): ", text, re.MULTILINE)])
 
     class Package(ModuleType):
         def __setattr__(self, name: str, value: object) -> None:
-            if name in public and isinstance(value, ModuleType):
+            if name in module_of and isinstance(value, ModuleType):
                 value = getattr(value, name)
             super().__setattr__(name, value)
 
     def find(name: str) -> Any:
-        if name not in module_of:
+        if name in module_of:
+            value = getattr(import_module(module_of[name], package), name)
+        elif name in modules:
+            value = import_module(f".{name}", package)
+        else:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = module_of[name]
-        value = import_module(f".{name}", package) if module == "." else getattr(import_module(module, package), name)
-        vars(own)[name] = value
+        vars(sys.modules[package])[name] = value
         return value
 
     def names() -> list[str]:
-        return sorted({*module_of, *(name for name in vars(own) if name.startswith("__"))})
+        return sorted({*public, *modules, *(name for name in vars(sys.modules[package]) if name.startswith("__"))})
 
-    own.__class__ = Package
-    return public, find, names
+    sys.modules[package].__class__ = Package
+    return find, names, public

@@ -62,8 +62,6 @@ from reshuffle.tune.options import OPTIMIZERS
 from reshuffle.votes import FACTORS
 from reshuffle.watch import METHODS
 
-LITERALS = [name for name, value in vars(types).items() if get_origin(value) is Literal]
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -310,15 +308,18 @@ def test_literal_types_list_the_names_of_the_registries(names: object, registry:
     assert list(get_args(names)) == list(registry)  # type: ignore[call-overload]
 
 
+LITERALS = {name: each for name, each in vars(types).items() if get_origin(each) is Literal}
+
+
 def test_every_choice_of_a_metric_option_has_a_literal_type() -> None:
     every = {tuple(option.choices) for spec in every_spec() for option in spec.options if option.choices}
-    assert every <= {get_args(getattr(types, name)) for name in LITERALS}
+    assert every <= {get_args(each) for each in LITERALS.values()}
 
 
 def test_every_literal_type_is_compared_with_its_registry() -> None:
     compared = test_literal_types_list_the_names_of_the_registries.pytestmark[0].args[1]  # type: ignore[attr-defined]
     # What functions of arrays have of a registry, and no other place; options check names by the others.
     own = {"BootstrapTest", "ShuffleTest", "Ties", "Repeats", "RepeatedScores"}
-    missing = {name for name in LITERALS if not any(getattr(types, name) is names for names, _ in compared)}
+    missing = {name for name, each in LITERALS.items() if not any(each is names for names, _ in compared)}
     assert missing == own
     assert {*get_args(types.BootstrapTest), *get_args(types.ShuffleTest)} <= TESTS.keys()

@@ -5,7 +5,8 @@ outputs: votes between pairs of outputs, or scores. :func:`segments` compares th
 system level.
 """
 
+from __future__ import annotations
+
 from ..lazy import lazy_names
 
-# The public names are those of the stub beside this file.
-__all__, __getattr__, __dir__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -3,7 +3,8 @@
 Each study is a function from texts, metrics and a plan to a :class:`~reshuffle.StudyResult`.
 """
 
+from __future__ import annotations
+
 from ..lazy import lazy_names
 
-# The public names are those of the stub beside this file.
-__all__, __getattr__, __dir__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

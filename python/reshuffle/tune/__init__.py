@@ -6,7 +6,8 @@ seed. :func:`oracle` finds the best and the worst entries there are, and :func:`
 lists.
 """
 
+from __future__ import annotations
+
 from ..lazy import lazy_names
 
-# The public names are those of the stub beside this file.
-__all__, __getattr__, __dir__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
