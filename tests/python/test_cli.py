@@ -43,6 +43,12 @@ def test_every_command_of_systems_has_help_on_all_options(run: Any, command: str
     assert ("--by-position" in short) == ("--help-all" not in short) == (command == "flips")
 
 
+@pytest.mark.parametrize("command", ["show", "verify", "explain", "plot", "doctor", "demo", "study"])
+def test_help_all_is_another_name_of_help_where_that_shows_all(run: Any, command: str) -> None:
+    assert run(command, "--help-all") == run(command, "--help")
+    assert "Usage:" in run(command, "--help-all").out
+
+
 def test_the_short_help_of_compare_says_which_files_csv_is_written_to(run: Any) -> None:
     assert "csv (FILE.systems.csv, FILE.pairs.csv)" in " ".join(run("compare", "--help").out.split())
 

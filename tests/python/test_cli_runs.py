@@ -364,6 +364,39 @@ def test_doubtful_runs_are_warned_of(runs: Path, run: Any, args: Sequence[str], 
     assert message in outcome.err
 
 
+COUNTS = {name: tuple(file.replace(".txt", ".tsv") for file in files) for name, files in SYSTEMS.items()}
+RATE = "WER:100 * edits / words"
+
+
+def test_a_formula_scores_the_counts_of_each_run(runs: Path, run: Any) -> None:
+    rng = random.Random(5)
+    rows = {
+        file: [(rng.randrange(4), rng.randrange(4, 9)) for _ in range(SEGMENTS)]
+        for own in COUNTS.values()
+        for file in own
+    }
+    for file, own in rows.items():
+        write(file, ["edits\twords", *(f"{edits}\t{words}" for edits, words in own)])
+    tables_of = {
+        reshuffle.runs.output_name(name, i): dict(zip(("edits", "words"), zip(*rows[file], strict=True), strict=True))
+        for name, files in COUNTS.items()
+        for i, file in enumerate(files)
+    }
+    rate = reshuffle.FromCounts("WER", tables_of, "100 * edits / words", higher_is_better=False)
+    lower = ("--lower-is-better", "WER")
+    expected = from_python(None, dict.fromkeys(COUNTS, 3), rate, baseline="baseline")
+    own = ("--counts", RATE, "--baseline", *COUNTS["baseline"], "--system", "new", *COUNTS["new"])
+    assert tables(document(run, *own, *lower)) == expected
+    manifest = {"counts": {RATE: COUNTS}, "lower_is_better": ["WER"]}
+    Path("runs.json").write_text(json.dumps(manifest), "utf-8")
+    assert tables(document(run, "--manifest", "runs.json")) == expected
+    files = (*COUNTS["baseline"], *COUNTS["new"])
+    both = from_python(lines("ref.txt"), outputs(SYSTEMS), ["bleu", rate], baseline="baseline")
+    assert tables(document(run, *TEXTS, "-m", "bleu", "--counts", RATE, *files, *lower)) == both
+    shuffled = ("--by-position", "--counts", RATE, *files)
+    assert tables(document(run, *TEXTS, "-m", "bleu", *shuffled, *lower)) == both
+
+
 SCORED = ("--scores", "COMET", "--baseline", *SCORES["baseline"], "--system", "new", *SCORES["new"])
 BAD = [
     # Runs.
@@ -401,8 +434,12 @@ BAD = [
     ((*TEXTS, "--scores", ""), "--scores: expected a name and files, got an empty name"),
     ((*TEXTS, "--scores", "C", "all.tsv#C"), "--scores C: all.tsv#C has no scores of 6 of 6 runs: 'baseline#0', "),
     ((*SCORED, "-m", "bleu"), "-m bleu needs texts: add --refs; external scores need no -m"),
-    ((*SCORED, "--scores", "other"), "the files of --baseline and --system have the scores of COMET"),
+    ((*SCORED, "--scores", "other"), "the files of --baseline and --system are those of --scores COMET"),
     ((*SCORED, "--scores", "COMET", *SCORES["new"]), "--scores COMET is used twice: choose different names"),
+    ((*SCORED, "--counts", RATE), "the files of --baseline and --system are those of --scores COMET"),
+    ((*TEXTS, "--counts", RATE, "all.tsv"), "--counts WER:100 * edits / words: expected a file for each of 6 runs"),
+    (("--counts", RATE, *COUNTS["baseline"], *COUNTS["new"], *OLD, *NEW), "no --refs, and --counts with files"),
+    (("--counts", "WER", *OLD, *NEW), "--counts WER: expected NAME:FORMULA before the files"),
     (("--scores", "COMET", *SCORES["baseline"], *SCORES["new"], *OLD, *NEW), "no --refs, and --scores with files"),
     (("--scores", "COMET", "--baseline", "missing.comet", "--system", "new", "new/0.comet"),
      "COMET lacks some, the first of"),
@@ -480,7 +517,7 @@ def with_key(key: str, value: object) -> dict[str, Any]:
         (with_key("scores.COMET.new", list(SCORES["new"])), "scores of COMET: expected files for each system, got"),
         (
             with_key("scores.COMET", {"baseline": list(SCORES["baseline"]), "new": ["new/0.comet", "new/1.comet"]}),
-            "scores of COMET: new has 3 runs, but 2 files of scores: expected one for each run",
+            "scores of COMET: new has 3 runs, but 2 files: expected one for each run",
         ),
         (with_key("dev.scores.new.BLEU", [1, 2, "3"]), "runs.json, dev, scores, new, BLEU: expected a list of finite"),
         (
@@ -492,7 +529,7 @@ def with_key(key: str, value: object) -> dict[str, Any]:
         (with_key("dev", {"references": "ref.txt", "systems": {"nwe": "x"}}), "unknown system 'nwe'"),
         ({"references": "ref.txt"}, "runs.json has references without systems: add the key 'systems'"),
         ({"systems": {"a": "b"}}, "runs.json has systems without references: add the key 'references'"),
-        ({}, "runs.json names no systems: add the keys 'references' and 'systems', or 'scores'"),
+        ({}, "runs.json names no systems: add the keys 'references' and 'systems', or 'scores' or 'counts'"),
     ],
 )
 def test_bad_manifests_are_refused_in_a_sentence(runs: Path, run: Any, content: object, message: str) -> None:
@@ -518,7 +555,7 @@ def test_all_systems_need_the_metric_that_chooses_median_runs_on_the_development
 def test_the_help_fits_on_a_page_and_has_every_name(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     out = run("runs", "--help-all").out
-    assert len(out.splitlines()) <= 105
+    assert len(out.splitlines()) <= 107
     words = set(re.findall(r"[\w-]+", out))
     for names in (types.Exchange, types.RunStatistic, types.RunSet, types.RunTable, types.RunAdjustment, types.Format):
         assert set(get_args(names)) - {"test", "dev"} <= words

@@ -315,7 +315,7 @@ def test_no_seed_is_the_default_seed(record: type[Options]) -> None:
             ["by name (separated by commas or spaces; options follow a colon: ar:scheme=subgroup)."],
         ),
         (("study", "exchange", "--help"), ["[OPTIONS] REF RUN RUN..."]),
-        (("runs", "--help-all"), ["or the runs in one, are in the order of --baseline and --system."]),
+        (("runs", "--help-all"), ["Match --scores and --counts with runs by order, not by name."]),
     ],
 )
 def test_the_help_says_how_values_are_written(run: Any, command: tuple[str, ...], texts: list[str]) -> None:

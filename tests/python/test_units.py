@@ -233,7 +233,7 @@ def test_the_intraclass_correlation_equals_the_textbook_formula(ids: list[int], 
     f = scipy.stats.f_oneway(*(values[np.array(ids) == id_] for id_ in set(ids))).statistic
     assert got == pytest.approx((f - 1) / (f + n0 - 1), abs=1e-6)
     weighted = (sizes**2).sum() / sizes.sum()
-    assert design_effect(values, ids) == pytest.approx(1 + (weighted - 1) * got)
+    assert design_effect(values, ids) == pytest.approx(max(1 + (weighted - 1) * got, 0))
 
 
 def test_the_intraclass_correlation_of_extreme_data_is_1_or_its_minimum() -> None:
@@ -248,6 +248,9 @@ def test_the_intraclass_correlation_of_extreme_data_is_1_or_its_minimum() -> Non
     # Opposite values in every document: as negatively correlated as possible.
     assert intraclass_correlation([-1, 1, 1, -1], [1, 1, 2, 2]) == pytest.approx(-1)
     assert design_effect([-1, 1, 1, -1], [1, 1, 2, 2]) == pytest.approx(0)
+    # 1 + 4 * -0.5 would be a negative variance.
+    assert intraclass_correlation([-1, 1] * 4, [1] * 2 + [2] * 6) == pytest.approx(-0.5)
+    assert design_effect([-1, 1] * 4, [1] * 2 + [2] * 6) == 0
 
 
 @pytest.mark.parametrize(

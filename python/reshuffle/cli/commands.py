@@ -28,9 +28,11 @@ from .options import (
     all_of,
     compare_options,
     flip_options,
+    full_option,
     human_options,
     output_options,
     score_options,
+    table_option,
     watch_options,
 )
 from .params import FLAGS, Name, option
@@ -333,16 +335,6 @@ Examples:
   reshuffle show report.html --pairs -o table.tex -o pairs.csv
   reshuffle show runs.json --full
   reshuffle show result.json --names names.tsv --methods"""
-# Each kind of result has other tables.
-SHOWN_TABLE = option(
-    "--table",
-    metavar="NAME",
-    help="The table to write as CSV.  [default: with -o FILE.csv all of them, as FILE.NAME.csv; on standard output the "
-    "main one]",
-)
-FULL = option(
-    "--full", is_flag=True, help="In text: all of a result of 'reshuffle runs' or 'gate', not the short form."
-)
 
 
 @click.command("show", epilog=SHOW_EXAMPLES)
@@ -350,7 +342,10 @@ FULL = option(
 @all_of(
     output_options(get_args(types.Format), "text"),
     declared_options(ComparisonDisplay, [name for name in options_of(ComparisonDisplay) if name != "table"]),
-    (SHOWN_TABLE, FULL),
+    (
+        table_option(default="with -o FILE.csv all of them, as FILE.NAME.csv; on standard output the main one"),
+        full_option("what the short forms of the results of runs and gate leave out"),
+    ),
 )
 def show_command(result: str, **options: Any) -> None:
     """Show a saved result in any format.

@@ -12,9 +12,9 @@ from .. import types
 from ..errors import InputError, listed
 from ..options.gate import Gate as GateOptions
 from ..options.gate import Gated, GatedFiles, GatedSets, GateFiles, GateKeys
-from .command import Command, option
+from .command import Command
 from .declared import declared_options, given_values, made
-from .options import COMMON, EXECUTOR, METRICS, all_of, file_options, output_options
+from .options import COMMON, EXECUTOR, METRICS, all_of, file_options, full_option, output_options
 from .process import INCONCLUSIVE, REJECTED
 
 EXAMPLES = (
@@ -34,11 +34,6 @@ ARGUMENTS = (
 CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCONCLUSIVE}
 
 
-FULL = option(
-    "Output", "--full", is_flag=True, help="As text: also tables of all tasks and of the segments that lost most."
-)
-
-
 @click.command(
     "gate",
     cls=Command,
@@ -55,7 +50,7 @@ FULL = option(
     declared_options(GateOptions, ["history"]),
     declared_options(GateFiles),
     declared_options(GateOptions, ["n_resamples", "seed", "threads"]),
-    (EXECUTOR, FULL),
+    (EXECUTOR, full_option("tables of all tasks and of the segments that lost most")),
     output_options(get_args(types.GateFormat), "text"),
 )
 def gate_command(systems: tuple[str, ...], **options: Any) -> int:

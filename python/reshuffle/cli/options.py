@@ -144,13 +144,18 @@ score_options = with_texts(
 )
 
 
-def table_option(names: Sequence[str] = ()) -> Decorator:
+def table_option(names: Sequence[str] = (), default: str = "the main one") -> Decorator:
     """``--table``, for results with these tables, the main one first, or for results that have their own."""
-    what, default, kind = "The table to write as CSV", "the main one", None
+    what, kind = "The table to write as CSV", None
     if names:
         kind, what = Name("table", names), f"{what}: {either(names)}"
         default = f"with -o FILE.csv all, as FILE.{names[0]}.csv and so on; {names[0]} on standard output"
     return option("Output", "--table", type=kind, metavar="NAME", help=f"{what}.  [default: {default}]")
+
+
+def full_option(also: str) -> Decorator:
+    """``--full``, for results whose text is a short form, which also shows the rest."""
+    return option("Output", "--full", is_flag=True, help=f"As text: also {also}.")
 
 
 watch_options = with_texts(

@@ -65,7 +65,8 @@ MAX_WORDS_SHOWN = 120
 # The environment variable by which a shell asks for completions; click derives it from the program's name.
 COMPLETE = "_RESHUFFLE_COMPLETE"
 
-CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+# Where --help shows all, --help-all is another name of it, so that nobody has to know where.
+CONTEXT = {"help_option_names": ["-h", "--help", "--help-all"], "max_content_width": 100}
 
 
 class ClosedPipeError(Exception):

@@ -12,13 +12,14 @@ from .. import types
 from ..options.comparisons import CompareRuns
 from ..options.declare import options_of
 from ..options.run_files import DevOutputs, GivenRuns, RunFiles
-from .command import Command, option
+from .command import Command
 from .declared import declared_options, given_values, made
 from .options import (
     COMMON,
     EXECUTOR,
     METRICS,
     all_of,
+    full_option,
     output_options,
     table_option,
 )
@@ -51,12 +52,7 @@ RUNS = declared_options(CompareRuns, [name for name in options_of(CompareRuns) i
 
 TABLE = (
     table_option(get_args(types.RunTable)),
-    option(
-        "Output",
-        "--full",
-        is_flag=True,
-        help="As text: also p by other tests, what scores vary with, and the median runs, for analysis by hand.",
-    ),
+    full_option("p by other tests, what scores vary with, and the median runs, for analysis by hand"),
 )
 
 

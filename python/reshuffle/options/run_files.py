@@ -28,7 +28,7 @@ class DevFiles(Options):
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class RunFiles(Reading, Files):
-    """The files of systems with several runs each. Without references, those of one of the ``scores``."""
+    """The files of systems with several runs each. Without references, those of one of the ``scores`` or ``counts``."""
 
     references: Annotated[
         References,
@@ -47,8 +47,15 @@ class RunFiles(Reading, Files):
             scores, and --scores NAME names the metric."""
         ),
     ] = field(factory=dict)
+    counts: Annotated[
+        Mapping[str, Mapping[str, tuple[File, ...]]],
+        Flag(("--counts",), "NAME:FORMULA FILE", greedy=("--counts",)),
+        Doc("""A formula of sums of columns, as in CER:"100*edits/chars", and a table for each run."""),
+    ] = field(factory=dict)
     by_position: Annotated[
-        bool, NO_KEY, Doc("The files of --scores, or the runs in one, are in the order of --baseline and --system.")
+        bool,
+        NO_KEY,
+        Doc("Match --scores and --counts with runs by order, not by name."),
     ] = False
     parses: Annotated[
         tuple[File, ...],

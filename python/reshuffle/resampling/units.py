@@ -359,7 +359,8 @@ def _effect(between: float, within: float, documents: Documents) -> tuple[float,
     between, within = between / (d - 1), within / (n - d)
     n_0 = (n - weighted_size) / (d - 1)
     correlation = (between - within) / (between + (n_0 - 1) * within)
-    return correlation, 1 + (weighted_size - 1) * correlation
+    # Where sizes differ, the weighted size is larger than n_0, and the least correlation gives less than 0.
+    return correlation, max(1 + (weighted_size - 1) * correlation, 0.0)
 
 
 def document_effect(values: Scores, documents: Documents) -> tuple[float, float]:
@@ -428,8 +429,8 @@ def design_effect(values: ArrayLike, documents: DocumentIds) -> float:
 
     It is 1 + (m̃ − 1)·ICC (Kish 1965, *Survey Sampling*), where ICC is the :func:`intraclass_correlation` and m̃ = Σ
     m_d²/Σ m_d is the mean size of a segment's document. With this m̃ the formula is exact for documents of unequal
-    sizes (Eldridge, Ashby & Kerry 2006, doi:10.1093/ije/dyl129). The effective sample size is N divided by the design
-    effect.
+    sizes (Eldridge, Ashby & Kerry 2006, doi:10.1093/ije/dyl129). An estimate below 0, from a negative ICC, is set to 0,
+    because no variance is negative. The effective sample size is N divided by the design effect.
 
     Parameters
     ----------

@@ -35,9 +35,11 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
                 f"--system {name} is used twice: name it by --system NAME FILE FILE ..., or put all its runs into one"
             )
         systems[name] = files
-    scores = _scores(after_each_name("--scores", options.pop("scores")), systems, not options["references"])
+    numbers = {flag: after_each_name(flag, options.pop(flag[2:])) for flag in ("--scores", "--counts")}
+    scores, counts = _of_systems(numbers, systems, not options["references"])
     dev = _development(given, systems)
-    return command_line(RunFiles, options, systems=systems, baseline=baseline, scores=scores, dev=dev)
+    files = {"systems": systems, "scores": scores, "counts": counts, "dev": dev}
+    return command_line(RunFiles, options, baseline=baseline, **files)
 
 
 def _named(
@@ -85,36 +87,42 @@ def _common_name(files: Sequence[str]) -> str | None:
     return None if not name or "/" in after else name
 
 
-def _scores(
-    given: Mapping[str, tuple[str, ...]], systems: Mapping[str, tuple[str, ...]], without_texts: bool
-) -> dict[str, Mapping[str, tuple[str, ...]]]:
-    """The files of ``--scores``, by metric and system."""
-    found: dict[str, Mapping[str, tuple[str, ...]]] = {}
-    for name, files in given.items():
-        own = next((metric for metric, by_system in found.items() if by_system is systems), None)
-        if not files and (not without_texts or own is not None):
-            reason = "" if own is None else f"; the files of --baseline and --system have the scores of {own}"
-            raise InputError(
-                f"--scores {name}: expected a file for each of {_runs_of(systems)} after the name, got none{reason}"
-            )
-        found[name] = _split(name, files, systems) if files else systems
-    if without_texts and found and not any(by_system is systems for by_system in found.values()):
+def _of_systems(
+    given: Mapping[str, Mapping[str, tuple[str, ...]]], systems: Mapping[str, tuple[str, ...]], without_texts: bool
+) -> list[dict[str, Mapping[str, tuple[str, ...]]]]:
+    """The files of each option, ``--scores`` or ``--counts``, by metric and system."""
+    found: list[dict[str, Mapping[str, tuple[str, ...]]]] = []
+    own = ""
+    for flag, by_metric in given.items():
+        found.append({})
+        for name, files in by_metric.items():
+            if not files and (not without_texts or own):
+                reason = f"; the files of --baseline and --system are those of {own}" if own else ""
+                raise InputError(
+                    f"{flag} {name}: expected a file for each of {_runs_of(systems)} after the name, got none{reason}"
+                )
+            own = own if files else f"{flag} {name}"
+            found[-1][name] = _split(flag, name, files, systems) if files else systems
+    used = [flag for flag, by_metric in given.items() if by_metric]
+    if without_texts and used and not own:
         raise InputError(
-            "no --refs, and --scores with files: the files of --baseline and --system would not be read; add --refs "
-            "for texts, or write --scores NAME without files if they have the scores"
+            f"no --refs, and {used[0]} with files: the files of --baseline and --system would not be read; add --refs "
+            f"for texts, or write {used[0]} NAME without files if they have the {used[0][2:]}"
         )
     return found
 
 
-def _split(metric: str, files: tuple[str, ...], systems: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Files of scores in the order of all runs, by system. One file may hold the scores of all runs."""
+def _split(
+    flag: str, metric: str, files: tuple[str, ...], systems: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    """Files in the order of all runs, by system. One file may hold the scores of all runs."""
     n_runs = sum(map(len, systems.values()))
-    if len(files) == 1 < n_runs:
+    if len(files) == 1 < n_runs and flag == "--scores":
         return dict.fromkeys(systems, files)
     if len(files) != n_runs:
         hint = "; it takes all files up to the next option" if len(files) > n_runs else ""
         raise InputError(
-            f"--scores {metric}: expected a file for each of {_runs_of(systems)} after the name, got {len(files)}{hint}"
+            f"{flag} {metric}: expected a file for each of {_runs_of(systems)} after the name, got {len(files)}{hint}"
         )
     rest = iter(files)
     return {name: tuple(next(rest) for _ in own) for name, own in systems.items()}

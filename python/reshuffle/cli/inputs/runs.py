@@ -20,6 +20,7 @@ from ...resampling.counting import labels_of, metrics_named
 from ...runs import Development, Runs, output_name
 from ...settings import Units
 from ..declared import flag_of
+from .count_tables import name_and_formula
 from .run_options import check_system, files_from_options
 from .sets import command_line, completed, keys_with_flags, read_manifest
 from .test_set import Input
@@ -118,13 +119,17 @@ def _test_input(files: RunFiles, threads: int | None, by_name: bool) -> Input:
     if files.parses and not files.references:
         raise InputError("--parses needs texts: add --refs, or leave it out")
     outputs = _by_output(files.systems)
-    every = {metric: _scores_in_order(metric, own, files.systems) for metric, own in files.scores.items()}
-    scores: dict[str, OfSystems] = {
-        metric: dict(zip(outputs, own, strict=True)) if by_name and len(own) == len(outputs) else tuple(own)
-        for metric, own in every.items()
-    }
+
+    def of_outputs(what: str, given: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, OfSystems]:
+        every = {metric: _in_order(f"{what} of {metric}", own, files.systems) for metric, own in given.items()}
+        return {
+            metric: dict(zip(outputs, own, strict=True)) if by_name and len(own) == len(outputs) else tuple(own)
+            for metric, own in every.items()
+        }
+
+    numbers = {"scores": of_outputs("scores", files.scores), "counts": of_outputs("counts", files.counts)}
     # Missing scores are read, so that the error can say that runs need all of them.
-    own = taken(SetFiles, files, systems=outputs, scores=scores, missing="pairwise" if scores else "error")
+    own = taken(SetFiles, files, systems=outputs, missing="pairwise" if files.scores else "error", **numbers)
     return Input.checked(own, least=1, threads=threads, runs=dict(zip(_shown(files.systems), outputs, strict=True)))
 
 
@@ -159,9 +164,9 @@ def _from_manifest(manifest: Manifest, options: dict[str, Any]) -> RunFiles:
     if files.references and not files.systems:
         raise InputError(f"{name} has references without systems: add the key 'systems'")
     # Without texts, the first metric names the systems.
-    systems = files.systems or next(iter(files.scores.values()), {})
+    systems = files.systems or next(iter({**files.scores, **files.counts}.values()), {})
     if not systems:
-        raise InputError(f"{name} names no systems: add the keys 'references' and 'systems', or 'scores'")
+        raise InputError(f"{name} names no systems: add the keys 'references' and 'systems', or 'scores' or 'counts'")
     if "" in systems:
         raise InputError(f"{name}: expected a name for each system, got an empty one")
     baseline = files.baseline or next(iter(systems))
@@ -170,23 +175,21 @@ def _from_manifest(manifest: Manifest, options: dict[str, Any]) -> RunFiles:
     return evolve(files, systems=systems, baseline=baseline)
 
 
-def _scores_in_order(
-    metric: str, by_system: Mapping[str, Sequence[str]], systems: Mapping[str, Sequence[str]]
-) -> Sequence[str]:
-    """The files of scores in the order of all runs; a single one if it has the scores of all runs."""
+def _in_order(what: str, by_system: Mapping[str, Sequence[str]], systems: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """The files of a metric in the order of all runs; a single one if it has the scores of all runs."""
     for name in by_system:
-        check_system(f"scores of {metric}", name, systems)
+        check_system(what, name, systems)
     lacking = [name for name in systems if name not in by_system]
     if lacking:
-        raise InputError(f"scores of {metric}: expected files for each system, got none for {listed(lacking)}")
+        raise InputError(f"{what}: expected files for each system, got none for {listed(lacking)}")
     every = [by_system[name] for name in systems]
     if len(systems) > 1 and all(files == every[0] and len(files) == 1 for files in every):
         return every[0]
     for name, files in systems.items():
         if len(by_system[name]) != len(files):
             raise InputError(
-                f"scores of {metric}: {name} has {counted(len(files), 'run')}, but "
-                f"{counted(len(by_system[name]), 'file')} of scores: expected one for each run"
+                f"{what}: {name} has {counted(len(files), 'run')}, but {counted(len(by_system[name]), 'file')}: "
+                "expected one for each run"
             )
     return [file for files in every for file in files]
 
@@ -234,24 +237,25 @@ def _check_development(files: RunFiles, median_on: str) -> None:
 
 
 def _check_without_texts(files: RunFiles) -> None:
-    """Raise :class:`InputError` unless the files are scores from other tools."""
+    """Raise :class:`InputError` unless the files are scores or counts from other tools."""
     if files.metrics:
         raise InputError(f"-m {files.metrics[0].name} needs texts: add --refs; external scores need no -m")
-    if not files.scores:
+    if not files.scores and not files.counts:
         shown = display_name(next(iter(_by_output(files.systems).values())))
         raise InputError(
             f"no references for {shown}: add --refs FILE; if the files of --baseline and --system have segment scores, "
-            "add --scores NAME with the name of the metric"
+            "add --scores NAME with the name of the metric; if they have counts, --counts NAME:FORMULA"
         )
 
 
 def _check_metric_names(test: Input, dev: DevFiles, median_metric: str | None) -> None:
     """Raise :class:`InputError` for a metric of ``--dev-scores`` or ``--median-metric`` that is not computed."""
     metrics = test.known_metrics
-    known = [*labels_of(metrics), *test.files.scores]
+    others = [*test.files.scores, *(name_and_formula(given)[0] for given in test.files.counts)]
+    known = [*labels_of(metrics), *others]
     used = [(f"scores of {name} on the development set", each) for name in dev.scores for each in dev.scores[name]]
     if median_metric is not None:
         used.append(("--median-metric", median_metric))
     for where, name in used:
-        if name not in test.files.scores and not metrics_named(name, metrics):
+        if name not in others and not metrics_named(name, metrics):
             raise InputError(f"{where}: {unknown_name('metric', name, known)}")

@@ -316,7 +316,7 @@ def _check_options_of_scores(files: SetFiles) -> None:
         (files.qrels is not None, f"--qrels {files.qrels}", "name a measure and runs, as in --scores nDCG@10 RUN RUN"),
         (files.missing != "error", f"--missing {files.missing}", "other metrics have no missing scores"),
         (files.unmatched != "error", f"--unmatched {files.unmatched}", "texts are matched by position"),
-        (files.by_position, "--by-position", "texts are always matched by position"),
+        (files.by_position and not files.counts, "--by-position", "texts are always matched by position"),
     ):
         if is_given:
             raise InputError(f"{option} needs --scores: {why}")
