@@ -572,7 +572,7 @@ def test_the_length_ratio_equals_that_of_sacrebleu(segments: list[tuple[str, str
     [
         ({}, "rating: no scores, at least one system is needed"),
         ({"a": []}, r"rating, system a: expected a number for every segment, got shape \(0,\)"),
-        ({"a": [1, math.nan]}, "rating, system a, segment 2: the score is missing; with missing='pairwise', Seg"),
+        ({"a": [1, math.nan]}, "rating, system a, segment 2: the score is missing; with missing='pairwise', each pair"),
         ({"a": [1, 2], "b": [-math.inf, 1]}, "rating, system b, segment 1: expected a finite number, got -inf"),
         ({"a": [1, 2], "b": [1]}, "rating: a has 2 segments, b has 1: all systems must have the same segments"),
         ({"a": [1, None]}, "rating, system a, segment 2: the score is missing"),

@@ -66,7 +66,7 @@ def test_fields_of_a_structured_array_become_systems_of_the_same_name() -> None:
 
 
 MISSING = (
-    "COMET, system new, segment 2: the score is missing; with missing='pairwise', SegmentScores compares each pair"
+    "COMET, system new, segment 2: the score is missing; with missing='pairwise', each pair of systems is compared on"
 )
 
 

@@ -83,6 +83,7 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
         destination(reports, [*inputs.paths, *others], Layout(page=files.page, full=full)) as write,
         chosen_executor(executor, chosen.threads) as workers,
     ):
+        next(iter(inputs.sets.values())).note_baseline(None, "name both files for another")
         sets = inputs.read()
         with progress_bar() as progress:
             resampling = replace(Resampling.from_options(chosen, progress), executor=workers)

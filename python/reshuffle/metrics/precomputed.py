@@ -21,7 +21,7 @@ from .. import _core, signature
 from ..data.arrays import as_array
 from ..data.columns import missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
-from ..errors import SEGMENT_MESSAGE, InputError, counted, listed, quoted, shortened
+from ..errors import SEGMENT_MESSAGE, Argument, InputError, counted, listed, quoted, shortened
 from ..names import has_formula
 from ..types import MetricName, Missing
 from ..validate import (
@@ -54,8 +54,8 @@ PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # 
 
 # What to do about missing scores, as in :data:`reshuffle.types.Missing`.
 TREATMENTS_OF_MISSING = ("error", "pairwise")
-MISSING_HINT = (
-    "with missing='pairwise', SegmentScores compares each pair of systems on the segments for which both have a score"
+MISSING_MESSAGE = (
+    SEGMENT_MESSAGE + "; with {missing}, each pair of systems is compared on the segments for which both have a score"
 )
 
 
@@ -227,10 +227,12 @@ class SegmentScores(PrecomputedCounts):
         is_missing = np.isnan(array)
         bad = np.flatnonzero(~are_scores if self.missing == "error" else ~are_scores & ~is_missing)
         if bad.size:
-            problem = f"expected {expected_score(array[bad[0]])}, got {array[bad[0]]}"
+            place = {"what": what, "system": system, "segment": int(bad[0]) + 1}
             if is_missing[bad[0]]:
-                problem = f"the score is missing; {MISSING_HINT}"
-            raise InputError(SEGMENT_MESSAGE, what=what, system=system, segment=int(bad[0]) + 1, problem=problem)
+                pairwise = Argument("missing", ("pairwise",))
+                raise InputError(MISSING_MESSAGE, **place, problem="the score is missing", missing=pairwise)
+            problem = f"expected {expected_score(array[bad[0]])}, got {array[bad[0]]}"
+            raise InputError(SEGMENT_MESSAGE, **place, problem=problem)
         if is_missing.all():
             raise InputError(f"{what}: all {len(array):,} scores are missing, at least one is needed")
         return array

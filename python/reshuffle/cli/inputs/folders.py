@@ -24,14 +24,13 @@ def is_folder(path: str) -> bool:
         return False
 
 
-def note_baseline(files: SetFiles, names: Sequence[str]) -> None:
-    """Say which system is the baseline if its file was not named: the first one of a folder."""
+def note_baseline(files: SetFiles, names: Sequence[str], otherwise: str) -> None:
+    """Say which system is the baseline if its file was not named, the first one of a folder, and how to choose."""
     given = files.systems or next(iter(files.numbers.values()), ())
     if names and not isinstance(given, Mapping) and given and is_folder(given[0]):
         folder = printable(display_name(given[0]))
         click.echo(
-            f"reshuffle: the baseline is {printable(names[0])}, the first file of {folder} by name: --baseline chooses "
-            "another",
+            f"reshuffle: the baseline is {printable(names[0])}, the first file of {folder} by name: {otherwise}",
             err=True,
         )
 

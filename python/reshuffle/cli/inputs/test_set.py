@@ -119,10 +119,10 @@ class Input:
         if self.files.source is not None and not any(m.reads_sources for m in self.metrics):
             raise InputError("--source is for reports of compare with texts, and for sari: leave it out")
 
-    def note_baseline(self, name: str | None) -> None:
+    def note_baseline(self, name: str | None, otherwise: str = "--baseline chooses another") -> None:
         """Without a name, the first system is the baseline: say so if it is only the first file of a folder."""
         if name is None and self.given is not None:
-            note_baseline(self.given, self.names)
+            note_baseline(self.given, self.names, otherwise)
 
     def system(self, name: str | None) -> str | None:
         """The name of a system, from its name or its file."""
