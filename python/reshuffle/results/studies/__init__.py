@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .base import Rate, StudyResult
     from .design import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize
     from .exchange import ExchangeRate
-    from .human import LabelledEstimate
+    from .human import LabelledEstimate, RaterAgreement
     from .mbr import MbrChoice, MbrScore
     from .meta import (
         HumanScores,
@@ -72,6 +72,7 @@ __all__ = [
     "PowerRate",
     "PvalueShare",
     "Rate",
+    "RaterAgreement",
     "RunComparison",
     "RunDifference",
     "RunScores",
@@ -100,7 +101,7 @@ _NAMES = {
     "base": ("Rate", "StudyResult"),
     "design": ("DetectableAtSize", "PairError", "PlannedLooks", "PlannedPower", "PlannedSize"),
     "exchange": ("ExchangeRate",),
-    "human": ("LabelledEstimate",),
+    "human": ("LabelledEstimate", "RaterAgreement"),
     "mbr": ("MbrChoice", "MbrScore"),
     "meta": (
         "HumanScores",
