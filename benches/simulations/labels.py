@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -168,6 +169,19 @@ def raters(n_raters: int, each: int, sd: float, simulations: int) -> list[str]:
     return [f"{n_raters}, {each} each, {sd}", *(cell.shown(cells[0]) for cell in cells)]
 
 
+def gates(n: int, skewed: bool, simulations: int) -> list[str]:
+    """Differences by n of 500 labels: how often one worse by the margin is allowed, and an equal one rejected."""
+    rng = np.random.default_rng(n + skewed)
+    wrong = np.zeros(3)
+    for _ in range(simulations):
+        # Most differences are small, and in a few segments the new system is much worse.
+        y = rng.standard_normal(500) - (5 * (rng.random(500) < 0.05) - 0.25 if skewed else 0)
+        (found,) = list(estimates(y, [y + 0.7 * rng.standard_normal(500)], n, False, rng))[1:]
+        mirrored = replace(found, mean=-found.mean)
+        wrong += [each <= 0.05 for each in (found.pvalue_above(0), mirrored.pvalue_above(0), found.pvalue)]
+    return [f"{n}{', skewed' if skewed else ''}", *(f"{each:.3f}" for each in wrong / simulations)]
+
+
 def ranks(steps: tuple[float, ...], n: int, simulations: int) -> list[str]:
     """Systems whose means are so far apart, by n labels of 400: how often rank intervals are all right, and width."""
     rng = np.random.default_rng(n)
@@ -218,6 +232,9 @@ def invented_tables(simulations: int) -> None:
     designs = [(a, r, sd) for a in (3, 5, 10, 20) for r in (1, 2) for sd in (0.0, 0.3)]
     rows = [raters(*each, simulations) for each in designs]
     print(markdown_table(["raters, labels, sd", "fixed, of these", "fixed", "random, alone", "random"], rows))
+    print("\nGates\n")
+    rows = [gates(n, skewed, simulations) for skewed in (False, True) for n in (20, 30, 50, 100)]
+    print(markdown_table(["labels", "allowed at the margin", "rejected if equal", "two-sided"], rows))
     print("\nRanks\n")
     systems = ((0.0,) * 6, (0.0, 0.0, 0.0, 0.5, 0.5, 1.0), (0.0, 0.2, 0.4, 0.6, 0.8, 1.0))
     print(

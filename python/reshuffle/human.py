@@ -87,12 +87,12 @@ def human(options: HumanOptions) -> StudyResult:
     with reported(options.progress) as watched:
         if watched is not None:
             watched.plan(counting_steps(data, len(data.names)))
-        at = _labels(options, data)
-        scores = _segment_scores(data, Resampling(threads=options.threads, progress=watched))
+        at = labels_among(data, options.human, options.raters == "random")
+        scores = scores_by_segment(data, Resampling(threads=options.threads, progress=watched))
         return _estimated(options, data, at, scores, units)
 
 
-def _labels(options: HumanOptions, data: Data) -> list[int]:
+def labels_among(data: Data, named: Sequence[str], random_raters: bool = False) -> list[int]:
     """The indices of the metrics that have the labels: one, or one of each rater."""
     incomplete = [
         label
@@ -104,12 +104,12 @@ def _labels(options: HumanOptions, data: Data) -> list[int]:
             "no metric has missing scores: leave segments without a label empty or NaN; if all have labels, use "
             "'reshuffle compare'"
         )
-    if not options.human and len(incomplete) > 1:
+    if not named and len(incomplete) > 1:
         raise InputError(
             f"{listed(incomplete)} have missing scores, but only labels may: leave out the others, or their segments; "
             f"if each has the labels of a rater, name them: human={incomplete} (--human {' '.join(incomplete)})"
         )
-    named = options.human or incomplete
+    named = named or incomplete
     for name in named:
         check_name("human", name, data.labels)
         if name not in incomplete:
@@ -126,7 +126,7 @@ def _labels(options: HumanOptions, data: Data) -> list[int]:
     found = [data.labels.index(name) for name in named]
     if len({data.metrics[at].higher_is_better for at in found}) > 1:
         raise InputError("for some raters higher labels are better, and for others lower ones: say the same for all")
-    if options.raters == "random" and len(found) < FEWEST_RATERS:
+    if random_raters and len(found) < FEWEST_RATERS:
         raise InputError(
             f"raters: {counted(len(found), 'rater')} cannot stand for others, for which at least {FEWEST_RATERS} are "
             "needed: use 'fixed' (--raters fixed), which is about these"
@@ -134,7 +134,7 @@ def _labels(options: HumanOptions, data: Data) -> list[int]:
     return found
 
 
-def _segment_scores(data: Data, resampling: Resampling) -> list[Scores]:
+def scores_by_segment(data: Data, resampling: Resampling) -> list[Scores]:
     """The scores of all systems on all segments, (k, S), by metric. NaN if missing."""
     samples = data.count(data.names, resampling)
     for label, sample in zip(data.labels, samples, strict=True):
@@ -150,6 +150,18 @@ class Design(NamedTuple):
     strata: Strata | None
     finite: bool
     random_raters: bool
+
+    @classmethod
+    def of(cls, units: Units, n_segments: int, finite: bool = False, random_raters: bool = False) -> Design:
+        """Of these ids."""
+        documents = None if units.documents is None else Documents.checked(units.documents, n_segments)
+        strata = None if units.strata is None else Strata.from_ids(units.strata, n_segments, documents)
+        return cls(documents, strata, finite, random_raters)
+
+    @property
+    def unit(self) -> str:
+        """``segment`` or ``document``."""
+        return "segment" if self.documents is None else "document"
 
     def index(self, n_segments: int) -> NDArray[np.intp]:
         """The unit of each segment."""
@@ -178,7 +190,7 @@ class Question(NamedTuple):
         # A label is the mean of the raters of a segment.
         parts = of_rater / np.maximum(of_rater.sum(axis=0), 1)
         index = design.index(len(known))
-        unit = "segment" if design.documents is None else "document"
+        unit = design.unit
         sizes, of_unit = np.bincount(index), sums_of(index, known.astype(np.float64))
         part = int(((of_unit > 0) & (of_unit < sizes)).sum())
         if part:
@@ -260,9 +272,7 @@ class Asked(NamedTuple):
 def _estimated(
     options: HumanOptions, data: Data, at: Sequence[int], scores: Sequence[Scores], units: Units
 ) -> StudyResult:
-    documents = None if units.documents is None else Documents.checked(units.documents, data.n_segments)
-    strata = None if units.strata is None else Strata.from_ids(units.strata, data.n_segments, documents)
-    design = Design(documents, strata, options.target == "set", options.raters == "random")
+    design = Design.of(units, data.n_segments, options.target == "set", options.raters == "random")
     base = 0 if options.baseline is None else data.names.index(options.baseline)
     others = [m for m in range(len(scores)) if m not in at]
     predictors, raters = [data.labels[m] for m in others], [data.labels[m] for m in at]
@@ -274,7 +284,7 @@ def _estimated(
         design,
         options,
         data.names,
-        data.n_segments if documents is None else documents.n_documents,
+        int(design.index(data.n_segments).max()) + 1,
     )
     ways = {False: kept}
     if len(at) > 1:
@@ -290,8 +300,8 @@ def _estimated(
         "baseline": None if options.all_pairs else data.names[base],
         "human": raters,
         "raters": options.raters if len(at) > 1 else None,
-        "strata": None if strata is None else strata.n_strata,
-        "unit": "segment" if documents is None else "document",
+        "strata": None if design.strata is None else design.strata.n_strata,
+        "unit": design.unit,
         "units": kept.n_units,
         "target": options.target,
         "difference": options.difference,

@@ -72,6 +72,14 @@ class Estimated:
             return float(self.mean == 0)
         return float(2 * stdtr(self.freedom, -abs(self.mean) / self.standard_error))
 
+    def pvalue_above(self, limit: float) -> float:
+        """One-sided, of the t test that the mean is ``limit`` or less."""
+        from scipy.special import stdtr
+
+        if self.standard_error == 0:
+            return float(self.mean <= limit)
+        return float(stdtr(self.freedom, (limit - self.mean) / self.standard_error))
+
     @property
     def shift_pvalue(self) -> float | None:
         """Two-sided, of the test that labelled and other units have the same mean prediction; None without one."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...errors import listed
 from ...results.studies import LabelledEstimate, RaterAgreement, StudyResult
-from ...results.studies.human import deciding
+from ...results.studies.human import SELECTED, deciding
 from ..cells import Table, decimals_for, pvalue_cell, rank_cell
 from ..notes import LETTERS, counted, number
 from .base import StudyReport
@@ -16,8 +16,6 @@ from .wording import of_name
 FEW_LABELS = 30
 # A predictor that is worth less than this share of the labels is not worth having.
 LEAST_WORTH = 0.05
-# In a result of labels that were drawn at random, a metric looks as if they were not this often.
-SELECTED = 0.01
 # The t of a correlation that is hardly chance.
 NOISE = 2.0
 # More differences are counted, not listed.

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from ...documented import documented
 
+# In a result of labels that were drawn at random, a metric looks as if they were not this often.
+SELECTED = 0.01
+
 
 def deciding(predictors: Sequence[str]) -> str | None:
     """The predictor with whose help a result decides: the only one. Of several, none was chosen beforehand."""
