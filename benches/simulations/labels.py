@@ -5,13 +5,15 @@
 *MQM*: the 28 differences of eight systems of WMT21 English–German, whose 527 labels are the truth. Labels are hidden,
 but for n segments drawn at random. Predictors are the differences of chrF, and invented ones with a correlation ρ.
 *set*: the mean of the 527 is meant; *population*: the 527 are the population, from which 2,000 segments are drawn.
-*Documents*: invented labels in documents of 1 to 30 segments, of which whole ones are labelled.
+*Documents*: invented labels in documents of 1 to 30 segments, of which whole ones are labelled. *Strata*, *Raters*,
+*Ranks* and *Agreement*: invented labels, as their functions say.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -19,8 +21,11 @@ import numpy as np
 
 from benches.data import FOLDER, Array
 from benches.machine import markdown_table
-from reshuffle import metric, read_lines
+from reshuffle import SegmentScores, human, metric, read_lines
+from reshuffle.human import Design, Question
 from reshuffle.inference.predicted import Estimated, Labelled, sums_of
+from reshuffle.inference.raters import agreements
+from reshuffle.resampling.units import Strata
 
 SET = "wmt21-en-de"
 # Where the file of a system has another name than its labels.
@@ -119,6 +124,130 @@ def documents(n: int, n_documents: int, simulations: int) -> list[str]:
     return [f"{n} of {n_documents}", *(cell.shown(cells[0]) for cell in cells)]
 
 
+def strata(numbers: tuple[int, ...], skewed: bool, simulations: int) -> list[str]:
+    """Labels of so many segments of three strata, which have 60, 30 and 10% of 600 segments; the last are much larger.
+
+    *mixed up*: the same labels, as if they were a random sample of all segments.
+    """
+    rng = np.random.default_rng(sum(numbers) + skewed)
+    sizes, means, spread = np.array([360, 180, 60]), np.array([0.0, 1.0, 4.0]), np.array([0.5, 1.0, 3.0])
+    index = np.repeat(np.arange(3), sizes)
+    first = np.cumsum(sizes) - sizes
+    labelled = np.arange(600) - first[index] < np.array(numbers)[index]
+    truth = float(sizes @ means / 600)
+    cells = [Cell(), Cell(), Cell()]
+    for _ in range(simulations):
+        noise = rng.standard_exponential(600) - 1 if skewed else rng.standard_normal(600)
+        y = means[index] + spread[index] * noise
+        f = y + 0.7 * rng.standard_normal(600)
+        own = Labelled(y[labelled], labelled, np.ones(600), strata=Strata(index))
+        mixed = Labelled(y[labelled], labelled, np.ones(600))
+        for cell, found in zip(cells, (own.alone(), own.predicted(f), mixed.predicted(f)), strict=True):
+            cell.add(found, truth)
+    return [f"{', '.join(map(str, numbers))}{', skewed' if skewed else ''}", *(cell.shown(cells[0]) for cell in cells)]
+
+
+def raters(n_raters: int, each: int, sd: float, simulations: int) -> list[str]:
+    """Differences of two systems on 60 of 300 segments, each by so many of the raters, whose preferences differ by sd.
+
+    The truth is the mean preference of all raters, or that of these raters (*fixed*, where it is the truth).
+    """
+    rng = np.random.default_rng(100 * n_raters + each)
+    cells = [Cell() for _ in range(4)]
+    for _ in range(simulations):
+        y = rng.standard_normal(300)
+        f = y + 0.7 * rng.standard_normal(300)
+        preferences = sd * rng.standard_normal(n_raters)
+        ratings = y + preferences[:, None] + 0.7 * rng.standard_normal((n_raters, 300))
+        order = np.argsort(rng.random((n_raters, 300)), axis=0)
+        ratings[(order >= each) | (np.arange(300) >= 60)] = np.nan
+        question = Question(ratings, [f], "")
+        fixed, random = (question.answers(Design(None, None, False, each)) for each in (False, True))
+        cells[0].add(fixed[1], float(preferences.mean()))
+        for cell, found in zip(cells[1:], (fixed[1], random[0], random[1]), strict=True):
+            cell.add(found, 0.0)
+    return [f"{n_raters}, {each} each, {sd}", *(cell.shown(cells[0]) for cell in cells)]
+
+
+def gates(n: int, skewed: bool, simulations: int) -> list[str]:
+    """Differences by n of 500 labels: how often one worse by the margin is allowed, and an equal one rejected."""
+    rng = np.random.default_rng(n + skewed)
+    wrong = np.zeros(3)
+    for _ in range(simulations):
+        # Most differences are small, and in a few segments the new system is much worse.
+        y = rng.standard_normal(500) - (5 * (rng.random(500) < 0.05) - 0.25 if skewed else 0)
+        (found,) = list(estimates(y, [y + 0.7 * rng.standard_normal(500)], n, False, rng))[1:]
+        mirrored = replace(found, mean=-found.mean)
+        wrong += [each <= 0.05 for each in (found.pvalue_above(0), mirrored.pvalue_above(0), found.pvalue)]
+    return [f"{n}{', skewed' if skewed else ''}", *(f"{each:.3f}" for each in wrong / simulations)]
+
+
+def ranks(steps: tuple[float, ...], n: int, simulations: int) -> list[str]:
+    """Systems whose means are so far apart, by n labels of 400: how often rank intervals are all right, and width."""
+    rng = np.random.default_rng(n)
+    k, covered, widths, names = len(steps), [], [], [f"s{i}" for i in range(len(steps))]
+    means = np.array(steps)
+    best = 1 + (means[:, None] < means).sum(axis=1)
+    worst = k - (means[:, None] > means).sum(axis=1)
+    for _ in range(simulations):
+        y = means[:, None] + rng.standard_normal(400) + rng.standard_normal((k, 400))
+        f = y + rng.standard_normal((k, 400))
+        labels = np.where(rng.permutation(400) < n, y, np.nan)
+        people = SegmentScores("people", dict(zip(names, labels, strict=True)), missing="pairwise")
+        judge = SegmentScores("judge", dict(zip(names, f, strict=True)))
+        rows = human(metrics=[people, judge], all_pairs=True).tables["ranking"]
+        at = [names.index(row.system) for row in rows]
+        low, high = (np.array([getattr(row, name) for row in rows]) for name in ("rank_low", "rank_high"))
+        # Systems that are equally good have several ranks, all of which must be in the interval.
+        covered.append(bool((low <= best[at]).all() and (high >= worst[at]).all()))
+        widths.append(float((high - low + 1).mean()))
+    return [" ".join(f"{step:g}" for step in steps), str(n), f"{np.mean(covered):.3f}", f"{np.mean(widths):.2f}"]
+
+
+def agreement(n: int, n_raters: int, simulations: int) -> list[str]:
+    """Labels from 1 to 5 of n outputs by raters who label 80% of them."""
+    rng = np.random.default_rng(n + n_raters)
+
+    def drawn(size: int) -> Array:
+        quality = rng.standard_normal(size) + 0.3 * np.arange(n_raters)[:, None]
+        found: Array = np.clip(np.round(3 + quality + 0.6 * rng.standard_normal((n_raters, size))), 1, 5)
+        found[rng.random((n_raters, size)) < 0.2] = np.nan
+        return found[:, None]
+
+    truths = {each.coefficient: each.value for each in agreements(drawn(100_000), np.arange(100_000), LEVEL, 1, 2)}
+    covered: dict[str, list[bool]] = {name: [] for name in truths}
+    for seed in range(simulations):
+        for each in agreements(drawn(n), np.arange(n), LEVEL, seed, 1000):
+            covered[each.coefficient].append(bool(each.low <= truths[each.coefficient] <= each.high))  # type: ignore[operator]
+    return [f"{n}, {n_raters} raters", *(f"{np.mean(each):.3f}" for each in covered.values())]
+
+
+def invented_tables(simulations: int) -> None:
+    """The tables of invented labels without documents."""
+    print("\nStrata\n")
+    numbers = ((5, 5, 10), (10, 10, 10), (20, 20, 20), (60, 30, 10), (10, 20, 40))
+    rows = [strata(each, skewed, simulations) for skewed in (False, True) for each in numbers]
+    print(markdown_table(["labels", "alone", "predicted", "mixed up"], rows))
+    print("\nRaters\n")
+    designs = [(a, r, sd) for a in (3, 5, 10, 20) for r in (1, 2) for sd in (0.0, 0.3)]
+    rows = [raters(*each, simulations) for each in designs]
+    print(markdown_table(["raters, labels, sd", "fixed, of these", "fixed", "random, alone", "random"], rows))
+    print("\nGates\n")
+    rows = [gates(n, skewed, simulations) for skewed in (False, True) for n in (20, 30, 50, 100)]
+    print(markdown_table(["labels", "allowed at the margin", "rejected if equal", "two-sided"], rows))
+    print("\nRanks\n")
+    systems = ((0.0,) * 6, (0.0, 0.0, 0.0, 0.5, 0.5, 1.0), (0.0, 0.2, 0.4, 0.6, 0.8, 1.0))
+    print(
+        markdown_table(
+            ["means", "labels", "all right", "width"],
+            [ranks(each, n, simulations // 4) for each in systems for n in (30, 100)],
+        )
+    )
+    print("\nAgreement\n")
+    rows = [agreement(n, a, simulations // 4) for a in (2, 3) for n in (30, 50, 100, 200)]
+    print(markdown_table(["outputs", "nominal", "ordinal", "interval", "κ"], rows))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benches.simulations.labels",
@@ -137,6 +266,7 @@ def main() -> None:
     sizes = ((20, 100), (30, 100), (50, 200))
     rows = [documents(*each, 28 * options.simulations) for each in sizes]
     print(markdown_table(["labelled", "alone", "predicted", "segments as units"], rows))
+    invented_tables(28 * options.simulations)
 
 
 if __name__ == "__main__":

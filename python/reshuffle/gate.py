@@ -7,14 +7,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timezone
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from . import _core, signature
 from .comparing import Resampled
 from .data.history import append_run, read_history
-from .errors import Argument, InputError, listed, quoted, unknown_name
+from .errors import Argument, InputError, listed, quoted, unknown_name, warn
+from .human import Design, Question, labels_among, scores_by_segment
 from .inference.detectable import standard_errors
 from .inference.enough import automatic
 from .inference.gate import (
@@ -28,10 +29,12 @@ from .inference.gate import (
     verdict_of,
 )
 from .inference.hypotheses import Hypotheses, Outcome
+from .inference.multiplicity import holm
 from .inference.plan import Plan
 from .inference.power import POWER, detectable_factor
+from .inference.predicted import Estimated
 from .inference.running import run_tests
-from .inference.steps import JobPlan
+from .inference.steps import JobPlan, counting_steps
 from .inference.trend import trends
 from .metrics.base import Scores
 from .options.declare import called_with
@@ -44,6 +47,7 @@ from .resampling.influence import contributions
 from .resampling.units import Documents
 from .results import Gate, GateTask, LostSegment
 from .results.gate import PastGate, PastTask
+from .results.studies.human import SELECTED
 from .seeds import derive_seed
 from .sets import AnySet, SetData, on_test_set
 from .settings import ComparisonSettings, Resampling, Units
@@ -128,6 +132,8 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     """Count the systems on each test set, test the tasks, and decide."""
     check_integer("seed", resampling.seed, 0, MAX_SEED)
     names = _two_systems(sets)
+    if rule.human is not None:
+        return _labelled(sets, names, rule, resampling)
     metrics = [metric for each in sets.values() for metric in each.data.metrics]
     worse = Plan.from_settings(
         ComparisonSettings(alternative="worse", family="all"), *metrics, alpha=rule.alpha, n_sets=len(sets)
@@ -155,7 +161,30 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
         tasks += _OnSet(
             name, on, each.units, rule, given[t], n_tasks, outcome.take(at), worse.test.name, of_better
         ).tasks()
-    return _decided(names, tasks, rule, resampling, counted)
+    return _decided(names, tasks, rule, resampling, _lines(sets), _digest(counted))
+
+
+def _lines(sets: Mapping[str, SetData]) -> list[str]:
+    """The signatures of the metrics of all test sets."""
+    return [m.signature(each.data.n_references) for each in sets.values() for m in each.data.metrics]
+
+
+def _labelled(sets: Mapping[str, SetData], names: tuple[str, str], rule: Gated, resampling: Resampling) -> Gate:
+    """The gate of people's labels: a task on each test set, without draws."""
+    if resampling.progress is not None:
+        resampling.progress.plan([step for each in sets.values() for step in counting_steps(each.data, 2)])
+    on_sets = []
+    for name, each in sets.items():
+        with on_test_set(name):
+            on_sets.append(_Labelled.of(name, each, rule, resampling))
+    adjusted = holm(np.array([each.worse for each in on_sets]))
+    tasks = [each.task(float(p), len(on_sets)) for each, p in zip(on_sets, adjusted, strict=True)]
+    digest = hashlib.sha256()
+    for each in on_sets:
+        for values in each.scores:
+            digest.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
+    lines = [*_lines(sets), f"human:{rule.human}"]
+    return _decided(names, tasks, rule, replace(resampling, n_resamples=0), lines, digest.hexdigest())
 
 
 def _check_replicates(n: int, alpha: float) -> None:
@@ -189,19 +218,25 @@ def _two_systems(sets: Mapping[str, SetData]) -> tuple[str, str]:
     return baseline, system
 
 
-def _given_margins(data: Data, rule: Gated) -> list[Margin | None]:
-    """The margin of each metric; :class:`InputError` for one that is missing, or of a metric that is not compared."""
+def _given_margins(data: Data, rule: Gated, tested: Sequence[int] | None = None) -> list[Margin | None]:
+    """The margin of each metric; :class:`InputError` for one that is missing, or of a metric that is not compared.
+
+    ``tested`` are the metrics that are, by default all.
+    """
     found: list[Margin | None] = [None] * len(data.metrics)
     given = cast("Mapping[str, Margin]", rule.margin)  # by the converter of the option
     for name, margin in given.items():
         for m in _named(name, data, "metric of a margin"):
             if found[m] is not None:
                 raise InputError(f"{data.labels[m]} has two margins: leave out one of them")
+            if tested is not None and m not in tested:
+                raise InputError(f"{data.labels[m]} only predicts {rule.human}: leave out its margin")
             found[m] = margin
     if rule.rule == "no-regression":
         return found
     primary = _primary(data, rule)
-    lacking = [label for m, label in enumerate(data.labels) if found[m] is None and m not in primary]
+    own = range(len(found)) if tested is None else tested
+    lacking = [data.labels[m] for m in own if found[m] is None and m not in primary]
     if lacking:
         raise InputError(
             f"no margin for {listed(lacking)}: say how much worse the new system may be with {{margin}} (such as "
@@ -232,6 +267,103 @@ def _better(
     settings = ComparisonSettings(alternative="better", adjust="none")
     plan = Plan.from_settings(settings, *metrics, alpha=rule.alpha, n_sets=len(counted))  # type: ignore[arg-type]
     return run_tests(plan, [each.replicates for each in counted], replace(hypotheses, family=hypotheses.metric))
+
+
+@dataclass(frozen=True)
+class _Labelled:
+    """A test set with people's labels, and what they say with the help of the only predictor."""
+
+    name: str
+    label: str
+    metric: Any
+    unit: str
+    rule: Gated
+    given: Margin | None
+    scores: Sequence[Scores]
+    labels: Scores
+    """Of both systems: (2, S), the baseline's first."""
+    baseline: Estimated
+    system: Estimated
+    difference: Estimated
+
+    @classmethod
+    def of(cls, name: str, on: SetData, rule: Gated, resampling: Resampling) -> _Labelled:
+        """Check the labels and the margin, and estimate."""
+        data, label = on.data, str(rule.human)
+        (at,) = labels_among(data, [label])
+        others = [m for m in range(len(data.labels)) if m != at]
+        if len(others) > 1:
+            raise InputError(
+                f"{listed([data.labels[m] for m in others])} could predict {label}, but a gate takes one predictor, "
+                "which is chosen beforehand: leave out the others"
+            )
+        design = Design.of(on.units, data.n_segments)
+        scores = scores_by_segment(data, resampling)
+        base, system, difference = (
+            Question.of(scores[at][None], [scores[m] for m in others], *question).answers(design)[-1]
+            for question in ((0,), (1,), (1, 0))
+        )
+        if min(base.shift_pvalue or 1.0, system.shift_pvalue or 1.0) < SELECTED / 2:
+            warn(
+                f"{data.labels[others[0]]} scores {design.unit}s with labels differently than the others, by more than "
+                "chance: if they were not drawn at random, the verdict means nothing"
+            )
+        margins = _given_margins(data, rule, [at])
+        return cls(
+            name, label, data.metrics[at], design.unit, rule, margins[at], scores, scores[at], base, system, difference
+        )
+
+    @property
+    def oriented(self) -> Estimated:
+        """The difference, so that larger is better."""
+        sign = 1 if self.metric.higher_is_better else -1
+        return replace(self.difference, mean=sign * self.difference.mean)
+
+    @property
+    def worse(self) -> float:
+        """p of the test of whether the system is worse."""
+        return replace(self.oriented, mean=-self.oriented.mean).pvalue_above(0.0)
+
+    def task(self, adjusted: float, n_tasks: int) -> GateTask:
+        """The record."""
+        alpha, own, error = self.rule.alpha, self.oriented, self.difference.standard_error
+        sign = 1 if self.metric.higher_is_better else -1
+        margin = None if self.given is None else self._in_points(self.given)
+        p = None if margin is None else own.pvalue_above(-margin)
+        better = own.pvalue_above(0.0) if self.rule.primary else None
+        differ = self.labels[1] - self.labels[0]
+        return GateTask(
+            test_set=self.name,
+            metric=self.label,
+            higher_is_better=self.metric.higher_is_better,
+            unit=f"labelled {self.unit}",
+            n_units=own.n,
+            n_differing=int((differ[~np.isnan(differ)] != 0).sum()),
+            baseline_score=self.baseline.mean,
+            system_score=self.system.mean,
+            difference=self.difference.mean,
+            standard_error=error,
+            margin=margin,
+            given_margin=None if self.given is None else str(self.given),
+            bound=None if margin is None else sign * own.interval(1 - 2 * alpha)[0],
+            margin_test=None if margin is None else "t-test",
+            margin_pvalue=p,
+            worse_test="t-test",
+            worse_pvalue=self.worse,
+            worse_adjusted_pvalue=adjusted,
+            better_pvalue=better,
+            has_enough=True,  # else there would be an error
+            is_shown=all(each <= alpha for each in (p, better) if each is not None),
+            is_worse=adjusted <= alpha,
+            detectable=detectable_factor(alpha / n_tasks, POWER, "worse") * error if error > 0 else None,
+            more_units=None,
+            lost=(),
+        )
+
+    def _in_points(self, margin: Margin) -> float:
+        known = self.labels[0][~np.isnan(self.labels[0])]
+        scales = {"": 1.0, "%": abs(self.baseline.mean) / 100, "sd": float(known.std(ddof=1))}
+        return _scaled(margin, scales[margin.unit], self.label)
 
 
 @dataclass(frozen=True)
@@ -326,14 +458,18 @@ def _in_points(margin: Margin, sample: Sample, label: str) -> float:
         return margin.value
     ((_, base),) = sample.rows_of([PAIR])
     if margin.unit == "%":
-        scale, what = abs(float(sample.scores[base])) / 100, "the baseline's score"
+        scale = abs(float(sample.scores[base])) / 100
     elif isinstance(sample, TextSample):
         raise InputError(f"{label} is a function of texts, which has no standard deviation: give its margin in points")
     else:
         alone, (row,) = sample.alone([base])
         scale = math.sqrt(alone.linear.variance(row) * alone.n_units)
-        what = "the standard deviation of the baseline's segments"
+    return _scaled(margin, scale, label)
+
+
+def _scaled(margin: Margin, scale: float, label: str) -> float:
     if not 0 < scale < math.inf:
+        what = "the baseline's score" if margin.unit == "%" else "the standard deviation of the baseline's segments"
         raise InputError(f"the margin of {label} is {margin}, but {what} is {scale:g}: give the margin in points")
     return margin.value * scale
 
@@ -375,7 +511,12 @@ def _unit_scores(on: Resampled, m: int) -> Scores:
 
 
 def _decided(
-    names: tuple[str, str], tasks: Sequence[GateTask], rule: Gated, resampling: Resampling, counted: Sequence[Resampled]
+    names: tuple[str, str],
+    tasks: Sequence[GateTask],
+    rule: Gated,
+    resampling: Resampling,
+    lines: Sequence[str],
+    digest: str,
 ) -> Gate:
     """The verdict, and what would be enough for another one."""
     with_margin = [task for task in tasks if task.margin is not None]
@@ -390,7 +531,6 @@ def _decided(
             for task in tasks
         ]
     margins = [task.margin for task in with_margin if task.margin is not None]
-    lines = [m.signature(each.data.n_references) for each in counted for m in each.data.metrics]
     return Gate(
         verdict=verdict_of(rule.rule, tasks),
         rule=rule.rule,
@@ -402,7 +542,7 @@ def _decided(
         needed_room=needed,
         n_resamples=resampling.n_resamples,
         seed=resampling.seed,
-        digest=_digest(counted),
+        digest=digest,
         trends=(),
         signature=signature.for_gate(lines, rule.rule, margins, rule.alpha, resampling.n_resamples, resampling.seed),
         version=_core.VERSION,

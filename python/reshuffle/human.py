@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from . import _core, signature
 from .comparing import data_and_units
-from .errors import InputError, listed
+from .errors import InputError, counted, listed
 from .inference.hypotheses import pairs_of
 from .inference.multiplicity import holm
 from .inference.power import POWER, detectable_factor, t_detectable, t_required_units
 from .inference.predicted import Estimated, Labelled, sums_of
+from .inference.rankings import ranked
+from .inference.raters import agreements, standardized
 from .inference.steps import counting_steps
 from .metrics.base import Scores
 from .metrics.precomputed import SegmentScores
@@ -23,13 +25,19 @@ from .options.declare import called_with
 from .options.human import HumanOptions
 from .progress import reported
 from .resampling.counting import Data
-from .resampling.units import Documents
-from .results.studies import LabelledEstimate, StudyResult
-from .settings import Resampling
-from .validate import check_name
+from .resampling.units import Documents, Strata
+from .results import RankedSystem
+from .results.studies import LabelledEstimate, RaterAgreement, StudyResult
+from .results.studies.human import deciding
+from .settings import Resampling, Units
+from .validate import DEFAULT_SEED, check_name
 
 # With fewer labels nothing is estimated.
 FEWEST = 20
+# For the error of a stratum.
+FEWEST_IN_STRATUM = 5
+# A sample of raters.
+FEWEST_RATERS = 5
 
 
 @called_with(HumanOptions)
@@ -79,14 +87,13 @@ def human(options: HumanOptions) -> StudyResult:
     with reported(options.progress) as watched:
         if watched is not None:
             watched.plan(counting_steps(data, len(data.names)))
-        at = _labels(options, data)
-        scores = _segment_scores(data, Resampling(threads=options.threads, progress=watched))
-        documents = None if units.documents is None else Documents.checked(units.documents, data.n_segments)
-        return _estimated(options, data, at, scores, documents)
+        at = labels_among(data, options.human, options.raters == "random")
+        scores = scores_by_segment(data, Resampling(threads=options.threads, progress=watched))
+        return _estimated(options, data, at, scores, units)
 
 
-def _labels(options: HumanOptions, data: Data) -> int:
-    """The index of the metric that has the labels."""
+def labels_among(data: Data, named: Sequence[str], random_raters: bool = False) -> list[int]:
+    """The indices of the metrics that have the labels: one, or one of each rater."""
     incomplete = [
         label
         for label, metric in zip(data.labels, data.metrics, strict=True)
@@ -97,26 +104,37 @@ def _labels(options: HumanOptions, data: Data) -> int:
             "no metric has missing scores: leave segments without a label empty or NaN; if all have labels, use "
             "'reshuffle compare'"
         )
-    if options.human is None and len(incomplete) > 1:
+    if not named and len(incomplete) > 1:
         raise InputError(
-            f"{listed(incomplete)} have missing scores, but only labels may: leave out the others, or their segments"
+            f"{listed(incomplete)} have missing scores, but only labels may: leave out the others, or their segments; "
+            f"if each has the labels of a rater, name them: human={incomplete} (--human {' '.join(incomplete)})"
         )
-    name = incomplete[0] if options.human is None else options.human
-    check_name("human", name, data.labels)
-    if name not in incomplete:
-        raise InputError(
-            f"human: {name} has no missing scores: leave segments without a label empty or NaN; if all have labels, "
-            "use 'reshuffle compare'"
-        )
-    others = [each for each in incomplete if each != name]
+    named = named or incomplete
+    for name in named:
+        check_name("human", name, data.labels)
+        if name not in incomplete:
+            raise InputError(
+                f"human: {name} has no missing scores: leave segments without a label empty or NaN; if all have "
+                "labels, use 'reshuffle compare'"
+            )
+    others = [each for each in incomplete if each not in named]
     if others:
         raise InputError(f"{others[0]} has missing scores, too: a predictor needs the scores of all segments")
-    if len(data.labels) == 1:
-        raise InputError(f"{name} is the only metric: give another one that has scores of all segments")
-    return data.labels.index(name)
+    if len(data.labels) == len(named):
+        only = f"{named[0]} is the only metric" if len(named) == 1 else "there are only labels"
+        raise InputError(f"{only}: give another one that has scores of all segments")
+    found = [data.labels.index(name) for name in named]
+    if len({data.metrics[at].higher_is_better for at in found}) > 1:
+        raise InputError("for some raters higher labels are better, and for others lower ones: say the same for all")
+    if random_raters and len(found) < FEWEST_RATERS:
+        raise InputError(
+            f"raters: {counted(len(found), 'rater')} cannot stand for others, for which at least {FEWEST_RATERS} are "
+            "needed: use 'fixed' (--raters fixed), which is about these"
+        )
+    return found
 
 
-def _segment_scores(data: Data, resampling: Resampling) -> list[Scores]:
+def scores_by_segment(data: Data, resampling: Resampling) -> list[Scores]:
     """The scores of all systems on all segments, (k, S), by metric. NaN if missing."""
     samples = data.count(data.names, resampling)
     for label, sample in zip(data.labels, samples, strict=True):
@@ -125,8 +143,33 @@ def _segment_scores(data: Data, resampling: Resampling) -> list[Scores]:
     return [sample.segment_scores(data.names) for sample in samples]
 
 
+class Design(NamedTuple):
+    """The units, and what is meant."""
+
+    documents: Documents | None
+    strata: Strata | None
+    finite: bool
+    random_raters: bool
+
+    @classmethod
+    def of(cls, units: Units, n_segments: int, finite: bool = False, random_raters: bool = False) -> Design:
+        """Of these ids."""
+        documents = None if units.documents is None else Documents.checked(units.documents, n_segments)
+        strata = None if units.strata is None else Strata.from_ids(units.strata, n_segments, documents)
+        return cls(documents, strata, finite, random_raters)
+
+    @property
+    def unit(self) -> str:
+        """``segment`` or ``document``."""
+        return "segment" if self.documents is None else "document"
+
+    def index(self, n_segments: int) -> NDArray[np.intp]:
+        """The unit of each segment."""
+        return np.arange(n_segments) if self.documents is None else self.documents.index
+
+
 class Question(NamedTuple):
-    """The values of a system, or the differences of two, on all segments: (S,) by metric."""
+    """The values of a system, or the differences of two, on all segments: (A, S) of raters, (S,) by predictor."""
 
     labels: Scores
     predictions: Sequence[Scores]
@@ -134,15 +177,20 @@ class Question(NamedTuple):
     """For errors: of both systems, or nothing."""
 
     @classmethod
-    def of(cls, scores: Sequence[Scores], at: int, system: int, baseline: int | None = None) -> Question:
-        values = [each[system] - (0 if baseline is None else each[baseline]) for each in scores]
-        return cls(values.pop(at), values, "" if baseline is None else " of both systems")
+    def of(cls, ratings: Scores, scores: Sequence[Scores], system: int, baseline: int | None = None) -> Question:
+        labels, *values = (
+            each[..., system, :] - (0 if baseline is None else each[..., baseline, :]) for each in (ratings, *scores)
+        )
+        return cls(labels, values, "" if baseline is None else " of both systems")
 
-    def labelled(self, documents: Documents | None, finite: bool) -> Labelled:
+    def labelled(self, design: Design) -> Labelled:
         """The labels of units; :class:`InputError` if there are too few, or documents are labelled in part."""
-        known = ~np.isnan(self.labels)
-        index = _index(known, documents)
-        unit = "segment" if documents is None else "document"
+        of_rater = ~np.isnan(self.labels)
+        known = of_rater.any(axis=0)
+        # A label is the mean of the raters of a segment.
+        parts = of_rater / np.maximum(of_rater.sum(axis=0), 1)
+        index = design.index(len(known))
+        unit = design.unit
         sizes, of_unit = np.bincount(index), sums_of(index, known.astype(np.float64))
         part = int(((of_unit > 0) & (of_unit < sizes)).sum())
         if part:
@@ -161,68 +209,141 @@ class Question(NamedTuple):
                 f"{labelled.sum():,} of {len(sizes):,} {unit}s have labels, but at least 2 must have none: leave "
                 "some labels out, or label all and use compare"
             )
-        sums = sums_of(index, np.where(known, self.labels, 0))[labelled]
-        return Labelled(sums, labelled, sizes.astype(np.float64), finite)
+        if design.strata is not None:
+            _check_strata(design.strata, labelled, unit + "s")
+        of_raters = np.array(
+            [
+                sums_of(index, np.where(has, own, 0) * part)[labelled]
+                for has, own, part in zip(of_rater, self.labels, parts, strict=True)
+            ]
+        )
+        by_rater = None
+        if design.random_raters:
+            by_rater = of_raters, np.array([sums_of(index, part)[labelled] for part in parts])
+        n_segments = sizes.astype(np.float64)
+        return Labelled(of_raters.sum(axis=0), labelled, n_segments, design.finite, design.strata, by_rater)
 
-    def answers(self, documents: Documents | None, finite: bool) -> list[Estimated]:
+    def answers(self, design: Design) -> list[Estimated]:
         """By the labels alone, and with each predictor."""
-        own = self.labelled(documents, finite)
-        index = _index(self.labels, documents)
+        own, index = self.labelled(design), design.index(self.labels.shape[1])
         return [own.alone(), *(own.predicted(sums_of(index, each)) for each in self.predictions)]
 
 
-def _index(values: NDArray[Any], documents: Documents | None) -> NDArray[np.intp]:
-    """The unit of each segment."""
-    return np.arange(len(values)) if documents is None else documents.index
+def _check_strata(strata: Strata, labelled: NDArray[np.bool_], units: str) -> None:
+    """:class:`InputError` for a stratum with few labels, or without other units."""
+    for n, size in zip(np.bincount(strata.index[labelled], minlength=strata.n_strata), strata.sizes, strict=True):
+        if n < FEWEST_IN_STRATUM or size - n < 2:
+            raise InputError(
+                f"strata: {n:,} of {size:,} {units} of a stratum have labels, but at least {FEWEST_IN_STRATUM} must, "
+                f"and at least 2 must not: join strata"
+            )
+
+
+class Asked(NamedTuple):
+    """What is estimated from the same labels: the ratings (A, k, S), and the predictors' scores (k, S)."""
+
+    label: str
+    ratings: Scores
+    scores: Sequence[Scores]
+    predictors: Sequence[str]
+    design: Design
+    options: HumanOptions
+    names: Sequence[str]
+    n_units: int
+
+    def records(self, pairs: Sequence[tuple[int, int | None]], standardized: bool) -> list[LabelledEstimate]:
+        """The answers to these questions, and for pairs their p-values."""
+        found = [Question.of(self.ratings, self.scores, *each).answers(self.design) for each in pairs]
+        adjusted = [holm(np.array([each.pvalue for each in column])).tolist() for column in zip(*found, strict=True)]
+        return [
+            _record(
+                (self.label, predictor, self.names[system], None if other is None else self.names[other]),
+                standardized,
+                (answers[0], answers[column]),
+                self.options,
+                self.n_units,
+                adjusted[column][row] if len(pairs) > 1 else None,
+            )
+            for row, ((system, other), answers) in enumerate(zip(pairs, found, strict=True))
+            for column, predictor in enumerate([None, *self.predictors])
+        ]
 
 
 def _estimated(
-    options: HumanOptions, data: Data, at: int, scores: Sequence[Scores], documents: Documents | None
+    options: HumanOptions, data: Data, at: Sequence[int], scores: Sequence[Scores], units: Units
 ) -> StudyResult:
+    design = Design.of(units, data.n_segments, options.target == "set", options.raters == "random")
     base = 0 if options.baseline is None else data.names.index(options.baseline)
-    n_units = data.n_segments if documents is None else documents.n_documents
-
-    def records(questions: Sequence[tuple[int, int | None]]) -> tuple[LabelledEstimate, ...]:
-        """The answers to these questions, and for pairs their p-values."""
-        predictors = [None, *(label for label in data.labels if label != data.labels[at])]
-        found = [Question.of(scores, at, *each).answers(documents, options.target == "set") for each in questions]
-        adjusted = [holm(np.array([each.pvalue for each in column])).tolist() for column in zip(*found, strict=True)]
-        return tuple(
-            _record(
-                (data.labels[at], predictor, data.names[system], None if other is None else data.names[other]),
-                (answers[0], answers[column]),
-                options,
-                n_units,
-                adjusted[column][row] if len(questions) > 1 else None,
-            )
-            for row, ((system, other), answers) in enumerate(zip(questions, found, strict=True))
-            for column, predictor in enumerate(predictors)
-        )
-
-    pairs = pairs_of(len(data.names), base)
+    others = [m for m in range(len(scores)) if m not in at]
+    predictors, raters = [data.labels[m] for m in others], [data.labels[m] for m in at]
+    kept = Asked(
+        ", ".join(raters),
+        np.array([scores[m] for m in at]),
+        [scores[m] for m in others],
+        predictors,
+        design,
+        options,
+        data.names,
+        int(design.index(data.n_segments).max()) + 1,
+    )
+    ways = {False: kept}
+    if len(at) > 1:
+        ways[True] = kept._replace(ratings=standardized(kept.ratings, raters))
+    pairs = pairs_of(len(data.names), None if options.all_pairs else base)
+    systems: list[tuple[int, int | None]] = [(system, None) for system in range(len(data.names))]
+    tables: dict[str, Sequence[Any]] = {
+        "differences": [row for z, way in ways.items() for row in way.records(pairs, z)],
+        "scores": [row for z, way in ways.items() for row in way.records(systems, z)],
+    }
     plan = {
         "systems": list(data.names),
-        "baseline": data.names[base],
-        "human": data.labels[at],
-        "unit": "segment" if documents is None else "document",
-        "units": n_units,
+        "baseline": None if options.all_pairs else data.names[base],
+        "human": raters,
+        "raters": options.raters if len(at) > 1 else None,
+        "strata": None if design.strata is None else design.strata.n_strata,
+        "unit": design.unit,
+        "units": kept.n_units,
         "target": options.target,
         "difference": options.difference,
         "confidence_level": options.confidence_level,
     }
+    if options.all_pairs:
+        own = [[row for row in tables[name] if row.predictor == deciding(predictors)] for name in tables]
+        tables["ranking"] = _ranking(*own, data.metrics[at[0]].higher_is_better, 1 - options.confidence_level)
+    if len(at) > 1:
+        index = design.index(data.n_segments)
+        tables["agreement"] = [
+            RaterAgreement(z, *each)
+            for z, way in ways.items()
+            for each in agreements(way.ratings, index, options.confidence_level, DEFAULT_SEED)
+            if not z or each.coefficient == "alpha-interval"
+        ]
     used = data.used_metrics(cited=False)
     return StudyResult(
         study="human",
         plan=plan,
         metrics=used,
-        tables={
-            "differences": records(pairs),
-            "scores": records([(system, None) for system in range(len(data.names))]),
-        },
+        tables={name: tuple(rows) for name, rows in tables.items()},
         truths={},
         signature=signature.without_seed("human", plan, [metric.signature for metric in used]),
         version=_core.VERSION,
     )
+
+
+def _ranking(
+    differences: Sequence[LabelledEstimate], scores: Sequence[LabelledEstimate], higher: bool, alpha: float
+) -> Sequence[RankedSystem]:
+    """The systems by their scores, with what the tests of all pairs say of them."""
+    scores = sorted((row for row in scores if not row.standardized), key=lambda row: row.estimate, reverse=higher)
+    at = {row.system: index for index, row in enumerate(scores)}
+    better = np.zeros((len(at),) * 2, dtype=np.bool_)
+    for row in differences:
+        if row.baseline is not None and not row.standardized and row.decisive_pvalue <= alpha:
+            pair = at[row.system], at[row.baseline]
+            better[pair if (row.estimate > 0) == higher else pair[::-1]] = True
+    different = [sum(1 << int(other) for other in np.flatnonzero(row)) for row in better | better.T]
+    systems, _ = ranked(list(at), np.array([row.estimate for row in scores]), better, different, {})
+    return systems
 
 
 class Planned(NamedTuple):
@@ -259,6 +380,7 @@ class Planned(NamedTuple):
 
 def _record(
     names: tuple[str, str | None, str, str | None],
+    standardized: bool,
     answers: tuple[Estimated, Estimated],
     options: HumanOptions,
     n_units: int,
@@ -273,6 +395,7 @@ def _record(
     planned = options.difference if is_pair else None
     return LabelledEstimate(
         metric,
+        standardized,
         predictor,
         system,
         baseline,

@@ -68,8 +68,8 @@ def votes(options: VotesOptions) -> Comparison:
         table = read_votes(given, columns=options.columns, language_pair=options.language_pair)
     unit = _unit(table, options.units)
     with reported(options.progress) as watched:
-        n_resamples, seed, threads = options.n_resamples, options.seed, options.threads
-        return _rated(table, unit, options, Resampling(n_resamples, seed, threads, watched))
+        own = Resampling(options.n_resamples, options.seed, options.threads, watched, options.executor)
+        return _rated(table, unit, options, own)
 
 
 def _unit(table: VoteTable, chosen: str | None) -> str:
@@ -142,7 +142,7 @@ def _rated(table: VoteTable, unit: str, options: VotesOptions, resampling: Resam
         first=_first(fit, drawn, factor, None if withheld else levels.confidence_level) if options.position else None,
     )
     data = VoteData.of(table.systems, sample, found)
-    quiet = replace(resampling, progress=None)
+    quiet = replace(resampling, progress=None, executor=None)
     if withheld:
         return scored(data, Units(), None, quiet)
     settings = ComparisonSettings(test="bootstrap-both", all_pairs=True, alpha=options.alpha)

@@ -44,6 +44,106 @@ def noisy(n: int, mean: float, name: str = "points", seed: int = 1) -> SegmentSc
     return scores((values - values.mean() + mean).round(2), name=name)
 
 
+def labelled(difference: float, n: int = 80, seed: int = 0) -> list[SegmentScores]:
+    """Labels of n of 400 segments, whose differences have this mean and a standard deviation of 1, and a judge."""
+    rng = np.random.default_rng(seed)
+    base, apart = rng.normal(size=(2, 400))
+    both = np.array([base, base + apart - apart.mean() + difference])
+    people = np.where(rng.permutation(400) < n, both, np.nan)
+    judge = both + rng.normal(0, 0.5, both.shape)
+    return [
+        SegmentScores("people", dict(zip(("base", "new"), people, strict=True)), missing="pairwise"),
+        SegmentScores("judge", dict(zip(("base", "new"), judge, strict=True))),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("difference", "margin", "verdict"), [(0.3, 0.2, "allow"), (-0.6, 0.2, "reject"), (0.0, 0.1, "inconclusive")]
+)
+def test_labels_have_three_verdicts(difference: float, margin: float, verdict: str) -> None:
+    metrics = labelled(difference)
+    found = gate(metrics=metrics, human="people", margin={"people": margin})
+    assert found.verdict == verdict
+    (task,) = found.tasks
+    (own,) = [each for each in reshuffle.human(metrics=metrics).tables["differences"] if each.predictor == "judge"]
+    assert (task.difference, task.standard_error, task.n_units) == (own.estimate, own.standard_error, own.labelled)
+    # The one-sided tests beside the two-sided one, and the bound beside the interval.
+    assert min(task.worse_pvalue, 1 - task.worse_pvalue) == pytest.approx(own.pvalue / 2)
+    wide = reshuffle.human(metrics=metrics, confidence_level=0.9).tables["differences"][1]
+    assert task.bound == pytest.approx(wide.low)
+    assert task.is_shown == (task.bound > -margin) == (task.margin_pvalue <= 0.05)
+    assert task.is_worse == (wide.high < 0)
+
+
+def test_labels_of_errors() -> None:
+    """Where lower is better, the verdicts are those of the negative labels."""
+    metrics = labelled(-0.6)
+    errors = [
+        SegmentScores(
+            each.name, {name: -np.asarray(values) for name, values in each.scores.items()}, False, each.missing
+        )
+        for each in metrics
+    ]
+    one, other = (gate(metrics=each, human="people", margin={"people": 0.2}).tasks[0] for each in (metrics, errors))
+    assert (one.worse_pvalue, one.margin_pvalue, one.bound) == pytest.approx(
+        (other.worse_pvalue, other.margin_pvalue, -(other.bound or 0.0))
+    )
+
+
+def test_labels_under_other_rules_and_units() -> None:
+    metrics = labelled(0.5)
+    better = gate(metrics=metrics, human="people", rule="superior", primary="people")
+    assert (better.verdict, better.tasks[0].margin) == ("allow", None)
+    assert better.tasks[0].better_pvalue == pytest.approx(1 - better.tasks[0].worse_pvalue)
+    assert gate(metrics=metrics, human="people", rule="no-regression").verdict == "allow"
+    own = gate(metrics=metrics, human="people", margin={"people": "0.1sd"}).tasks[0]
+    labels = np.asarray(metrics[0].scores["base"])
+    assert own.margin == pytest.approx(0.1 * np.nanstd(labels, ddof=1))
+
+
+@pytest.mark.parametrize(
+    ("metrics", "options", "message"),
+    [
+        (labelled(0.0), {"human": "judge", "margin": {"people": 1}}, "judge has no missing scores"),
+        (labelled(0.0), {"human": "people", "margin": {"judge": 1}}, "judge only predicts people"),
+        (labelled(0.0), {"human": "people", "rule": "superior", "primary": "judge"}, "no margin for people"),
+        (labelled(0.0, n=10), {"human": "people", "margin": {"people": 1}}, "only 10 segments have labels"),
+        (
+            [*labelled(0.0), noisy(400, 0.0)],
+            {"human": "people", "margin": {"people": 1}},
+            "judge, points could predict people, but a gate takes one predictor",
+        ),
+    ],
+)
+def test_labels_that_a_gate_does_not_take(metrics: list[SegmentScores], options: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        gate(metrics=metrics, **options)
+
+
+def test_labels_that_were_chosen() -> None:
+    metrics = labelled(0.0)
+    judge = np.asarray(metrics[1].scores["base"])
+    low = judge < np.quantile(judge, 0.2)
+    people = SegmentScores(
+        "people",
+        {name: np.where(low, values, np.nan) for name, values in labelled(0.0, n=400)[0].scores.items()},
+        missing="pairwise",
+    )
+    with pytest.warns(reshuffle.InputWarning, match="judge scores segments with labels differently"):
+        gate(metrics=[people, metrics[1]], human="people", margin={"people": 1})
+
+
+def test_command_of_labels(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    files = []
+    for metric in labelled(-0.6):
+        path = tmp_path / f"{metric.name}.tsv"
+        rows = np.array([metric.scores["base"], metric.scores["new"]]).T.tolist()
+        path.write_text("base\tnew\n" + "".join(f"{a}\t{b}\n" for a, b in rows))
+        files += ["--scores", metric.name, str(path)]
+    assert run(["gate", *files, "--human", "people", "--margin", "people=0.2"]) == 1
+    assert capfd.readouterr().out.startswith("REJECT: people is worse (-0.6")
+
+
 def test_p_values_are_those_of_the_tests_that_the_gate_names() -> None:
     found = of_demo("baseline", "rules", "bleu", "ter", margin={"bleu": 20, "TER": 11})
     texts = CORPUS.references, {name: DEMO[name] for name in ("baseline", "rules")}

@@ -13,8 +13,11 @@ from numpy.typing import ArrayLike
 
 import reshuffle
 from reshuffle import InputError, SegmentScores, human
+from reshuffle.human import Design, Question
 from reshuffle.inference.predicted import Estimated, Labelled
+from reshuffle.inference.raters import agreements, standardized
 from reshuffle.metrics.base import Scores
+from reshuffle.resampling.units import Strata
 from reshuffle.results.studies import LabelledEstimate, StudyResult
 
 NAN = float("nan")
@@ -185,7 +188,7 @@ def test_documents_are_ratios_of_sums() -> None:
     assert own.standard_error == pytest.approx(np.std(drawn), rel=0.1)
 
 
-@pytest.mark.parametrize(("estimate", "p"), [(Estimated(0.0, 0.0, 30), 1.0), (Estimated(1.0, 0.0, 30), 0.0)])
+@pytest.mark.parametrize(("estimate", "p"), [(Estimated(0.0, 0.0, 29, 30), 1.0), (Estimated(1.0, 0.0, 29, 30), 0.0)])
 def test_no_error(estimate: Estimated, p: float) -> None:
     assert estimate.pvalue == p
     assert estimate.interval(0.95) == (estimate.mean, estimate.mean)
@@ -269,7 +272,7 @@ def test_pairs_are_adjusted() -> None:
 def test_json_and_csv() -> None:
     result = Sample().estimated()
     assert reshuffle.read_json(result.render("json")) == result
-    assert result.render("csv").startswith("metric,predictor,system,baseline,labelled,estimate,")
+    assert result.render("csv").startswith("metric,standardized,predictor,system,baseline,labelled,estimate,")
 
 
 def _twice(sample: Sample) -> list[SegmentScores]:
@@ -313,6 +316,190 @@ def test_all_labelled_by_pair() -> None:
     people = SegmentScores("people", {"a": sample.truth[0], "b": [*sample.truth[1, 1:], None]}, missing="pairwise")
     with pytest.raises(InputError, match="299 of 300 segments have labels, but at least 2 must have none"):
         human(metrics=[people, sample.metrics()[1]])
+
+
+def test_strata_are_weighted_by_their_sizes() -> None:
+    rng = np.random.default_rng(8)
+    sizes, numbers = np.array([300, 100]), (15, 40)
+    index = np.repeat([0, 1], sizes)
+    labelled = np.concatenate([np.arange(size) < n for size, n in zip(sizes, numbers, strict=True)])
+    y = rng.normal(0, 1, 400) * (1 + index) + 3 * index
+    f = y + rng.normal(0, 0.5, 400)
+    own = Labelled(y[labelled], labelled, np.ones(400), strata=Strata(index))
+    parts = [y[labelled & (index == h)] for h in (0, 1)]
+    alone = own.alone()
+    assert alone.mean == pytest.approx(0.75 * parts[0].mean() + 0.25 * parts[1].mean())
+    variances = [w**2 * part.var(ddof=1) / len(part) for w, part in zip((0.75, 0.25), parts, strict=True)]
+    assert alone.standard_error == pytest.approx(np.sqrt(sum(variances)))
+    assert alone.freedom == pytest.approx(sum(variances) ** 2 / (variances[0] ** 2 / 14 + variances[1] ** 2 / 39))
+    drawn = []
+    for _ in range(1500):
+        at = np.concatenate(
+            [
+                rng.choice(np.flatnonzero((labelled == has) & (index == h)), n)
+                for h, has, n in ((0, True, 15), (1, True, 40), (0, False, 285), (1, False, 60))
+            ]
+        )
+        is_labelled, of = labelled[at], index[at]
+        drawn.append(Labelled(y[at][is_labelled], is_labelled, np.ones(400), strata=Strata(of)).predicted(f[at]).mean)
+    assert own.predicted(f).standard_error == pytest.approx(np.std(drawn), rel=0.15)
+
+
+def test_strata_of_the_command_and_the_report() -> None:
+    sample = Sample()
+    strata = ["news" if i < 150 else "talks" for i in range(300)]
+    result = sample.estimated(strata=strata)
+    assert "Labels are a sample of each of 2 strata" in result.render("text")
+    assert result.plan["strata"] == 2
+    assert difference(result, None).estimate != difference(sample.estimated(), None).estimate
+    sample.labelled[150:] &= np.arange(150) < 10
+    with pytest.raises(InputError, match=r"strata: \d of 150 segments of a stratum have labels, but at least 5 must"):
+        sample.estimated(strata=strata)
+
+
+def rated(seed: int, n_raters: int, sd: float = 0.0) -> tuple[list[SegmentScores], list[str]]:
+    """Labels by raters of about 60% of the labelled segments each, with scales of their own, and a judge."""
+    sample, rng = Sample(seed), np.random.default_rng(seed)
+    names = [f"rater {a}" for a in range(n_raters)]
+    found = []
+    for a, name in enumerate(names):
+        liking = np.array([[0.0], [sd * rng.standard_normal()]])
+        keep = sample.labelled & (rng.random(300) < 0.6)
+        labels = np.where(keep, (sample.truth + liking) * (1 + a) + 10 * a, NAN)
+        found.append(SegmentScores(name, dict(zip("ab", labels, strict=True)), missing="pairwise"))
+    return [*found, sample.metrics()[1]], names
+
+
+def test_a_label_is_the_mean_of_its_raters() -> None:
+    metrics, names = rated(1, 2)
+    ratings = np.array([[metric.scores[s] for s in "ab"] for metric in metrics[:2]])
+    own = [each for each in human(metrics=metrics, human=names).tables["differences"] if each.predictor is None]
+    known = ~np.isnan(ratings[:, 0]).all(axis=0)
+    y = np.nanmean(ratings[:, 1, known] - ratings[:, 0, known], axis=0)
+    assert own[0].estimate == pytest.approx(y.mean())
+    assert (own[0].standardized, own[1].standardized) == (False, True)
+    z = [(r - np.nanmean(r)) / np.nanstd(r, ddof=1) for r in ratings]
+    assert own[1].estimate == pytest.approx(np.nanmean([r[1, known] - r[0, known] for r in z], axis=0).mean())
+
+
+def test_raters_as_a_second_cluster() -> None:
+    """Term by term: units, raters, and both together."""
+    rng = np.random.default_rng(4)
+    ratings = rng.normal(0, 1, (5, 40)) + rng.normal(0, 1, (5, 1))
+    ratings[rng.random((5, 40)) < 0.5] = NAN
+    ratings[:, 30:] = NAN
+    answers = [Question(ratings, [], "").answers(Design(None, None, False, random))[0] for random in (False, True)]
+    known = [s for s in range(30) if not np.isnan(ratings[:, s]).all()]
+    n, mean = len(known), answers[0].mean
+    parts = [[(ratings[a, s] - mean) / np.sum(~np.isnan(ratings[:, s])) / n for s in known] for a in range(5)]
+    filled = np.nan_to_num(np.array(parts))
+    units = n / (n - 1) * (filled.sum(axis=0) ** 2).sum()
+    raters, both = 5 / 4 * (filled.sum(axis=1) ** 2).sum(), (filled**2).sum()
+    assert answers[0].standard_error == pytest.approx(np.sqrt(units))
+    assert answers[1].standard_error == pytest.approx(np.sqrt(units + raters - both))
+    assert (answers[0].freedom, answers[1].freedom) == (n - 1, 4)
+
+
+def test_few_raters_are_no_sample() -> None:
+    metrics, names = rated(1, 3)
+    with pytest.raises(InputError, match="3 raters cannot stand for others, for which at least 5 are needed"):
+        human(metrics=metrics, human=names, raters="random")
+    metrics, names = rated(1, 5, sd=1.0)
+    fixed, random = (human(metrics=metrics, human=names, raters=each) for each in ("fixed", "random"))
+    for own, wide in zip(fixed.tables["differences"], random.tables["differences"], strict=True):
+        assert own.standard_error < wide.standard_error
+    assert "intervals are for all raters like these" in random.render("text")
+
+
+# Four raters and twelve outputs: Krippendorff (2011), Computing Krippendorff's alpha-reliability, section C.
+RATINGS = np.array(
+    [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
+        [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
+    ]
+)
+
+
+def agreement(ratings: Scores, n: int = 200) -> dict[str, float | None]:
+    return {
+        each.coefficient: each.value for each in agreements(ratings[:, None], np.arange(ratings.shape[1]), 0.95, 1, n)
+    }
+
+
+def test_agreement_of_another_package() -> None:
+    """``krippendorff.alpha(RATINGS, level_of_measurement=…)`` of krippendorff 0.9.0."""
+    expected = {"nominal": 0.743421052631579, "ordinal": 0.8153875037548814, "interval": 0.8491071428571428}
+    found = agreement(RATINGS)
+    assert found == pytest.approx({f"alpha-{level}": value for level, value in expected.items()}, rel=1e-12)
+
+
+def test_agreement_beside_an_installed_package() -> None:
+    krippendorff = pytest.importorskip("krippendorff")
+    rng = np.random.default_rng(3)
+    for n_raters in (2, 3, 6):
+        ratings = rng.integers(1, 6, (n_raters, 50)).astype(float) + rng.integers(0, 3, 50)
+        ratings[rng.random(ratings.shape) < 0.3] = NAN
+        found = agreement(ratings)
+        for level in ("nominal", "ordinal", "interval"):
+            assert found[f"alpha-{level}"] == pytest.approx(krippendorff.alpha(ratings, level_of_measurement=level))
+
+
+def test_kappa_of_two_raters() -> None:
+    """Cohen (1960): (p_o − p_e)/(1 − p_e), from outputs that both have labelled."""
+    one, other = [1.0] * 20 + [1.0] * 5 + [2.0] * 10 + [2.0] * 15, [1.0] * 20 + [2.0] * 5 + [1.0] * 10 + [2.0] * 15
+    assert agreement(np.array([[*one, 3.0], [*other, NAN]]))["kappa"] == pytest.approx((0.7 - 0.5) / 0.5)
+
+
+def test_agreement_of_equal_labels_is_unknown() -> None:
+    (found, *_) = agreements(np.ones((2, 1, 9)), np.arange(9), 0.95, 1, 100)
+    assert (found.value, found.low, found.high) == (None, None, None)
+
+
+def test_intervals_of_agreement_draw_units() -> None:
+    """All labels of a segment are drawn together, so an interval of documents is longer where they are alike."""
+    rng = np.random.default_rng(6)
+    labels = np.repeat(rng.integers(0, 2, 40), 5) + np.array([[0] * 200, np.repeat(rng.random(40) < 0.3, 5)])
+    by_segment, by_document = (
+        list(agreements(labels[:, None].astype(float), unit, 0.95, 1))[2]
+        for unit in (np.arange(200), np.repeat(np.arange(40), 5))
+    )
+    assert by_segment.value == by_document.value
+    assert by_document.high - by_document.low > 1.5 * (by_segment.high - by_segment.low)  # type: ignore[operator]
+
+
+def test_standardized_labels() -> None:
+    z = standardized(RATINGS[:, None], list("abcd"))
+    assert np.nanmean(z, axis=2) == pytest.approx(np.zeros((4, 1)), abs=1e-12)
+    assert np.nanstd(z, axis=2, ddof=1) == pytest.approx(np.ones((4, 1)))
+    with pytest.raises(InputError, match="all labels of b are equal"):
+        standardized(np.array([[[1.0, 2.0]], [[3.0, 3.0]]]), ["a", "b"])
+
+
+def test_ranks() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.normal(0, 1, 300) + np.array([[0.0], [0.1], [3.0]])
+    labels = np.where(rng.permutation(300) < 60, truth + rng.normal(0, 1, truth.shape), NAN)
+    people = SegmentScores("people", dict(zip("abc", labels, strict=True)), missing="pairwise")
+    judge = SegmentScores("judge", dict(zip("abc", truth, strict=True)))
+    result = human(metrics=[people, judge], all_pairs=True)
+    assert {each.system: (each.rank_low, each.rank_high, each.letters) for each in result.tables["ranking"]} == {
+        "c": (1, 1, "a"),
+        "b": (2, 3, "b"),
+        "a": (2, 3, "b"),
+    }
+    assert {(each.system, each.baseline) for each in result.tables["differences"]} == {
+        ("b", "a"),
+        ("c", "a"),
+        ("c", "b"),
+    }
+    assert "Ranks, with the help of judge" in result.render("text")
+    assert reshuffle.read_json(result.render("json")) == result
+    lower = SegmentScores("people", dict(zip("abc", labels, strict=True)), False, missing="pairwise")
+    assert [each.system for each in human(metrics=[lower, judge], all_pairs=True).tables["ranking"]][-1] == "c"
+    with pytest.raises(InputError, match="baseline and all_pairs cannot be combined"):
+        human(metrics=[people, judge], all_pairs=True, baseline="a")
 
 
 def test_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ import random
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -209,6 +210,12 @@ def test_draws_are_fits_of_the_votes_of_drawn_units(ties: str, threads: int) -> 
 def test_the_same_bytes_with_any_number_of_threads() -> None:
     results = [votes(simulated(), n_resamples=500, threads=threads).render("json") for threads in (1, 2, 5)]
     assert len(set(results)) == 1
+
+
+def test_the_same_bytes_with_an_executor() -> None:
+    data = simulated()
+    with ThreadPoolExecutor(2) as pool:
+        assert votes(data, n_resamples=700, position=True, executor=pool) == votes(data, n_resamples=700, position=True)
 
 
 def test_judges_that_agree_with_themselves_widen_the_intervals() -> None:

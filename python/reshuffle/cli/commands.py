@@ -73,6 +73,7 @@ WATCH_EXAMPLES = (
 HUMAN_EXAMPLES = (
     "reshuffle human --scores MQM a.mqm b.mqm --scores COMET a.comet b.comet",
     "reshuffle human ref.txt a.txt b.txt -m chrf --scores MQM a.mqm b.mqm",
+    "reshuffle human --scores ann ann.tsv --scores bob bob.tsv --scores judge judge.tsv --human ann bob",
     "reshuffle human --scores people labels.tsv --scores judge judge.tsv -o human.html",
 )
 
@@ -319,9 +320,8 @@ def _run(
     test_set.check_source()
     with destination(reports, test_set.paths, layout) as write:
         found = test_set.read()
-        given: dict[str, Any] = {
-            name: getattr(found, name) for name in ("references", "systems", "metrics", "documents")
-        }
+        parts = ("references", "systems", "metrics", "documents", "strata")
+        given: dict[str, Any] = {name: getattr(found, name) for name in parts if name in options_of(record)}
         with progress_bar() as progress:
             test_set.note_baseline(chosen.baseline)
             baseline = test_set.system(chosen.baseline)

@@ -22,6 +22,7 @@ EXAMPLES = (
     "reshuffle gate --scores accuracy base.json new.json --margin accuracy=0.01 -o gate.html",
     "reshuffle gate base.txt new.txt --ref ref.txt --config gate.toml --history nights.jsonl --format markdown",
     "reshuffle gate base.txt new.txt --ref ref.txt --rule no-regression",
+    "reshuffle gate --scores MQM base.mqm new.mqm --scores judge base.tsv new.tsv --human MQM --margin MQM=0.2",
 )
 ARGUMENTS = (
     (
@@ -39,7 +40,7 @@ CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCO
     cls=Command,
     examples=EXAMPLES,
     arguments=ARGUMENTS,
-    common=(*COMMON, "sets", "margin", "rule", "primary", "alpha", "config", "history", "page", "full"),
+    common=(*COMMON, "sets", "margin", "rule", "primary", "human", "alpha", "config", "history", "page", "full"),
 )
 @click.argument("systems", metavar="[BASE NEW]", nargs=-1)
 @all_of(
@@ -75,6 +76,8 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
         reports.check("--page", ["markdown"], ", or add --format markdown")
     values = _with_config(files.config, given_values(GateOptions, options), options)
     chosen = made(GateOptions, values)
+    if chosen.human is not None:
+        options["missing"] = "pairwise"  # segments without labels are meant
     inputs = Inputs.from_options(*_positional(systems, options), options, chosen.threads)
     if inputs.is_one:  # manifests may also be for compare
         inputs.sets[""].check_source()

@@ -13,7 +13,7 @@ from ..options.display import ComparisonDisplay
 from ..options.votes import VotesOptions
 from .command import Command
 from .declared import declared_options, given_values, made
-from .options import all_of, output_options
+from .options import EXECUTOR, all_of, output_options
 
 EXAMPLES = (
     "reshuffle votes battles.jsonl",
@@ -42,6 +42,7 @@ DISPLAYED = [name for name in options_of(ComparisonDisplay) if name != "columns"
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @all_of(
     declared_options(VotesOptions),
+    (EXECUTOR,),
     declared_options(ComparisonDisplay, DISPLAYED),
     output_options(get_args(types.Format), "text"),
 )
@@ -53,16 +54,21 @@ def votes_command(files: tuple[str, ...], fmt: str | None, outputs: tuple[str, .
     """
     from ..data.votes import read_votes
     from ..votes import votes
+    from .executors import chosen_executor
     from .layout import ChosenLayout
     from .output import Reports, destination
     from .progress import progress_bar
 
     reports = Reports.chosen(fmt, outputs, get_args(types.Format), "text")
+    executor = options.pop("executor")
     chosen = made(VotesOptions, {"votes": files, **given_values(VotesOptions, options)})
     layout = ChosenLayout.chosen(ComparisonDisplay(**given_values(ComparisonDisplay, options)), reports)
-    with destination(reports, [*files, *layout.files], layout.layout, layout.tables, layout.paper) as write:
+    with (
+        destination(reports, [*files, *layout.files], layout.layout, layout.tables, layout.paper) as write,
+        chosen_executor(executor, chosen.threads) as workers,
+    ):
         table = read_votes(files, columns=chosen.columns, language_pair=chosen.language_pair)
         layout.check(table.systems, all_pairs=True)
         with progress_bar() as progress:
-            chosen = evolve(chosen, votes=table, columns={}, language_pair=None, progress=progress)
+            chosen = evolve(chosen, votes=table, columns={}, language_pair=None, progress=progress, executor=workers)
             write(call(votes, chosen))

@@ -16,6 +16,14 @@ Where the question is about these n + N units only, their mean f̄ is known: θ 
 
 Variances of y − λf have the divisor n − 2, and t intervals n − 2 degrees of freedom, because λ is fitted. Units of
 several segments have sums, and a mean is a ratio of sums, which is linearised.
+
+In strata whose shares W_h of all segments are known, labels are a random sample of each stratum, in any proportions:
+the estimate is Σ W_h·θ_h with one λ, which makes Σ W_h²·se_h² as small as possible, and degrees of freedom are those of
+Satterthwaite (1946, doi:10.2307/3002019). It is the same whether strata were drawn from, or made afterwards.
+
+Where the raters are a sample, too, the error of the labelled units is that of two crossed clusters, units and raters:
+the variance with clusters of units, plus that with clusters of raters, minus that of both together (Cameron, Gelbach &
+Miller 2011, doi:10.1198/jbes.2010.07136), with A − 1 degrees of freedom for A raters.
 """
 
 from __future__ import annotations
@@ -26,7 +34,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..lazy import lazy
 from ..metrics.base import Scores
+from ..resampling.units import Strata
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,8 @@ class Estimated:
 
     mean: float
     standard_error: float
+    freedom: float
+    """The degrees of freedom of its standard error."""
     n: int
     """The number of labelled units."""
     weight: float = 0.0
@@ -43,11 +55,6 @@ class Estimated:
     """Of labels and predictions, over the labelled units; None if one of them is constant."""
     shift: float = math.nan
     """How far the mean prediction of the labelled units is from that of the others, in standard errors; else NaN."""
-
-    @property
-    def freedom(self) -> int:
-        """The degrees of freedom of its standard error."""
-        return self.n - 1 if math.isnan(self.shift) else self.n - 2
 
     def interval(self, level: float) -> tuple[float, float]:
         """The ends of the t interval."""
@@ -65,6 +72,14 @@ class Estimated:
             return float(self.mean == 0)
         return float(2 * stdtr(self.freedom, -abs(self.mean) / self.standard_error))
 
+    def pvalue_above(self, limit: float) -> float:
+        """One-sided, of the t test that the mean is ``limit`` or less."""
+        from scipy.special import stdtr
+
+        if self.standard_error == 0:
+            return float(self.mean <= limit)
+        return float(stdtr(self.freedom, (limit - self.mean) / self.standard_error))
+
     @property
     def shift_pvalue(self) -> float | None:
         """Two-sided, of the test that labelled and other units have the same mean prediction; None without one."""
@@ -81,48 +96,97 @@ class Labelled:
     """The number of segments of each unit: (n + N,)."""
     finite: bool = False
     """Whether the mean of these n + N units is meant, instead of that of all units like them."""
+    strata: Strata | None = None
+    """Of all units."""
+    by_rater: tuple[Scores, Scores] | None = None
+    """Where raters are a second cluster: the part of each in ``labels`` and in the sizes of these units, (A, n)."""
 
     def alone(self) -> Estimated:
         """The mean of the labels."""
-        mean, residuals = _mean(self.labels, self.sizes[self.labelled])
-        return Estimated(mean, self._error(residuals, 1), len(self.labels))
+        means, y = self._means(self.labels, self.labelled)
+        return Estimated(float(means @ self._shares), *self._error(means, y, y), len(y))
 
     def predicted(self, predictions: Scores) -> Estimated:
         """The same with predictions, (n + N,): sums over the segments of each unit."""
-        n, rest = len(self.labels), ~self.labelled
-        mean, y = _mean(self.labels, self.sizes[self.labelled])
-        of_labelled, f = _mean(predictions[self.labelled], self.sizes[self.labelled])
-        of_rest, g = _mean(predictions[rest], self.sizes[rest])
-        of_all, _ = _mean(predictions, self.sizes)
+        at, rest = self.labelled, ~self.labelled
+        means, y = self._means(self.labels, at)
+        of_labelled, f = self._means(predictions[at], at)
+        of_rest, g = self._means(predictions[rest], rest)
         if not f.any():  # all predictions are equal, as far as labels can tell
             return self.alone()
-        covariance = float(np.cov(y, f)[0, 1])
-        error_of_rest = g.std(ddof=1) / math.sqrt(len(g))
+        covariance, variance = self._product(y, f, at), self._product(f, f, at)
+        of_others = self._product(g, g, rest)
         if self.finite:
-            weight = covariance / f.var(ddof=1)
-            estimate = mean + weight * (of_all - of_labelled)
-            error = self._error(y - weight * f, 2)
+            weight = covariance / variance
+            others, _ = self._means(predictions, np.ones_like(at))
         else:
-            weight = covariance / (f.var(ddof=1) + n / len(g) * g.var(ddof=1))
-            estimate = mean + weight * (of_rest - of_labelled)
-            error = math.hypot(self._error(y - weight * f, 2), weight * error_of_rest)
-        correlation = float(np.corrcoef(y, f)[0, 1]) if y.any() else None
-        shift = (of_labelled - of_rest) / math.hypot(f.std(ddof=1) / math.sqrt(n), error_of_rest)
-        return Estimated(estimate, error, n, float(weight), correlation, float(shift))
+            weight = covariance / (variance + of_others)
+            others = of_rest
+        estimate = (means + weight * (others - of_labelled)) @ self._shares
+        error, freedom = self._error(means, y, y - weight * f)
+        if not self.finite:
+            error = math.hypot(error, weight * math.sqrt(of_others))
+        correlation = float(covariance / math.sqrt(variance * self._product(y, y, at))) if y.any() else None
+        from_rest = (of_labelled - of_rest) @ self._shares
+        shift = from_rest / math.sqrt(self._product(f, f, at, False) + self._product(g, g, rest, False))
+        return Estimated(float(estimate), error, freedom, len(y), float(weight), correlation, float(shift))
 
-    def _error(self, residuals: Scores, fitted: int) -> float:
-        """The standard error of a mean over the labelled units, of which ``fitted`` numbers were estimated."""
-        share = 1 - len(self.labels) / len(self.labelled) if self.finite else 1.0
-        return float(residuals.std(ddof=fitted) * math.sqrt(share / len(residuals)))
+    @lazy
+    def _strata(self) -> Strata:
+        return Strata.or_single(self.strata, len(self.labelled))
+
+    @lazy
+    def _shares(self) -> Scores:
+        """The share of each stratum in all segments."""
+        return np.bincount(self._strata.index, self.sizes) / self.sizes.sum()
+
+    def _means(self, sums: Scores, at: NDArray[np.bool_]) -> tuple[Scores, Scores]:
+        """The means per segment of the strata, from these units, and the part of each unit in the error of their sum.
+
+        The sum of the parts of each stratum is 0.
+        """
+        stratum, sizes = self._strata.index[at], self.sizes[at]
+        means = sums_of(stratum, sums) / sums_of(stratum, sizes)
+        return means, (sums - means[stratum] * sizes) * self._scales(at)
+
+    def _scales(self, at: NDArray[np.bool_]) -> Scores:
+        """What makes the sum of a unit a part of the mean of all segments: share of the stratum by mean size."""
+        stratum = self._strata.index[at]
+        found: Scores = (self._shares * np.bincount(stratum) / sums_of(stratum, self.sizes[at]))[stratum]
+        return found
+
+    def _product(self, one: Scores, other: Scores, at: NDArray[np.bool_], finite: bool | None = None) -> float:
+        """The covariance of two means over these units, from the parts of each."""
+        return float(self._by_stratum(one * other, at, self.finite if finite is None else finite).sum())
+
+    def _by_stratum(self, products: Scores, at: NDArray[np.bool_], finite: bool) -> Scores:
+        stratum = self._strata.index[at]
+        n = np.bincount(stratum)
+        share = 1 - n / self._strata.sizes if finite else 1.0
+        found: Scores = share * sums_of(stratum, products) / (n * (n - 1))
+        return found
+
+    def _error(self, means: Scores, y: Scores, residuals: Scores) -> tuple[float, float]:
+        """The standard error of a mean over the labelled units, and its degrees of freedom. λ takes one of them."""
+        at, n = self.labelled, len(y)
+        fitted = 0 if residuals is y else 1
+        by_stratum = self._by_stratum(residuals**2, at, self.finite)
+        each, left = np.bincount(self._strata.index[at]) - 1, n - len(means)
+        variance = float(by_stratum.sum()) * left / (left - fitted)
+        ratio = float(by_stratum.sum()) ** 2 / float((by_stratum**2 / each).sum()) if by_stratum.any() else left
+        freedom = round(ratio, 9) - fitted
+        if self.by_rater is None:
+            return math.sqrt(variance), freedom
+        labels, sizes = self.by_rater
+        stratum = self._strata.index[at]
+        own = (labels - means[stratum] * sizes) * self._scales(at) - (y - residuals) * sizes / self.sizes[at]
+        own /= np.bincount(stratum)[stratum]
+        n_raters = len(own)
+        between = n_raters / (n_raters - 1) * float((own.sum(axis=1) ** 2).sum()) - float((own**2).sum())
+        return math.sqrt(variance + max(between, 0.0)), min(freedom, n_raters - 1)
 
 
 def sums_of(index: NDArray[np.intp], values: Scores) -> Scores:
     """The sums over the segments of each unit, by the unit of each segment."""
     found: Scores = np.bincount(index, values).astype(np.float64, copy=False)
     return found
-
-
-def _mean(sums: Scores, sizes: Scores) -> tuple[float, Scores]:
-    """The mean per segment, and the part of each unit in its error, (units,): their mean is 0."""
-    mean = float(sums.sum() / sizes.sum())
-    return mean, (sums - mean * sizes) / sizes.mean()

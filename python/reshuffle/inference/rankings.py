@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..metrics.base import tolerance
+from ..metrics.base import Scores, tolerance
 from ..resampling import Replicates
 from ..results import Comparison, PairedDifference, RankedSystem, Ranking, SystemScore, UsedMetric
 from .clustering import Decisions, clusters, groups_without_difference, letters, members, positions
@@ -50,32 +50,37 @@ def _ranking(comparison: Comparison, replicates: Replicates, m: int) -> Ranking:
     names = [score.system for score in scores]
     pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
     better, different = _decisions(comparison, names, pairs, alpha)
-    values = np.array([score.score for score in scores])
-    best = positions(values.tolist(), tolerance(values, values).tolist())
-    groups = groups_without_difference(different, MOST_GROUPS)
-    shown: Sequence[str | None] = [None] * len(names) if groups is None else letters(groups, len(names))
     pvalues = _of_best(comparison, replicates, m)
-    systems = tuple(
-        RankedSystem(name, position, 1 + n_better, len(names) - n_worse, cluster, letter, pvalue)
-        for name, position, n_better, n_worse, cluster, letter, pvalue in zip(
-            names,
-            best,
-            better.sum(axis=0).tolist(),
-            better.sum(axis=1).tolist(),
-            clusters(better),
-            shown,
-            [pvalues.get(name) for name in names],
-            strict=True,
-        )
-    )
+    systems, groups = ranked(names, np.array([score.score for score in scores]), better, different, pvalues)
     return Ranking(
         metric=metric.name,
         systems=systems,
-        groups=None if groups is None else tuple(tuple(names[i] for i in members(group)) for group in groups),
+        groups=groups,
         best=tuple(ranked.system for ranked in systems if ranked.rank_low == 1),
         mcb_best=tuple(name for name in names if pvalues[name] > alpha) if pvalues else None,
         simultaneous=_is_simultaneous(comparison),
     )
+
+
+def ranked(
+    names: Sequence[str], scores: Scores, better: Decisions, different: Sequence[int], of_best: Mapping[str, float]
+) -> tuple[tuple[RankedSystem, ...], tuple[tuple[str, ...], ...] | None]:
+    """Systems from best to worst with what decisions about pairs say of them, and the systems of each letter."""
+    groups = groups_without_difference(different, MOST_GROUPS)
+    shown: Sequence[str | None] = [None] * len(names) if groups is None else letters(groups, len(names))
+    systems = tuple(
+        RankedSystem(name, position, 1 + n_better, len(names) - n_worse, cluster, letter, of_best.get(name))
+        for name, position, n_better, n_worse, cluster, letter in zip(
+            names,
+            positions(scores.tolist(), tolerance(scores, scores).tolist()),
+            better.sum(axis=0).tolist(),
+            better.sum(axis=1).tolist(),
+            clusters(better),
+            shown,
+            strict=True,
+        )
+    )
+    return systems, None if groups is None else tuple(tuple(names[i] for i in members(group)) for group in groups)
 
 
 def _of_best(comparison: Comparison, replicates: Replicates, m: int) -> Mapping[str, float]:

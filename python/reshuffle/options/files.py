@@ -187,6 +187,9 @@ class HumanFiles(WatchFiles):
         ),
     ] = field(factory=dict)
     missing: Annotated[types.Missing | str, Flag(hidden=True), Doc("Segments without labels are meant.")] = "pairwise"
+    strata: Annotated[
+        OneFile, Doc("Stratum ids, one per segment: labels are a random sample of each stratum, in any proportions.")
+    ] = None
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

@@ -125,6 +125,14 @@ class Gated(Options):
         MinLen(0),
         Doc("For superior: the metrics under which NEW has to be better. They need no margin."),
     ] = field(default=(), converter=names)
+    human: Annotated[
+        str | None,
+        Flag(metavar="NAME"),
+        Doc(
+            """The metric that has people's labels of some segments: what is tested, with the help of another metric
+            that scores all, as 'reshuffle human' does."""
+        ),
+    ] = None
     alpha: Annotated[
         FixedLevel,
         Doc("The largest probability of each kind of wrong verdict, in one run."),

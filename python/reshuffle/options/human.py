@@ -4,13 +4,14 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from annotated_types import Gt, Lt
+from annotated_types import Gt, Lt, MinLen
 from attrs import field, frozen
 from typing_extensions import Doc
 
-from .comparisons import Watched
-from .declare import Flag, Options
-from .groups import SYSTEM_OR_FILE, IdsOfDocuments, Inputs
+from .comparisons import Pairs, Watched
+from .declare import Flag, Kind, Options
+from .gate import names
+from .groups import SYSTEM_OR_FILE, IdsOfDocuments, IdsOfStrata, Inputs
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -19,15 +20,27 @@ class Labelling(Options):
 
     TITLE: ClassVar[str] = "Labels"
     human: Annotated[
-        str | None,
+        tuple[str, ...],
         Flag(metavar="NAME"),
-        Doc("The metric that has the labels. By default the one with missing scores."),
-    ] = None
+        Kind("str or sequence of str", "metric"),
+        MinLen(0),
+        Doc(
+            """The metric that has the labels, or several, one for each rater. By default the one with missing scores.
+
+            A label is then the mean of those that a segment has. For a difference, each rater counts who labelled both
+            systems."""
+        ),
+    ] = field(default=(), converter=names)
+    raters: Annotated[
+        Literal["fixed", "random"],
+        Doc("Whose labels are meant: those of these raters (fixed), or of all raters like them (random)."),
+    ] = "fixed"
     baseline: Annotated[
         str | None,
         Flag(metavar="NAME", note=SYSTEM_OR_FILE),
         Doc("The system to compare with. By default the first."),
     ] = None
+    all_pairs: Annotated[bool, Doc("Compare every pair of systems, and rank them.")] = False
     target: Annotated[
         Literal["population", "set"],
         Doc(
@@ -44,6 +57,7 @@ class Labelling(Options):
     confidence_level: Annotated[
         float, Gt(0), Lt(1), Flag(("--confidence",), "LEVEL"), Doc("Confidence level of the intervals.")
     ] = 0.95
+    check_together = Pairs.check_together
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -53,4 +67,11 @@ class HumanOptions(Watched, Labelling, Inputs):
     documents: Annotated[
         IdsOfDocuments,
         Doc("The document id of each segment. Documents are then the units, and must be labelled whole or not at all."),
+    ] = field(default=None, kw_only=True)
+    strata: Annotated[
+        IdsOfStrata,
+        Doc(
+            """The stratum id of each segment. Labels are then a random sample within each stratum, in any proportions.
+            All segments of a document must be in the same stratum."""
+        ),
     ] = field(default=None, kw_only=True)

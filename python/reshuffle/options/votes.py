@@ -12,7 +12,7 @@ from typing_extensions import Doc
 from .. import types
 from ..validate import DEFAULT_SEED, chosen_seed
 from .declare import Flag, Kind, Options
-from .groups import PYTHON, Alpha, ConfidenceLevel, Progress, Resamples, Seed, Threads
+from .groups import PYTHON, Alpha, ConfidenceLevel, Executor, Progress, Resamples, Seed, Threads
 
 if TYPE_CHECKING:
     import os
@@ -98,6 +98,7 @@ class Drawn(Options):
     seed: Seed = field(default=DEFAULT_SEED, converter=chosen_seed)
     threads: Threads = None
     progress: Progress = None
+    executor: Executor = None
 
 
 @frozen(slots=False, eq=False, repr=False)

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core, signature
+from .._core import Progress
 from ..data.votes import FIRST, SECOND, TIE, Integers, VoteTable
 from ..errors import InputError, listed
+from ..execution.tables import FLAG, NUMBER, Column, Columns, Table, run_table
 from ..lazy import lazy
 from ..metrics.base import Metric, Scores
 from ..results import VoteFit
@@ -231,22 +233,23 @@ class Cells:
         n_units, n_cells = int(units.max()) + 1, OUTCOMES * len(self.pairs)
         keys, index = np.unique(units * n_cells + cell, return_inverse=True)
         counts = np.bincount(index.reshape(-1), weights=number).astype(np.uint32)
-        values, separated = _core.votes_drawn(
+        job = VoteDraws(
             len(self.votes.systems),
-            self.pairs,
-            self.position,
-            np.searchsorted(keys, np.arange(n_units + 1) * n_cells).astype(np.uint64),
-            (keys % n_cells).astype(np.uint32),
-            counts,
-            np.append(fit.strengths, [fit.log_nu, fit.advantage]),
-            self.wins_for_all(self.prior or RESCUE),
-            self.prior > 0,
-            n=resampling.n_resamples,
-            seed=resampling.seed,
-            threads=resampling.threads or 0,
-            progress=resampling.progress,
+            (
+                self.pairs,
+                self.position,
+                np.searchsorted(keys, np.arange(n_units + 1) * n_cells).astype(np.uint64),
+                (keys % n_cells).astype(np.uint32),
+                counts,
+                np.append(fit.strengths, [fit.log_nu, fit.advantage]),
+                self.wins_for_all(self.prior or RESCUE),
+                self.prior > 0,
+            ),
+            resampling.seed,
         )
-        return Fit.of(values), separated | np.isnan(values[:, 0])
+        table = run_table(job, resampling.n_resamples, resampling.execution, stage="drawing")
+        values = np.ascontiguousarray(table["values"])
+        return Fit.of(values), (table["separated"] != 0) | np.isnan(values[:, 0])
 
     def residuals(self, fit: Fit) -> Residuals:
         """How far the votes are from those that the model expects."""
@@ -267,6 +270,34 @@ class Cells:
         # Half votes come in pairs, so a share rests on half as many.
         error = np.sqrt(of_pairs[3] * self._scale) / votes
         return Residuals(keys.astype(np.int64), votes / self._scale, of_pairs[1] / votes, of_pairs[2] / votes, error)
+
+
+@dataclass(frozen=True, eq=False)
+class VoteDraws:
+    """Fits of draws, which are the items: see :class:`reshuffle.execution.Job`."""
+
+    items: ClassVar[str] = "draws"
+    block: ClassVar[int] = 1
+
+    n_systems: int
+    arguments: tuple[Any, ...]
+    """The others of the core's ``votes_drawn``."""
+    seed: int
+
+    @property
+    def columns(self) -> Columns:
+        """Strengths, log ν and advantage, and whether the draw has no finite ratings."""
+        return Columns({"values": Column(NUMBER, (self.n_systems + 2,)), "separated": Column(FLAG)})
+
+    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> Table:
+        """See :class:`reshuffle.execution.Job`."""
+        where: Any = {"threads": threads or 0, "progress": progress}
+        values, separated = _core.votes_drawn(
+            self.n_systems, *self.arguments, n=last - first, seed=self.seed, first=first, **where
+        )
+        table = self.columns.empty(last - first)
+        table["values"], table["separated"] = values, separated
+        return table
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...errors import counted, listed
-from ...results.studies import LabelledEstimate, StudyResult
-from ..cells import Table, decimals_for, pvalue_cell
+from ...results.studies import LabelledEstimate, RaterAgreement, StudyResult
+from ...results.studies.human import SELECTED, deciding
+from ..cells import Table, decimals_for, pvalue_cell, rank_cell
+from ..notes import LETTERS
 from ..wording import number
 from .base import StudyReport
 from .wording import of_name
@@ -15,10 +17,21 @@ from .wording import of_name
 FEW_LABELS = 30
 # A predictor that is worth less than this share of the labels is not worth having.
 LEAST_WORTH = 0.05
-# In a result of labels that were drawn at random, a metric looks as if they were not this often.
-SELECTED = 0.01
 # The t of a correlation that is hardly chance.
 NOISE = 2.0
+# More differences are counted, not listed.
+MOST_VERDICTS = 5
+COEFFICIENTS = {
+    "alpha-nominal": "α, nominal",
+    "alpha-ordinal": "α, ordinal",
+    "alpha-interval": "α, interval",
+    "kappa": "κ",
+}
+RATERS = {
+    "fixed": "Estimates are of the labels of these raters. Others may differ: raters 'random' (--raters random) "
+    "includes that.",
+    "random": "Raters are a sample, too: intervals are for all raters like these.",
+}
 
 
 def title(study: StudyResult) -> str:
@@ -26,40 +39,76 @@ def title(study: StudyResult) -> str:
     fewest, most = _numbers(study)
     plan = study.plan
     shown = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    return f"{plan['human']}: labels of {shown} of {counted(plan['units'], plan['unit'])}"
+    return f"{listed(plan['human'])}: labels of {shown} of {counted(plan['units'], plan['unit'])}"
 
 
 def _numbers(study: StudyResult) -> tuple[int, int]:
     """The smallest and the largest number of labels."""
-    numbers = [each.labelled for table in study.tables.values() for each in table]
+    numbers = [each.labelled for name in ("differences", "scores") for each in study.tables[name]]
     return min(numbers), max(numbers)
 
 
 def tables(study: StudyResult) -> Iterator[Table]:
-    """Differences from the baseline, if there are any, and scores."""
+    """Differences, if there are any, ranks, scores, and how far raters agree."""
     differences, scores = study.tables["differences"], study.tables["scores"]
+    ranks, agreement = (study.tables.get(name, ()) for name in ("ranking", "agreement"))
+    baseline = study.plan["baseline"]
     if differences:
-        yield _table(study, f"Differences from {study.plan['baseline']}", differences)
+        yield _table(
+            study, "Differences of all pairs" if baseline is None else f"Differences from {baseline}", differences
+        )
+    if ranks:
+        table = Table(f"{title(study)}. Ranks, {_by(_chosen(study))}", ["System", "Rank", "Group"])
+        for each in ranks:
+            table.add([each.system, rank_cell(each.rank_low, each.rank_high), each.letters or ""])
+        yield table
     yield _table(study, "Scores", scores)
+    if agreement:
+        table = Table(
+            "Agreement of raters", ["Labels", "Coefficient", "Value", _interval(study), "Outputs"], 2, grouped=1
+        )
+        for row in agreement:
+            value, *ends = ("–" if each is None else f"{each:.2f}" for each in (row.value, row.low, row.high))
+            table.add([_labels(row), COEFFICIENTS[row.coefficient], value, " to ".join(ends), f"{row.outputs:,}"])
+        yield table
+
+
+def _interval(study: StudyResult) -> str:
+    return f"{number(100 * study.plan['confidence_level'])}% interval"
+
+
+def _labels(row: LabelledEstimate | RaterAgreement) -> str:
+    return "standardized" if row.standardized else "as given"
+
+
+def _chosen(study: StudyResult) -> str | None:
+    """The predictor that helps to decide; None for the labels alone."""
+    return deciding([*dict.fromkeys(name for row in study.tables["scores"] if (name := row.predictor) is not None)])
+
+
+def _by(predictor: str | None) -> str:
+    return "by the labels alone" if predictor is None else f"with the help of {predictor}"
 
 
 def _table(study: StudyResult, name: str, rows: Sequence[LabelledEstimate]) -> Table:
     of_pairs = rows[0].baseline is not None
     planned = study.plan["difference"] if of_pairs else None
-    level = f"{number(100 * study.plan['confidence_level'])}% interval"
-    header = ["System", "With", "Δ" if of_pairs else "Score", level, *(["p"] if of_pairs else []), "ρ", "Worth"]
+    ways = len({row.standardized for row in rows}) > 1
+    names = ["System", *(["Labels"] if ways else []), "With"]
+    header = [*names, "Δ" if of_pairs else "Score", _interval(study), *(["p"] if of_pairs else []), "ρ", "Worth"]
     header += [*(["MDD"] if of_pairs else []), *([f"for {number(planned)}"] if planned is not None else [])]
-    table = Table(f"{title(study)}. {name}", header, n_names=2, grouped=1)
+    table = Table(f"{title(study)}. {name}", header, n_names=len(names), grouped=len(names) - 1)
     decimals = decimals_for(max(abs(row.estimate) for row in rows))
     sign = "+" if of_pairs else ""
-    for row in rows:
-        p = row.pvalue if row.adjusted_pvalue is None else row.adjusted_pvalue
+    order = [(row.system, row.baseline) for row in rows]
+    for row in sorted(rows, key=lambda row: order.index((row.system, row.baseline))):
         cells = [
-            row.system,
+            row.system if row.baseline == study.plan["baseline"] or not of_pairs else f"{row.system} − {row.baseline}",
+            *([_labels(row)] if ways else []),
             row.predictor or "labels alone",
             f"{row.estimate:{sign}.{decimals}f}",
             f"{row.low:{sign}.{decimals}f} to {row.high:{sign}.{decimals}f}",
-            *([] if p is None else [pvalue_cell(p)]),
+            *([pvalue_cell(row.decisive_pvalue)] if of_pairs else []),
             "–" if row.correlation is None else f"{row.correlation:.2f}",
             "–" if row.predictor is None else "+0" if abs(row.worth) < 0.5 else f"{row.worth:+,.0f}",
         ]
@@ -73,37 +122,40 @@ def _table(study: StudyResult, name: str, rows: Sequence[LabelledEstimate]) -> T
 
 def conclusions(study: StudyResult) -> Iterator[str]:
     """Who is better, and how much each predictor is worth: for differences, or for scores if there is one system."""
-    rows: Sequence[LabelledEstimate] = study.tables["differences"] or study.tables["scores"]
+    differences, scores = (
+        [row for row in study.tables[name] if not row.standardized] for name in ("differences", "scores")
+    )
+    rows: Sequence[LabelledEstimate] = differences or scores
     selected = list(_selected(study))
     yield from selected
     predictors = [*dict.fromkeys(row.predictor for row in rows if row.predictor is not None)]
-    # Of several metrics, none was chosen beforehand.
-    chosen = predictors[0] if len(predictors) == 1 else None
-    for row in of_name(study.tables["differences"], predictor=chosen) if not selected else ():
-        yield _verdict(study, row)
+    decided = [] if selected else of_name(differences, predictor=_chosen(study))
+    if len(decided) > MOST_VERDICTS:
+        shown = sum(row.decisive_pvalue <= 1 - study.plan["confidence_level"] for row in decided)
+        yield f"{shown} of {len(decided)} differences are shown, {_by(_chosen(study))}."
+    else:
+        yield from (_verdict(study, row) for row in decided)
     for predictor in predictors:
         yield _worth(predictor, of_name(rows, predictor=predictor))
 
 
 def _selected(study: StudyResult) -> Iterator[str]:
     """Predictors whose scores of labelled and of other units differ."""
-    rows = [row for row in study.tables["scores"] if row.shift_pvalue is not None]
+    rows = [row for row in study.tables["scores"] if row.shift_pvalue is not None and not row.standardized]
     moved = [row for row in rows if row.shift_pvalue < SELECTED / len(rows)]
     for predictor in dict.fromkeys(row.predictor for row in moved):
         systems = listed([row.system for row in of_name(moved, predictor=predictor)])
         yield (
             f"{predictor} scores {systems} differently on {study.plan['unit']}s with labels than on the others, by "
             "more than chance: were they drawn at random? If not, none of this holds."
+            + ("" if study.plan["strata"] else " If they were drawn within parts of the set, name these as strata.")
         )
 
 
 def _verdict(study: StudyResult, row: LabelledEstimate) -> str:
     """Whether a difference is shown."""
-    p = row.pvalue if row.adjusted_pvalue is None else row.adjusted_pvalue
-    assert p is not None
-    (human,) = of_name(study.metrics, name=row.metric)
-    by = "by the labels alone" if row.predictor is None else f"with the help of {row.predictor}"
-    if p > 1 - study.plan["confidence_level"]:
+    human, by = next(iter(of_name(study.metrics, name=study.plan["human"][0]))), _by(row.predictor)
+    if row.decisive_pvalue > 1 - study.plan["confidence_level"]:
         return f"No difference between {row.system} and {row.baseline} is shown under {row.metric}, {by}."
     better = "better" if (row.estimate > 0) == human.higher_is_better else "worse"
     return f"{row.system} is {better} than {row.baseline} under {row.metric}, {by}."
@@ -148,7 +200,18 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield f"for {number(plan['difference'])}: the labels {of}that show such a difference with 80% power{share}."
     if any(row.adjusted_pvalue is not None for row in study.tables["differences"]):
         yield "p is adjusted for all pairs by Holm's method; each interval is for one pair."
-    if len(study.metrics) > 2:
+    if study.tables.get("ranking"):
+        level = number(100 * plan["confidence_level"])
+        yield f"Rank: simultaneous {level}% confidence intervals of the ranks. Group: {LETTERS}"
+    if plan["strata"] is not None:
+        yield f"Labels are a sample of each of {plan['strata']:,} strata, which count by their sizes."
+    if plan["raters"] is not None:
+        yield RATERS[plan["raters"]]
+        yield (
+            "standardized: in standard deviations from the mean of the rater, over all labels of that rater, as WMT "
+            "does. α: Krippendorff's, κ: Cohen's; 1 is perfect agreement, 0 that of chance."
+        )
+    if len({row.predictor for row in study.tables["scores"]}) > 2:
         yield (
             "Choose one metric before you see the labels. The best of several intervals is too short, so the verdict "
             "is that of the labels alone."

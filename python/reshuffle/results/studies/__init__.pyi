@@ -32,6 +32,7 @@ from .design import (
 )
 from .exchange import ExchangeRate as ExchangeRate
 from .human import LabelledEstimate as LabelledEstimate
+from .human import RaterAgreement as RaterAgreement
 from .mbr import MbrChoice as MbrChoice
 from .mbr import MbrScore as MbrScore
 from .meta import (

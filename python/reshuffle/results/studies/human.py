@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...documented import documented
+
+# In a result of labels that were drawn at random, a metric looks as if they were not this often.
+SELECTED = 0.01
+
+
+def deciding(predictors: Sequence[str]) -> str | None:
+    """The predictor with whose help a result decides: the only one. Of several, none was chosen beforehand."""
+    return predictors[0] if len(predictors) == 1 else None
 
 
 @documented
@@ -13,7 +22,11 @@ class LabelledEstimate:
     """An estimate of a system's mean label, or of the difference of two systems."""
 
     metric: str
-    """The metric that has the labels."""
+    """The metric that has the labels, or those of the raters."""
+    standardized: bool
+    """Whether labels are in standard deviations from the mean of their rater, over all labels of that rater, which
+    removes the raters' own scales; else as they were given.
+    """
     predictor: str | None
     """The metric that helped; None for the labels alone."""
     system: str
@@ -43,3 +56,29 @@ class LabelledEstimate:
     """
     shift_pvalue: float | None
     """That the predictor has the same mean in labelled and other units. Small if labels were not drawn at random."""
+
+    @property
+    def decisive_pvalue(self) -> float:
+        """The adjusted p-value if there is one, else p; NaN for a mean."""
+        p = self.pvalue if self.adjusted_pvalue is None else self.adjusted_pvalue
+        return float("nan") if p is None else p
+
+
+@documented
+@dataclass(frozen=True, slots=True)
+class RaterAgreement:
+    """How far the raters agree on the same outputs."""
+
+    standardized: bool
+    """As for :class:`LabelledEstimate`."""
+    coefficient: str
+    """``alpha-nominal``, ``alpha-ordinal`` or ``alpha-interval`` (Krippendorff's α, for labels that are names, an order
+    or numbers), or ``kappa`` (Cohen's, of two raters). For more than 20 different labels, only ``alpha-interval``.
+    """
+    value: float | None
+    """1 for perfect agreement, 0 for that of chance; None if all labels are equal."""
+    low: float | None
+    """The percentile interval, from 2,000 draws of the units that labels of several raters have."""
+    high: float | None
+    outputs: int
+    """The number of outputs with labels of at least two raters."""

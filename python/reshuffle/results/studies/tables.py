@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..ranking import RankedSystem
 from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgreement
 from .base import Rate, StudyResult
 from .design import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize
 from .exchange import ExchangeRate
-from .human import LabelledEstimate
+from .human import LabelledEstimate, RaterAgreement
 from .mbr import MbrChoice, MbrScore
 from .meta import HumanScores, MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup, MetricSystemScore
 from .multiplicity import FamilyWiseRate
@@ -74,7 +75,12 @@ TABLES_OF: Mapping[str, Mapping[str, type[Any]]] = {
     },
     "oracle": {"scores": ListScore, "searches": OracleSearch, "entries": ChosenEntry},
     "mbr": {"choices": MbrChoice, "scores": MbrScore},
-    "human": {"differences": LabelledEstimate, "scores": LabelledEstimate},
+    "human": {
+        "differences": LabelledEstimate,
+        "scores": LabelledEstimate,
+        "ranking": RankedSystem,
+        "agreement": RaterAgreement,
+    },
     "watch": {"verdicts": SequentialVerdict, "looks": SequentialLook},
     "tune": {"runs": TuningRun, "start": StartingScores, "trace": TuningStep},
 }
