@@ -22,12 +22,17 @@ from ..report.terminal import stdout_width
 from ..report.wording import joined
 from ..results import Comparison, Flips, Gate, SegmentTable, SetComparison
 from ..results.studies import StudyResult
+from .input_files import input_files
 from .params import COMMAND_LINE
 from .process import cleanup, stdout_problem
 
 Result: TypeAlias = Comparison | SetComparison | SegmentTable | Flips | Gate | StudyResult
 Writer: TypeAlias = Callable[[Result], object]
 
+# Formats that have the digests of the files that the result was read from.
+WITH_INPUTS = ("json", "html")
+# The key of a context for a function that gets the digests before anything is computed.
+ON_INPUTS = "reshuffle.inputs"
 # What a paper cites, beside its table.
 BIBTEX = "bibtex"
 # The format that the ending of a file names.
@@ -114,9 +119,12 @@ def destination(
     layout: Layout | None = None,
     tables: Sequence[str] = (),
     paper: Path | None = None,
+    others: Sequence[str] = (),
 ) -> Iterator[Writer]:
     """A function that writes the reports. Files are written completely or, if the body fails, not at all.
 
+    ``inputs`` are the paths that the body reads results from, and ``others`` those that must not be replaced either.
+    The digests of inputs are computed now: results may take hours, in which files change.
     ``layout`` has the options of the reports. Its terminal is set to that of standard output for a report there, and
     its command to that of this process unless it has one. Each of the ``tables`` of CSV goes to a file of its own,
     which has the name of the table before the ending, unless the layout names one. ``paper`` is the folder of a paper.
@@ -129,17 +137,23 @@ def destination(
     parts = [part for n, part in enumerate(every) if part.fmt != BIBTEX or part not in every[:n]]
     _check_different([part.output for part in parts])
     files = [str(part.output) for part in parts if part.output is not None and not part.is_stream]
+    read = input_files(inputs) if any(part.fmt in WITH_INPUTS for part in parts) else ()
+    if (on_inputs := click.get_current_context().meta.get(ON_INPUTS)) is not None:
+        on_inputs(read)
+    kept = [*inputs, *others]
     with contextlib.ExitStack() as stack:
         opened: dict[str, IO[str]] = {}
         for output in (str(part.output) for part in parts if part.is_stream):
             opened[output] = stack.enter_context(_open(output))
         # Last, so that files are replaced only if all streams could be written.
         if files:
-            opened.update(zip(files, stack.enter_context(_replacements(files, inputs)), strict=True))
+            opened.update(zip(files, stack.enter_context(_replacements(files, kept)), strict=True))
 
         def write(result: Result) -> None:
+            if read:
+                result = replace(result, inputs=read)
             if paper is not None and isinstance(result, Comparison | SetComparison):
-                _write_paper(paper, paper_files(result, layout), inputs)
+                _write_paper(paper, paper_files(result, layout), kept)
             for part in parts:
                 _write(sys.stdout if part.output is None else opened[part.output], result, part)
 

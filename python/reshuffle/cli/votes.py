@@ -60,7 +60,7 @@ def votes_command(files: tuple[str, ...], fmt: str | None, outputs: tuple[str, .
     reports = Reports.chosen(fmt, outputs, get_args(types.Format), "text")
     chosen = made(VotesOptions, {"votes": files, **given_values(VotesOptions, options)})
     layout = ChosenLayout.chosen(ComparisonDisplay(**given_values(ComparisonDisplay, options)), reports)
-    with destination(reports, [*files, *layout.files], layout.layout, layout.tables, layout.paper) as write:
+    with destination(reports, files, layout.layout, layout.tables, layout.paper, layout.files) as write:
         table = read_votes(files, columns=chosen.columns, language_pair=chosen.language_pair)
         layout.check(table.systems, all_pairs=True)
         with progress_bar() as progress:

@@ -22,6 +22,7 @@ from .comparison import (
 from .flips import FlippedSegment, Flips
 from .gate import Gate, GateTask, LostSegment, Trend
 from .histograms import Histogram, NullHistogram
+from .inputs import InputFile
 from .intervals import ConfidenceInterval, clopper_pearson, may_lie_across, robbins
 from .ranking import DetectableDifference, RankedSystem, Ranking
 from .segments import SegmentTable
@@ -48,6 +49,7 @@ __all__ = [
     "GateTask",
     "Histogram",
     "Influence",
+    "InputFile",
     "LargestResidual",
     "LostSegment",
     "NullHistogram",

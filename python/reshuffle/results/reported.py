@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from ..types import FlipFormat, Format, GateFormat, Groups, SegmentFormat
+from .inputs import InputFile
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -34,10 +36,12 @@ class Worded:
         return text
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reported:
     """A result of any kind."""
 
-    __slots__ = ()
+    inputs: tuple[InputFile, ...] = ()
+    """The files that the command line read, without standard input and pipes; empty for results of Python."""
 
     def __str__(self) -> str:
         report = reports()
