@@ -314,12 +314,13 @@ ALL_FILES = [f"outputs/{name}.txt" for name in sorted(SYSTEMS)]
 SOME_SCORES = ["1", "0.5", "0.25", "2"]
 
 
-def test_a_note_says_which_file_of_a_folder_is_the_baseline(outputs: Path, run: Any) -> None:
-    line = ["compare", "reference.txt", "outputs", "-n", "50"]
+@pytest.mark.parametrize("command", ["compare", "study power --simulations 2", "study samples --sizes 40"])
+def test_a_note_says_which_file_of_a_folder_is_the_baseline(outputs: Path, run: Any, command: str) -> None:
+    line = [*command.split(), "reference.txt", "outputs", "-n", "50"]
     assert run(*line).err.count("reshuffle: the baseline is baseline, the first file of outputs by name: --base") == 1
     for chosen in (["--baseline", "tuned"], ["--all-pairs"]):
         assert "the first file" not in run(*line, *chosen).err
-    assert "the first file" not in run("compare", "reference.txt", *ALL_FILES, "-n", "50").err
+    assert "the first file" not in run(*command.split(), "reference.txt", *ALL_FILES, "-n", "50").err
 
 
 def without_files(text: str) -> object:

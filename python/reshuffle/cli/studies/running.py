@@ -17,7 +17,7 @@ from ...errors import InputError, quoted
 from ...options.declare import Options, call, options_of, several
 from ...options.files import Unstratified
 from ...options.nulls import Variants
-from ...options.studies import StudyInputs
+from ...options.studies import Pairs, PlannedPairs, StudyInputs
 from ...results.studies import StudyResult
 from ...validate import check_name
 from ..declared import given_values
@@ -86,6 +86,8 @@ def run_study(
                 outputs = made.outputs(chosen.threads, progress)
             given["null"] = (Variants(made.result),)
         found = test_set.read(outputs)
+        if isinstance(chosen, Pairs | PlannedPairs) and not chosen.all_pairs:
+            test_set.note_baseline(baseline)
         if domains is not None:
             given["domains"] = found.strata
         with progress_bar() as progress:
