@@ -210,7 +210,7 @@ def _estimated(
         "difference": options.difference,
         "confidence_level": options.confidence_level,
     }
-    used = data.used_metrics(cited=False)
+    used = data.used_metrics()
     return StudyResult(
         study="human",
         plan=plan,

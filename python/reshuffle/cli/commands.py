@@ -123,7 +123,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
         option = "--missing-systems" if chosen.average else "--no-average"
         raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
     with (
-        destination(reports, inputs.paths, layout.layout, layout.tables, layout.paper, layout.files) as write,
+        destination(reports, inputs.paths, layout.layout, layout.tables, layout.files) as write,
         chosen_executor(executor, chosen.threads) as workers,
     ):
         if not testing.all_pairs:
@@ -174,14 +174,14 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
     _check_score_format(options["fmt"], segments, {"--interval": interval, "--confidence": confidence_level})
     reports = Reports.taken(options, get_args(known), default)
     display = Display(**given_values(Display, options))
-    for name in ("digits", "names", "paper"):
-        if segments and getattr(display, name) is not None:
+    for name, value in (("digits", display.digits), ("names", display.names), ("paper", reports.paper)):
+        if segments and value is not None:
             raise InputError(f"--segments writes all digits, and the names of the input: leave out --{name}")
     layout = ChosenLayout.chosen(display, reports)
     if levels is None:
         _check_no_ids(files, segments or any(m.uses_documents for m in test_set.metrics))
     result: Result
-    with destination(reports, test_set.paths, layout.layout, paper=layout.paper, others=layout.files) as write:
+    with destination(reports, test_set.paths, layout.layout, others=layout.files) as write:
         found = test_set.read(stored_ids=not segments and levels is not None)
         with progress_bar() as progress:
             if segments:

@@ -144,13 +144,14 @@ score_options = with_texts(
 )
 
 
-def table_option(names: Sequence[str] = ()) -> Decorator:
-    """``--table``, for results with these tables, the main one first, or for results that have their own."""
+def table_options(names: Sequence[str] = ()) -> tuple[Decorator, ...]:
+    """``--table`` and ``--paper``, for results with these tables, the main one first, or that have their own."""
     what, default, kind = "The table to write as CSV", "the main one", None
     if names:
         kind, what = Name("table", names), f"{what}: {either(names)}"
         default = f"with -o FILE.csv all, as FILE.{names[0]}.csv and so on; {names[0]} on standard output"
-    return option("Output", "--table", type=kind, metavar="NAME", help=f"{what}.  [default: {default}]")
+    table = option("Output", "--table", type=kind, metavar="NAME", help=f"{what}.  [default: {default}]")
+    return (table, *declared_options(Display, ["paper"]))
 
 
 watch_options = with_texts(
@@ -158,7 +159,7 @@ watch_options = with_texts(
     file_options(WatchFiles),
     METRICS,
     declared_options(WatchOptions),
-    (table_option(),),
+    table_options(),
     output_options(get_args(types.Format), "text"),
 )
 human_options = with_texts(
@@ -166,7 +167,7 @@ human_options = with_texts(
     file_options(HumanFiles),
     metrics_option("none"),
     declared_options(HumanOptions),
-    (table_option(),),
+    table_options(),
     output_options(get_args(types.Format), "text"),
 )
 flip_options = with_texts(

@@ -20,7 +20,7 @@ from .options import (
     METRICS,
     all_of,
     output_options,
-    table_option,
+    table_options,
 )
 
 EXAMPLES = (
@@ -50,7 +50,7 @@ INPUT = (
 RUNS = declared_options(CompareRuns, [name for name in options_of(CompareRuns) if name != "baseline"])
 
 TABLE = (
-    table_option(get_args(types.RunTable)),
+    *table_options(get_args(types.RunTable)),
     option(
         "Output",
         "--full",

@@ -12,6 +12,7 @@ from ..cells import Table, interval_cells, pvalue_cell, signed
 from ..notes import EXACT, ci, counted, joined, number
 from ..wording import option
 from .base import Brief, Figure, StudyReport
+from .run_methods import methods
 from .run_sentences import MOST_OBSERVED, answers, conclusions, intervals, notes, tests_of
 from .run_values import (
     adjusts,
@@ -422,5 +423,14 @@ FIGURES = {
 }
 
 REPORT = StudyReport(
-    title, tables, conclusions, notes, FIGURES, paper=paper, brief=brief, truths="Null hypotheses", truth=NULL
+    title,
+    tables,
+    conclusions,
+    notes,
+    FIGURES,
+    paper=paper,
+    brief=brief,
+    methods=methods,
+    truths="Null hypotheses",
+    truth=NULL,
 )
