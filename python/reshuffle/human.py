@@ -318,7 +318,7 @@ def _estimated(
             for each in agreements(way.ratings, index, options.confidence_level, DEFAULT_SEED)
             if not z or each.coefficient == "alpha-interval"
         ]
-    used = data.used_metrics(cited=False)
+    used = data.used_metrics()
     return StudyResult(
         study="human",
         plan=plan,

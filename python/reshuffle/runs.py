@@ -240,7 +240,7 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
         median_metric=median_metric,
         median_runs={system.name: system.scores[median_metric].median_run for system in systems},
     )
-    metrics = runs.data.used_metrics(cited=True)
+    metrics = runs.data.used_metrics()
     signed = {
         key: planned[key]
         for key in ("systems", "exchange", "statistic", "alternative", "adjustments", "unit", "units", "n_resamples")

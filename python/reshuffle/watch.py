@@ -306,7 +306,7 @@ def _watched(data: Data, samples: Sequence[CountSample], options: WatchOptions) 
         "first_look": options.first_look if options.method == "asymptotic" else None,
         **{name: getattr(options, name) if options.method in PLANNED else None for name in ("looks", "planned")},
     }
-    used = data.used_metrics(cited=False)
+    used = data.used_metrics()
     return StudyResult(
         study="watch",
         plan=plan,

@@ -4,15 +4,36 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reshuffle import Comparison, InputError, SegmentScores, SetComparison, compare, compare_sets, read_json, score
+from reshuffle import (
+    Comparison,
+    InputError,
+    InputFile,
+    SegmentScores,
+    SetComparison,
+    StudyResult,
+    compare,
+    compare_sets,
+    read_json,
+    score,
+    study,
+)
 from reshuffle.data.demo import demo_corpus
+from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.report import Layout, paper_files, render
+from reshuffle.report.paper import MOST_FIGURES
+from reshuffle.report.sources import entries_of
+from reshuffle.report.studies import STUDIES as REPORTS
+from reshuffle.report.words import words
+from test_meta_report import RESULTS as META
+from test_run_reports import RESULTS as RUNS
+from test_study_power_reports import RESULTS as POWER
 from tex import TWO_COLUMNS, compiled
 
 CORPUS = demo_corpus()
@@ -33,6 +54,11 @@ def with_baseline() -> Comparison:
 def on_sets(average: bool) -> SetComparison:
     sets = {"news 2023": (CORPUS.references, CORPUS.systems), "chat.en": (CORPUS.references, CORPUS.systems)}
     return compare_sets(sets, n_resamples=200, average=average)
+
+
+@cache
+def simulated() -> StudyResult:
+    return study.type1(CORPUS.references, CORPUS.systems, "bleu", sizes=30, simulations=10, n_resamples=39, seed=7)
 
 
 @pytest.fixture
@@ -61,6 +87,66 @@ def test_a_paper_has_two_figures_for_each_metric(unsaved: None) -> None:
     assert pictures(on_sets(True)) == {"forest", "ranking"}
     names = {"forest-news-2023", "forest-chat-en", "ranking-news-2023", "ranking-chat-en"}
     assert pictures(on_sets(False)) == names
+
+
+# Studies with a paragraph of their own, with simulations, with neither texts nor systems, and with many figures.
+STUDIES: dict[str, tuple[Any, set[str]]] = {
+    "runs": (RUNS["computed"], {"runs", "histogram", "observed-rating-new"}),
+    "type1": (simulated, {"rates", "qq"}),
+    "meta": (META["metrics"], {"forest", "matrix"}),
+    "power": (POWER["models"], {"power-clear-120-0-01"}),
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_paper_about_a_study_has_its_figures_paragraph_and_facts(unsaved: None, name: str) -> None:
+    make, expected = STUDIES[name]
+    study: StudyResult = replace(make(), inputs=(InputFile("a b.txt", 1234, "f" * 64),))
+    assert expected <= pictures(study)
+    assert len(pictures(study)) <= MOST_FIGURES
+    texts = {name: paper_files(study, Layout())[name].decode() for name in FIXED}
+    assert texts["table.tex"] == render(study, "latex")
+    assert texts["references.bib"] == study.bibtex()
+    cited = {key for keys in re.findall(r"\\citep\{([^}]*)\}", texts["methods.tex"]) for key in keys.split(",")}
+    assert cited == {*re.findall(r"^@\w+\{(.*),$", texts["references.bib"], re.M)}
+    assert cited == {*re.findall(r"#cite\(<([^>]*)>\)", texts["methods.typ"])}
+    for number in (study.plan["n_resamples"], study.plan["seed"]):
+        assert re.search(rf"(R = |seed ){number:,}\b|seed {number}\b", study.methods_sentence())
+    assert f"\nSignature: {study.signature}\n" in texts["checklist.txt"]
+    assert "File a b.txt: 1,234 bytes, SHA-256" in texts["checklist.txt"]
+
+
+def test_the_paragraph_about_runs_says_what_decides() -> None:
+    found: StudyResult = RUNS["computed"]()
+    said = found.methods_sentence()
+    for part in (
+        "The outputs of 5 runs of old, 5 runs of new and 4 runs of other & long_name of a system were scored by rating",
+        "tested by the hierarchical bootstrap (Owen, 2007, doi:10.1214/07-AOAS122), two-sided, with R = 499 replicates",
+        "The null hypothesis is that new runs of both systems, on new segments, would have the same expected score.",
+        "The p-values were adjusted by step-down maxT (Westfall & Young 1993) over the pairs under each metric, and a",
+        f"All numbers were computed with reshuffle {found.version}; signature: {found.signature}.",
+    ):
+        assert part in said
+
+
+def test_names_in_a_study_are_no_citations() -> None:
+    result = RUNS["computed"]()
+    plan = {**result.plan, "systems": {"old [@P11-2031] {x}": 5, "\3new\3": 5}}
+    assert set(re.findall(r"@\w+\{(.*),", replace(result, plan=plan).bibtex())) == set(
+        re.findall(r"@\w+\{(.*),", result.bibtex())
+    )
+
+
+def test_every_study_has_a_paragraph() -> None:
+    texts = words("studies")
+    assert {*REPORTS} - {"runs"} == {*texts["study"]}
+    every = [*texts["common"].values(), *(each for own in texts["study"].values() for each in own)]
+    assert {each[1:] for each in every if each.startswith("=")} == {*texts["common"]}
+    for source in (source for each in every for source in re.findall(r"\[@(.+?)\]", each)):
+        assert entries_of(source) == [source]
+    assert {name: own["source"] for name, own in words("runs")["exchange"].items()} == {
+        name: unit.source for name, unit in EXCHANGES.items()
+    }
 
 
 def test_the_table_and_the_paragraph_are_those_of_the_reports(unsaved: None, tmp_path: Path) -> None:
@@ -143,6 +229,12 @@ def test_the_command_writes_the_same_beside_its_report(demo: Path, run: Any, mon
         assert path.read_bytes() == (Path("paper") / path.name).read_bytes() or path.name.startswith("table")
     assert {path.name for path in Path("shown").iterdir()} == {path.name for path in Path("paper").iterdir()}
     assert run("score", "reference.txt", "tuned.txt", "--paper", "scored").code == 0
+    runs = "runs --refs reference.txt --baseline tuned.txt larger.txt --system new baseline.txt rules.txt -n 99"
+    assert run(*runs.split(), "--paper", "of-runs", "-o", "runs.json").code == 0
+    assert run("show", "runs.json", "--paper", "shown-runs").code == 0
+    for path in Path("shown-runs").iterdir():
+        assert path.read_bytes() == (Path("of-runs") / path.name).read_bytes() or path.name.startswith("table")
+    assert "SHA-256" in Path("of-runs/checklist.txt").read_text("utf-8")
     assert Path("scored/ranking.pdf").is_file()
 
 
@@ -156,7 +248,7 @@ def test_the_command_writes_the_same_beside_its_report(demo: Path, run: Any, mon
         ),
         (["compare", "reference.txt", "tuned.txt", "larger.txt", "--paper", "mine"], "mine has table.tex already"),
         (["score", "reference.txt", "tuned.txt", "--segments", "--paper", "p"], "leave out --paper"),
-        (["show", "flips.json", "--paper", "p"], "--paper is for comparisons and scores of systems: leave it out"),
+        (["show", "flips.json", "--paper", "p"], "--paper is for comparisons, scores and studies: leave it out"),
     ],
 )
 def test_what_cannot_be_written_is_an_error(
@@ -189,7 +281,7 @@ def hostile() -> Comparison:
     return compare(metrics=metrics, all_pairs=True, n_resamples=99, interval="delta")
 
 
-@pytest.mark.parametrize("make", [ranked, hostile, lambda: on_sets(False)])
+@pytest.mark.parametrize("make", [ranked, hostile, lambda: on_sets(False), RUNS["computed"]])
 def test_an_article_with_the_files_compiles(tmp_path: Path, make: Any) -> None:
     paths = make().paper(tmp_path / "paper")
     shown = [f"\\includegraphics{{paper/{path.stem}}}\\par" for path in paths if path.suffix == ".pdf"]
@@ -202,9 +294,10 @@ def test_an_article_with_the_files_compiles(tmp_path: Path, make: Any) -> None:
     assert (tmp_path / "all.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_typst_compiles(tmp_path: Path) -> None:
+@pytest.mark.parametrize("make", [ranked, RUNS["computed"], META["metrics"]])
+def test_typst_compiles(tmp_path: Path, make: Any) -> None:
     typst: Any = pytest.importorskip("typst", reason="typst is not installed")
-    ranked().paper(tmp_path)
+    make().paper(tmp_path)
     (tmp_path / "all.typ").write_text(
         '#include "table.typ"\n#include "methods.typ"\n#bibliography("references.bib")\n', "utf-8"
     )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
 import re
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reshuffle import Comparison, read_html
+from reshuffle import Comparison, read_html, read_json
 from reshuffle.cli.main import main
 from reshuffle.data.demo import write_demo
 
@@ -173,6 +176,75 @@ def test_the_same_command_gives_the_same_bytes(saved: Path, run: Any, kind: str)
     assert "metrics[0].higher_is_better: False → True\n" in found.out
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_results_have_the_digests_of_their_files(saved: Path, run: Any, kind: str) -> None:
+    names = dict.fromkeys(word for word in KINDS[kind].split() if word.endswith(".txt"))
+    expected = [
+        {"name": name, "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        for name, content in ((name, (saved / name).read_bytes()) for name in names)
+    ]
+    assert json.loads((saved / kind / "as.json").read_text("utf-8"))["inputs"] == expected
+    for source in ("as.json", "as.html"):
+        said = f"same files: {', '.join(names)}; add the command to compute the result again\n"
+        assert run("verify", f"{kind}/{source}") == (0, said, "")
+
+
+def nameless(source: Path) -> str:
+    """A result of an earlier version, which had no digests."""
+    result = json.loads(source.read_text("utf-8"))
+    del result["inputs"]
+    return json.dumps(result)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_result_without_digests_is_verified_as_before(saved: Path, run: Any, kind: str) -> None:
+    (saved / "nameless.json").write_text(nameless(saved / kind / "as.json"), "utf-8")
+    found = run("verify", "nameless.json", *KINDS[kind].split())
+    assert (found.code, found.out[:12]) == (0, "same bytes: ")
+
+
+def test_changed_files_are_named_before_anything_is_computed(
+    saved: Path, tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = KINDS["comparison"].split()
+    for name in TEXTS.split():
+        shutil.copy(saved / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    source = str(saved / "comparison/as.json")
+    same = run("verify", source, *words)
+    with Path("tuned.txt").open("a") as file:
+        file.write("\n")
+    changed = run("verify", source).out
+    now = hashlib.sha256(Path("tuned.txt").read_bytes()).hexdigest()
+    assert changed.startswith("tuned.txt has changed since: 25,333 bytes, SHA-256 ")
+    assert now[:16] in changed
+    assert run("verify", source, *words) == (2, changed, run(*words).err)  # a line too many: nothing can be computed
+    for name in TEXTS.split():
+        (saved / name).with_suffix(".gz").write_bytes(gzip.compress((saved / name).read_bytes()))
+    others = [str(saved / word.replace(".txt", ".gz")) if word.endswith(".txt") else word for word in words]
+    found = run("verify", source, *others)
+    assert found.code == 1
+    assert found.out.splitlines()[0].startswith("reference.gz in place of reference.txt: ")
+    assert found.out.splitlines()[-1].startswith("same values from other files: BLEU")
+    elsewhere = [str(saved / word) if word.endswith(".txt") else word for word in words]
+    assert run("verify", source, *elsewhere) == same == (0, same.out, "")
+    Path("tuned.txt").unlink()
+    assert run("verify", source) == (1, "tuned.txt: no such file here\n", "")
+
+
+def test_digests_do_not_depend_on_where_files_are(saved: Path, run: Any) -> None:
+    words = KINDS["comparison"].split()
+    absolute = [str(saved / word) if word.endswith(".txt") else word for word in words]
+    assert run(*absolute, "--format", "json").out == (saved / "comparison/as.json").read_text("utf-8")
+
+
+def test_what_can_be_read_only_once_has_no_digest(saved: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (saved / "tuned.txt").open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        result = read_json(run("score", "reference.txt", "-", "--format", "json").out)
+    assert [file.name for file in result.inputs] == ["reference.txt"]
+
+
 def test_what_differs_is_named_with_its_key_and_by_how_much(saved: Path, run: Any) -> None:
     result = json.loads((saved / "comparison/as.json").read_text("utf-8"))
     result["comparisons"][0]["test"]["pvalue"] += 0.25
@@ -196,8 +268,9 @@ def test_what_differs_is_named_with_its_key_and_by_how_much(saved: Path, run: An
 
 def test_other_texts_are_a_difference_and_long_lists_are_cut(saved: Path, run: Any) -> None:
     outcome = run("verify", "comparison/as.json", *KINDS["comparison"].replace("larger", "rules").split())
-    first, *verdicts, heading = outcome.out.splitlines()[:6]
-    rows = outcome.out.splitlines()[6:]
+    files, first, *verdicts, heading = outcome.out.splitlines()[:7]
+    rows = outcome.out.splitlines()[7:]
+    assert files.startswith("rules.txt in place of larger.txt: 24,426 bytes, SHA-256 ")
     assert (outcome.code, first) == (1, "4 verdicts differ (saved → now):")
     assert verdicts[0] == "  larger against baseline under BLEU: 'better' → missing"
     assert verdicts[-1] == "  rules against baseline under chrF2: missing → 'worse'"
@@ -232,7 +305,7 @@ def test_verify_writes_nothing_and_takes_the_line_of_a_page(saved: Path, run: An
     ("words", "message"),
     [
         ("none.json compare a b c", "none.json: no such file"),
-        ("comparison/as.json", "expected a command after RESULT: reshuffle verify RESULT compare REF SYS SYS"),
+        ("nameless.json", "RESULT names no files: expected a command after it: reshuffle verify RESULT compare REF"),
         ("comparison/as.json study", "expected a command after RESULT"),
         ("comparison/as.json cmpare a b c", "unknown command 'cmpare': did you mean 'compare'?"),
         (
@@ -245,5 +318,6 @@ def test_verify_writes_nothing_and_takes_the_line_of_a_page(saved: Path, run: An
         ("comparison/as.json compare reference.txt tuned.txt", "expected at least two systems after REF"),
     ],
 )
-def test_what_cannot_be_run_again_is_refused_in_a_sentence(run: Any, words: str, message: str) -> None:
+def test_what_cannot_be_run_again_is_refused_in_a_sentence(saved: Path, run: Any, words: str, message: str) -> None:
+    (saved / "nameless.json").write_text(nameless(saved / "comparison/as.json"), "utf-8")
     assert message in run("verify", *words.split()).refusal()

@@ -126,7 +126,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
         option = "--missing-systems" if chosen.average else "--no-average"
         raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
     with (
-        destination(reports, [*inputs.paths, *layout.files], layout.layout, layout.tables, layout.paper) as write,
+        destination(reports, inputs.paths, layout.layout, layout.tables, layout.files) as write,
         chosen_executor(executor, chosen.threads) as workers,
     ):
         if not testing.all_pairs:
@@ -177,14 +177,14 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
     _check_score_format(options["fmt"], segments, {"--interval": interval, "--confidence": confidence_level})
     reports = Reports.taken(options, get_args(known), default)
     display = Display(**given_values(Display, options))
-    for name in ("digits", "names", "paper"):
-        if segments and getattr(display, name) is not None:
+    for name, value in (("digits", display.digits), ("names", display.names), ("paper", reports.paper)):
+        if segments and value is not None:
             raise InputError(f"--segments writes all digits, and the names of the input: leave out --{name}")
     layout = ChosenLayout.chosen(display, reports)
     if levels is None:
         _check_no_ids(files, segments or any(m.uses_documents for m in test_set.metrics))
     result: Result
-    with destination(reports, [*test_set.paths, *layout.files], layout.layout, paper=layout.paper) as write:
+    with destination(reports, test_set.paths, layout.layout, others=layout.files) as write:
         found = test_set.read(stored_ids=not segments and levels is not None)
         with progress_bar() as progress:
             if segments:
@@ -361,6 +361,7 @@ def show_command(result: str, **options: Any) -> None:
 
 VERIFY_EXAMPLES = """\b
 Examples:
+  reshuffle verify result.json
   reshuffle verify result.json compare ref.txt *.out -m bleu chrf
   reshuffle verify report.html reshuffle compare ref.txt a.txt b.txt -o report.html
   reshuffle verify type1.json study type1 ref.txt a.txt b.txt"""
@@ -372,14 +373,15 @@ Examples:
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.argument("result", metavar="RESULT")
-@click.argument("words", metavar="COMMAND...", nargs=-1, type=click.UNPROCESSED)
+@click.argument("words", metavar="[COMMAND...]", nargs=-1, type=click.UNPROCESSED)
 def verify_command(result: str, words: tuple[str, ...]) -> int:
     """Run a command again, and compare its result with a saved one.
 
     RESULT is a report in JSON or HTML, and COMMAND the command that computed it, which an HTML report shows. No file is
-    written: -o, --format, --save, --resume, --history and options of reports have no effect. Prints "same bytes" and
-    the signature, or the verdicts and the values that differ (at most 20 of each), by their keys in JSON, and by how
-    much: scores and p-values first, histograms and seeds last. The exit code is 0 if all bytes are the same, else 1.
+    written: -o, --format, --save, --resume, --history and options of reports have no effect. Prints which files have
+    changed since, by their SHA-256 digests in RESULT, and without COMMAND only that. Then prints "same bytes" and the
+    signature, or the verdicts and the values that differ (at most 20 of each), by their keys in JSON, and by how much:
+    scores and p-values first, histograms and seeds last. The exit code is 0 if all is the same, else 1.
 
     Nothing in RESULT is ever run, so a file from somebody else is safe to check.
     """

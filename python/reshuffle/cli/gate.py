@@ -81,9 +81,10 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     inputs = Inputs.from_options(*_positional(systems, options), options, chosen.threads)
     if inputs.is_one:  # manifests may also be for compare
         inputs.sets[""].check_source()
-    others = [path for path in (files.config, chosen.history) if path is not None]
+    config = [] if files.config is None else [files.config]
+    history = [] if chosen.history is None else [chosen.history]
     with (
-        destination(reports, [*inputs.paths, *others], Layout(page=files.page, full=full)) as write,
+        destination(reports, [*inputs.paths, *config], Layout(page=files.page, full=full), others=history) as write,
         chosen_executor(executor, chosen.threads) as workers,
     ):
         next(iter(inputs.sets.values())).note_baseline(None, "name both files for another")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import get_args
 
 from .. import types
 from ..data.names import DisplayNames, read_names
 from ..errors import InputError
 from ..options.display import ComparisonDisplay, Display
-from ..report import MAX_TEXTS, PAPERS, WITH_METHODS, Layout, check_folder
+from ..report import MAX_TEXTS, PAPERS, WITH_METHODS, Layout
 from ..report.layout import MAX_DIGITS, check_names, check_triangle
 from ..results import ComparedTexts, Comparison, SetComparison
 from ..validate import check_integer
@@ -33,8 +32,6 @@ class ChosenLayout:
     files: Sequence[str]
     tables: Sequence[str]
     reports: Reports
-    paper: Path | None = None
-    """The folder of a paper."""
 
     @classmethod
     def chosen(cls, display: Display, reports: Reports, with_texts: bool = False) -> ChosenLayout:
@@ -44,13 +41,6 @@ class ChosenLayout:
         """
         if display.digits is not None:
             check_integer("--digits", display.digits, 0, MAX_DIGITS)
-        if display.paper is not None:
-            from .plotting import need_matplotlib  # most comparisons need no figures
-
-            need_matplotlib()
-            if not display.paper:
-                raise InputError("--paper: expected the name of a folder, got an empty one")
-            check_folder(Path(display.paper))
         names = None if display.names is None else read_names(display.names)
         if display.methods:
             in_python = "; in Python, results (also from read_json) have methods_sentence() and bibtex()"
@@ -64,8 +54,7 @@ class ChosenLayout:
         if isinstance(display, ComparisonDisplay):
             layout, tables = _of_comparison(layout, display, reports, with_texts), get_args(types.Table)
         files = [path for path in (display.names, getattr(display, "since", None)) if path is not None]
-        paper = None if display.paper is None else Path(display.paper)
-        return cls(layout, names, files, tables, reports, paper)
+        return cls(layout, names, files, tables, reports)
 
     @property
     def needs_parts(self) -> bool:
@@ -89,7 +78,7 @@ def _of_comparison(layout: Layout, display: ComparisonDisplay, reports: Reports,
     """The layout with the options of comparisons, which are checked."""
     if display.table is not None:
         reports.check("--table", ["csv"], ", or add --format csv")
-    if display.columns is not None and display.paper is None:
+    if display.columns is not None and reports.paper is None:
         reports.check("--columns", PAPERS, ", or add --format latex")
     if with_texts:
         reports.check("--with-texts", FORMATS_WITH_TEXTS, ", or add --format html")

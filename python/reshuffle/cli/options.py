@@ -153,6 +153,11 @@ def table_option(names: Sequence[str] = (), default: str = "the main one") -> De
     return option("Output", "--table", type=kind, metavar="NAME", help=f"{what}.  [default: {default}]")
 
 
+def table_options(names: Sequence[str] = ()) -> tuple[Decorator, ...]:
+    """``--table`` and ``--paper``."""
+    return (table_option(names), *declared_options(Display, ["paper"]))
+
+
 def full_option(also: str) -> Decorator:
     """``--full``, for results whose text is a short form, which also shows the rest."""
     return option("Output", "--full", is_flag=True, help=f"As text: also {also}.")
@@ -163,7 +168,7 @@ watch_options = with_texts(
     file_options(WatchFiles),
     METRICS,
     declared_options(WatchOptions),
-    (table_option(),),
+    table_options(),
     output_options(get_args(types.Format), "text"),
 )
 human_options = with_texts(
@@ -171,7 +176,7 @@ human_options = with_texts(
     file_options(HumanFiles),
     metrics_option("none"),
     declared_options(HumanOptions),
-    (table_option(),),
+    table_options(),
     output_options(get_args(types.Format), "text"),
 )
 flip_options = with_texts(

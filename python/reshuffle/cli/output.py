@@ -22,12 +22,17 @@ from ..report.terminal import stdout_width
 from ..report.wording import joined
 from ..results import Comparison, Flips, Gate, SegmentTable, SetComparison
 from ..results.studies import StudyResult
+from .input_files import input_files
 from .params import COMMAND_LINE
 from .process import cleanup, stdout_problem
 
 Result: TypeAlias = Comparison | SetComparison | SegmentTable | Flips | Gate | StudyResult
 Writer: TypeAlias = Callable[[Result], object]
 
+# Formats that have the digests of the files that the result was read from.
+WITH_INPUTS = ("json", "html")
+# The key of a context for a function that gets the digests before anything is computed.
+ON_INPUTS = "reshuffle.inputs"
 # What a paper cites, beside its table.
 BIBTEX = "bibtex"
 # The format that the ending of a file names.
@@ -50,6 +55,8 @@ class Reports:
 
     files: tuple[tuple[str | None, str], ...] = ((None, "text"),)
     """Each file and its format. None is standard output."""
+    paper: Path | None = None
+    """The folder of a paper."""
 
     @classmethod
     def chosen(cls, fmt: str | None, outputs: Sequence[str], known: Sequence[str], default: str) -> Reports:
@@ -75,7 +82,8 @@ class Reports:
     @classmethod
     def taken(cls, options: dict[str, Any], known: Sequence[str], default: str = "text") -> Reports:
         """As :meth:`chosen`, from the options of a command, of which those of output are taken out."""
-        return cls.chosen(options.pop("fmt"), options.pop("outputs"), known, default)
+        chosen = cls.chosen(options.pop("fmt"), options.pop("outputs"), known, default)
+        return replace(chosen, paper=_paper(options.pop("paper", None)))
 
     @property
     def formats(self) -> list[str]:
@@ -113,13 +121,15 @@ def destination(
     inputs: Sequence[str],
     layout: Layout | None = None,
     tables: Sequence[str] = (),
-    paper: Path | None = None,
+    others: Sequence[str] = (),
 ) -> Iterator[Writer]:
     """A function that writes the reports. Files are written completely or, if the body fails, not at all.
 
+    ``inputs`` are the paths that the body reads results from, and ``others`` those that must not be replaced either.
+    The digests of inputs are computed now: results may take hours, in which files change.
     ``layout`` has the options of the reports. Its terminal is set to that of standard output for a report there, and
     its command to that of this process unless it has one. Each of the ``tables`` of CSV goes to a file of its own,
-    which has the name of the table before the ending, unless the layout names one. ``paper`` is the folder of a paper.
+    which has the name of the table before the ending, unless the layout names one.
     """
     layout = layout or Layout()
     if layout.command is None:
@@ -129,21 +139,41 @@ def destination(
     parts = [part for n, part in enumerate(every) if part.fmt != BIBTEX or part not in every[:n]]
     _check_different([part.output for part in parts])
     files = [str(part.output) for part in parts if part.output is not None and not part.is_stream]
+    needs_inputs = reports.paper is not None or any(part.fmt in WITH_INPUTS for part in parts)
+    read = input_files(inputs) if needs_inputs else ()
+    if (on_inputs := click.get_current_context().meta.get(ON_INPUTS)) is not None:
+        on_inputs(read)
+    kept = [*inputs, *others]
     with contextlib.ExitStack() as stack:
         opened: dict[str, IO[str]] = {}
         for output in (str(part.output) for part in parts if part.is_stream):
             opened[output] = stack.enter_context(_open(output))
         # Last, so that files are replaced only if all streams could be written.
         if files:
-            opened.update(zip(files, stack.enter_context(_replacements(files, inputs)), strict=True))
+            opened.update(zip(files, stack.enter_context(_replacements(files, kept)), strict=True))
 
         def write(result: Result) -> None:
-            if paper is not None and isinstance(result, Comparison | SetComparison):
-                _write_paper(paper, paper_files(result, layout), inputs)
+            if read:
+                result = replace(result, inputs=read)
+            if reports.paper is not None and isinstance(result, Comparison | SetComparison | StudyResult):
+                _write_paper(reports.paper, paper_files(result, layout), kept)
             for part in parts:
                 _write(sys.stdout if part.output is None else opened[part.output], result, part)
 
         yield write
+
+
+def _paper(folder: str | None) -> Path | None:
+    """The folder of ``--paper``, after a check."""
+    if folder is None:
+        return None
+    from .plotting import need_matplotlib  # most results need no figures
+
+    need_matplotlib()
+    if not folder:
+        raise InputError("--paper: expected the name of a folder, got an empty one")
+    check_folder(Path(folder))
+    return Path(folder)
 
 
 def _write_paper(folder: Path, contents: Mapping[str, bytes], inputs: Sequence[str]) -> None:

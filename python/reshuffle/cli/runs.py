@@ -21,7 +21,7 @@ from .options import (
     all_of,
     full_option,
     output_options,
-    table_option,
+    table_options,
 )
 
 EXAMPLES = (
@@ -51,7 +51,7 @@ INPUT = (
 RUNS = declared_options(CompareRuns, [name for name in options_of(CompareRuns) if name != "baseline"])
 
 TABLE = (
-    table_option(get_args(types.RunTable)),
+    *table_options(get_args(types.RunTable)),
     full_option("p by other tests, what scores vary with, and the median runs, for analysis by hand"),
 )
 

@@ -35,16 +35,17 @@ def show(source: str, options: dict[str, Any]) -> None:
     is_brief = isinstance(result, Gate) or (isinstance(result, StudyResult) and report_of(result).brief)
     if layout.full and not is_brief:
         raise InputError("--full is for results of 'reshuffle runs' and 'reshuffle gate': leave it out")
-    inputs, paper = [source], None
+    others = [source]
+    if reports.paper is not None and isinstance(result, Flips | Gate):
+        raise InputError("--paper is for comparisons, scores and studies: leave it out")
     if isinstance(result, StudyResult | Flips | Gate):
         _check_unused(display, options_of(ComparisonDisplay), "is for comparisons and scores of systems")
     else:
         chosen = _chosen(result, display, reports)
-        layout, inputs = replace(chosen.layout, table=layout.table), [source, *chosen.files]
-        paper = chosen.paper
+        layout, others = replace(chosen.layout, table=layout.table), [source, *chosen.files]
     # Empty: sentences name flags, but the command that computed the result is not known.
     layout = replace(layout, command="")
-    with destination(reports, inputs, layout, tables if len(tables) > 1 else (), paper) as write:
+    with destination(reports, [], layout, tables if len(tables) > 1 else (), others) as write:
         write(result)
 
 

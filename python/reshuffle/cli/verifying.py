@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
-from typing import Any, NamedTuple, cast
+from dataclasses import replace
+from typing import IO, Any, NamedTuple, cast
 
 import click
 
@@ -16,7 +18,9 @@ from ..errors import InputError, printable, quoted
 from ..options.declare import options_of
 from ..options.display import ComparisonDisplay
 from ..report.wording import counted
-from ..results import Comparison, Gate, SetComparison
+from ..results import Comparison, Gate, InputFile, SetComparison
+from .input_files import changes, files_here
+from .output import ON_INPUTS
 from .process import DIFFERENT
 
 # Options that say what is written, or that continue an earlier run. They have no effect here.
@@ -26,13 +30,21 @@ MAX_SHOWN = 20
 
 
 def verify(source: str, words: Sequence[str]) -> int:
-    """Run the command, say whether its result is the saved one, and return the exit code."""
+    """Run the command, say whether its result is the saved one, and return the exit code.
+
+    Without a command, say only whether the files here are those that the result was read from.
+    """
     saved = read_json(source)
-    now = read_json(_json_of(words))
+    if not words:
+        return _verify_files(saved.inputs)
+    now = read_json(_json_of(words, saved.inputs))
+    has_other_files = bool(changes(saved.inputs, now.inputs))
+    if len(saved.inputs) in (0, len(now.inputs)):  # whose differences are shown
+        now = replace(now, inputs=saved.inputs)
     expected, found = saved.render("json"), now.render("json")
     if found == expected:
-        click.echo(f"same bytes: {printable(saved.signature)}")
-        return 0
+        click.echo(f"same {'values from other files' if has_other_files else 'bytes'}: {printable(saved.signature)}")
+        return DIFFERENT if has_other_files else 0
     differences = sorted(compared(json.loads(expected), json.loads(found)), key=_rank)
     verdicts = _verdicts(saved)
     changed = [*compared(verdicts, _verdicts(now))]
@@ -40,6 +52,26 @@ def verify(source: str, words: Sequence[str]) -> int:
         _list("verdict", changed)
     _list("value", differences, "; all verdicts are the same" if verdicts and not changed else "")
     return DIFFERENT
+
+
+def _verify_files(saved: Sequence[InputFile]) -> int:
+    """Compare the files here with the digests of a result."""
+    if not saved:
+        raise InputError(
+            "RESULT names no files: expected a command after it: reshuffle verify RESULT compare REF SYS SYS"
+        )
+    differing = changes(saved, files_here(saved))
+    _show_lines(differing)
+    if differing:
+        return DIFFERENT
+    names = ", ".join(file.name for file in saved)
+    click.echo(f"same files: {printable(names)}; add the command to compute the result again")
+    return 0
+
+
+def _show_lines(lines: Sequence[str], out: IO[str] | None = None) -> None:
+    for each in lines:
+        click.echo(printable(each), file=out)
 
 
 def _list(noun: str, changes: Sequence[tuple[str, str]], more: str = "") -> None:
@@ -64,8 +96,11 @@ def _verdicts(result: Any) -> dict[str, str]:
     return {f"{p.system} against {p.baseline} under {p.metric}": result.verdict(p) for p in result.comparisons}
 
 
-def _json_of(words: Sequence[str]) -> str:
-    """What a command writes as JSON. Only words of the user's own command line get here."""
+def _json_of(words: Sequence[str], saved: Sequence[InputFile]) -> str:
+    """What a command writes as JSON. Only words of the user's own command line get here.
+
+    Before it computes anything, it shows which files are not the ``saved`` ones.
+    """
     context = _context(words[1:] if words[:1] == ("reshuffle",) else words)
     # show computes nothing.
     if context.info_name == "show" or not {"fmt", "outputs"} <= {*context.params}:
@@ -76,6 +111,7 @@ def _json_of(words: Sequence[str]) -> str:
         if param.name in WITHOUT_EFFECT:
             context.params[param.name] = () if param.multiple else None
     context.params["fmt"] = "json"
+    context.meta[ON_INPUTS] = lambda now, out=sys.stdout: _show_lines(changes(saved, now), out)
     written = io.StringIO()
     with redirect_stdout(written), context:
         context.command.invoke(context)

@@ -46,7 +46,7 @@ DISPLAYED = [name for name in options_of(ComparisonDisplay) if name != "columns"
     declared_options(ComparisonDisplay, DISPLAYED),
     output_options(get_args(types.Format), "text"),
 )
-def votes_command(files: tuple[str, ...], fmt: str | None, outputs: tuple[str, ...], **options: Any) -> None:
+def votes_command(files: tuple[str, ...], **options: Any) -> None:
     """Rate systems by votes on pairs of them, with ties.
 
     Ratings are those of Davidson's model, or of Bradley and Terry's without ties. Intervals, ranks and tests of all
@@ -59,12 +59,11 @@ def votes_command(files: tuple[str, ...], fmt: str | None, outputs: tuple[str, .
     from .output import Reports, destination
     from .progress import progress_bar
 
-    reports = Reports.chosen(fmt, outputs, get_args(types.Format), "text")
-    executor = options.pop("executor")
+    reports, executor = Reports.taken(options, get_args(types.Format)), options.pop("executor")
     chosen = made(VotesOptions, {"votes": files, **given_values(VotesOptions, options)})
     layout = ChosenLayout.chosen(ComparisonDisplay(**given_values(ComparisonDisplay, options)), reports)
     with (
-        destination(reports, [*files, *layout.files], layout.layout, layout.tables, layout.paper) as write,
+        destination(reports, files, layout.layout, layout.tables, layout.files) as write,
         chosen_executor(executor, chosen.threads) as workers,
     ):
         table = read_votes(files, columns=chosen.columns, language_pair=chosen.language_pair)

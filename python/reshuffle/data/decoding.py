@@ -188,13 +188,19 @@ class Hooks(NamedTuple):
     """A check of the record, which raises :class:`Mismatch`."""
 
 
-def record_of(cls: type[Any], hooks: Hooks) -> Decoder:
-    """An object with the fields of a dataclass; fields with a default may be absent."""
+def keys_of(cls: type[Any], hooks: Hooks) -> dict[str, Decoder | Key]:
+    """The decoders of the fields of a dataclass; fields with a default may be absent."""
     decoders: dict[str, Decoder | Key] = {}
     defaults = {field.name: field.default for field in dataclasses.fields(cls)}
     for name, annotation in field_types(cls).items():
         decoder, default = decoder_of(annotation, hooks), defaults[name]
         decoders[name] = decoder if default is dataclasses.MISSING else Key(decoder, default)
+    return decoders
+
+
+def record_of(cls: type[Any], hooks: Hooks) -> Decoder:
+    """An object with the fields of a dataclass."""
+    decoders = keys_of(cls, hooks)
     is_seeded = "seed" in decoders
     if is_seeded:
         decoders[SEED_DERIVATION] = Key(optional(text))

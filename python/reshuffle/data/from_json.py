@@ -12,10 +12,10 @@ from typing import Any
 from .. import _core
 from ..errors import quoted, unknown_name
 from ..results import Comparison, Flips, Gate, Histogram, NullHistogram, SetComparison, SignificanceResult, UsedStopping
-from ..results.schemas import COMPARISON, FLIPS, GATE, SETS, STUDY, Result, cached_by_type, field_types
+from ..results.schemas import COMPARISON, FLIPS, GATE, SETS, STUDY, Result, cached_by_type
 from ..results.studies import RESULTS, StudyResult, record_types
 from .checks import check_comparison, check_histogram, check_sets, check_stopping, check_study, check_test
-from .decoding import Decoder, Hooks, Mismatch, decoder_of, list_of, object_of, record_of, text
+from .decoding import Decoder, Hooks, Mismatch, keys_of, list_of, object_of, record_of, text
 from .packed import inflated, unpacked_records, unpacked_texts
 
 # What reads the first version of the layout.
@@ -91,13 +91,9 @@ def _decoder(record: type[Any]) -> Decoder:
 
 @cache
 def _study_keys() -> Decoder:
-    return object_of(
-        {
-            name: decoder_of(annotation, _HOOKS)
-            for name, annotation in field_types(StudyResult).items()
-            if name != "tables"
-        }
-    )
+    keys = keys_of(StudyResult, _HOOKS)
+    del keys["tables"]
+    return object_of(keys)
 
 
 def _study(document: Any) -> StudyResult:

@@ -4,27 +4,13 @@ from ..data.score_tables import ScoreTable as ScoreTable
 from ..data.score_tables import read_all_scores as read_all_scores
 from ..data.score_tables import read_scores as read_scores
 from ..data.system_names import read_sysmap as read_sysmap
-from ..results.studies import (
-    HumanScores as HumanScores,
-)
-from ..results.studies import (
-    MetaEvaluation as MetaEvaluation,
-)
-from ..results.studies import (
-    MetricAgreement as MetricAgreement,
-)
-from ..results.studies import (
-    MetricDifference as MetricDifference,
-)
-from ..results.studies import (
-    MetricGroup as MetricGroup,
-)
-from ..results.studies import (
-    MetricSystemScore as MetricSystemScore,
-)
-from ..results.studies import (
-    SmoothingSetting as SmoothingSetting,
-)
+from ..results.studies import HumanScores as HumanScores
+from ..results.studies import MetaEvaluation as MetaEvaluation
+from ..results.studies import MetricAgreement as MetricAgreement
+from ..results.studies import MetricDifference as MetricDifference
+from ..results.studies import MetricGroup as MetricGroup
+from ..results.studies import MetricSystemScore as MetricSystemScore
+from ..results.studies import SmoothingSetting as SmoothingSetting
 from .coefficients import COEFFICIENTS as COEFFICIENTS
 from .coefficients import TESTS as TESTS
 from .human import HUMAN_SCORES as HUMAN_SCORES

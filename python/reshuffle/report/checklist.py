@@ -1,13 +1,16 @@
-"""What a comparison says to the questions of ACL's Responsible NLP checklist, as plain text."""
+"""What a result says to the questions of ACL's Responsible NLP checklist, as plain text."""
 
 from __future__ import annotations
 
 import platform
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from ..errors import printable
-from ..results import Comparison, SetComparison
+from ..errors import counted, printable
+from ..results import Comparison, SetComparison, UsedMetric
+from ..results.studies import StudyResult
+from .cells import Table
 from .layout import Layout
 from .page.content import facts, sizes
 from .sets import AVERAGE, headed
@@ -22,26 +25,60 @@ RUNS = (
     "Each system has a single output: intervals and tests reflect the sampling of the test set, not variation between "
     "training runs."
 )
+SEVERAL_RUNS = "Scores are means of several runs of each system; s_test is their standard deviation."
+OF_STUDY = "The tables have the results, with intervals for their Monte Carlo error where these are known."
 
 
-def as_checklist(result: Comparison | SetComparison, layout: Layout, entries: str) -> str:
+def as_checklist(result: Comparison | SetComparison | StudyResult, layout: Layout, entries: str) -> str:
     """The facts, in sections with the numbers of the questions. ``entries`` is the file of the BibTeX entries."""
+    said = _of_study(result, layout) if isinstance(result, StudyResult) else _of_comparison(result, layout)
+    files = [f"File {file.name}: {file.size:,} bytes, SHA-256 {file.sha256}" for file in result.inputs]
+    metrics = [f"{metric.name}: {metric.signature}" for metric in said.metrics]
+    sections: Mapping[str, Iterable[str]] = {
+        TITLE: [f"Computed by reshuffle {result.version}. Questions that a result cannot answer are left out."],
+        "B1 Cited artifacts": [f"The papers of the metrics, the test and the intervals: {entries}"],
+        "B2 Licenses": ["reshuffle: MIT"],
+        "B6 Statistics of the data": [*said.data, *files],
+        "C2 Experimental setup": [f"{term}: {value}" for term, value in said.setup],
+        "C3 Descriptive statistics": [said.runs],
+        "C4 Packages and their parameters": [*metrics, f"Signature: {result.signature}", *_versions()],
+    }
+    written = {title: f"{title}\n\n{_wrapped(lines)}\n" for title, lines in sections.items() if lines}
+    written["C3 Descriptive statistics"] += "".join(f"\n{table_as_text(each, Terminal())}" for each in said.tables)
+    return "\n".join(written.values())
+
+
+class _Facts(NamedTuple):
+    """What a kind of result says to the questions."""
+
+    metrics: Sequence[UsedMetric]
+    data: Sequence[str]
+    setup: Sequence[tuple[str, str]]
+    runs: str
+    tables: Sequence[Table]
+
+
+def _of_comparison(result: Comparison | SetComparison, layout: Layout) -> _Facts:
     shown = layout.apply(result) if isinstance(result, Comparison) else layout.apply_to_sets(result)
     sets = {"": shown} if isinstance(shown, Comparison) else shown.sets
     first = next(iter(sets.values()))
-    metrics = [f"{metric.name}: {metric.signature}" for metric in first.metrics]
-    sections: Mapping[str, Iterable[str]] = {
-        TITLE: [f"Computed by reshuffle {shown.version}. Questions that a comparison cannot answer are left out."],
-        "B1 Cited artifacts": [f"The papers of the metrics, the test and the intervals: {entries}"],
-        "B2 Licenses": ["reshuffle: MIT"],
-        "B6 Statistics of the data": [*_data(sets), f"Systems: {', '.join(first.systems)}"],
-        "C2 Experimental setup": [f"{term}: {value}" for term, value in facts(first)],
-        "C3 Descriptive statistics": [RUNS],
-        "C4 Packages and their parameters": [*metrics, f"Signature: {shown.signature}", *_versions()],
-    }
-    written = {title: f"{title}\n\n{_wrapped(lines)}\n" for title, lines in sections.items()}
-    written["C3 Descriptive statistics"] += "".join(f"\n{table}" for table in _scores(shown, sets, layout))
-    return "\n".join(written.values())
+    data = [*_data(sets), f"Systems: {', '.join(first.systems)}"]
+    return _Facts(first.metrics, data, [*facts(first)], RUNS, [*_scores(shown, sets, layout)])
+
+
+def _of_study(study: StudyResult, layout: Layout) -> _Facts:
+    from .studies.documents import study_document
+    from .studies.page import study_facts
+
+    systems, units = study.plan.get("systems"), study.plan.get("units")
+    data = [f"Test set: {counted(units, str(study.plan.get('unit', 'segment')))}"] if isinstance(units, int) else []
+    if study.study == "runs" or isinstance(systems, list):
+        of_runs = (
+            [f"{name} ({counted(n, 'run')})" for name, n in dict(systems).items()] if study.study == "runs" else systems
+        )
+        data.append(f"Systems: {', '.join(of_runs)}")
+    said = SEVERAL_RUNS if study.study == "runs" else OF_STUDY
+    return _Facts(study.metrics, data, [*study_facts(study)], said, study_document(study, layout).tables)
 
 
 def _wrapped(lines: Iterable[str]) -> str:
@@ -56,13 +93,13 @@ def _data(sets: Mapping[str, Comparison]) -> Iterator[str]:
             yield f"{term}{f' of {name}' if name else ''}: {value}"
 
 
-def _scores(shown: Comparison | SetComparison, sets: Mapping[str, Comparison], layout: Layout) -> Iterator[str]:
+def _scores(shown: Comparison | SetComparison, sets: Mapping[str, Comparison], layout: Layout) -> Iterator[Table]:
     """Tables of one metric each, because these have room for the intervals."""
     average = None if isinstance(shown, Comparison) else shown.average
     for name, comparison in {**({} if average is None else {AVERAGE: average}), **sets}.items():
         for metric in comparison.metrics:
             table = of_one_metric(comparison, metric, layout)
-            yield table_as_text(headed(name, table) if name else table, Terminal())
+            yield headed(name, table) if name else table
 
 
 def _versions() -> Iterator[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ..errors import counted
-from ..results import Comparison, SetComparison, UsedInterval, UsedTest, VoteFit
+from ..errors import counted, printable
+from ..results import Comparison, SetComparison, UsedInterval, UsedMetric, UsedTest, VoteFit
+from ..results.studies import StudyResult
 from .computed import (
     adjusted_sentence,
     alternative_phrase,
@@ -56,13 +57,17 @@ def _marked(source: str | None) -> str:
 
 @dataclass(frozen=True)
 class Methods:
-    """The paragraph of a paper about a comparison, in no format yet. ``marked`` has the sources between marks."""
+    """The paragraph of a paper about a result, in no format yet. ``marked`` has the sources between marks."""
 
     marked: str
 
     @classmethod
-    def of_result(cls, result: Comparison | SetComparison) -> Methods:
-        """The paragraph about a comparison on one test set or on several."""
+    def of_result(cls, result: Comparison | SetComparison | StudyResult) -> Methods:
+        """The paragraph about a comparison on one test set or on several, or about a study."""
+        if isinstance(result, StudyResult):
+            from .studies.methods import study_sentences  # most commands have no study
+
+            return cls(" ".join(study_sentences(result, _marked)))
         return cls(" ".join(_sentences(result, _marked)))
 
     def written(self, text: Callable[[str], str], cite: Callable[[str], str]) -> str:
@@ -161,9 +166,13 @@ def _scored_on_sets(result: SetComparison, first: Comparison, cite: Cite) -> str
 
 
 def _systems(comparison: Comparison, cite: Cite) -> str:
-    metrics = joined(f"{metric.name}{cite(metric.source)}" for metric in comparison.metrics)
     be = "was" if len(comparison.systems) == 1 else "were"
-    return f"{counted(len(comparison.systems), 'system')} {be} scored by {metrics}"
+    return f"{counted(len(comparison.systems), 'system')} {be} scored by {metrics_phrase(comparison.metrics, cite)}"
+
+
+def metrics_phrase(metrics: Iterable[UsedMetric], cite: Cite) -> str:
+    """The metrics, each with its paper."""
+    return joined(f"{printable(metric.name)}{cite(metric.source)}" for metric in metrics)
 
 
 def _size(comparison: Comparison) -> str:

@@ -9,9 +9,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 from ..errors import InputError, listed, printable
 from ..results import Comparison, SetComparison
+from ..results.studies import StudyResult
 from .checklist import TITLE, as_checklist
 from .documents import document
 from .latex import as_latex, latex_paragraph
@@ -24,7 +26,12 @@ ENTRIES, FACTS = "references.bib", "checklist.txt"
 FIXED = ("table.tex", "methods.tex", "table.typ", "methods.typ", ENTRIES, FACTS)
 
 
-def paper_files(result: Comparison | SetComparison, layout: Layout) -> dict[str, bytes]:
+Paper: TypeAlias = Comparison | SetComparison | StudyResult
+# The most figures of a study; `reshuffle plot` draws the others.
+MOST_FIGURES = 8
+
+
+def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
     """The contents of the files, by their names. :class:`ModuleNotFoundError` if matplotlib is not installed."""
     check_matplotlib()
     layout = replace(layout, methods=True, table=None).for_paper()
@@ -39,7 +46,8 @@ def paper_files(result: Comparison | SetComparison, layout: Layout) -> dict[str,
         ENTRIES: whole.methods.bibtex,
         FACTS: as_checklist(result, layout, ENTRIES),
     }
-    return {name: text.encode() for name, text in texts.items()} | dict(_figures(result, layout))
+    figures = _study_figures(result) if isinstance(result, StudyResult) else _figures(result, layout)
+    return {name: text.encode() for name, text in texts.items()} | dict(figures)
 
 
 def check_folder(folder: Path, names: Iterable[str] = FIXED) -> None:
@@ -56,7 +64,7 @@ def check_folder(folder: Path, names: Iterable[str] = FIXED) -> None:
         raise InputError(f"{shown} has {listed(existing)} already, not from an earlier paper: choose another folder")
 
 
-def write_paper(result: Comparison | SetComparison, folder: Path, layout: Layout) -> list[Path]:
+def write_paper(result: Paper, folder: Path, layout: Layout) -> list[Path]:
     """Write the files, unless one of them cannot be made, and return their paths."""
     contents = paper_files(result, layout)
     check_folder(folder, contents)
@@ -79,6 +87,18 @@ def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tup
             for metric, label in metrics.items():
                 axes = PLOTS[kind](comparison.plot, metric=metric, names=names, digits=layout.digits)
                 yield f"{kind}{of_set}{of_metric.format(label)}.pdf", file_of(axes, "pdf")
+
+
+def _study_figures(study: StudyResult) -> Iterator[tuple[str, bytes]]:
+    """The first figures of a study, for each of their options."""
+    from .studies.plots import choices, draw_figure
+    from .studies.registry import report_of
+
+    every = [(kind, chosen) for kind, figure in report_of(study).figures.items() for chosen in choices(study, figure)]
+    kinds = [kind for kind, _ in every]
+    labels = [kind if kinds.count(kind) == 1 else f"{kind} {' '.join(map(str, own.values()))}" for kind, own in every]
+    for (kind, chosen), name in [*zip(every, file_names(labels).values(), strict=True)][:MOST_FIGURES]:
+        yield f"{name}.pdf", file_of(draw_figure(study, kind, **chosen), "pdf")
 
 
 def _drawn(result: Comparison | SetComparison) -> Mapping[str, Comparison]:

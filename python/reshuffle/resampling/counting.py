@@ -186,10 +186,10 @@ class Data:
         """The number of references per segment as signatures write it."""
         return None if self.corpus is None else self.corpus.n_references
 
-    def used_metrics(self, *, cited: bool) -> tuple[UsedMetric, ...]:
-        """The metrics as results describe them, with the papers that define them if these are to be ``cited``."""
+    def used_metrics(self) -> tuple[UsedMetric, ...]:
+        """The metrics as results describe them."""
         return tuple(
-            UsedMetric(label, m.signature(self.n_references), m.higher_is_better, None, m.source if cited else None)
+            UsedMetric(label, m.signature(self.n_references), m.higher_is_better, None, m.source)
             for label, m in zip(self.labels, self.metrics, strict=True)
         )
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from ..types import FlipFormat, Format, GateFormat, Groups, SegmentFormat
+from .inputs import InputFile
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -34,10 +36,12 @@ class Worded:
         return text
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reported:
     """A result of any kind."""
 
-    __slots__ = ()
+    inputs: tuple[InputFile, ...] = ()
+    """The files that the command line read, without standard input and pipes; empty for results of Python."""
 
     def __str__(self) -> str:
         report = reports()
@@ -144,6 +148,54 @@ class Reported:
         return report.as_polars(report.columns_of(self, table))
 
 
+class Cited(Reported):
+    """A result of which papers report."""
+
+    __slots__ = ()
+
+    def methods_sentence(self) -> str:
+        """The methods paragraph for a paper: how the numbers were computed, with citations.
+
+        It names the metrics, the test with its replicates and seed, the adjustment and its family, the level, the
+        intervals, the version of reshuffle, and the signature. It says how p-values, adjusted p-values and the ends of
+        intervals are computed. Papers are cited with ACL ids and DOIs; :meth:`bibtex`
+        has their entries.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from reshuffle import SegmentScores, compare
+        >>> ratings = SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
+        >>> print(compare(metrics=ratings, test="t-test", interval="t").methods_sentence())  # doctest: +ELLIPSIS
+        2 systems were scored by rating on a test set of 4 segments. The differences from a were tested by the paired
+        t-test (Student, 1908, doi:10.1093/biomet/6.1.1), two-sided. For p, the mean difference in segment scores, ...
+        """
+        sentence: str = reports().Methods.of_result(self).plain
+        return sentence
+
+    def bibtex(self) -> str:
+        """The BibTeX entries of the papers that :meth:`methods_sentence` cites, in the same order.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from reshuffle import score
+        >>> print(score(["the cat"], {"a": ["a cat"]}, "ter").bibtex())  # doctest: +ELLIPSIS
+        @inproceedings{snover-etal-2006-ter,
+          author    = {Snover, Matthew and Dorr, Bonnie and Schwartz, Rich and Micciulla, Linnea and Makhoul, John},
+          title     = {A Study of Translation Edit Rate with Targeted Human Annotation},
+          ...
+        """
+        entries: str = reports().Methods.of_result(self).bibtex
+        return entries
+
+
 class ReportOptions(TypedDict, total=False):
     """The options of reports of comparisons; None stands for the default."""
 
@@ -158,7 +210,7 @@ class ReportOptions(TypedDict, total=False):
     since: Comparison | SetComparison | None
 
 
-class Compared(Reported):
+class Compared(Cited):
     """A comparison on one test set or on several: :class:`~reshuffle.Comparison`, :class:`~reshuffle.SetComparison`."""
 
     __slots__ = ()
@@ -269,45 +321,3 @@ class Compared(Reported):
         layout = report.Layout(digits=digits, names={} if names is None else names, groups=groups, columns=columns)
         files: list[Path] = report.write_paper(self, Path(directory), layout)
         return files
-
-    def methods_sentence(self) -> str:
-        """The methods paragraph for a paper: how the numbers were computed, with citations.
-
-        It names the metrics, the test with its replicates and seed, the adjustment and its family, the level, the
-        intervals, the version of reshuffle, and the signature. It says how p-values, adjusted p-values and the ends of
-        intervals are computed. Papers are cited with ACL ids and DOIs; :meth:`bibtex`
-        has their entries.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> from reshuffle import SegmentScores, compare
-        >>> ratings = SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
-        >>> print(compare(metrics=ratings, test="t-test", interval="t").methods_sentence())  # doctest: +ELLIPSIS
-        2 systems were scored by rating on a test set of 4 segments. The differences from a were tested by the paired
-        t-test (Student, 1908, doi:10.1093/biomet/6.1.1), two-sided. For p, the mean difference in segment scores, ...
-        """
-        sentence: str = reports().Methods.of_result(self).plain
-        return sentence
-
-    def bibtex(self) -> str:
-        """The BibTeX entries of the papers that :meth:`methods_sentence` cites, in the same order.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> from reshuffle import score
-        >>> print(score(["the cat"], {"a": ["a cat"]}, "ter").bibtex())  # doctest: +ELLIPSIS
-        @inproceedings{snover-etal-2006-ter,
-          author    = {Snover, Matthew and Dorr, Bonnie and Schwartz, Rich and Micciulla, Linnea and Makhoul, John},
-          title     = {A Study of Translation Edit Rate with Targeted Human Annotation},
-          ...
-        """
-        entries: str = reports().Methods.of_result(self).bibtex
-        return entries

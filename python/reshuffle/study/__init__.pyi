@@ -1,21 +1,9 @@
-from ..options.nulls import (
-    Documents as Documents,
-)
-from ..options.nulls import (
-    EqualScore as EqualScore,
-)
-from ..options.nulls import (
-    Margin as Margin,
-)
-from ..options.nulls import (
-    Noise as Noise,
-)
-from ..options.nulls import (
-    Replicate as Replicate,
-)
-from ..options.nulls import (
-    Variants as Variants,
-)
+from ..options.nulls import Documents as Documents
+from ..options.nulls import EqualScore as EqualScore
+from ..options.nulls import Margin as Margin
+from ..options.nulls import Noise as Noise
+from ..options.nulls import Replicate as Replicate
+from ..options.nulls import Variants as Variants
 from .agreement import agreement as agreement
 from .design import plan as plan
 from .exchange import exchange as exchange

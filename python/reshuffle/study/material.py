@@ -53,7 +53,7 @@ class Material:
     @property
     def used_metrics(self) -> tuple[UsedMetric, ...]:
         """The metrics as results describe them."""
-        return self.data.used_metrics(cited=False)
+        return self.data.used_metrics()
 
     @property
     def n_segments(self) -> int:

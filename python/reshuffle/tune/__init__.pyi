@@ -6,38 +6,18 @@ from ..options.tuning import Xbleu as Xbleu
 from .choosing import Chosen as Chosen
 from .choosing import LinearModel as LinearModel
 from .choosing import Model as Model
-from .decoders import (
-    Decoder as Decoder,
-)
-from .decoders import (
-    command_decoder as command_decoder,
-)
-from .decoders import (
-    simulated_decoder as simulated_decoder,
-)
-from .decoders import (
-    write_weights as write_weights,
-)
+from .decoders import Decoder as Decoder
+from .decoders import command_decoder as command_decoder
+from .decoders import simulated_decoder as simulated_decoder
+from .decoders import write_weights as write_weights
 from .driver import Tuned as Tuned
 from .driver import tune as tune
-from .l1 import (
-    Reranker as Reranker,
-)
-from .l1 import (
-    SelectionStep as SelectionStep,
-)
-from .l1 import (
-    Variant as Variant,
-)
-from .l1 import (
-    closest as closest,
-)
-from .l1 import (
-    fit_l1 as fit_l1,
-)
-from .l1 import (
-    l1_variants as l1_variants,
-)
+from .l1 import Reranker as Reranker
+from .l1 import SelectionStep as SelectionStep
+from .l1 import Variant as Variant
+from .l1 import closest as closest
+from .l1 import fit_l1 as fit_l1
+from .l1 import l1_variants as l1_variants
 from .lists import NBest as NBest
 from .lists import Sparse as Sparse
 from .lists import read_nbest as read_nbest

@@ -69,14 +69,14 @@ def _of_systems(given: OfSystems, others: Sequence[str]) -> OfSystems:
     return files
 
 
-def files_in(folder: str) -> list[str]:
-    """The files in a folder, sorted by name, without hidden ones."""
+def files_in(folder: str, of: str = "system") -> list[str]:
+    """The files in a folder, one ``of`` each, sorted by name, without hidden ones."""
     try:
         own = sorted(str(each) for each in Path(folder).iterdir() if not each.name.startswith(".") and each.is_file())
     except OSError as error:
         raise InputError(f"{display_name(folder)} cannot be read: {error.strerror or error}") from None
     if not own:
-        raise InputError(f"the folder {display_name(folder)} has no files: expected one for each system")
+        raise InputError(f"the folder {display_name(folder)} has no files: expected one for each {of}")
     return own
 
 

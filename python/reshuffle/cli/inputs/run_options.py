@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from ...errors import InputError, counted, listed, quoted, unknown_name
 from ...options.run_files import DevFiles, GivenRuns, RunFiles
 from ..declared import after_each_name
 from ..params import is_input, name_and_words
+from .folders import files_in, is_folder
 from .sets import command_line
 
 
@@ -23,7 +25,7 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
         raise InputError("--baseline-name: expected a name, got an empty one")
     if not given.baseline:
         raise InputError("no baseline: add --baseline FILE FILE ..., the outputs of the baseline's runs")
-    systems = {baseline: given.baseline}
+    systems = {baseline: outputs_of(given.baseline)}
     for name, files in _named("--system", given.systems, "the output of each run"):
         if name == baseline:
             raise InputError(
@@ -42,6 +44,11 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
     return command_line(RunFiles, options, baseline=baseline, **files)
 
 
+def outputs_of(words: Sequence[str]) -> tuple[str, ...]:
+    """The outputs of a system's runs: files, and those in folders, by name."""
+    return tuple(file for word in words for file in (files_in(word, "run") if is_folder(word) else [word]))
+
+
 def _named(
     flag: str, values: Sequence[tuple[str, ...]], what: str, known: Collection[str] = ()
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -56,13 +63,15 @@ def _named(
             name, rest = name_and_words(flag, words, what) if common is None else (common, words)
         if not rest:
             raise InputError(f"{flag} {name}: expected {what} after the name, got none")
-        yield name, rest
+        yield name, outputs_of(rest)
 
 
 def _own_name(words: Sequence[str]) -> str | None:
     """The name that the files of a system have: a single one's own or, if that is a number, its folder's."""
     if len(words) > 1:
         return _common_name(words)
+    if is_folder(words[0]):
+        return Path(os.path.realpath(words[0])).name
     if not is_input(words[0]):
         return None
     (name,) = system_names(words)
@@ -136,7 +145,7 @@ def _runs_of(systems: Mapping[str, Sequence[str]]) -> str:
 
 def _development(given: GivenRuns, systems: Mapping[str, Sequence[str]]) -> DevFiles:
     """The development set that the options name."""
-    outputs = {given.baseline_name: given.dev_baseline} if given.dev_baseline else {}
+    outputs = {given.baseline_name: outputs_of(given.dev_baseline)} if given.dev_baseline else {}
     what = "the output of each run on the development set"
     for name, files in _named("--dev-system", given.dev_systems, what, systems):
         check_system("--dev-system", name, systems)

@@ -21,7 +21,7 @@ from ...runs import Development, Runs, output_name
 from ...settings import Units
 from ..declared import flag_of
 from .count_tables import name_and_formula
-from .run_options import check_system, files_from_options
+from .run_options import check_system, files_from_options, outputs_of
 from .sets import command_line, completed, keys_with_flags, read_manifest
 from .test_set import Input
 
@@ -169,6 +169,7 @@ def _from_manifest(manifest: Manifest, options: dict[str, Any]) -> RunFiles:
         raise InputError(f"{name} names no systems: add the keys 'references' and 'systems', or 'scores' or 'counts'")
     if "" in systems:
         raise InputError(f"{name}: expected a name for each system, got an empty one")
+    systems = {name: outputs_of(own) for name, own in systems.items()}
     baseline = files.baseline or next(iter(systems))
     if baseline not in systems:
         raise InputError(f"{name}: {unknown_name('baseline', baseline, systems)}")

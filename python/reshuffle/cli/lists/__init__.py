@@ -14,7 +14,7 @@ from ...options.list_files import ListFiles
 from ...options.tuning import Mbr, Oracle
 from ..command import Command, option
 from ..declared import declared_options
-from ..options import all_of, output_options, table_option
+from ..options import all_of, output_options, table_options
 from ..tune.options import ARGUMENTS, COUNTED, metric_option
 
 __all__ = ["mbr_command", "oracle_command"]
@@ -47,7 +47,7 @@ INSTEAD = "--nbest NBEST --refs REF"
             help="Write the outputs of each choice (topbest, sentence-oracle, oracle, sentence-worst, worst) to this "
             "new or empty folder.",
         ),
-        table_option(get_args(types.OracleTable)),
+        *table_options(get_args(types.OracleTable)),
     ),
     output_options(get_args(types.Format), "text"),
 )  # fmt: skip
@@ -84,7 +84,7 @@ def oracle_command(**options: Any) -> None:
         *declared_options(Mbr, ("threads",)),
         option("Output", "--save", metavar="FILE",
                help="Write the chosen entries to FILE, one line for each sentence."),
-        table_option(get_args(types.MbrTable)),
+        *table_options(get_args(types.MbrTable)),
     ),
     output_options(get_args(types.Format), "text"),
 )  # fmt: skip

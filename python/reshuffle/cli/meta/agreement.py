@@ -11,7 +11,7 @@ from ... import types
 from ...options.meta import Evaluation, Segments, Systems
 from ..command import Command
 from ..declared import declared_options
-from ..options import EXECUTOR, all_of, table_option
+from ..options import EXECUTOR, all_of, table_options
 from .options import ARGUMENTS, COMMON, INSTEAD, file_options, metrics_option, output
 
 
@@ -30,7 +30,7 @@ def _command(
         instead=INSTEAD,
     )
     @all_of(
-        file_options(), metrics_option(default), declared_options(record), (EXECUTOR,), (table_option(tables),), output
+        file_options(), metrics_option(default), declared_options(record), (EXECUTOR,), table_options(tables), output
     )
     def command(**options: Any) -> None:
         from ... import meta

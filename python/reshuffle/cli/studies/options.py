@@ -9,7 +9,7 @@ from ... import types
 from ...options.declare import Options
 from ...options.files import Unstratified
 from ..declared import Decorator, declared_options
-from ..options import COUNTS, EXECUTOR, METRICS, output_options, table_option, with_texts
+from ..options import COUNTS, EXECUTOR, METRICS, output_options, table_options, with_texts
 
 ARGUMENTS = (
     (
@@ -29,5 +29,5 @@ def study_options(record: type[Options], *others: Sequence[Decorator], systems: 
     output = output_options(get_args(types.Format), "text")
     own = declared_options(record)
     return with_texts(
-        systems, declared_options(Unstratified), METRICS, own, *others, (EXECUTOR, table_option()), output
+        systems, declared_options(Unstratified), METRICS, own, *others, (EXECUTOR, *table_options()), output
     )

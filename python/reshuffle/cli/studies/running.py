@@ -17,7 +17,7 @@ from ...errors import InputError, quoted
 from ...options.declare import Options, call, options_of, several
 from ...options.files import Unstratified
 from ...options.nulls import Variants
-from ...options.studies import StudyInputs
+from ...options.studies import Pairs, PlannedPairs, StudyInputs
 from ...results.studies import StudyResult
 from ...validate import check_name
 from ..declared import given_values
@@ -72,8 +72,11 @@ def run_study(
     baseline = test_set.system(getattr(chosen, "baseline", None))
     if made is not None and baseline is not None:
         check_name("baseline", baseline, made.names)
-    paths = [*test_set.paths, *([] if made is None else made.files), *([] if resume is None else [resume])]
-    with destination(reports, paths, layout) as write, chosen_executor(executor, chosen.threads) as workers:
+    paths = [*test_set.paths, *([] if made is None else made.files)]
+    with (
+        destination(reports, paths, layout, others=resume) as write,
+        chosen_executor(executor, chosen.threads) as workers,
+    ):
         given: dict[str, Any] = {"executor": workers}
         if baseline is not None:
             given["baseline"] = baseline
@@ -83,6 +86,8 @@ def run_study(
                 outputs = made.outputs(chosen.threads, progress)
             given["null"] = (Variants(made.result),)
         found = test_set.read(outputs)
+        if isinstance(chosen, Pairs | PlannedPairs) and not chosen.all_pairs:
+            test_set.note_baseline(baseline)
         if domains is not None:
             given["domains"] = found.strata
         with progress_bar() as progress:
@@ -119,7 +124,7 @@ def run_without_data(
     chosen = made_record(record, given_values(record, options))
     resume, executor = _resumed(chosen, reports), options.pop("executor")
     with (
-        destination(reports, [] if resume is None else [resume], layout) as write,
+        destination(reports, [], layout, others=resume) as write,
         chosen_executor(executor, chosen.threads) as workers,
     ):
         with progress_bar() as progress:
@@ -127,13 +132,13 @@ def run_without_data(
         write(result)
 
 
-def _resumed(chosen: Any, reports: Reports) -> str | None:
-    """The file of ``--resume``, after a check."""
+def _resumed(chosen: Any, reports: Reports) -> list[str]:
+    """The file of ``--resume``, after a check; none without it."""
     resume: str | None = chosen.checkpoint
     if resume is None:
-        return None
+        return []
     if resume in ("", STDIN):
         raise InputError(f"--resume: expected the name of a file, got {quoted(resume)}")
     if os.path.realpath(resume) in (os.path.realpath(output) for output, _ in reports.files if output is not None):
         raise InputError(f"--resume and -o have the same file, {resume}: the report needs a file of its own")
-    return resume
+    return [resume]

@@ -19,7 +19,7 @@ from ...tune.options import OPTIMIZERS, Optimizer
 from ..command import Command
 from ..declared import declared_options
 from ..groups import CommandGroup
-from ..options import all_of, output_options, table_option
+from ..options import all_of, output_options, table_options
 from .options import ARGUMENTS, COMMON, INPUT, SAVE, SENTENCE_METRIC, SOURCES, metric_option, replications
 from .rerank import rerank_command
 
@@ -84,7 +84,7 @@ def _command(optimizer: Optimizer) -> click.Command:
         declared_options(optimizer.options),
         replications(optimizer),
         declared_options(Decoding),
-        (SAVE, table_option(get_args(types.TuneTable))),
+        (SAVE, *table_options(get_args(types.TuneTable))),
         output_options(get_args(types.Format), "text"),
     )
     def command(**options: Any) -> None:

@@ -86,6 +86,10 @@ class StudyReport:
     """Like ``tables``, for the formats for papers, if these should have other tables."""
     brief: Callable[[Any], Brief] | None = None
     """From a result to what a terminal shows, for studies whose report is long."""
+    methods: Callable[[Any, Callable[[str | None], str]], Iterator[str]] | None = None
+    """From a result and a function that cites to the sentences of a methods paragraph, in place of those of
+    ``words/studies.toml``.
+    """
     truths: str = "What was true"
     """The heading of the truths in a page."""
     truth: str = ""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from ...results.studies import StudyResult
 from ..document import Block, Document, Page, Paragraph
 from ..layout import Layout
+from ..methods import Methods
 from ..wording import spelled
 from .registry import report_of
 
@@ -32,5 +33,6 @@ def study_document(study: StudyResult, layout: Layout) -> Document:
 
     first, *others = shown
     blocks: list[Block] = [first, Paragraph(spoken(found)), *others]
-    document = Document(blocks, spoken(notes), study.signature, page=page)
+    methods = Methods.of_result(study) if layout.methods else None
+    document = Document(blocks, spoken(notes), study.signature, methods, page=page)
     return document

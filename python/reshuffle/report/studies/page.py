@@ -63,7 +63,7 @@ def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:
     figures, without = _figures(study, report.figures)
     shown = StudyContent(
         title=report.title(study),
-        facts=[*_facts(study)],
+        facts=[*study_facts(study)],
         conclusions=document.found,
         tables=document.tables,
         notes=[note for note in document.notes if note not in truths],
@@ -93,7 +93,8 @@ FACTS: Mapping[str, str] = {
 }
 
 
-def _facts(study: StudyResult) -> Iterator[tuple[str, str]]:
+def study_facts(study: StudyResult) -> Iterator[tuple[str, str]]:
+    """The most important settings, as terms and values."""
     yield "Study", study.study
     if study.metrics:
         yield "Metrics", joined(metric.name for metric in study.metrics)

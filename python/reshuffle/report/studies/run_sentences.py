@@ -366,10 +366,10 @@ def tests_of(result: RunComparison, units: Sequence[str]) -> str:
                     shown = "closed form"
                 parts.setdefault(shown, []).append(name)
     sentences = [f"{joined(names)}: {shown}" for shown, names in parts.items()]
-    return f"Tests: {'; '.join([plan.alternative, *sentences, *_adjustments(result, units)])}."
+    return f"Tests: {'; '.join([plan.alternative, *sentences, *adjustments(result, units)])}."
 
 
-def _adjustments(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
+def adjustments(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
     """How p is adjusted, with the exchange units if these differ in it."""
     if not adjusts(result):
         return

@@ -13,6 +13,7 @@ from ..cells import Table, interval_cells, pvalue_cell, signed
 from ..notes import EXACT
 from ..wording import ci, joined, number, option
 from .base import Brief, Figure, StudyReport
+from .run_methods import methods
 from .run_sentences import MOST_OBSERVED, answers, conclusions, intervals, notes, tests_of
 from .run_values import (
     adjusts,
@@ -423,5 +424,14 @@ FIGURES = {
 }
 
 REPORT = StudyReport(
-    title, tables, conclusions, notes, FIGURES, paper=paper, brief=brief, truths="Null hypotheses", truth=NULL
+    title,
+    tables,
+    conclusions,
+    notes,
+    FIGURES,
+    paper=paper,
+    brief=brief,
+    methods=methods,
+    truths="Null hypotheses",
+    truth=NULL,
 )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...documented import documented
 from .. import UsedMetric
 from ..intervals import ConfidenceInterval
-from ..reported import Reported, reports
+from ..reported import Cited, reports
 from .plan import Plan, with_lists
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ class Rate(ErrorRate):
 
 @documented
 @dataclass(frozen=True, repr=False)
-class StudyResult(Reported):
+class StudyResult(Cited):
     """The result of a study.
 
     ``print(result)`` shows it, and :meth:`render` writes reports. :meth:`to_dicts`, :meth:`to_pandas` and
@@ -105,6 +107,15 @@ class StudyResult(Reported):
         """
         plots: StudyPlots = reports().plots_of(self)
         return plots
+
+    def paper(self, directory: str | PathLike[str]) -> list[Path]:
+        """Write what a paper needs to a folder, and return the files, as :meth:`reshuffle.Comparison.paper`.
+
+        The figures are those of :attr:`plot`, at most eight.
+        """
+        report = reports()
+        files: list[Path] = report.write_paper(self, Path(directory), report.Layout())
+        return files
 
     @property
     def rates(self) -> tuple[Rate, ...]:
