@@ -77,6 +77,7 @@ __all__ = [
     "SpanMode",
     "StandardError",
     "Stopping",
+    "Study",
     "StudyPlotKind",
     "StudyScheme",
     "StudyStopping",
@@ -291,6 +292,11 @@ ScoredSegments: TypeAlias = Literal["judged", "all"]
 
 PlotKind: TypeAlias = Literal["ranking", "forest", "matrix", "null", "densities"]
 """:data:`reshuffle.report.PLOTS`."""
+
+Study: TypeAlias = Literal[
+    "type1", "multiplicity", "power", "sensitivity", "validate", "samples", "agreement", "exchange"
+]  # fmt: skip
+""":data:`reshuffle.cli.studies.COMMANDS`."""
 
 Null: TypeAlias = Literal[
     "swap", "equal-score", "margin", "documents", "documents-as-units", "noise", "replicate", "variants"
