@@ -720,6 +720,19 @@ def test_every_name_is_explained(run: Any, kind: Any) -> None:
     assert table.count("\n") < run("explain").out.count("\n")
 
 
+def test_kinds_know_the_names_of_their_entries() -> None:
+    assert [set(kind.names) for kind in KINDS] == [{entry.name for entry in kind.entries()} for kind in KINDS]
+
+
+def test_options_are_explained_with_all_places_where_they_are_written(run: Any) -> None:
+    text = " ".join(run("explain", "margin").out.split())
+    assert "margin: null hypothesis of studies (--null)" in text
+    assert "margin: option (of comparisons)" in text
+    assert "reshuffle gate --margin; --test equivalence:METRIC=VALUE;" in text
+    assert "Written reshuffle compare --baseline; " in " ".join(run("explain", "baseline").out.split())
+    assert len(run("explain", "options").out.splitlines()) < len(run("explain").out.splitlines())
+
+
 def test_what_has_the_same_name_is_explained_together(run: Any) -> None:
     text = run("explain", "studentized", "ar-studentized", "BLEU").out
     titles = re.findall(r"^(\S+: [a-z ]+) \(", text, flags=re.MULTILINE)

@@ -410,8 +410,8 @@ def test_a_formula_scores_the_counts_of_each_run(runs: Path, run: Any) -> None:
     rate = reshuffle.FromCounts("WER", tables_of, "100 * edits / words", higher_is_better=False)
     lower = ("--lower-is-better", "WER")
     expected = from_python(None, dict.fromkeys(COUNTS, 3), rate, baseline="baseline")
-    own = ("--counts", RATE, "--baseline", *COUNTS["baseline"], "--system", "new", *COUNTS["new"])
-    assert tables(document(run, *own, *lower)) == expected
+    given = ("--counts", RATE, "--baseline", *COUNTS["baseline"], "--system", "new", *COUNTS["new"])
+    assert tables(document(run, *given, *lower)) == expected
     manifest = {"counts": {RATE: COUNTS}, "lower_is_better": ["WER"]}
     Path("runs.json").write_text(json.dumps(manifest), "utf-8")
     assert tables(document(run, "--manifest", "runs.json")) == expected

@@ -138,6 +138,11 @@ def test_comparing_all_pairs_imports_no_more_than_it_needs(tmp_path: Path) -> No
         assert not imports_too_much(imported_by("compare", "--scores", "rating", *files, *options))
 
 
+def test_explaining_a_metric_imports_no_tests_and_no_studies() -> None:
+    heavy = ("scipy", "reshuffle.inference", "reshuffle.study", "reshuffle.meta", "reshuffle.tune")
+    assert not [name for name in imported_by("explain", "bleu") if name.startswith(heavy)]
+
+
 def test_the_command_line_starts_no_threads_of_blas() -> None:
     source = """
 import os, sys
@@ -282,6 +287,7 @@ def kinds_of_seeds() -> list[str]:
         (types.Equalize, EQUALIZE),
         (types.Variances, VARIANCES),
         (types.Sampling, SAMPLING),
+        (types.Study, COMMANDS),
         (types.StudyScheme, STUDY_SCHEMES),
         (types.StudyStopping, STUDY_STOPPING),
         (types.PowerModel, MODELS),

@@ -48,7 +48,7 @@ def _default_flag(each: Option) -> str:
 
 def _option(each: Option, record: type[Options]) -> Decorator:
     names, flag = each.flag.names or (_default_flag(each),), each.flag
-    attributes: dict[str, Any] = {"help": _help(each, record), "hidden": flag.hidden}
+    attributes: dict[str, Any] = {"help": help_of(each, record), "hidden": flag.hidden}
     attributes |= {"required": True} if each.default is inspect.Parameter.empty else {"default": None}
     if each.is_flag:
         attributes["is_flag"] = True
@@ -97,7 +97,7 @@ def _type(each: Option) -> tuple[Any, str]:
     return str, "VALUE"
 
 
-def _help(each: Option, record: type[Options]) -> str:
+def help_of(each: Option, record: type[Options]) -> str:
     """The first paragraph of what the option does, with flags for Python's names, and its default."""
     text = " ".join(each.about.split("\n\n")[0].split())
     flags = {name: flag_of(other) for name, other in options_of(record).items() if other.flag.shown or other.flag.names}

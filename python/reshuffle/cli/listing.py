@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 
 from .. import _core
 from ..report import Terminal
-from .explained import Entry, Kind, chosen
+from .entries import Entry
+from .explained import Kind, chosen
 
 Section: TypeAlias = tuple[str, list[str], list[list[str]]]
 """Title, header and rows of a table."""

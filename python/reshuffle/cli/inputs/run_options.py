@@ -40,8 +40,7 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
     numbers = {flag: after_each_name(flag, options.pop(flag[2:])) for flag in ("--scores", "--counts")}
     scores, counts = _of_systems(numbers, systems, not options["references"])
     dev = _development(given, systems)
-    files = {"systems": systems, "scores": scores, "counts": counts, "dev": dev}
-    return command_line(RunFiles, options, baseline=baseline, **files)
+    return command_line(RunFiles, options, systems=systems, baseline=baseline, scores=scores, counts=counts, dev=dev)
 
 
 def outputs_of(words: Sequence[str]) -> tuple[str, ...]:
