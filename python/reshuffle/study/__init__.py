@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .agreement import agreement
     from .design import plan
     from .exchange import exchange
+    from .gate import gate
     from .multiplicity import multiplicity
     from .parametric_power import parametric_power
     from .power import power
@@ -31,6 +32,7 @@ __all__ = [
     "Variants",
     "agreement",
     "exchange",
+    "gate",
     "multiplicity",
     "parametric_power",
     "plan",
@@ -49,6 +51,7 @@ _find = lazy_names(
         "agreement": ("agreement",),
         "design": ("plan",),
         "exchange": ("exchange",),
+        "gate": ("gate",),
         "multiplicity": ("multiplicity",),
         "parametric_power": ("parametric_power",),
         "power": ("power",),

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .base import Rate, StudyResult
     from .design import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize
     from .exchange import ExchangeRate
+    from .gate import GateRate
     from .human import LabelledEstimate
     from .mbr import MbrChoice, MbrScore
     from .meta import (
@@ -49,6 +50,7 @@ __all__ = [
     "GainBin",
     "GainThreshold",
     "GapConclusions",
+    "GateRate",
     "HumanScores",
     "LabelledEstimate",
     "ListScore",
@@ -100,6 +102,7 @@ _NAMES = {
     "base": ("Rate", "StudyResult"),
     "design": ("DetectableAtSize", "PairError", "PlannedLooks", "PlannedPower", "PlannedSize"),
     "exchange": ("ExchangeRate",),
+    "gate": ("GateRate",),
     "human": ("LabelledEstimate",),
     "mbr": ("MbrChoice", "MbrScore"),
     "meta": (

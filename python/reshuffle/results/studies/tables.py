@@ -9,6 +9,7 @@ from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgree
 from .base import Rate, StudyResult
 from .design import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize
 from .exchange import ExchangeRate
+from .gate import GateRate
 from .human import LabelledEstimate
 from .mbr import MbrChoice, MbrScore
 from .meta import HumanScores, MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup, MetricSystemScore
@@ -57,6 +58,7 @@ RECORDS: Mapping[str, type[Any]] = {
     "tested": TestedDifference,
     "contrasts": PowerContrast,
     "exchange_sizes": ExchangeRate,
+    "decisions": GateRate,
     "systems": SystemRuns,
     "comparisons": RunDifference,
     "observed": ObservedDifference,
