@@ -1139,10 +1139,11 @@ def betting_wealth(
     means: NDArray[np.float64],
     looks: Sequence[int],
     *,
+    largest: bool = True,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> NDArray[np.float64]:
-    """The largest log wealth up to each look of bets against each mean: (means, looks).
+    """The log wealth at each look of bets against each mean, or the ``largest`` one up to it: (means, looks).
 
     Values and means are in [−1, 1]; looks are numbers of values, increasing from 1. Takes a division and some ten
     multiplications for each value and mean. See :mod:`reshuffle.inference.sequential`.

@@ -154,7 +154,13 @@ Groups: TypeAlias = Literal["letters", "ranks", "both"]
 SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
 """:data:`reshuffle.report.OF_SEGMENTS`."""
 
+DecisionMethod: TypeAlias = Literal[
+    "gate", "betting", "sign", "asymptotic", "obrien-fleming", "pocock", "naive", "once"
+]
+SimulatedDifferences: TypeAlias = Literal["normal", "4%", "10%", "40%", "skewed", "mirrored"]
+""":data:`reshuffle.study.gate.DIFFERENCES`."""
 SequentialMethod: TypeAlias = Literal["auto", "betting", "sign", "asymptotic", "obrien-fleming", "pocock"]
+SequentialAdjustment: TypeAlias = Literal["bonferroni", "e-bh"]
 FlipFormat: TypeAlias = Literal["text", "markdown", "latex", "typst", "json", "csv"]
 """As :data:`Format`, without pages."""
 

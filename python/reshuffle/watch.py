@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from attrs import evolve
@@ -13,10 +14,11 @@ from numpy.typing import NDArray
 
 from . import _core, signature
 from .comparing import data_and_units
-from .errors import InputError
+from .errors import InputError, either
 from .inference import sequential
 from .inference.estimates import MEANS, check_kind
 from .inference.hypotheses import pairs_of
+from .inference.multiplicity import benjamini_hochberg
 from .inference.sequential import PLANNED, Looks
 from .inference.steps import counting_steps
 from .lazy import lazy
@@ -35,6 +37,7 @@ from .validate import check_name
 
 # How many looks are shown, and how many are taken if each needs a pass over the data.
 SHOWN, TAKEN = 10, 100
+BONFERRONI, E_BH = "bonferroni", "e-bh"
 
 
 @called_with(WatchOptions)
@@ -91,6 +94,7 @@ def watch(options: WatchOptions) -> StudyResult:
 def _resolved(options: WatchOptions, data: Data, sample: CountSample) -> WatchOptions:
     """The options with the method that ``auto`` stands for; :class:`InputError` if the method does not fit the data."""
     check_name("method", options.method, ("auto", *METHODS))
+    check_name("adjust", options.adjust, (BONFERRONI, E_BH))
     if len(data.names) < 2:
         raise InputError(f"there is only one system, {data.names[0]}: a difference needs two")
     if sample.n_units < 2:
@@ -98,7 +102,7 @@ def _resolved(options: WatchOptions, data: Data, sample: CountSample) -> WatchOp
     method = options.method
     if method == "auto":
         method = "asymptotic" if options.bounds is None else "betting"
-    if method in UNIT_BY_UNIT:
+    if method in WEALTH:
         check_kind(f"method {method!r}", MEANS, data.metrics, ["asymptotic"])
         if sample.unit != "segment":
             raise InputError(f"method {method!r} takes segments as units, not {sample.unit}s: use 'asymptotic'")
@@ -108,6 +112,8 @@ def _resolved(options: WatchOptions, data: Data, sample: CountSample) -> WatchOp
             if options.bounds is not None
             else "method 'betting' needs the lowest and the highest possible score: give bounds (--bounds 0 1)"
         )
+    if options.adjust == E_BH and method not in WEALTH:
+        raise InputError(f"adjust 'e-bh' needs e-values, which method {method!r} lacks: use {either(WEALTH)}")
     planned = options.planned
     if method in PLANNED:
         if planned is None:
@@ -169,6 +175,10 @@ class Hypothesis:
         return self.sample.segment_values(0, 1)
 
 
+# The metric, the system and the baseline.
+Names: TypeAlias = tuple[str, str, str]
+
+
 class Path(NamedTuple):
     """What is known at each look: arrays with a number for each look, or None."""
 
@@ -181,6 +191,8 @@ class Path(NamedTuple):
     boundaries: Scores | None = None
     decided_at: int | None = None
     """The number of units at which a difference was shown, which is one of the looks."""
+    log_evalue: float | None = None
+    """After all units."""
 
 
 def _spread(n_units: int, first: int = 1) -> Looks:
@@ -198,30 +210,35 @@ def _first(reached: NDArray[np.bool_]) -> int | None:
     return int(reached.argmax()) if reached.any() else None
 
 
-def _unit_by_unit(hypothesis: Hypothesis, wealth: Scores) -> tuple[Looks, dict[str, Any]]:
+def _unit_by_unit(hypothesis: Hypothesis) -> tuple[Looks, dict[str, Any]]:
     """The looks to show, and at each of them what follows from the log e-values after each unit."""
+    wealth = WEALTH[hypothesis.options.method](hypothesis)
     largest = np.maximum.accumulate(wealth)
     first = _first(largest >= -math.log(hypothesis.alpha))
     decided_at = None if first is None else first + 1
     looks = _with(_spread(hypothesis.n_units), decided_at)
     means = np.cumsum(hypothesis.values) / np.arange(1, hypothesis.n_units + 1)
     known = {"differences": means, "pvalues": np.exp(-np.maximum(largest, 0))}
-    return looks, {name: each[looks - 1] for name, each in known.items()} | {"decided_at": decided_at}
+    at_looks = {name: each[looks - 1] for name, each in known.items()}
+    return looks, {**at_looks, "decided_at": decided_at, "log_evalue": float(wealth[-1])}
+
+
+def _bets(hypothesis: Hypothesis) -> Scores:
+    """The log wealth of bets against no difference after each unit."""
+    every, (scaled, _) = np.arange(1, hypothesis.n_units + 1), _scaled(hypothesis)
+    return sequential.betting_wealth(scaled, np.zeros(1), every, hypothesis.options.threads, largest=False)[0]
 
 
 def _betting(hypothesis: Hypothesis) -> Path:
-    low, high = hypothesis.options.bounds or (0.0, 1.0)
-    scale = high - low
-    scaled = _within(hypothesis, low, high) / scale
-    every = np.arange(1, len(scaled) + 1)
-    wealth = sequential.betting_wealth(scaled, np.zeros(1), every, hypothesis.options.threads)[0]
-    looks, known = _unit_by_unit(hypothesis, wealth)
+    looks, known = _unit_by_unit(hypothesis)
+    scaled, scale = _scaled(hypothesis)
     ends = sequential.betting_interval(scaled, hypothesis.alpha, looks, hypothesis.options.threads)
     return Path(looks, low=ends[0] * scale, high=ends[1] * scale, **known)
 
 
-def _within(hypothesis: Hypothesis, low: float, high: float) -> Scores:
-    """The differences of the units; :class:`InputError` if a score is outside the bounds."""
+def _scaled(hypothesis: Hypothesis) -> tuple[Scores, float]:
+    """The differences of the units by the largest possible one, and that; :class:`InputError` for wrong bounds."""
+    low, high = hypothesis.options.bounds or (0.0, 1.0)
     for row in (0, 1):
         scores = hypothesis.sample.segment_values(row)
         outside = _first((scores < low) | (scores > high))
@@ -230,11 +247,11 @@ def _within(hypothesis: Hypothesis, low: float, high: float) -> Scores:
                 f"{hypothesis.sample.metric.name}: segment {outside + 1:,} has the score {scores[outside]:g}, outside "
                 f"the bounds {low:g} and {high:g}: give the lowest and the highest possible score"
             )
-    return hypothesis.values
+    return hypothesis.values / (high - low), high - low
 
 
 def _sign(hypothesis: Hypothesis) -> Path:
-    looks, known = _unit_by_unit(hypothesis, sequential.sign_wealth(hypothesis.values))
+    looks, known = _unit_by_unit(hypothesis)
     return Path(looks, **known)
 
 
@@ -279,29 +296,43 @@ METHODS: Mapping[str, Callable[[Hypothesis], Path]] = {
     "obrien-fleming": _planned,
     "pocock": _planned,
 }
-UNIT_BY_UNIT = ("betting", "sign")
+# Methods that look after every unit: the log e-values.
+WEALTH: Mapping[str, Callable[[Hypothesis], Scores]] = {
+    "betting": _bets,
+    "sign": lambda hypothesis: sequential.sign_wealth(hypothesis.values),
+}
+
+
+def decided_at(hypothesis: Hypothesis) -> int | None:
+    """After how many units a difference is shown."""
+    if hypothesis.options.method in WEALTH:  # without the interval
+        return _unit_by_unit(hypothesis)[1]["decided_at"]  # type: ignore[no-any-return]
+    return METHODS[hypothesis.options.method](hypothesis).decided_at
 
 
 def _watched(data: Data, samples: Sequence[CountSample], options: WatchOptions) -> StudyResult:
     """All pairs with the baseline under all metrics."""
     base = 0 if options.baseline is None else data.names.index(options.baseline)
     pairs = pairs_of(len(data.names), base)
-    alpha = options.alpha / (len(pairs) * len(samples))
-    verdicts: list[SequentialVerdict] = []
-    looks: list[SequentialLook] = []
+    alpha = options.alpha if options.adjust == E_BH else options.alpha / (len(pairs) * len(samples))
+    paths: dict[Names, tuple[int, Path]] = {}
     for label, sample in zip(data.labels, samples, strict=True):
         sign = 1 if sample.metric.higher_is_better else -1
         for system, baseline in pairs:
             own = CountSample.from_counts(sample.metric, sample.counts[[system, baseline]], sample.unit)
             path = METHODS[options.method](Hypothesis(own, sign, alpha, options))
-            names = label, data.names[system], data.names[baseline]
-            looks += _looks(names, path)
-            verdicts.append(_verdict(names, looks[-1], path, sign, own.n_units))
+            paths[label, data.names[system], data.names[baseline]] = sign, path
+    if options.adjust == E_BH:
+        paths = _by_e_bh(paths, options.alpha)
+    looks = {names: tuple(_looks(names, path)) for names, (_, path) in paths.items()}
+    n = samples[0].n_units
+    verdicts = [_verdict(names, looks[names][-1], path, sign, n) for names, (sign, path) in paths.items()]
     plan = {
         "systems": list(data.names),
         "unit": samples[0].unit,
-        "units": samples[0].n_units,
+        "units": n,
         **{name: getattr(options, name) for name in ("baseline", "method", "alpha")},
+        "adjust": None if options.adjust == BONFERRONI else options.adjust,
         "bounds": None if options.bounds is None else list(options.bounds),
         "first_look": options.first_look if options.method == "asymptotic" else None,
         **{name: getattr(options, name) if options.method in PLANNED else None for name in ("looks", "planned")},
@@ -311,23 +342,37 @@ def _watched(data: Data, samples: Sequence[CountSample], options: WatchOptions) 
         study="watch",
         plan=plan,
         metrics=used,
-        tables={"verdicts": tuple(verdicts), "looks": tuple(looks)},
+        tables={"verdicts": tuple(verdicts), "looks": tuple(chain.from_iterable(looks.values()))},
         truths={},
         signature=signature.without_seed("watch", plan, [metric.signature for metric in used]),
         version=_core.VERSION,
     )
 
 
-def _looks(names: tuple[str, str, str], path: Path) -> Iterator[SequentialLook]:
+def _by_e_bh(paths: Mapping[Names, tuple[int, Path]], alpha: float) -> dict[Names, tuple[int, Path]]:
+    """The paths, of which those are decided, after all units, whose e-values e-BH rejects.
+
+    It rejects the k largest of m e-values for the largest k of which all are m/(αk) or more, as Benjamini and
+    Hochberg's procedure does with their inverses. Unlike p-values, e-values may depend on one another in any way.
+    """
+    inverses = np.exp([-max(path.log_evalue or 0.0, 0.0) for _, path in paths.values()])
+    found = {}
+    for (names, (sign, path)), p in zip(paths.items(), benjamini_hochberg(inverses).tolist(), strict=True):
+        found[names] = sign, path._replace(decided_at=int(path.units[-1]) if p <= alpha else None)
+    return found
+
+
+def _looks(names: Names, path: Path) -> Iterator[SequentialLook]:
     for look, units in enumerate(path.units.tolist()):
         others = (None if each is None else float(each[look]) for each in path[2:7])
         yield SequentialLook(*names, units, float(path.differences[look]), *others)
 
 
-def _verdict(names: tuple[str, str, str], last: SequentialLook, path: Path, sign: int, n: int) -> SequentialVerdict:
+def _verdict(names: Names, last: SequentialLook, path: Path, sign: int, n: int) -> SequentialVerdict:
     verdict = "undecided"
     if path.decided_at is not None:
         shown = float(path.differences[path.units == path.decided_at][0])
         verdict = "better" if shown * sign > 0 else "worse"
     ends = last.low, last.high, last.pvalue
-    return SequentialVerdict(*names, verdict, path.decided_at, n, last.difference, *ends)
+    known = verdict, path.decided_at, n, last.difference
+    return SequentialVerdict(*names, *known, *ends, path.log_evalue)

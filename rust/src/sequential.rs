@@ -11,7 +11,7 @@ const STEPS: usize = 32;
 /// Bets are at most this share of what keeps the wealth positive whatever comes.
 const LARGEST_BET: f64 = 0.5;
 
-/// The largest log wealth up to each look of bets against each mean: `means` × `looks`.
+/// The log wealth at each look of bets against each mean, or the `largest` one up to it: `means` × `looks`.
 ///
 /// Values and means are in [−1, 1]; looks are numbers of values, at least 1 and increasing. Half of the wealth bets that the
 /// mean is larger, half that it is smaller. The bet on the next value is λ = Σy/(1 + Σy²) over y = x − m of the values before
@@ -21,7 +21,13 @@ const LARGEST_BET: f64 = 0.5;
 ///
 /// # Errors
 /// [`crate::Error::Memory`] if there is no room, and whatever `run.watch` returned.
-pub fn betting_wealth(values: &[f64], means: &[f64], looks: &[usize], run: &mut Run<'_>) -> Result<Vec<f64>> {
+pub fn betting_wealth(
+    values: &[f64],
+    means: &[f64],
+    looks: &[usize],
+    largest: bool,
+    run: &mut Run<'_>,
+) -> Result<Vec<f64>> {
     let mut found = zeros(&[means.len(), looks.len()])?;
     let blocks = Blocks { items: means.len(), size: LANES, cost: 8 * values.len() as u64, lead: 0 };
     let work = |(): &mut (), range: std::ops::Range<usize>, stop: &Stop<'_>| {
@@ -37,7 +43,7 @@ pub fn betting_wealth(values: &[f64], means: &[f64], looks: &[usize], run: &mut 
                 }
                 bets.take(piece);
             }
-            wealth.push(bets.largest);
+            wealth.push(if largest { bets.largest } else { bets.now() });
             before = look;
         }
         Ok(wealth)
@@ -108,6 +114,16 @@ impl Bets {
         }
     }
 
+    /// The log wealth of both sides together.
+    fn now(&self) -> [f64; LANES] {
+        std::array::from_fn(|i| {
+            let common = self.exponents[0][i].max(self.exponents[1][i]);
+            let sides: [f64; 2] =
+                std::array::from_fn(|side| self.wealth[side][i] * power_of_two(self.exponents[side][i] - common));
+            (sides[0] + sides[1]).ln() + f64::from(common) * std::f64::consts::LN_2
+        })
+    }
+
     #[inline(always)]
     fn step(&mut self, x: f64, scales: &[[f64; LANES]; 2], best: &mut [f64; LANES]) {
         for i in 0..LANES {
@@ -133,22 +149,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn wealth(values: &[f64], means: &[f64], looks: &[usize]) -> Vec<f64> {
-        betting_wealth(values, means, looks, &mut Run { threads: 2, watch: &mut |_| Ok(()) }).unwrap()
+    fn wealth(values: &[f64], means: &[f64], looks: &[usize], largest: bool) -> Vec<f64> {
+        betting_wealth(values, means, looks, largest, &mut Run { threads: 2, watch: &mut |_| Ok(()) }).unwrap()
     }
 
-    /// The definition, one value after the other.
-    fn slow(values: &[f64], m: f64) -> f64 {
-        let (mut sides, mut largest) = ([0.5_f64.ln(); 2], f64::NEG_INFINITY);
+    /// The definition, one value after the other: the log wealth after all, and the largest one.
+    fn slow(values: &[f64], m: f64) -> [f64; 2] {
+        let (mut sides, mut now, mut largest) = ([0.5_f64.ln(); 2], 0.0, f64::NEG_INFINITY);
         for (n, &x) in values.iter().enumerate() {
             let before: Vec<f64> = values[..n].iter().map(|x| x - m).collect();
             let bet = before.iter().sum::<f64>() / (1.0 + before.iter().map(|y| y * y).sum::<f64>());
             sides[0] += (1.0 + bet.clamp(0.0, 0.5 / (1.0 + m)) * (x - m)).ln();
             sides[1] += (1.0 - (-bet).clamp(0.0, 0.5 / (1.0 - m)) * (x - m)).ln();
             let most = sides[0].max(sides[1]);
-            largest = f64::max(largest, most + sides.map(|side| (side - most).exp()).iter().sum::<f64>().ln());
+            now = most + sides.map(|side| (side - most).exp()).iter().sum::<f64>().ln();
+            largest = f64::max(largest, now);
         }
-        largest
+        [now, largest]
     }
 
     proptest! {
@@ -157,12 +174,13 @@ mod tests {
             values in prop::collection::vec(prop_oneof![-1.0..=1.0, Just(1.0), Just(-1.0), Just(0.0)], 1..300),
             means in prop::collection::vec(prop_oneof![-1.0..=1.0, Just(1.0), Just(-1.0), Just(0.0)], 1..20),
             look in 1_usize..300,
+            largest: bool,
         ) {
             let looks = [look.min(values.len()), values.len()];
             let looks = if looks[0] == looks[1] { &looks[1..] } else { &looks[..] };
-            for (mean, found) in means.iter().zip(wealth(&values, &means, looks).chunks(looks.len())) {
+            for (mean, found) in means.iter().zip(wealth(&values, &means, looks, largest).chunks(looks.len())) {
                 for (&look, found) in looks.iter().zip(found) {
-                    let expected = slow(&values[..look], *mean);
+                    let expected = slow(&values[..look], *mean)[usize::from(largest)];
                     prop_assert!((expected - found).abs() <= 1e-9 * expected.abs().max(1.0), "{} {}", expected, found);
                 }
             }
@@ -172,7 +190,9 @@ mod tests {
     #[test]
     fn a_side_that_has_lost_nearly_all_can_still_win() {
         let values: Vec<f64> = [vec![1.0; 3000], vec![-1.0; 9000]].concat();
-        let (found, expected) = (wealth(&values, &[0.1], &[12_000])[0], slow(&values, 0.1));
-        assert!((found - expected).abs() < 1e-6 * expected.abs(), "{found} {expected}");
+        for (at, expected) in slow(&values, 0.1).into_iter().enumerate() {
+            let found = wealth(&values, &[0.1], &[12_000], at == 1)[0];
+            assert!((found - expected).abs() < 1e-6 * expected.abs(), "{found} {expected}");
+        }
     }
 }

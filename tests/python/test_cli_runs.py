@@ -427,7 +427,7 @@ BAD = [
     # Runs.
     (("--refs", "ref.txt", *OLD, "--system", "new", "new/0.txt", "short.txt"),
      "ref.txt has 30 segments, short.txt has 29: they must match segment by segment"),
-    (("--refs", "ref.txt", *OLD, "--system", "newer"), "--system newer: expected the output of each run after the name"),
+    (("--refs", "ref.txt", *OLD, "--system", "newer"), "--system newer: expected the output of each run"),
     (("--refs", "ref.txt", *OLD, "--system", "", "a"), "--system: expected a name and the output of each run"),
     (("--refs", "ref.txt", *OLD, "--system", "new/0.txt", "ref.txt"), "--system new/0.txt: expected a name before"),
     ((*TEXTS, "--alternative", "less", "-m", "bleu", "ter"),

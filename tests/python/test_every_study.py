@@ -55,7 +55,8 @@ def page_of(name: str, files: tuple[str, ...]) -> str:
     command = ["study", name] if name in COMMANDS else [name]
     # Figures take nearly all of the time, and most studies have some for each metric.
     metrics = ["bleu", "ter"] if name in ("sensitivity", "validate") else ["bleu"]
-    words = [*command, *files, "-m", *metrics, *small, "--format", "html"]
+    data = [*files, "-m", *metrics] if any(param.name == "reference" for param in ALL[name].params) else []
+    words = [*command, *data, *small, "--format", "html"]
     outcome = CliRunner().invoke(cli, words)
     assert outcome.exit_code == 0, outcome.output + repr(outcome.exception)
     return outcome.stdout

@@ -53,6 +53,7 @@ STUDIES: dict[str, Callable[..., StudyResult]] = {
         exchange=["run", "hierarchical", "cell"], runs=3, simulations=20, n_resamples=49, **own
     ),
     "exchange, runs": lambda **own: study.exchange(metrics=scores(systems="abcdefg"), runs=3, **SMALL, **own),
+    "gate": lambda **own: study.gate(methods=["gate", "sign"], tasks=2, sizes=40, **SMALL, **own),
     "agreement": lambda **own: study.agreement(metrics=[scores(), scores("other")], n_resamples=99, **own),
     "validate": lambda **own: study.validate(metrics=scores(), sizes=10, tests=["paired-bootstrap", "ar"], **own),
     "samples": lambda **own: study.samples(metrics=scores(), sizes=10, curve_sizes=[20], **own),

@@ -43,6 +43,7 @@ FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
     study.agreement: studies.Agreement,
     study.multiplicity: studies.Multiplicity,
     study.exchange: studies.Exchange,
+    study.gate: studies.Gate,
     reshuffle.meta.segments: meta.Segments,
     reshuffle.meta.systems: meta.Systems,
     reshuffle.meta.tune_smoothing: meta.TuneSmoothing,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,50 @@ def only(result: StudyResult) -> SequentialVerdict:
     return verdict
 
 
+def invented(name: str) -> Scores:
+    """Differences of 200 units without random numbers."""
+    n = np.arange(1, 201)
+    signs = np.sign(np.sin(n * n))
+    if name == "ratings":
+        return np.asarray(0.5 * np.sin(5 * n) + 0.2)
+    return np.asarray(signs * (np.cos(3 * n) > 0.6) * np.where(n % 3 > 0, 1, signs))
+
+
+# By confseq 0.0.11 (its Python sources, with numpy 2.4): the log of
+#     betting_mart((x + 1) / 2, (mean + 1) / 2, lambdas_fn_positive=bets, lambdas_fn_negative=other, convex_comb=True)
+# after 10, 50 and 200 units, then its largest value up to there. bets(x, m) is 2Σy/(1 + Σy²), at least 0, of
+# y = 2(x − m) of the units before; other is the same of −y. confseq bounds bets, and mixes both sides.
+BY_CONFSEQ = {
+    ("answers", 0.0): ([-0.133531392, -0.526822027, 1.454518863], [0.223143551, 0.223143551, 3.549167671]),
+    ("answers", -0.2): ([-0.328212639, 2.809191263, 23.168822253], [0.0, 3.494705736, 24.319550543]),
+    ("answers", 0.3): ([0.817362968, 3.340360787, 11.505544179], [0.829917416, 3.418108628, 11.505544179]),
+    ("ratings", 0.0): ([0.196706859, 2.874247986, 15.428509396], [0.196706859, 3.024727515, 15.428509396]),
+    ("ratings", -0.2): ([1.084206971, 8.957992941, 40.313002986], [1.084206971, 9.012752016, 40.313002986]),
+    ("ratings", 0.3): ([-0.065310745, 0.721197968, 5.751190093], [0.092734749, 0.759226258, 6.233374831]),
+}  # fmt: skip
+# By its betting_cs with the same bets, breaks=4000, running_intersection=True and convex_comb=True, times 2, minus 1.
+SEQUENCES_BY_CONFSEQ = {
+    "answers": [(-0.945, 0.789), (-0.1835, 0.285), (0.009, 0.2195)],
+    "ratings": [(-0.46, 0.921), (0.001, 0.356), (0.1225, 0.279)],
+}
+
+
 class TestBetting:
+    @pytest.mark.parametrize(("name", "mean"), BY_CONFSEQ)
+    def test_wealth_is_that_of_confseq(self, name: str, mean: float) -> None:
+        for largest, expected in enumerate(BY_CONFSEQ[name, mean]):
+            found = _core.betting_wealth(invented(name), np.array([mean]), [10, 50, 200], largest=bool(largest))
+            np.testing.assert_allclose(found[0], expected, atol=2e-9)
+
+    @pytest.mark.parametrize("name", SEQUENCES_BY_CONFSEQ)
+    def test_the_confidence_sequence_is_that_of_confseq(self, name: str) -> None:
+        low, high = sequential.betting_interval(invented(name), 0.05, np.array([10, 50, 200]))
+        for ours, theirs in zip(zip(low, high, strict=True), SEQUENCES_BY_CONFSEQ[name], strict=True):
+            # Ours is wider by the spacing of its candidates, theirs by that of its grid, .0005.
+            assert ours[0] <= theirs[0] + 0.0005
+            assert ours[1] >= theirs[1] - 0.0005
+            assert ours[1] - ours[0] <= 1.04 * (theirs[1] - theirs[0]) + 0.001
+
     def test_a_sequence_worked_out_elsewhere(self) -> None:
         # A prototype in numpy, with the bets of Waudby-Smith & Ramdas's approximate GRAPA.
         values = np.array([1, 0, -1, 0, 0, 1, 1, 0, 1, 0, 1, 1.0])
@@ -66,9 +110,11 @@ class TestBetting:
     )
     def test_the_core_bets_as_the_definition(self, values: list[float], means: list[float], look: int) -> None:
         array, looks = np.array(values), sorted({min(look, len(values)), len(values)})
-        found = _core.betting_wealth(array, np.array(means), looks, threads=2)
-        expected = [[log_wealth(array, mean)[:n].max() for n in looks] for mean in means]
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+        for largest in (True, False):
+            found = _core.betting_wealth(array, np.array(means), looks, largest=largest, threads=2)
+            wealth = [log_wealth(array, mean) for mean in means]
+            expected = [[own[:n].max() if largest else own[n - 1] for n in looks] for own in wealth]
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
     @pytest.mark.parametrize("looks", [[0], [2, 2], [3, 1], [4]])
     def test_looks_that_are_none(self, looks: list[int]) -> None:
@@ -104,11 +150,23 @@ class TestBetting:
             assert (verdict.low < 0 < verdict.high) == (verdict.decided_at is None)
 
 
+# By confseq 0.0.11, its C++: BetaBinomialMixture(v, .05, 1, 1, false).log_superMG(wins − losses, wins + losses) with
+# v = 2(2 log 20 + log(1 + 2 log 20)), for which the mixture is beta(½, ½); g++ -std=c++14 with Boost 1.74.
+SIGNS_BY_CONFSEQ = {
+    (9, 1): 2.25088052983656,
+    (30, 12): 1.88338899402908,
+    (0, 6): 2.66982898828201,
+    (100, 100): -2.87620003071051,
+    (700, 610): -0.720834283484222,
+    (5, 0): 2.0636931847117,
+}
+
+
 class TestSign:
-    @pytest.mark.parametrize(("wins", "losses", "e"), [(9, 1, 9.49609375), (30, 12, 6.575752328009991)])
-    def test_e_values_worked_out_elsewhere(self, wins: int, losses: int, e: float) -> None:
-        values = np.array([1.0] * wins + [0.0] * 5 + [-1.0] * losses)
-        assert np.exp(sequential.sign_wealth(values)[-1]) == pytest.approx(e, rel=1e-12)
+    @pytest.mark.parametrize(("wins", "losses"), SIGNS_BY_CONFSEQ)
+    def test_the_mixture_is_that_of_confseq(self, wins: int, losses: int) -> None:
+        values = np.repeat([1.0, 0.0, -1.0], [wins, 3, losses])
+        assert sequential.sign_wealth(values)[-1] == pytest.approx(SIGNS_BY_CONFSEQ[wins, losses], abs=1e-11)
 
     def test_p_is_valid_at_every_unit(self) -> None:
         result = watch(metrics=scores(stream(1, 500, 0.15)), method="sign")
@@ -258,6 +316,99 @@ class TestEveryMethod:
         assert share <= level + 3 * np.sqrt(0.05 * 0.95 / 2000)
 
 
+class TestEValues:
+    def test_they_are_the_wealth_after_all_units(self) -> None:
+        values = stream(2, 300, 0.1)
+        assert only(watch(metrics=scores(values), bounds=(0, 1))).log_evalue == pytest.approx(log_wealth(values, 0)[-1])
+        sign = only(watch(metrics=scores(values), method="sign"))
+        assert sign.log_evalue == pytest.approx(sequential.sign_wealth(values)[-1])
+        assert only(watch(metrics=scores(values), first_look=50)).log_evalue is None
+
+    @pytest.mark.parametrize("wealth", [sequential.sign_wealth, lambda x: log_wealth(x, 0.0)])
+    def test_their_mean_is_1_at_most_if_nothing_differs(self, wealth: Callable[[Scores], Scores]) -> None:
+        # All 3^5 streams of five units, of which a third are wins and a third are losses.
+        every = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 5), axis=-1).reshape(-1, 5)
+        assert np.mean([np.exp(wealth(values)[-1]) for values in every]) == pytest.approx(1.0, abs=1e-12)
+
+    def test_they_multiply_over_nights_of_fresh_units_only(self) -> None:
+        rng, nights, n = np.random.default_rng(4), 20, 40
+        shown = {"fresh": 0, "same": 0}
+        for _ in range(300):
+            fresh = rng.choice([-1.0, 0.0, 1.0], size=(nights, n), p=[0.05, 0.9, 0.05])
+            for name, every in (("fresh", fresh), ("same", fresh[[0] * nights])):
+                logs = np.cumsum([sequential.sign_wealth(night)[-1] for night in every])
+                shown[name] += bool(logs.max() >= np.log(20))
+        assert shown["fresh"] / 300 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
+        assert shown["same"] / 300 > 0.08
+
+    def test_their_mean_over_metrics_is_in_the_report(self) -> None:
+        metrics = [replace_name(scores(stream(seed, 500, effect)), f"m{seed}") for seed, effect in ((1, 0.07), (2, 0))]
+        result = watch(metrics=metrics, bounds=(0, 1))
+        mean = np.mean([np.exp(each.log_evalue) for each in result.tables["verdicts"]])
+        assert 1 < mean < 1000
+        text = " ".join(str(result).split())
+        assert f"The mean of the 2 e-values tests whether there is any difference at all: p = {1 / mean:.4f}." in text
+        assert "e-value" not in str(watch(metrics=metrics, first_look=100))
+
+
+def replace_name(metric: SegmentScores, name: str) -> SegmentScores:
+    return SegmentScores(name, dict(metric.scores))
+
+
+def e_bh(logs: Scores, alpha: float) -> set[int]:
+    """Wang & Ramdas 2022: the largest k for which the k-th largest e-value is m/(αk) or more."""
+    order, m = np.argsort(-logs), len(logs)
+    most = max((k for k in range(1, m + 1) if np.exp(logs[order[k - 1]]) >= m / (alpha * k)), default=0)
+    return set(order[:most].tolist())
+
+
+class TestEBH:
+    def test_verdicts_are_those_of_the_definition(self) -> None:
+        decided = set()
+        for seed in range(6):
+            effects = [0.0, 0.0, 0.06, 0.08, 0.1, 0.12]
+            metrics = [
+                replace_name(scores(stream(10 * seed + m, 700, effect)), f"m{m}") for m, effect in enumerate(effects)
+            ]
+            result = watch(metrics=metrics, bounds=(0, 1), adjust="e-bh")
+            verdicts = result.tables["verdicts"]
+            found = {m for m, each in enumerate(verdicts) if each.verdict != "undecided"}
+            assert found == e_bh(np.array([each.log_evalue for each in verdicts]), 0.05)
+            assert {each.decided_at for each in verdicts} <= {None, 700}
+            decided.add(len(found))
+            alone = [only(watch(metrics=each, bounds=(0, 1))) for each in metrics]
+            assert [(each.low, each.high, each.pvalue) for each in verdicts] == [
+                (each.low, each.high, each.pvalue) for each in alone
+            ]
+        assert len(decided) > 2
+
+    def test_the_report_says_what_is_bounded(self) -> None:
+        metrics = [replace_name(scores(stream(m, 700, 0.1)), f"m{m}") for m in range(3)]
+        result = watch(metrics=metrics, method="sign", adjust="e-bh")
+        text = " ".join(str(result).split())
+        assert (
+            "with e-BH: among the verdicts after 700 segments, the expected share of wrong ones is at most 0.05" in text
+        )
+        assert "adjust:e-bh" in result.signature
+        assert "adjust" not in watch(metrics=metrics, method="sign").signature
+
+    @pytest.mark.slow
+    def test_the_share_of_wrong_verdicts(self) -> None:
+        # Half of 20 metrics differ; all share noise. The share is looked at when most is decided.
+        rng, wrong = np.random.default_rng(3), []
+        for _ in range(400):
+            shared = rng.random(800)
+            logs = []
+            for m in range(20):
+                u = np.where(rng.random(800) < 0.5, shared, rng.random(800))
+                effect = 0.08 if m < 10 else 0.0
+                logs.append(sequential.sign_wealth((u > 0.9 - effect / 2).astype(float) - (u < 0.1 - effect / 2)))
+            at = max(range(99, 800, 100), key=lambda n: len(e_bh(np.array([own[n] for own in logs]), 0.05)))
+            found = e_bh(np.array([own[at] for own in logs]), 0.05)
+            wrong.append(sum(m >= 10 for m in found) / max(1, len(found)))
+        assert np.mean(wrong) <= 0.05 + 3 * np.std(wrong) / np.sqrt(len(wrong))
+
+
 TEXTS = ["a b c d", "b c d e", "c d e f", "d e f g"]
 
 
@@ -275,6 +426,8 @@ TEXTS = ["a b c d", "b c d e", "c d e f", "d e f g"]
         ({"method": "pocock"}, r"needs the number of segments at the last look, chosen before the first: give planned"),
         ({"method": "sign", "planned": 9}, r"method 'sign' has no planned looks"),
         ({"alpha": 1.0}, r"alpha"),
+        ({"adjust": "e-bh"}, r"adjust 'e-bh' needs e-values, which method 'asymptotic' lacks: use betting or sign"),
+        ({"adjust": "ebh"}, r"adjust"),
         ({"method": "sign", "documents": [1, 1, 2, 2]}, r"takes segments as units, not documents"),
         ({"baseline": "nobody"}, r"nobody"),
     ],
@@ -303,6 +456,12 @@ def test_one_segment() -> None:
 def test_one_system() -> None:
     with pytest.raises(InputError, match="there is only one system, a"):
         watch(metrics=SegmentScores("score", {"a": [0, 1]}), method="sign")
+
+
+def test_no_limit_is_rounded_to_0() -> None:
+    result = watch(metrics=scores(stream(7, 1500, 0.15)), bounds=(0, 1))
+    assert only(result).decided_at is not None
+    assert not re.search(r"[+-]0\.0+ to|to [+-]0\.0+\s", str(result))
 
 
 def test_a_difference_that_drifts_is_said() -> None:

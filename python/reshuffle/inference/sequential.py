@@ -13,7 +13,9 @@ obrien-fleming,   any metric of summed counts  about α, at looks that were plan
 pocock                                                                                 doi:10.1093/biomet/70.3.659
 ================= ============================ ======================================= ==============================
 
-The first three are *anytime-valid*. Units have to be independent, and their order must not depend on their scores.
+The first three are *anytime-valid*. The first two have an *e-value* after every unit, the wealth of bets against the
+null hypothesis, whose expected value is then 1 at most. Units have to be independent, and their order must not depend
+on their scores.
 """
 
 from __future__ import annotations
@@ -38,15 +40,17 @@ PLANNED = ("obrien-fleming", "pocock")
 CANDIDATES, NEAREST = 400, 1e-5
 
 
-def betting_wealth(values: Scores, means: Scores, looks: Looks, threads: int | None = None) -> Scores:
-    """The largest log wealth up to each look of bets against each mean: (means, looks).
+def betting_wealth(
+    values: Scores, means: Scores, looks: Looks, threads: int | None = None, *, largest: bool = True
+) -> Scores:
+    """The log wealth at each look of bets against each mean, or the ``largest`` one up to it: (means, looks).
 
     ``values`` are in [−1, 1], and looks are numbers of units, in increasing order. Half of the wealth bets that the
     mean is larger, half that it is smaller. The bet on the next unit y = x − m is λ = Σy/(1 + Σy²) over the units
     before it, within [0, ½/(1 ± m)], so that no unit takes more than half of the wealth. If m is the mean, the wealth
     ever reaches 1/α with probability α at most (Ville's inequality). Cost: some ten operations for each unit and mean.
     """
-    return _core.betting_wealth(values, means, looks.tolist(), threads=threads or 0)
+    return _core.betting_wealth(values, means, looks.tolist(), largest=largest, threads=threads or 0)
 
 
 def betting_interval(values: Scores, alpha: float, looks: Looks, threads: int | None = None) -> tuple[Scores, Scores]:

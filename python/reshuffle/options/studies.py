@@ -28,6 +28,7 @@ from .groups import (
     whole_numbers,
 )
 from .nulls import NULLS_WITH_OPTIONS, Documents, EqualScore, Margin, Noise, Replicate, Variants
+from .watch import Looks
 
 if TYPE_CHECKING:
     from ..settings import StratumIds
@@ -41,6 +42,8 @@ NullName = types.Null | str | EqualScore | Margin | Documents | Noise | Replicat
 ExchangeName = Literal["all"] | types.Exchange | str
 VariancesName = types.Variances | str
 AdjustmentName = types.Adjustment | str
+MethodName = types.DecisionMethod | str
+DifferencesName = types.SimulatedDifferences | str
 WITH_OPTIONS = Kind("str, AR, Equivalence or NonInferiority, or sequence of these, optional", "test")
 # The types of options that several records declare, each with a text or a default of its own.
 TESTS = Flag(("--tests", "--test"), note="separated by commas or spaces")
@@ -106,6 +109,16 @@ def variances(value: VariancesName | Sequence[VariancesName]) -> tuple[Variances
 
 def adjustments(value: AdjustmentName | Sequence[AdjustmentName]) -> tuple[AdjustmentName, ...]:
     """One adjustment or several as a tuple."""
+    return several(value)
+
+
+def methods(value: MethodName | Sequence[MethodName]) -> tuple[MethodName, ...]:
+    """One method or several as a tuple."""
+    return several(value)
+
+
+def distributions(value: DifferencesName | Sequence[DifferencesName]) -> tuple[DifferencesName, ...]:
+    """One distribution or several as a tuple."""
     return several(value)
 
 
@@ -756,3 +769,47 @@ class Exchange(StudyInputs, Replicates, Simulated, Sized, Inputs):
         default=None, converter=optional(whole_numbers), kw_only=True
     )
     alphas: LevelList = field(default=(0.05,), converter=numbers, kw_only=True)
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Gate(StudyOptions, Replicates, Simulated, Looks):
+    """:func:`reshuffle.study.gate`."""
+
+    TITLE: ClassVar[str] = "Study"
+
+    methods: Annotated[
+        tuple[MethodName, ...],
+        Flag(("--methods", "--method")),
+        Kind(noun="method"),
+        Doc(
+            """gate, or tests while data arrive: those of :func:`reshuffle.watch`; naive, a z-test after every segment
+            from the 51st on; once, a z-test at the end."""
+        ),
+    ] = field(default=("gate",), converter=methods)
+    tasks: Annotated[
+        tuple[int, ...], Ge(1), Flag(metavar="N"), Doc("Tasks (metrics on test sets) that are decided together.")
+    ] = field(default=(1, 5), converter=whole_numbers)
+    correlation: Annotated[
+        tuple[float, ...], Ge(0), Le(1), Flag(metavar="VALUE"), Doc("Correlation between tasks, ρ.")
+    ] = field(default=(0.0, 0.5), converter=numbers)
+    margin: Annotated[
+        tuple[float, ...] | None,
+        Gt(0),
+        Flag(metavar="VALUE"),
+        Doc(
+            """The margin of each task, in standard errors of its difference. By default that with which independent
+            tasks are allowed in 80% of the cases if nothing changed."""
+        ),
+    ] = field(default=None, converter=optional(numbers))
+    differences: Annotated[
+        tuple[DifferencesName, ...],
+        Kind(noun="differences"),
+        Doc(
+            """Differences of segments: normal; 4%, 10% or 40% (of 0/1 scores, differ); skewed (0.9 in a tenth of the
+            segments, else −0.1) or mirrored (the reverse)."""
+        ),
+    ] = field(default=("normal",), converter=distributions)
+    sizes: Annotated[tuple[int, ...], Ge(2), Flag(("--sizes", "--size")), Doc("Segments in a simulated test set.")] = (
+        field(default=(200,), converter=whole_numbers)
+    )
+    alpha: Annotated[FixedLevel, Doc("The largest probability of each kind of wrong decision.")] = 0.05

@@ -26,7 +26,20 @@ def bounds(value: tuple[float, float]) -> tuple[float, float]:
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Looking(Options):
+class Looks(Options):
+    """When tests look that do not look after every unit."""
+
+    TITLE: ClassVar[str] = "Looks"
+    first_look: Annotated[
+        int, Ge(2), Flag(metavar="N"), Doc("The first look of asymptotic, in units. Before it nothing is tested.")
+    ] = 500
+    looks: Annotated[
+        int, Ge(1), Flag(metavar="N"), Doc("The number of planned looks of obrien-fleming and pocock, equally spaced.")
+    ] = 5
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Looking(Looks):
     """How differences are tested while data arrive."""
 
     TITLE: ClassVar[str] = "Looks"
@@ -54,14 +67,18 @@ class Looking(Options):
     ] = field(default=None, converter=optional(bounds))
     alpha: Annotated[
         FixedLevel,
-        Doc("The largest probability of any wrong verdict, over all looks. All pairs and metrics share it equally."),
+        Doc("The largest probability of any wrong verdict, over all looks; with e-bh another error rate."),
     ] = 0.05
-    first_look: Annotated[
-        int, Ge(2), Flag(metavar="N"), Doc("The first look of asymptotic, in units. Before it nothing is tested.")
-    ] = 500
-    looks: Annotated[
-        int, Ge(1), Flag(metavar="N"), Doc("The number of planned looks of obrien-fleming and pocock, equally spaced.")
-    ] = 5
+    adjust: Annotated[
+        types.SequentialAdjustment | str,
+        Doc(
+            """How pairs and metrics share alpha: bonferroni (equally) or e-bh (betting and sign only: alpha bounds the
+            expected share of wrong verdicts among those of one look, whenever it is).
+
+            e-bh is Benjamini and Hochberg's procedure for e-values, however they depend on one another (Wang & Ramdas
+            2022, doi:10.1111/rssb.12489)."""
+        ),
+    ] = "bonferroni"
     planned: Annotated[
         int | None, Ge(2), Flag(metavar="N"), Doc("The units at the last planned look, chosen beforehand.")
     ] = None

@@ -7,6 +7,7 @@ from ..options.nulls import Variants as Variants
 from .agreement import agreement as agreement
 from .design import plan as plan
 from .exchange import exchange as exchange
+from .gate import gate as gate
 from .multiplicity import multiplicity as multiplicity
 from .parametric_power import parametric_power as parametric_power
 from .power import power as power

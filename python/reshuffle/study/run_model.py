@@ -29,6 +29,14 @@ GRID = 20_000
 _SCORE = SegmentScores("score", {"any": [0.0, 1.0]})
 
 
+def normal_values(seed: int, n: int) -> Scores:
+    """n independent standard normal values, which depend on the seed and nothing else."""
+    from scipy.special import ndtri
+
+    values = _core.stream_values(seed, "selection", 0, n)
+    return np.asarray(ndtri(((values >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52))
+
+
 @dataclass(frozen=True)
 class RunModel:
     """A model of the segment scores of n runs of each of two configurations.
@@ -48,11 +56,8 @@ class RunModel:
 
     def components(self, seed: int) -> Counts:
         """u, e and r of one simulated test set, for all outputs, in units of :data:`RESOLUTION`: (3, 2n, S)."""
-        from scipy.special import ndtri
-
         n, size = self.n_runs, self.segments
-        values = _core.stream_values(seed, "selection", 0, 2 * size + 2 * n * size + 2 * n)
-        normal = ndtri(((values >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52)
+        normal = normal_values(seed, 2 * size + 2 * n * size + 2 * n)
         shared, noise, quality = np.split(normal, np.cumsum([2 * size, 2 * n * size]))
         rows = np.empty((3, 2 * n, size))
         rows[0] = np.repeat(shared.reshape(2, size), n, axis=0)

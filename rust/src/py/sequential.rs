@@ -9,12 +9,13 @@ use super::convert::{in_order, shaped};
 use crate::sequential;
 
 #[pyfunction]
-#[pyo3(signature = (values, means, looks, *, threads=0, progress=None))]
+#[pyo3(signature = (values, means, looks, *, largest=true, threads=0, progress=None))]
 pub fn betting_wealth<'py>(
     py: Python<'py>,
     values: PyReadonlyArray1<'py, f64>,
     means: PyReadonlyArray1<'py, f64>,
     looks: Vec<usize>,
+    largest: bool,
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
@@ -25,7 +26,7 @@ pub fn betting_wealth<'py>(
     }
     let shape = [means.len(), looks.len()];
     let wealth = run_long(py, threads, progress, ("betting", means.len()), |run| {
-        sequential::betting_wealth(values, means, &looks, run)
+        sequential::betting_wealth(values, means, &looks, largest, run)
     })?;
     shaped(py, wealth, shape)
 }

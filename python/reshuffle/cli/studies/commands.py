@@ -34,8 +34,8 @@ class Study(NamedTuple):
     """Options that ``--help`` shows beside :data:`COMMON`."""
     arguments: Sequence[tuple[str, str]] = ARGUMENTS
     """The arguments and what they are."""
-    systems: str = "SYS SYS..."
-    """What stands for the outputs in the usage."""
+    systems: str | None = "SYS SYS..."
+    """What stands for the outputs in the usage; None for studies without data."""
     others: Sequence[Decorator] = ()
     """Options beside those of the record."""
     prepare: Callable[[dict[str, Any], dict[str, Any]], Mapping[str, Any]] | None = None
@@ -54,19 +54,22 @@ def command_of(name: str, study: Study) -> click.Command:
         cls=Command,
         help=study.about,
         examples=study.examples,
-        arguments=study.arguments,
+        arguments=study.arguments if study.systems else (),
         common=(*COMMON, *study.common),
     )
     @study_options(study.record, study.others, systems=study.systems)
     def command(**options: Any) -> None:
         from ... import study as studies
-        from .running import run_study
+        from . import running
 
+        if study.systems is None:
+            running.run_without_data(getattr(studies, name), study.record, options)
+            return
         if study.without_data is not None and study.without_data(options):
             return
         values = given_values(study.record, options)
         more = {} if study.prepare is None else study.prepare(values, options)
-        run_study(getattr(studies, name), made(study.record, values), options, **more)
+        running.run_study(getattr(studies, name), made(study.record, values), options, **more)
 
     return command
 
@@ -277,6 +280,22 @@ STUDIES: Mapping[str, Study] = {
         systems="RUN RUN...",
         prepare=_of_runs,
         without_data=_simulated_scores,
+    ),
+    "gate": Study(
+        records.Gate,
+        """How often a gate allows and rejects, and how often tests decide while data arrive.
+
+        Segment scores of two systems are simulated, on one task (a metric on a test set) or several. The new system is
+        as good as the baseline, or worse by exactly the margin on one task or on all. An equal system should be
+        rejected, and a worse one allowed, in at most a share alpha of the simulations.
+        """,
+        examples=(
+            "reshuffle study gate",
+            "reshuffle study gate --tasks 20 --margin 4 --sizes 500 -n 399",
+            "reshuffle study gate --methods betting sign naive once --differences 10% --sizes 2000 --tasks 1",
+        ),
+        common=("methods", "tasks", "correlation", "margin", "differences"),
+        systems=None,
     ),
 }
 

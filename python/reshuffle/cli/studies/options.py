@@ -9,7 +9,7 @@ from ... import types
 from ...options.declare import Options
 from ...options.files import Unstratified
 from ..declared import Decorator, declared_options
-from ..options import COUNTS, EXECUTOR, METRICS, output_options, table_options, with_texts
+from ..options import COUNTS, EXECUTOR, METRICS, all_of, output_options, table_options, with_texts
 
 ARGUMENTS = (
     (
@@ -21,13 +21,15 @@ ARGUMENTS = (
 )
 
 
-def study_options(record: type[Options], *others: Sequence[Decorator], systems: str = "SYS SYS...") -> Decorator:
+def study_options(record: type[Options], *others: Sequence[Decorator], systems: str | None = "SYS SYS...") -> Decorator:
     """The options of a study: those of its record, ``others``, input, metrics and output.
 
-    ``systems`` stands for the outputs in the usage.
+    ``systems`` stands for the outputs in the usage; None for studies without data.
     """
-    output = output_options(get_args(types.Format), "text")
-    own = declared_options(record)
-    return with_texts(
-        systems, declared_options(Unstratified), METRICS, own, *others, (EXECUTOR, *table_options()), output
+    own = (
+        declared_options(record),
+        *others,
+        (EXECUTOR, *table_options()),
+        output_options(get_args(types.Format), "text"),
     )
+    return all_of(*own) if systems is None else with_texts(systems, declared_options(Unstratified), METRICS, *own)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from ...errors import counted
 from ...results.studies import SequentialLook, SequentialVerdict, StudyResult
-from ..cells import Table, decimals_for, pvalue_cell
+from ..cells import Table, decimals_for, equation, pvalue_cell, signed
 from ..wording import number
 from .base import Figure, StudyReport
 
@@ -19,6 +22,7 @@ METHODS = {
     "pocock": ("Pocock boundaries", "at the planned looks together"),
 }
 EXACT = ("betting", "sign")
+E_BH = "e-bh"
 
 
 def _verdicts(study: StudyResult) -> tuple[SequentialVerdict, ...]:
@@ -31,7 +35,8 @@ def title(study: StudyResult) -> str:
 
 
 def _level(study: StudyResult) -> str:
-    return f"{number(100 * (1 - study.plan['alpha'] / len(_verdicts(study))))}% sequence"
+    sharing = 1 if study.plan.get("adjust") == E_BH else len(_verdicts(study))
+    return f"{number(100 * (1 - study.plan['alpha'] / sharing))}% sequence"
 
 
 def tables(study: StudyResult) -> Iterator[Table]:
@@ -57,10 +62,10 @@ def _decimals(known: Sequence[SequentialVerdict | SequentialLook]) -> int:
 
 def _known(each: SequentialVerdict | SequentialLook, decimals: int, with_ends: bool, with_p: bool) -> list[str]:
     """The cells of what is known after some units."""
-    cells = [f"{each.difference:+.{decimals}f}"]
+    cells = [signed(each.difference, decimals)]
     if with_ends:
         known = each.low is not None and each.high is not None
-        cells.append(f"{each.low:+.{decimals}f} to {each.high:+.{decimals}f}" if known else "–")
+        cells.append(f"{signed(each.low, decimals)} to {signed(each.high, decimals)}" if known else "–")
     if with_p:
         cells.append("–" if each.pvalue is None else pvalue_cell(each.pvalue))
     return cells
@@ -93,10 +98,24 @@ def notes(study: StudyResult) -> Iterator[str]:
     """The method, its error rate, and what it takes for granted."""
     plan, n = study.plan, len(_verdicts(study))
     name, when = METHODS[plan["method"]]
-    rate = "at most" if plan["method"] in EXACT else "about (asymptotically)"
-    yield f"Method: {name}. The probability of a wrong verdict is {rate} {number(plan['alpha'])}, {when}."
-    if n > 1:
-        yield f"Each of the {n} differences is tested at level {number(plan['alpha'])}/{n}, so that this holds for all."
+    rate, alpha = "at most" if plan["method"] in EXACT else "about (asymptotically)", number(plan["alpha"])
+    if plan.get("adjust") == E_BH:
+        yield (
+            f"Method: {name}, with e-BH: among the verdicts after {counted(plan['units'], plan['unit'])}, the expected "
+            f"share of wrong ones is {rate} {alpha}, {when}. Later ones may take them back. Each sequence, and "
+            "each p, is for one difference alone."
+        )
+    else:
+        yield f"Method: {name}. The probability of a wrong verdict is {rate} {alpha}, {when}."
+        if n > 1:
+            yield f"Each of the {n} differences is tested at level {alpha}/{n}, so that this holds for all."
+    logs = [each.log_evalue for each in _verdicts(study) if each.log_evalue is not None]
+    if n > 1 and logs:
+        mean = np.logaddexp.reduce(logs) - math.log(n)
+        yield (
+            f"The mean of the {n} e-values tests whether there is any difference at all: "
+            f"{equation('p', pvalue_cell(math.exp(-max(mean, 0.0))))}."
+        )
     if plan["method"] == "asymptotic" and plan["units"] < plan["first_look"]:
         yield f"The first look is after {counted(plan['first_look'], plan['unit'])}; before it nothing is tested."
     for each in _verdicts(study):

@@ -11,6 +11,7 @@ from .design import PlannedLooks as PlannedLooks
 from .design import PlannedPower as PlannedPower
 from .design import PlannedSize as PlannedSize
 from .exchange import ExchangeRate as ExchangeRate
+from .gate import GateRate as GateRate
 from .human import LabelledEstimate as LabelledEstimate
 from .human import RaterAgreement as RaterAgreement
 from .mbr import MbrChoice as MbrChoice

@@ -10,6 +10,7 @@ from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgree
 from .base import Rate, StudyResult
 from .design import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize
 from .exchange import ExchangeRate
+from .gate import GateRate
 from .human import LabelledEstimate, RaterAgreement
 from .mbr import MbrChoice, MbrScore
 from .meta import HumanScores, MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup, MetricSystemScore
@@ -58,6 +59,7 @@ RECORDS: Mapping[str, type[Any]] = {
     "tested": TestedDifference,
     "contrasts": PowerContrast,
     "exchange_sizes": ExchangeRate,
+    "decisions": GateRate,
     "systems": SystemRuns,
     "comparisons": RunDifference,
     "observed": ObservedDifference,

@@ -16,7 +16,9 @@ class SequentialVerdict:
     system: str
     baseline: str
     verdict: str
-    """``better`` or ``worse`` if a difference was shown at any look, else ``undecided``."""
+    """``better`` or ``worse`` if a difference was shown at any look, with ``e-bh`` at the last one; else
+    ``undecided``.
+    """
     decided_at: int | None
     """The number of units after which it was shown."""
     units: int
@@ -30,6 +32,11 @@ class SequentialVerdict:
     pvalue: float | None
     """The smallest p at any look. It is valid however one stops: ``1/(largest e-value)`` for ``betting`` and ``sign``.
     None for planned looks.
+    """
+    log_evalue: float | None = None
+    """The natural logarithm of the e-value after all units so far, for ``betting`` and ``sign``. Of a true null
+    hypothesis, the expected e-value is 1 at most. So e-values of different nights may be multiplied if no unit is in
+    two of them, and e-values of several differences averaged.
     """
 
 

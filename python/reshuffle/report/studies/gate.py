@@ -1,0 +1,118 @@
+"""The report of ``gate``: how often gates, and tests while data arrive, come to each decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...results.studies import StudyResult
+from ...results.studies.gate import GateRate
+from ..cells import Table
+from ..notes import ci, counted, joined, number
+from ..pivot import Bold, Columns, Rows, pivot
+from .base import StudyReport
+from .wording import LIBERAL, differing, mark_of, of_name, percent, rate_decimals
+
+# The columns that identify a row, and what they show.
+NAMES = {
+    "method": ("Method", str),
+    "differences": ("Differences", str),
+    "tasks": ("Tasks", str),
+    "correlation": ("ρ", number),
+    "margin": ("Margin", number),
+    "size": ("n", lambda size: f"{size:,}"),
+    "truth": ("Truth", str),
+}
+GATE = "gate"
+
+
+def title(study: StudyResult) -> str:
+    """What is simulated."""
+    return f"Decisions of {joined(study.plan['methods'])}"
+
+
+def _decisions(study: StudyResult) -> Sequence[GateRate]:
+    return study.tables["decisions"]
+
+
+def tables(study: StudyResult) -> Iterator[Table]:
+    """A table of gates, and one of tests while data arrive."""
+    rates = _decisions(study)
+    for heading, own in (
+        ("Verdicts of gates", of_name(rates, method=GATE)),
+        ("Tests while data arrive", [rate for rate in rates if rate.method != GATE]),
+    ):
+        if own:
+            yield _table(own, f"{heading}, in %: {counted(own[0].simulations, 'simulation')}").explained(_symbols(own))
+
+
+def _table(rates: Sequence[GateRate], heading: str) -> Table:
+    """A row for each method and kind of tasks, and a column for each decision."""
+    names = [name for name in NAMES if name == "truth" or name in differing(rates, NAMES)]
+    decimals, width = rate_decimals(rates[0].simulations), max(len(_mark(rate)) for rate in rates)
+
+    def cells(rate: GateRate) -> list[str]:
+        shown = f"{percent(rate.rate, decimals)}{_mark(rate):<{width}}"
+        cell = Bold(shown) if _mark(rate) == LIBERAL else shown
+        return [cell] if rate.units is None else [cell, f"{rate.units:,.0f}"]
+
+    def cell_of(name: str) -> tuple[str, object]:
+        heading, show = NAMES[name]
+        return heading, lambda rate: show(getattr(rate, name))
+
+    rows = Rows(dict(map(cell_of, names)), group=lambda rate: [getattr(rate, name) for name in names[:-1]])  # type: ignore[arg-type]
+    looked = rates[0].units is not None
+    columns = Columns(
+        "decision", lambda name: [name, "Segments"] if looked else [name], cells, ["decided"] if looked else None
+    )
+    return pivot(heading, rates, rows, columns, "rates of wrong decisions whose interval lies above α")
+
+
+def _mark(rate: GateRate) -> str:
+    return mark_of(rate) if rate.is_wrong and rate.verdict == "liberal" else ""
+
+
+def _symbols(rates: Sequence[GateRate]) -> str:
+    shown = differing(rates, NAMES)
+    level = ci(rates[0].confidence_interval.confidence_level)
+    parts = [
+        "ρ: correlation between tasks." if "correlation" in shown else "",
+        "Margin: in standard errors." if "margin" in shown else "",
+        "Segments: the median number after which a method decides." if rates[0].units is not None else "",
+        f"{LIBERAL}: wrong decisions whose {level} lies above α." if any(map(_mark, rates)) else "",
+    ]
+    return " ".join(filter(None, parts))
+
+
+def conclusions(study: StudyResult) -> Iterator[str]:
+    """Which methods decide wrongly too often."""
+    rates, alpha = [rate for rate in _decisions(study) if rate.is_wrong], number(study.plan["alpha"])
+    liberal = [rate for rate in rates if _mark(rate)]
+    for method in dict.fromkeys(rate.method for rate in liberal):
+        own = of_name(liberal, method=method)
+        worst = percent(max(rate.rate for rate in own), 1)
+        of = len(of_name(rates, method=method))
+        yield f"{method} decides wrongly more often than α = {alpha} in {len(own)} of {of} cases: up to {worst}%."
+    others = [name for name in dict.fromkeys(rate.method for rate in rates) if not of_name(liberal, method=name)]
+    if others:
+        yield f"Wrong decisions of {joined(others)} are compatible with α = {alpha}."
+
+
+def notes(study: StudyResult) -> Iterator[str]:
+    """What the decisions are, and their Monte Carlo error."""
+    plan, rates = study.plan, _decisions(study)
+    for name, (heading, show) in NAMES.items():
+        if name in ("correlation", "margin", "size") and name not in differing(rates, NAMES):
+            yield f"{heading} = {show(getattr(rates[0], name))}{' standard errors' * (name == 'margin')}."
+    if GATE in plan["methods"]:
+        yield (
+            f"Gates have the rule non-inferior and {counted(plan['n_resamples'], 'replicate')}. Wrong: allow where a "
+            "task is worse, reject where all are equal."
+        )
+    if set(plan["methods"]) - {GATE}:
+        yield "While data arrive, all tasks together are tested at α. Wrong: decided where all are equal."
+    widest = max((rate.confidence_interval.high - rate.confidence_interval.low) / 2 for rate in rates)
+    level = ci(rates[0].confidence_interval.confidence_level)
+    yield f"Half the width of a rate's {level} (Clopper–Pearson) is at most {percent(widest, 1)} points."
+
+
+REPORT = StudyReport(title, tables, conclusions, notes)
