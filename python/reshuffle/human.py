@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from .inference.power import POWER, detectable_factor, t_detectable, t_required_
 from .inference.predicted import Estimated, Labelled, sums_of
 from .inference.rankings import ranked
 from .inference.raters import agreements, standardized
+from .inference.sequential import boundaries, drift_for, stopping
 from .inference.steps import counting_steps
 from .metrics.base import Scores
 from .metrics.precomputed import SegmentScores
@@ -27,7 +28,7 @@ from .progress import reported
 from .resampling.counting import Data
 from .resampling.units import Documents, Strata
 from .results import RankedSystem
-from .results.studies import LabelledEstimate, RaterAgreement, StudyResult
+from .results.studies import LabelledEstimate, PlannedLook, RaterAgreement, StudyResult
 from .results.studies.human import deciding
 from .settings import Resampling, Units
 from .validate import DEFAULT_SEED, check_name
@@ -305,8 +306,16 @@ def _estimated(
         "units": kept.n_units,
         "target": options.target,
         "difference": options.difference,
+        "looks": options.looks,
         "confidence_level": options.confidence_level,
     }
+    if options.looks is not None:
+        tables["looks"] = [
+            look
+            for row in tables["differences"]
+            if not row.standardized
+            for look in _looks(row, options.looks, options)
+        ]
     if options.all_pairs:
         own = [[row for row in tables[name] if row.predictor == deciding(predictors)] for name in tables]
         tables["ranking"] = _ranking(*own, data.metrics[at[0]].higher_is_better, 1 - options.confidence_level)
@@ -344,6 +353,20 @@ def _ranking(
     different = [sum(1 << int(other) for other in np.flatnonzero(row)) for row in better | better.T]
     systems, _ = ranked(list(at), np.array([row.estimate for row in scores]), better, different, {})
     return systems
+
+
+def _looks(row: LabelledEstimate, n_looks: int, options: HumanOptions) -> Iterator[PlannedLook]:
+    """O'Brien and Fleming's looks that show the planned difference with 80% power."""
+    if not row.standard_error:
+        return
+    shares = tuple(look / n_looks for look in range(1, n_looks + 1))
+    limits = boundaries("obrien-fleming", shares, 1 - options.confidence_level)
+    drift = drift_for(limits, shares, POWER)
+    most = row.labelled * (drift * row.standard_error / (options.difference or math.nan)) ** 2
+    shown = np.cumsum(stopping(limits, shares, drift)).tolist()
+    for look, (share, limit, power) in enumerate(zip(shares, limits.tolist(), shown, strict=True), 1):
+        labels, level = math.ceil(share * most), math.erfc(limit / math.sqrt(2))
+        yield PlannedLook(row.predictor, row.system, str(row.baseline), look, labels, level, power)
 
 
 class Planned(NamedTuple):

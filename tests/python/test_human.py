@@ -477,6 +477,21 @@ def test_standardized_labels() -> None:
         standardized(np.array([[[1.0, 2.0]], [[3.0, 3.0]]]), ["a", "b"])
 
 
+def test_planned_looks() -> None:
+    result = Sample().estimated(difference=0.2, looks=3)
+    own = difference(result, "judge")
+    looks = [each for each in result.tables["looks"] if each.predictor == "judge"]
+    # |z| of 3.7103, 2.5114 and 1.9930: Lan & DeMets's spending function for three equal looks at .05.
+    assert [each.level for each in looks] == pytest.approx([0.000207, 0.012025, 0.046262], rel=2e-3)
+    assert looks[-1].power == pytest.approx(0.8)
+    assert looks[0].labels == pytest.approx(looks[-1].labels / 3, abs=1)
+    assert own.needed is not None
+    assert 1 < looks[-1].labels / own.needed < 1.03
+    assert "Looks for a difference of 0.2, with the help of judge" in result.render("text")
+    with pytest.raises(InputError, match="looks are planned for a difference of all segments like these"):
+        Sample().estimated(looks=3)
+
+
 def test_ranks() -> None:
     rng = np.random.default_rng(0)
     truth = rng.normal(0, 1, 300) + np.array([[0.0], [0.1], [3.0]])

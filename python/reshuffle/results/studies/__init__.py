@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .base import Rate, StudyResult
     from .design import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize
     from .exchange import ExchangeRate
-    from .human import LabelledEstimate, RaterAgreement
+    from .human import LabelledEstimate, PlannedLook, RaterAgreement
     from .mbr import MbrChoice, MbrScore
     from .meta import (
         HumanScores,
@@ -65,6 +65,7 @@ __all__ = [
     "PairConclusions",
     "PairError",
     "PairPvalue",
+    "PlannedLook",
     "PlannedLooks",
     "PlannedPower",
     "PlannedSize",
@@ -101,7 +102,7 @@ _NAMES = {
     "base": ("Rate", "StudyResult"),
     "design": ("DetectableAtSize", "PairError", "PlannedLooks", "PlannedPower", "PlannedSize"),
     "exchange": ("ExchangeRate",),
-    "human": ("LabelledEstimate", "RaterAgreement"),
+    "human": ("LabelledEstimate", "PlannedLook", "RaterAgreement"),
     "mbr": ("MbrChoice", "MbrScore"),
     "meta": (
         "HumanScores",

@@ -10,7 +10,7 @@ from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgree
 from .base import Rate, StudyResult
 from .design import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize
 from .exchange import ExchangeRate
-from .human import LabelledEstimate, RaterAgreement
+from .human import LabelledEstimate, PlannedLook, RaterAgreement
 from .mbr import MbrChoice, MbrScore
 from .meta import HumanScores, MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup, MetricSystemScore
 from .multiplicity import FamilyWiseRate
@@ -80,6 +80,7 @@ TABLES_OF: Mapping[str, Mapping[str, type[Any]]] = {
         "scores": LabelledEstimate,
         "ranking": RankedSystem,
         "agreement": RaterAgreement,
+        "looks": PlannedLook,
     },
     "watch": {"verdicts": SequentialVerdict, "looks": SequentialLook},
     "tune": {"runs": TuningRun, "start": StartingScores, "trace": TuningStep},
