@@ -207,8 +207,8 @@ def notes(study: StudyResult) -> Iterator[str]:
         yield f"for {number(plan['difference'])}: the labels {of}that show such a difference with 80% power{share}."
     if plan["looks"] is not None:
         yield (
-            "Looks: O'Brien and Fleming's boundary. At each, compare p of the pair, without an adjustment. Shown by then: "
-            "the probability if there is such a difference. Later labels must not depend on earlier ones."
+            "Looks: O'Brien and Fleming's boundary. At each, compare p of the pair, without an adjustment. Shown by "
+            "then: the probability if there is such a difference. Later labels must not depend on earlier ones."
         )
     if any(row.adjusted_pvalue is not None for row in study.tables["differences"]):
         yield "p is adjusted for all pairs by Holm's method; each interval is for one pair."
