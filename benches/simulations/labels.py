@@ -23,10 +23,11 @@ import numpy as np
 from benches.data import FOLDER, Array
 from benches.machine import markdown_table
 from reshuffle import SegmentScores, human, metric, read_lines
-from reshuffle.human import Design, Question
+from reshuffle.human import Asked, Design, Question
 from reshuffle.inference.predicted import Estimated, Labelled, sums_of
 from reshuffle.inference.raters import agreements
 from reshuffle.inference.sequential import boundaries
+from reshuffle.options.human import HumanOptions
 from reshuffle.resampling.units import Strata
 
 SET = "wmt21-en-de"
@@ -230,6 +231,38 @@ def looks(n_looks: int, difference: float, n: int, simulations: int) -> list[str
     return [str(n_looks), str(n), f"{difference:g}", f"{shown / simulations:.3f}", f"{np.mean(used):.0f}"]
 
 
+def plans(n_raters: int, each: int, simulations: int) -> list[str]:
+    """Plans for a difference of .5 from pilots of 60 segments with two labels each, and how often labels show it then.
+
+    By the median plan: labels of so many segments by so many raters each.
+    """
+    rng = np.random.default_rng(n_raters + each)
+
+    def answered(n: int, each: int) -> Asked:
+        y = 0.5 + rng.standard_normal(5 * n)
+        f = y + 0.7 * rng.standard_normal(5 * n)
+        ratings = y + 0.7 * rng.standard_normal((n_raters, 5 * n))
+        order = np.argsort(rng.random(ratings.shape), axis=0)
+        ratings[(order >= each) | (np.arange(5 * n) >= n)] = np.nan
+        # The baseline's labels are 0.
+        both = np.stack([np.where(np.isnan(ratings), np.nan, 0.0), ratings], axis=1)
+        options = HumanOptions(difference=0.5)
+        scores = [np.stack([np.zeros(5 * n), f])]
+        return Asked("", both, scores, ["f"], Design(None, None, False, False), options, ("a", "b"), 5 * n)
+
+    planned = []
+    for _ in range(simulations // 8):
+        found = [row for row in answered(60, 2).designs(1, 0) if row.predictor and row.per_segment == each]
+        planned.append(found[0].needed or math.inf)
+    n = int(np.median(planned))
+    shown = [
+        Question.of(asked.ratings, asked.scores, 1, 0).answers(asked.design)[1].pvalue <= 0.05
+        for asked in (answered(n, each) for _ in range(simulations))
+    ]
+    ends = " to ".join(f"{end:.0f}" for end in np.sort(planned)[[len(planned) // 10, -1 - len(planned) // 10]])
+    return [f"{n_raters}, {each}", f"{n}", ends, f"{np.mean(shown):.2f}"]
+
+
 def ranks(steps: tuple[float, ...], n: int, simulations: int) -> list[str]:
     """Systems whose means are so far apart, by n labels of 400: how often rank intervals are all right, and width."""
     rng = np.random.default_rng(n)
@@ -293,6 +326,9 @@ def invented_tables(simulations: int) -> None:
     print("\nLooks\n")
     rows = [looks(k, d, n, simulations) for n in (90, 240) for k in (1, 3, 5) for d in (0.0, 2.2 / math.sqrt(n))]
     print(markdown_table(["looks", "at most", "difference", "shown", "labels"], rows))
+    print("\nPlans\n")
+    rows = [plans(*each, simulations) for each in ((3, 1), (3, 2), (8, 1), (8, 3))]
+    print(markdown_table(["raters, labels", "median plan", "80% of plans", "shown"], rows))
     print("\nRanks\n")
     systems = ((0.0,) * 6, (0.0, 0.0, 0.0, 0.5, 0.5, 1.0), (0.0, 0.2, 0.4, 0.6, 0.8, 1.0))
     print(

@@ -70,6 +70,14 @@ def tables(study: StudyResult) -> Iterator[Table]:
             cells = [f"{each.look}", f"{each.labels:,}", f"{each.level:.2g}", f"{100 * each.power:.0f}%"]
             table.add([f"{each.system} − {each.baseline}", *cells])
         yield table
+    designs = [row for row in study.tables.get("designs", ()) if row.predictor == _chosen(study)]
+    if designs:
+        name = f"Labels for a difference of {number(study.plan['difference'])}, {_by(_chosen(study))}"
+        table = Table(name, ["Pair", "Per segment", f"{study.plan['unit'].capitalize()}s"], grouped=1)
+        for plan in designs:
+            needed = "–" if plan.needed is None else f"{plan.needed:,}"
+            table.add([f"{plan.system} − {plan.baseline}", f"{plan.per_segment}", needed])
+        yield table
     if agreement:
         table = Table(
             "Agreement of raters", ["Labels", "Coefficient", "Value", _interval(study), "Outputs"], 2, grouped=1

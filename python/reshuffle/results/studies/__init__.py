@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .base import Rate, StudyResult
     from .design import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize
     from .exchange import ExchangeRate
-    from .human import LabelledEstimate, PlannedLook, RaterAgreement
+    from .human import LabelledEstimate, PlannedLook, PlannedRaters, RaterAgreement
     from .mbr import MbrChoice, MbrScore
     from .meta import (
         HumanScores,
@@ -68,6 +68,7 @@ __all__ = [
     "PlannedLook",
     "PlannedLooks",
     "PlannedPower",
+    "PlannedRaters",
     "PlannedSize",
     "PowerContrast",
     "PowerRate",
@@ -102,7 +103,7 @@ _NAMES = {
     "base": ("Rate", "StudyResult"),
     "design": ("DetectableAtSize", "PairError", "PlannedLooks", "PlannedPower", "PlannedSize"),
     "exchange": ("ExchangeRate",),
-    "human": ("LabelledEstimate", "PlannedLook", "RaterAgreement"),
+    "human": ("LabelledEstimate", "PlannedLook", "PlannedRaters", "RaterAgreement"),
     "mbr": ("MbrChoice", "MbrScore"),
     "meta": (
         "HumanScores",

@@ -100,3 +100,17 @@ class PlannedLook:
     """The difference is shown at this look if its p, without an adjustment, is at most this."""
     power: float
     """The probability that the planned difference is shown at this look or before."""
+
+
+@documented
+@dataclass(frozen=True, slots=True)
+class PlannedRaters:
+    """How many units have to be labelled, by how many raters each, to show the difference with 80% power."""
+
+    predictor: str | None
+    system: str
+    baseline: str
+    per_segment: int
+    """How many of these raters label each segment."""
+    needed: int | None
+    """The number of labelled units, if as large a share has labels; None beyond 2⁵³."""

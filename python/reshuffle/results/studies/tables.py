@@ -10,7 +10,7 @@ from .agreement import DomainBand, GainBin, GainThreshold, PairPvalue, TestAgree
 from .base import Rate, StudyResult
 from .design import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize
 from .exchange import ExchangeRate
-from .human import LabelledEstimate, PlannedLook, RaterAgreement
+from .human import LabelledEstimate, PlannedLook, PlannedRaters, RaterAgreement
 from .mbr import MbrChoice, MbrScore
 from .meta import HumanScores, MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup, MetricSystemScore
 from .multiplicity import FamilyWiseRate
@@ -81,6 +81,7 @@ TABLES_OF: Mapping[str, Mapping[str, type[Any]]] = {
         "ranking": RankedSystem,
         "agreement": RaterAgreement,
         "looks": PlannedLook,
+        "designs": PlannedRaters,
     },
     "watch": {"verdicts": SequentialVerdict, "looks": SequentialLook},
     "tune": {"runs": TuningRun, "start": StartingScores, "trace": TuningStep},
