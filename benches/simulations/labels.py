@@ -12,6 +12,7 @@ but for n segments drawn at random. Predictors are the differences of chrF, and 
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
@@ -22,9 +23,11 @@ import numpy as np
 from benches.data import FOLDER, Array
 from benches.machine import markdown_table
 from reshuffle import SegmentScores, human, metric, read_lines
-from reshuffle.human import Design, Question
+from reshuffle.human import Asked, Design, Question
 from reshuffle.inference.predicted import Estimated, Labelled, sums_of
 from reshuffle.inference.raters import agreements
+from reshuffle.inference.sequential import boundaries
+from reshuffle.options.human import HumanOptions
 from reshuffle.resampling.units import Strata
 
 SET = "wmt21-en-de"
@@ -36,10 +39,11 @@ POPULATION = 2000
 SLOPE = 0.02
 PREDICTORS = ("alone", "chrF", "ρ = .3", "ρ = .5", "ρ = .7", "ρ = .9")
 SIZES = (30, 50, 100, 200)
+SELECTED = ["labels", "metric_var", "random, alone", "random, helped", "error: metric_var", "error: helped"]
 
 
-def differences(folder: Path) -> tuple[Array, Array]:
-    """The differences of MQM and of chrF of all pairs: (28, 527) each."""
+def scores(folder: Path) -> tuple[Array, Array]:
+    """MQM and chrF of the systems: (8, 527) each."""
     labels: dict[str, dict[int, float]] = {}
     for line in read_lines(folder / "judgments/mqm_newstest2021_ende.avg_seg_scores.tsv")[1:]:
         system, score, segment = line.split()
@@ -51,9 +55,36 @@ def differences(folder: Path) -> tuple[Array, Array]:
     chrf = metric("chrf")
     texts = [[read_lines(folder / f"sys/{name}.txt")[s] for s in common] for name in names]
     f = chrf.segment_scores(chrf.suff_stats([[reference[s] for s in common]], texts))
-    y = np.array([[labels[name][s] for s in common] for name in names])
-    pairs = list(combinations(range(len(names)), 2))
-    return np.array([y[a] - y[b] for a, b in pairs]), np.array([f[a] - f[b] for a, b in pairs])
+    return np.array([[labels[name][s] for s in common] for name in names]), f
+
+
+def differences(of_systems: Array) -> Array:
+    """The differences of all pairs: (28, 527)."""
+    return np.array([of_systems[a] - of_systems[b] for a, b in combinations(range(len(of_systems)), 2)])
+
+
+def selected(y: Array, f: Array, n: int, simulations: int) -> list[str]:
+    """The share of pairs in the order of all labels, by n labels: those where the metric varies most, and random ones.
+
+    The former is ``metric_var`` of subset2evaluate 1.0.27. Beside it, the root mean squared error of its differences.
+    """
+    rng = np.random.default_rng(n)
+    truth = differences(y).mean(axis=1)
+
+    def agree(found: Array) -> float:
+        return float((found * truth > 0).mean())
+
+    top = differences(y)[:, np.argsort(-f.var(axis=0))[:n]].mean(axis=1)
+    alone, helped, errors = [], [], []
+    for _ in range(simulations):
+        at = rng.permutation(y.shape[1]) < n
+        found = [Labelled(own[at], at, np.ones(len(own)), True) for own in differences(y)]
+        alone.append(np.array([each.alone().mean for each in found]))
+        helped.append(np.array([e.predicted(g).mean for e, g in zip(found, differences(f), strict=True)]))
+        errors.append((helped[-1] - truth) ** 2)
+    orders = (agree(top), float(np.mean([*map(agree, alone)])), float(np.mean([*map(agree, helped)])))
+    off = (np.sqrt(((top - truth) ** 2).mean()), np.sqrt(np.mean(errors)))
+    return [*(f"{each:.2f}" for each in orders), *(f"{each:.2f}" for each in off)]
 
 
 def invented(y: Array, correlation: float, rng: np.random.Generator) -> Array:
@@ -182,6 +213,56 @@ def gates(n: int, skewed: bool, simulations: int) -> list[str]:
     return [f"{n}{', skewed' if skewed else ''}", *(f"{each:.3f}" for each in wrong / simulations)]
 
 
+def looks(n_looks: int, difference: float, n: int, simulations: int) -> list[str]:
+    """Labels of at most n of 2,000 segments, by O'Brien and Fleming's looks: how often a difference is shown, and n."""
+    rng = np.random.default_rng(n_looks + n)
+    shares = tuple(look / n_looks for look in range(1, n_looks + 1))
+    levels = [math.erfc(z / math.sqrt(2)) for z in boundaries("obrien-fleming", shares, 0.05)]
+    shown, used = 0, []
+    for _ in range(simulations):
+        y = difference + rng.standard_normal(2000)
+        f = y + rng.standard_normal(2000)
+        for share, level in zip(shares, levels, strict=True):
+            at = np.arange(2000) < round(share * n)
+            if Labelled(y[at], at, np.ones(2000)).predicted(f).pvalue <= level:
+                shown += 1
+                break
+        used.append(round(share * n))
+    return [str(n_looks), str(n), f"{difference:g}", f"{shown / simulations:.3f}", f"{np.mean(used):.0f}"]
+
+
+def plans(n_raters: int, each: int, simulations: int) -> list[str]:
+    """Plans for a difference of .5 from pilots of 60 segments with two labels each, and how often labels show it then.
+
+    By the median plan: labels of so many segments by so many raters each.
+    """
+    rng = np.random.default_rng(n_raters + each)
+
+    def answered(n: int, each: int) -> Asked:
+        y = 0.5 + rng.standard_normal(5 * n)
+        f = y + 0.7 * rng.standard_normal(5 * n)
+        ratings = y + 0.7 * rng.standard_normal((n_raters, 5 * n))
+        order = np.argsort(rng.random(ratings.shape), axis=0)
+        ratings[(order >= each) | (np.arange(5 * n) >= n)] = np.nan
+        # The baseline's labels are 0.
+        both = np.stack([np.where(np.isnan(ratings), np.nan, 0.0), ratings], axis=1)
+        options = HumanOptions(difference=0.5)
+        scores = [np.stack([np.zeros(5 * n), f])]
+        return Asked("", both, scores, ["f"], Design(None, None, False, False), options, ("a", "b"), 5 * n)
+
+    planned = []
+    for _ in range(simulations // 8):
+        found = [row for row in answered(60, 2).designs(1, 0) if row.predictor and row.per_segment == each]
+        planned.append(found[0].needed or math.inf)
+    n = int(np.median(planned))
+    shown = [
+        Question.of(asked.ratings, asked.scores, 1, 0).answers(asked.design)[1].pvalue <= 0.05
+        for asked in (answered(n, each) for _ in range(simulations))
+    ]
+    ends = " to ".join(f"{end:.0f}" for end in np.sort(planned)[[len(planned) // 10, -1 - len(planned) // 10]])
+    return [f"{n_raters}, {each}", f"{n}", ends, f"{np.mean(shown):.2f}"]
+
+
 def ranks(steps: tuple[float, ...], n: int, simulations: int) -> list[str]:
     """Systems whose means are so far apart, by n labels of 400: how often rank intervals are all right, and width."""
     rng = np.random.default_rng(n)
@@ -222,6 +303,13 @@ def agreement(n: int, n_raters: int, simulations: int) -> list[str]:
     return [f"{n}, {n_raters} raters", *(f"{np.mean(each):.3f}" for each in covered.values())]
 
 
+def selected_rows(y: Array, f: Array, simulations: int) -> list[list[str]]:
+    """With chrF, and with invented scores that have a correlation of .5 with the labels of each system."""
+    rng = np.random.default_rng(0)
+    predictors = {"chrF": f, "ρ = .5": np.array([invented(each, 0.5, rng) for each in y])}
+    return [[f"{n}, {name}", *selected(y, g, n, simulations)] for name, g in predictors.items() for n in (50, 100, 200)]
+
+
 def invented_tables(simulations: int) -> None:
     """The tables of invented labels without documents."""
     print("\nStrata\n")
@@ -235,6 +323,12 @@ def invented_tables(simulations: int) -> None:
     print("\nGates\n")
     rows = [gates(n, skewed, simulations) for skewed in (False, True) for n in (20, 30, 50, 100)]
     print(markdown_table(["labels", "allowed at the margin", "rejected if equal", "two-sided"], rows))
+    print("\nLooks\n")
+    rows = [looks(k, d, n, simulations) for n in (90, 240) for k in (1, 3, 5) for d in (0.0, 2.2 / math.sqrt(n))]
+    print(markdown_table(["looks", "at most", "difference", "shown", "labels"], rows))
+    print("\nPlans\n")
+    rows = [plans(*each, simulations) for each in ((3, 1), (3, 2), (8, 1), (8, 3))]
+    print(markdown_table(["raters, labels", "median plan", "80% of plans", "shown"], rows))
     print("\nRanks\n")
     systems = ((0.0,) * 6, (0.0, 0.0, 0.0, 0.5, 0.5, 1.0), (0.0, 0.2, 0.4, 0.6, 0.8, 1.0))
     print(
@@ -256,7 +350,8 @@ def main() -> None:
     )
     parser.add_argument("--simulations", type=int, default=200, help="samples of each pair of systems (default: 200)")
     options = parser.parse_args()
-    y, f = differences(FOLDER / SET)
+    of_systems = scores(FOLDER / SET)
+    y, f = map(differences, of_systems)
     own = [abs(float(np.corrcoef(*each)[0, 1])) for each in zip(y, f, strict=True)]
     print(f"Correlation of differences of MQM and chrF: median {np.median(own):.3f}, at most {max(own):.3f}\n")
     print(f"Coverage of {LEVEL:.0%} intervals, and variance beside that of the labels alone\n")
@@ -266,6 +361,8 @@ def main() -> None:
     sizes = ((20, 100), (30, 100), (50, 200))
     rows = [documents(*each, 28 * options.simulations) for each in sizes]
     print(markdown_table(["labelled", "alone", "predicted", "segments as units"], rows))
+    print("\nSelected by metric_var, or at random\n")
+    print(markdown_table(SELECTED, selected_rows(*of_systems, options.simulations)))
     invented_tables(28 * options.simulations)
 
 

@@ -180,8 +180,8 @@ def _labelled(sets: Mapping[str, SetData], names: tuple[str, str], rule: Gated, 
     adjusted = holm(np.array([each.worse for each in on_sets]))
     tasks = [each.task(float(p), len(on_sets)) for each, p in zip(on_sets, adjusted, strict=True)]
     digest = hashlib.sha256()
-    for each in on_sets:
-        for values in each.scores:
+    for on in on_sets:
+        for values in on.scores:
             digest.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
     lines = [*_lines(sets), f"human:{rule.human}"]
     return _decided(names, tasks, rule, replace(resampling, n_resamples=0), lines, digest.hexdigest())

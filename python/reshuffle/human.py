@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,8 @@ from .inference.multiplicity import holm
 from .inference.power import POWER, detectable_factor, t_detectable, t_required_units
 from .inference.predicted import Estimated, Labelled, sums_of
 from .inference.rankings import ranked
-from .inference.raters import agreements, standardized
+from .inference.raters import agreements, noise, standardized
+from .inference.sequential import boundaries, drift_for, stopping
 from .inference.steps import counting_steps
 from .metrics.base import Scores
 from .metrics.precomputed import SegmentScores
@@ -27,7 +28,7 @@ from .progress import reported
 from .resampling.counting import Data
 from .resampling.units import Documents, Strata
 from .results import RankedSystem
-from .results.studies import LabelledEstimate, RaterAgreement, StudyResult
+from .results.studies import LabelledEstimate, PlannedLook, PlannedRaters, RaterAgreement, StudyResult
 from .results.studies.human import deciding
 from .settings import Resampling, Units
 from .validate import DEFAULT_SEED, check_name
@@ -36,6 +37,8 @@ from .validate import DEFAULT_SEED, check_name
 FEWEST = 20
 # For the error of a stratum.
 FEWEST_IN_STRATUM = 5
+# Plans have so many labels of a segment at most.
+MOST_LABELS = 3
 # A sample of raters.
 FEWEST_RATERS = 5
 
@@ -163,7 +166,7 @@ class Design(NamedTuple):
         """``segment`` or ``document``."""
         return "segment" if self.documents is None else "document"
 
-    def index(self, n_segments: int) -> NDArray[np.intp]:
+    def unit_of(self, n_segments: int) -> NDArray[np.intp]:
         """The unit of each segment."""
         return np.arange(n_segments) if self.documents is None else self.documents.index
 
@@ -179,17 +182,18 @@ class Question(NamedTuple):
     @classmethod
     def of(cls, ratings: Scores, scores: Sequence[Scores], system: int, baseline: int | None = None) -> Question:
         labels, *values = (
-            each[..., system, :] - (0 if baseline is None else each[..., baseline, :]) for each in (ratings, *scores)
+            np.asarray(each[..., system, :] - (0 if baseline is None else each[..., baseline, :]))
+            for each in (ratings, *scores)
         )
         return cls(labels, values, "" if baseline is None else " of both systems")
 
     def labelled(self, design: Design) -> Labelled:
         """The labels of units; :class:`InputError` if there are too few, or documents are labelled in part."""
         of_rater = ~np.isnan(self.labels)
-        known = of_rater.any(axis=0)
+        known: NDArray[np.bool_] = of_rater.any(axis=0)
         # A label is the mean of the raters of a segment.
         parts = of_rater / np.maximum(of_rater.sum(axis=0), 1)
-        index = design.index(len(known))
+        index = design.unit_of(len(known))
         unit = design.unit
         sizes, of_unit = np.bincount(index), sums_of(index, known.astype(np.float64))
         part = int(((of_unit > 0) & (of_unit < sizes)).sum())
@@ -225,7 +229,7 @@ class Question(NamedTuple):
 
     def answers(self, design: Design) -> list[Estimated]:
         """By the labels alone, and with each predictor."""
-        own, index = self.labelled(design), design.index(self.labels.shape[1])
+        own, index = self.labelled(design), design.unit_of(self.labels.shape[1])
         return [own.alone(), *(own.predicted(sums_of(index, each)) for each in self.predictions)]
 
 
@@ -268,6 +272,22 @@ class Asked(NamedTuple):
             for column, predictor in enumerate([None, *self.predictors])
         ]
 
+    def designs(self, system: int, other: int) -> Iterator[PlannedRaters]:
+        """How many units show the planned difference with 80% power, by the number of labels of each segment."""
+        question = Question.of(self.ratings, self.scores, system, other)
+        variance, n_labels = noise(question.labels), (~np.isnan(question.labels)).sum(axis=0)
+        if variance is None:
+            return
+        level, n_segments = 1 - self.options.confidence_level, int((n_labels > 0).sum())
+        of_noise = variance * float((1 / n_labels[n_labels > 0]).sum()) / n_segments**2
+        for predictor, own in zip([None, *self.predictors], question.answers(self.design), strict=True):
+            # What more labels of the same units leave as it is.
+            of_units = max(0.0, own.standard_error**2 - of_noise) * own.n
+            for each in range(1, min(len(self.ratings), MOST_LABELS) + 1):
+                sd = math.sqrt(of_units + variance * own.n / (n_segments * each))
+                needed = t_required_units((self.options.difference or math.nan) / sd, level, POWER) if sd else None
+                yield PlannedRaters(predictor, self.names[system], self.names[other], each, needed)
+
 
 def _estimated(
     options: HumanOptions, data: Data, at: Sequence[int], scores: Sequence[Scores], units: Units
@@ -284,7 +304,7 @@ def _estimated(
         design,
         options,
         data.names,
-        int(design.index(data.n_segments).max()) + 1,
+        int(design.unit_of(data.n_segments).max()) + 1,
     )
     ways = {False: kept}
     if len(at) > 1:
@@ -305,13 +325,26 @@ def _estimated(
         "units": kept.n_units,
         "target": options.target,
         "difference": options.difference,
+        "looks": options.looks,
         "confidence_level": options.confidence_level,
     }
+    if options.looks is not None:
+        tables["looks"] = [
+            look
+            for row in tables["differences"]
+            if not row.standardized
+            for look in _looks(row, options.looks, options)
+        ]
+    if options.difference is not None and len(at) > 1 and not (design.finite or design.random_raters):
+        tables["designs"] = [each for system, other in pairs for each in kept.designs(system, other)]
     if options.all_pairs:
-        own = [[row for row in tables[name] if row.predictor == deciding(predictors)] for name in tables]
-        tables["ranking"] = _ranking(*own, data.metrics[at[0]].higher_is_better, 1 - options.confidence_level)
+        helped, higher = deciding(predictors), data.metrics[at[0]].higher_is_better
+        differences, scored = (
+            [row for row in tables[name] if row.predictor == helped] for name in ("differences", "scores")
+        )
+        tables["ranking"] = _ranking(differences, scored, higher, 1 - options.confidence_level)
     if len(at) > 1:
-        index = design.index(data.n_segments)
+        index = design.unit_of(data.n_segments)
         tables["agreement"] = [
             RaterAgreement(z, *each)
             for z, way in ways.items()
@@ -344,6 +377,20 @@ def _ranking(
     different = [sum(1 << int(other) for other in np.flatnonzero(row)) for row in better | better.T]
     systems, _ = ranked(list(at), np.array([row.estimate for row in scores]), better, different, {})
     return systems
+
+
+def _looks(row: LabelledEstimate, n_looks: int, options: HumanOptions) -> Iterator[PlannedLook]:
+    """O'Brien and Fleming's looks that show the planned difference with 80% power."""
+    if not row.standard_error:
+        return
+    shares = tuple(look / n_looks for look in range(1, n_looks + 1))
+    limits = boundaries("obrien-fleming", shares, 1 - options.confidence_level)
+    drift = drift_for(limits, shares, POWER)
+    most = row.labelled * (drift * row.standard_error / (options.difference or math.nan)) ** 2
+    shown = np.cumsum(stopping(limits, shares, drift)).tolist()
+    for look, (share, limit, power) in enumerate(zip(shares, limits.tolist(), shown, strict=True), 1):
+        labels, level = math.ceil(share * most), math.erfc(limit / math.sqrt(2))
+        yield PlannedLook(row.predictor, row.system, str(row.baseline), look, labels, level, power)
 
 
 class Planned(NamedTuple):

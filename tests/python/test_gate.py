@@ -73,6 +73,8 @@ def test_labels_have_three_verdicts(difference: float, margin: float, verdict: s
     assert min(task.worse_pvalue, 1 - task.worse_pvalue) == pytest.approx(own.pvalue / 2)
     wide = reshuffle.human(metrics=metrics, confidence_level=0.9).tables["differences"][1]
     assert task.bound == pytest.approx(wide.low)
+    assert task.bound is not None
+    assert task.margin_pvalue is not None
     assert task.is_shown == (task.bound > -margin) == (task.margin_pvalue <= 0.05)
     assert task.is_worse == (wide.high < 0)
 
@@ -82,7 +84,7 @@ def test_labels_of_errors() -> None:
     metrics = labelled(-0.6)
     errors = [
         SegmentScores(
-            each.name, {name: -np.asarray(values) for name, values in each.scores.items()}, False, each.missing
+            each.name, {name: -np.asarray(values) for name, values in dict(each.scores).items()}, False, each.missing
         )
         for each in metrics
     ]
@@ -99,7 +101,7 @@ def test_labels_under_other_rules_and_units() -> None:
     assert better.tasks[0].better_pvalue == pytest.approx(1 - better.tasks[0].worse_pvalue)
     assert gate(metrics=metrics, human="people", rule="no-regression").verdict == "allow"
     own = gate(metrics=metrics, human="people", margin={"people": "0.1sd"}).tasks[0]
-    labels = np.asarray(metrics[0].scores["base"])
+    labels = np.asarray(dict(metrics[0].scores)["base"])
     assert own.margin == pytest.approx(0.1 * np.nanstd(labels, ddof=1))
 
 
@@ -124,11 +126,11 @@ def test_labels_that_a_gate_does_not_take(metrics: list[SegmentScores], options:
 
 def test_labels_that_were_chosen() -> None:
     metrics = labelled(0.0)
-    judge = np.asarray(metrics[1].scores["base"])
+    judge = np.asarray(dict(metrics[1].scores)["base"])
     low = judge < np.quantile(judge, 0.2)
     people = SegmentScores(
         "people",
-        {name: np.where(low, values, np.nan) for name, values in labelled(0.0, n=400)[0].scores.items()},
+        {name: np.where(low, values, np.nan) for name, values in dict(labelled(0.0, n=400)[0].scores).items()},
         missing="pairwise",
     )
     with pytest.warns(reshuffle.InputWarning, match="judge scores segments with labels differently"):
@@ -139,7 +141,7 @@ def test_command_of_labels(tmp_path: Path, capfd: pytest.CaptureFixture[str]) ->
     files = []
     for metric in labelled(-0.6):
         path = tmp_path / f"{metric.name}.tsv"
-        rows = np.array([metric.scores["base"], metric.scores["new"]]).T.tolist()
+        rows = np.array([*dict(metric.scores).values()]).T.tolist()
         path.write_text("base\tnew\n" + "".join(f"{a}\t{b}\n" for a, b in rows))
         files += ["--scores", metric.name, str(path)]
     assert run(["gate", *files, "--human", "people", "--margin", "people=0.2"]) == 1

@@ -15,7 +15,7 @@ import reshuffle
 from reshuffle import InputError, SegmentScores, human
 from reshuffle.human import Design, Question
 from reshuffle.inference.predicted import Estimated, Labelled
-from reshuffle.inference.raters import agreements, standardized
+from reshuffle.inference.raters import agreements, noise, standardized
 from reshuffle.metrics.base import Scores
 from reshuffle.resampling.units import Strata
 from reshuffle.results.studies import LabelledEstimate, StudyResult
@@ -372,7 +372,7 @@ def rated(seed: int, n_raters: int, sd: float = 0.0) -> tuple[list[SegmentScores
 
 def test_a_label_is_the_mean_of_its_raters() -> None:
     metrics, names = rated(1, 2)
-    ratings = np.array([[metric.scores[s] for s in "ab"] for metric in metrics[:2]])
+    ratings = np.array([[dict(metric.scores)[s] for s in "ab"] for metric in metrics[:2]])
     own = [each for each in human(metrics=metrics, human=names).tables["differences"] if each.predictor is None]
     known = ~np.isnan(ratings[:, 0]).all(axis=0)
     y = np.nanmean(ratings[:, 1, known] - ratings[:, 0, known], axis=0)
@@ -439,7 +439,7 @@ def test_agreement_beside_an_installed_package() -> None:
     krippendorff = pytest.importorskip("krippendorff")
     rng = np.random.default_rng(3)
     for n_raters in (2, 3, 6):
-        ratings = rng.integers(1, 6, (n_raters, 50)).astype(float) + rng.integers(0, 3, 50)
+        ratings = (rng.integers(1, 6, (n_raters, 50)) + rng.integers(0, 3, 50)).astype(np.float64)
         ratings[rng.random(ratings.shape) < 0.3] = NAN
         found = agreement(ratings)
         for level in ("nominal", "ordinal", "interval"):
@@ -475,6 +475,45 @@ def test_standardized_labels() -> None:
     assert np.nanstd(z, axis=2, ddof=1) == pytest.approx(np.ones((4, 1)))
     with pytest.raises(InputError, match="all labels of b are equal"):
         standardized(np.array([[[1.0, 2.0]], [[3.0, 3.0]]]), ["a", "b"])
+
+
+def test_labels_of_each_segment_are_planned() -> None:
+    """Noise between raters is as it was made, and the plan with a pilot's own labels is its own size."""
+    rng = np.random.default_rng(2)
+    y, f = rng.normal(0.5, 1, (2, 1500)), rng.normal(0, 1, (2, 1500))
+    names = ["ann", "bob", "eve"]
+    at = rng.permutation(1500) < 300
+    # Raters who like system b more change no plan.
+    likes = {name: np.array([[0.0], [a]]) for a, name in enumerate(names)}
+    labels = {name: np.where(at, y + likes[name] + rng.normal(0, 1, y.shape), NAN) for name in names}
+    ratings = np.array([labels[name][1] - labels[name][0] for name in names])
+    assert noise(ratings) == pytest.approx(2, rel=0.15)
+    assert noise(ratings[:, at][:, :3]) is None
+    metrics = [SegmentScores(name, dict(zip("ab", labels[name], strict=True)), missing="pairwise") for name in names]
+    judge = SegmentScores("judge", dict(zip("ab", f, strict=True)))
+    planned = human(metrics=[*metrics, judge], human=names, difference=0.3)
+    one, two, three = (each.needed for each in planned.tables["designs"] if each.predictor is None)
+    # Variances of a segment: 2 of the outputs, and 2 of the raters' noise by the number of labels.
+    assert one / three == pytest.approx(4 / (2 + 2 / 3), rel=0.15)
+    assert one > two > three
+    own = [each for each in planned.tables["differences"] if each.predictor is None and not each.standardized]
+    assert three == pytest.approx(own[0].needed, abs=2)
+    assert "Labels for a difference of 0.3, with the help of judge" in planned.render("text")
+
+
+def test_planned_looks() -> None:
+    result = Sample().estimated(difference=0.2, looks=3)
+    own = difference(result, "judge")
+    looks = [each for each in result.tables["looks"] if each.predictor == "judge"]
+    # |z| of 3.7103, 2.5114 and 1.9930: Lan & DeMets's spending function for three equal looks at .05.
+    assert [each.level for each in looks] == pytest.approx([0.000207, 0.012025, 0.046262], rel=2e-3)
+    assert looks[-1].power == pytest.approx(0.8)
+    assert looks[0].labels == pytest.approx(looks[-1].labels / 3, abs=1)
+    assert own.needed is not None
+    assert 1 < looks[-1].labels / own.needed < 1.03
+    assert "Looks for a difference of 0.2, with the help of judge" in result.render("text")
+    with pytest.raises(InputError, match="looks are planned for a difference of all segments like these"):
+        Sample().estimated(looks=3)
 
 
 def test_ranks() -> None:

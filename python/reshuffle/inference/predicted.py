@@ -138,7 +138,7 @@ class Labelled:
     @lazy
     def _shares(self) -> Scores:
         """The share of each stratum in all segments."""
-        return np.bincount(self._strata.index, self.sizes) / self.sizes.sum()
+        return np.asarray(np.bincount(self._strata.index, self.sizes) / self.sizes.sum())
 
     def _means(self, sums: Scores, at: NDArray[np.bool_]) -> tuple[Scores, Scores]:
         """The means per segment of the strata, from these units, and the part of each unit in the error of their sum.

@@ -28,6 +28,8 @@ from .intervals import symmetric_ends
 # Coefficients of categories are for so many of them at most.
 MOST_CATEGORIES = 20
 DRAWS = 2000
+# The fewest degrees of freedom of the spread of labels.
+FEWEST_LEFT = 10
 
 
 class Agreement(NamedTuple):
@@ -58,6 +60,22 @@ def standardized(ratings: Scores, raters: list[str]) -> Scores:
             )
         found[rater][at] = (own[at] - own[at].mean()) / deviation
     return found
+
+
+def noise(labels: Scores) -> float | None:
+    """The variance of labels (A, S), NaN if missing, around means of segments and raters; None if few are shared."""
+    known = ~np.isnan(labels)
+    n_labels = known.sum(axis=0)
+    of_rater, of_segment = np.nonzero(known & (n_labels > 1))
+    # Labels and raters, without the means of segments.
+    columns = np.column_stack([labels[of_rater, of_segment], np.eye(len(labels))[of_rater]])
+    sums = np.array([np.bincount(of_segment, column, labels.shape[1]) for column in columns.T]).T
+    columns -= (sums / np.maximum(n_labels, 1)[:, None])[of_segment]
+    effects, _, rank, _ = np.linalg.lstsq(columns[:, 1:], columns[:, 0], rcond=None)
+    left = len(columns) - len(np.unique(of_segment)) - int(rank)
+    if left < FEWEST_LEFT:
+        return None
+    return float(((columns[:, 0] - columns[:, 1:] @ effects) ** 2).sum()) / left
 
 
 def agreements(ratings: Scores, unit: NDArray[np.intp], level: float, seed: int, n: int = DRAWS) -> Iterator[Agreement]:

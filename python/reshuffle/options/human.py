@@ -4,10 +4,11 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from annotated_types import Gt, Lt, MinLen
+from annotated_types import Ge, Gt, Lt, MinLen
 from attrs import field, frozen
 from typing_extensions import Doc
 
+from ..errors import Argument, InputError
 from .comparisons import Pairs, Watched
 from .declare import Flag, Kind, Options
 from .gate import names
@@ -54,10 +55,27 @@ class Labelling(Options):
         Flag(metavar="D"),
         Doc("Also say how many labels are needed to show a difference of this size with 80% power."),
     ] = None
+    looks: Annotated[
+        int | None,
+        Ge(2),
+        Flag(metavar="N"),
+        Doc("For the planned difference: also plan N equally spaced looks, each of which may end the labelling."),
+    ] = None
     confidence_level: Annotated[
         float, Gt(0), Lt(1), Flag(("--confidence",), "LEVEL"), Doc("Confidence level of the intervals.")
     ] = 0.95
-    check_together = Pairs.check_together
+
+    def check_together(self) -> None:
+        """:class:`InputError` for looks without what they plan, and as :class:`Pairs`."""
+        Pairs.check_together(self)  # type: ignore[arg-type]
+        looks, difference = Argument("looks"), Argument("difference")
+        if self.looks is not None and (self.difference is None or self.target == "set"):
+            raise InputError(
+                "{looks} are planned for a {difference} of all segments like these: give it, and leave out the target "
+                "'set'",
+                looks=looks,
+                difference=difference,
+            )
 
 
 @frozen(slots=False, eq=False, repr=False)

@@ -63,6 +63,22 @@ def tables(study: StudyResult) -> Iterator[Table]:
             table.add([each.system, rank_cell(each.rank_low, each.rank_high), each.letters or ""])
         yield table
     yield _table(study, "Scores", scores)
+    looks = [row for row in study.tables.get("looks", ()) if row.predictor == _chosen(study)]
+    if looks:
+        title_of_looks = f"Looks for a difference of {number(study.plan['difference'])}, {_by(_chosen(study))}"
+        table = Table(title_of_looks, ["Pair", "Look", "Labels", "Stop if p ≤", "Shown by then"], grouped=1)
+        for each in looks:
+            cells = [f"{each.look}", f"{each.labels:,}", f"{each.level:.2g}", f"{100 * each.power:.0f}%"]
+            table.add([f"{each.system} − {each.baseline}", *cells])
+        yield table
+    designs = [row for row in study.tables.get("designs", ()) if row.predictor == _chosen(study)]
+    if designs:
+        name = f"Labels for a difference of {number(study.plan['difference'])}, {_by(_chosen(study))}"
+        table = Table(name, ["Pair", "Per segment", f"{study.plan['unit'].capitalize()}s"], grouped=1)
+        for plan in designs:
+            needed = "–" if plan.needed is None else f"{plan.needed:,}"
+            table.add([f"{plan.system} − {plan.baseline}", f"{plan.per_segment}", needed])
+        yield table
     if agreement:
         table = Table(
             "Agreement of raters", ["Labels", "Coefficient", "Value", _interval(study), "Outputs"], 2, grouped=1
@@ -198,6 +214,11 @@ def notes(study: StudyResult) -> Iterator[str]:
         of = f"of these {plan['units']:,} {units} " if finite else ""
         share = "" if finite else f", if as large a share of the {units} has labels"
         yield f"for {number(plan['difference'])}: the labels {of}that show such a difference with 80% power{share}."
+    if plan["looks"] is not None:
+        yield (
+            "Looks: O'Brien and Fleming's boundary. At each, compare p of the pair, without an adjustment. Shown by "
+            "then: the probability if there is such a difference. Later labels must not depend on earlier ones."
+        )
     if any(row.adjusted_pvalue is not None for row in study.tables["differences"]):
         yield "p is adjusted for all pairs by Holm's method; each interval is for one pair."
     if study.tables.get("ranking"):

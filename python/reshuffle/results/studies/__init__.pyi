@@ -13,6 +13,8 @@ from .design import PlannedSize as PlannedSize
 from .exchange import ExchangeRate as ExchangeRate
 from .gate import GateRate as GateRate
 from .human import LabelledEstimate as LabelledEstimate
+from .human import PlannedLook as PlannedLook
+from .human import PlannedRaters as PlannedRaters
 from .human import RaterAgreement as RaterAgreement
 from .mbr import MbrChoice as MbrChoice
 from .mbr import MbrScore as MbrScore

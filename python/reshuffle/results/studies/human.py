@@ -82,3 +82,35 @@ class RaterAgreement:
     high: float | None
     outputs: int
     """The number of outputs with labels of at least two raters."""
+
+
+@documented
+@dataclass(frozen=True, slots=True)
+class PlannedLook:
+    """When labels are looked at, and what ends the labelling: O'Brien and Fleming's boundary."""
+
+    predictor: str | None
+    system: str
+    baseline: str
+    look: int
+    """From 1."""
+    labels: int
+    """The number of labelled units at this look."""
+    level: float
+    """The difference is shown at this look if its p, without an adjustment, is at most this."""
+    power: float
+    """The probability that the planned difference is shown at this look or before."""
+
+
+@documented
+@dataclass(frozen=True, slots=True)
+class PlannedRaters:
+    """How many units have to be labelled, by how many raters each, to show the difference with 80% power."""
+
+    predictor: str | None
+    system: str
+    baseline: str
+    per_segment: int
+    """How many of these raters label each segment."""
+    needed: int | None
+    """The number of labelled units, if as large a share has labels; None beyond 2⁵³."""

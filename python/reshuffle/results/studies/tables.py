@@ -11,7 +11,7 @@ from .base import Rate, StudyResult
 from .design import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize
 from .exchange import ExchangeRate
 from .gate import GateRate
-from .human import LabelledEstimate, RaterAgreement
+from .human import LabelledEstimate, PlannedLook, PlannedRaters, RaterAgreement
 from .mbr import MbrChoice, MbrScore
 from .meta import HumanScores, MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup, MetricSystemScore
 from .multiplicity import FamilyWiseRate
@@ -82,6 +82,8 @@ TABLES_OF: Mapping[str, Mapping[str, type[Any]]] = {
         "scores": LabelledEstimate,
         "ranking": RankedSystem,
         "agreement": RaterAgreement,
+        "looks": PlannedLook,
+        "designs": PlannedRaters,
     },
     "watch": {"verdicts": SequentialVerdict, "looks": SequentialLook},
     "tune": {"runs": TuningRun, "start": StartingScores, "trace": TuningStep},
