@@ -60,9 +60,6 @@ RECORDS: Mapping[str, type[Any]] = {
     "contrasts": PowerContrast,
     "exchange_sizes": ExchangeRate,
     "decisions": GateRate,
-    "systems": SystemRuns,
-    "comparisons": RunDifference,
-    "observed": ObservedDifference,
     "grid": SmoothingSetting,
 }
 
@@ -75,6 +72,7 @@ TABLES_OF: Mapping[str, Mapping[str, type[Any]]] = {
         "human": HumanScores,
         "systems": MetricSystemScore,
     },
+    "runs": {"systems": SystemRuns, "comparisons": RunDifference, "observed": ObservedDifference},
     "oracle": {"scores": ListScore, "searches": OracleSearch, "entries": ChosenEntry},
     "mbr": {"choices": MbrChoice, "scores": MbrScore},
     "human": {
