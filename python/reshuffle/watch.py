@@ -374,5 +374,4 @@ def _verdict(names: Names, last: SequentialLook, path: Path, sign: int, n: int) 
         shown = float(path.differences[path.units == path.decided_at][0])
         verdict = "better" if shown * sign > 0 else "worse"
     ends = last.low, last.high, last.pvalue
-    known = verdict, path.decided_at, n, last.difference
-    return SequentialVerdict(*names, *known, *ends, path.log_evalue)
+    return SequentialVerdict(*names, verdict, path.decided_at, n, last.difference, *ends, path.log_evalue)

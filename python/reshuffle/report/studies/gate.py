@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ...errors import counted
 from ...results.studies import StudyResult
 from ...results.studies.gate import GateRate
 from ..cells import Table
-from ..notes import ci, counted, joined, number
 from ..pivot import Bold, Columns, Rows, pivot
+from ..wording import ci, joined, number
 from .base import StudyReport
 from .wording import LIBERAL, differing, mark_of, of_name, percent, rate_decimals
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...errors import printable
+from ...errors import counted, printable
 from ...results.studies import StudyResult
 from ..methods import Cite, metrics_phrase
-from ..notes import counted, joined, number
+from ..wording import joined, number
 from ..words import words, words_of
 from .registry import report_of
 from .wording import unit_of

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...errors import printable
+from ...errors import counted, printable
 from ...results.studies import RunComparison
 from ..computed import alternative_phrase
 from ..methods import Cite, metrics_phrase
-from ..notes import counted, joined, number
+from ..wording import joined, number
 from ..words import words
 from .run_sentences import adjustments, intervals
 from .run_values import adjusts, exchange_phrase, of_unit
