@@ -52,8 +52,14 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
                     }
                     segment_references.clear();
                     segment_references.extend(corpus_references.of_segment(s));
-                    distinct.read(systems.iter().map(|c| c[s].as_ref()));
-                    if let Err(error) = distinct.count(counter.as_mut(), &segment_references, rows, stop) {
+                    let counted = match systems {
+                        [alone] => counter.count(&segment_references, &[alone[s].as_ref()], rows, stop),
+                        _ => {
+                            distinct.read(systems.iter().map(|c| c[s].as_ref()));
+                            distinct.count(counter.as_mut(), &segment_references, rows, stop)
+                        }
+                    };
+                    if let Err(error) = counted {
                         (end, outcome) = (s, Err(error.in_segment(s + 1)));
                         break;
                     }

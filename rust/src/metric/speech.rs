@@ -14,7 +14,7 @@ use super::{Counter, Counters, Expression, Formula, Kind, Metric, MetricSpec, Op
 use crate::error::Result;
 use crate::pool::{Run, Stop, WorkMeter};
 use crate::text::edit::{Kinds, KindsOfEdits, UNKNOWN_WORD};
-use crate::text::ngram::{Token, Vocabulary, each_token};
+use crate::text::ngram::{TOKEN, Token, Vocabulary};
 use crate::text::tokenize::{is_punctuation, is_space, space_at};
 
 const SOURCE: &str = "doi:10.21437/Interspeech.2004-668";
@@ -132,32 +132,53 @@ impl Normalization {
 fn remove_punctuation(line: &str, bare: &mut String) {
     bare.clear();
     let letters: String = line.chars().filter(|&c| !is_punctuation(c)).collect();
-    each_word(letters.trim_matches(is_space), &mut |word| {
+    for word in words(letters.trim_matches(is_space)) {
         bare.push_str(if bare.is_empty() { "" } else { " " });
         bare.push_str(word);
-    });
+    }
 }
 
-/// Calls `emit` with every word of a line without white space at its ends.
-fn each_word(line: &str, emit: &mut dyn FnMut(&str)) {
+/// The words of a line without white space at its ends.
+fn words(line: &str) -> impl Iterator<Item = &str> {
     let (mut word, mut i) = (0, 0);
-    while i < line.len() {
-        let (begins, width) = space_at(line, i);
-        let gap = i;
-        i += width;
-        if begins {
-            while let (true, width) = space_at(line, i) {
-                i += width;
+    std::iter::from_fn(move || {
+        let start = word;
+        loop {
+            let gap = space_or_not_ascii(line.as_bytes(), i);
+            if gap == line.len() {
+                break;
             }
-            if i > gap + width || line.as_bytes()[gap] == b' ' {
-                emit(&line[word..gap]);
-                word = i;
+            let (begins, width) = space_at(line, gap);
+            i = gap + width;
+            if begins {
+                while let (true, width) = space_at(line, i) {
+                    i += width;
+                }
+                if i > gap + width || line.as_bytes()[gap] == b' ' {
+                    word = i;
+                    return Some(&line[start..gap]);
+                }
             }
         }
+        (i, word) = (line.len(), line.len());
+        (start < word).then(|| &line[start..])
+    })
+}
+
+/// Where the next byte is that is not one of a visible ASCII character, from a place on: eight bytes at a time.
+#[inline(always)]
+fn space_or_not_ascii(bytes: &[u8], mut i: usize) -> usize {
+    const ONES: u64 = u64::MAX / 255;
+    while let Some(eight) = bytes[i..].first_chunk() {
+        // The high bits of bytes below 0x21 and from 0x80. The subtraction may set more, but only after such a byte.
+        let eight = u64::from_le_bytes(*eight);
+        let found = (eight.wrapping_sub(0x21 * ONES) | eight) & (0x80 * ONES);
+        if found != 0 {
+            return i + found.trailing_zeros() as usize / 8;
+        }
+        i += 8;
     }
-    if word < line.len() {
-        emit(&line[word..]);
-    }
+    i + bytes[i..].iter().take_while(|byte| (0x21..0x80).contains(*byte)).count()
 }
 
 /// Splits lines into words or characters, with numbers. Those of references are numbered from 1.
@@ -192,12 +213,13 @@ impl Units for Words {
 
     fn read(&mut self, line: &str, is_reference: bool, numbers: &mut Vec<Token>, stop: &Stop<'_>) -> Result<()> {
         let Words { vocabulary, meter } = self;
-        let words = |emit: &mut dyn FnMut(&str)| each_word(line, emit);
-        // Unknown words have the largest number; adding 1 wraps it to UNKNOWN_WORD, 0.
-        each_token(words, (meter, stop), |word| {
+        for word in words(line) {
+            meter.charge(TOKEN, stop)?;
             let number = if is_reference { vocabulary.intern(word) } else { vocabulary.find(word) };
+            // Unknown words have the largest number; adding 1 wraps it to UNKNOWN_WORD, 0.
             numbers.push(number.wrapping_add(1));
-        })
+        }
+        Ok(())
     }
 
     fn distinct(&self) -> usize {

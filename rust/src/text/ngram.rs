@@ -164,7 +164,7 @@ pub struct Ngrams {
 }
 
 /// The approximate cost of a token, in additions.
-const TOKEN: usize = 64;
+pub(crate) const TOKEN: usize = 64;
 
 /// Calls `take` with every token that `tokens` emits, until the call is cancelled.
 ///
