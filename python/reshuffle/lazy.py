@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Generic, TypeVar, overload
@@ -52,15 +53,20 @@ class lazy(Generic[T]):  # noqa: N801
         return value
 
 
-def lazy_names(
-    package: str, names: Mapping[str, Collection[str]], modules: Collection[str] = ()
-) -> Callable[[str], Any]:
-    """A function for ``__getattr__`` of a package, which imports the module of a name when the name is first used.
+def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """``__getattr__``, ``__dir__`` and ``__all__`` of a package whose public names its stub declares.
 
-    ``names`` has the public names of each module, and ``modules`` modules that are public themselves. A function that
-    has the name of its module, such as ``reshuffle.compare``, stays when an import would set it to the module.
+    The stub, ``__init__.pyi`` beside ``file``, imports each name from its module in a statement of its own, for type
+    checkers. Here the module is imported when the name is first used, so that short scripts start quickly. Names in
+    ``from . import`` are modules, and not in ``__all__``. A function that has the name of its module, such as
+    ``reshuffle.compare``, stays when an import would set it to the module.
     """
-    module_of = {name: module for module, own in names.items() for name in own}
+    with open(f"{file.removesuffix('c')}i", encoding="utf-8") as stub:  # without sources, the file is a .pyc
+        text = stub.read()
+    imports = re.findall(r"^from (\.\S*) import \(?\s*(\w+) as \2\b", text, re.MULTILINE)
+    module_of = {name: module for module, name in imports if module != "."}
+    modules = {name for module, name in imports if module == "."}
+    public = sorted([*module_of, *re.findall(r"^(?!__all__)(\w+): ", text, re.MULTILINE)])
 
     class Package(ModuleType):
         def __setattr__(self, name: str, value: object) -> None:
@@ -70,7 +76,7 @@ def lazy_names(
 
     def find(name: str) -> Any:
         if name in module_of:
-            value = getattr(import_module(f".{module_of[name]}", package), name)
+            value = getattr(import_module(module_of[name], package), name)
         elif name in modules:
             value = import_module(f".{name}", package)
         else:
@@ -78,5 +84,8 @@ def lazy_names(
         vars(sys.modules[package])[name] = value
         return value
 
+    def names() -> list[str]:
+        return sorted({*public, *modules, *(name for name in vars(sys.modules[package]) if name.startswith("__"))})
+
     sys.modules[package].__class__ = Package
-    return find
+    return find, names, public

@@ -7,26 +7,6 @@ from typing import Any
 
 from .errors import InputError, quoted, unknown_name
 
-__all__ = [
-    "DEFAULT_SEED",
-    "LARGEST",
-    "LARGEST_SCORE",
-    "MAX_COUNT",
-    "MAX_RESAMPLES",
-    "MAX_SEED",
-    "MAX_THREADS",
-    "SMALLEST_SCORE",
-    "check_flag",
-    "check_integer",
-    "check_level",
-    "check_n_resamples",
-    "check_name",
-    "check_number",
-    "check_text",
-    "chosen_seed",
-    "expected_score",
-]
-
 MAX_SEED = 2**64 - 1
 DEFAULT_SEED = 12345
 MAX_THREADS = 4096

@@ -18,9 +18,10 @@ import numpy as np
 
 from ..metrics.base import Metric, Scores
 from ..resampling import CountSample, Sample
+from ..resampling.exact import MISSING
 from ..resampling.units import Strata
 from .closed_form import binary_exponent
-from .hypotheses import MISSING, Observed, Outcome
+from .hypotheses import Observed, Outcome
 from .step_down import Adjusted, Band, StepDown, Unadjusted
 from .studentized_range import studentized_range_isf, studentized_range_sf
 

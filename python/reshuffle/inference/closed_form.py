@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import _core
 from ..metrics.base import Scores
-from .hypotheses import MISSING, Observed, Outcome
+from ..resampling.exact import MISSING
+from .hypotheses import Observed, Outcome
 
 # The largest numbers of differences, without and with ties, for which the signed-rank test is exact.
 MAX_EXACT_RANKS = 50

@@ -12,18 +12,6 @@ from ..results import Caveat, Influence, PairedDifference
 from .few_differing import FEW_DIFFERING, TESTS_OF_FEW
 from .kink import is_near_kink
 
-__all__ = [
-    "BY_SWAPS",
-    "RARE",
-    "SEGMENTS_WITH_RARE",
-    "SKEWED",
-    "Tested",
-    "concentrated",
-    "holds_at_kink",
-    "is_of_few",
-    "rare_segments",
-]
-
 # Tests may reject too often with fewer than SKEWED·G₁² units, for the skewness G₁ of the influences. Cochran 1977
 # (Sampling Techniques, 2.15) has 25·G₁² for the coverage of intervals of one mean.
 SKEWED = 50.0

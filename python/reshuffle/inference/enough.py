@@ -11,8 +11,6 @@ import math
 
 from ..validate import MAX_RESAMPLES
 
-__all__ = ["FOR_STANDARD_DEVIATION", "LARGEST", "automatic", "for_ends", "for_pvalue"]
-
 # The number of replicates that should be at least as extreme if p = α, and that should lie beyond each end of an
 # interval.
 BEYOND = 20

@@ -24,8 +24,6 @@ from ..resampling.linear import gradient, rows_of, slopes_of
 from ..resampling.samples import BATCH_CELLS
 from ..resampling.units import Strata
 
-__all__ = ["ANY", "MEANS", "SUMS", "Estimate", "check_kind"]
-
 # Kinds of metrics that a method may need: any, those of summed counts, and means of segment scores.
 ANY, SUMS, MEANS = "any", "sums", "means"
 

@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.base import Scores
+from ..resampling.exact import MISSING
 from ..resampling.schemes import Shuffling, shuffle
 from .distributions import null_distributions_of_draws
-from .hypotheses import MISSING, Observed, Outcome
+from .hypotheses import Observed, Outcome
 from .kink import FOR_POPULATIONS, brevity_of, is_near_kink, least_favourable_of
 from .randomization import outcome_of_shuffles
 

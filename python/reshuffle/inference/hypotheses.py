@@ -23,21 +23,6 @@ from ..resampling.histograms import HistogramArray
 from ..resampling.schemes import Shuffling
 from .pvalues import threshold
 
-__all__ = [
-    "COLUMNS",
-    "FAMILIES",
-    "MISSING",
-    "ON_ONE_SET",
-    "OVER_METRICS",
-    "OVER_SETS",
-    "Hypotheses",
-    "Observed",
-    "ObservedPairs",
-    "Outcome",
-    "family_size",
-    "pairs_of",
-]
-
 # Which hypotheses are corrected together for multiple tests. With one test set ``set`` is the same as ``all``, and
 # ``sets`` the same as ``metric``.
 FAMILIES: Mapping[str, str] = {

@@ -40,9 +40,10 @@ from ..metrics.base import Counts, Metric, Scores
 from ..metrics.black_box import CorpusFunction
 from ..resampling import resampler_of_sums
 from ..resampling.counting import labels_of, metrics_named
+from ..resampling.exact import MISSING
 from ..resampling.samples import BATCH_CELLS
 from .estimates import Estimate
-from .hypotheses import MISSING, Observed, Outcome
+from .hypotheses import Observed, Outcome
 from .pvalues import largest_rank, pvalue
 
 # Patterns of swaps are enumerated for at most this many units: 2^22 sums take less than a second.

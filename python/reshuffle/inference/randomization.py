@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..metrics.base import Scores
+from ..resampling.exact import MISSING
 from ..resampling.schemes import Shuffled, shuffle
 from .distributions import null_histograms
-from .hypotheses import MISSING, Observed, Outcome
+from .hypotheses import Observed, Outcome
 from .pvalues import pvalue
 
 

@@ -11,10 +11,11 @@ import numpy as np
 from .. import signature
 from ..resampling import Replicates, directed
 from ..resampling.averaged import AveragedSample
+from ..resampling.exact import MISSING
 from ..results import SignificanceResult
 from .distributions import null_distributions_of_draws
 from .few_differing import FOR_FEW, Index, adjusted_for_few, at_kink, few_differing, near_kink, retested
-from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
+from .hypotheses import COLUMNS, Hypotheses, Observed, Outcome
 from .plan import Plan
 from .simultaneous import simultaneous_ends
 from .step_down import Unadjusted

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from ..data.judgments import Judgments
     from ..data.score_tables import ScoreTable
 
-__all__ = ["JudgedSet", "MetricScores"]
-
 # Scores of metrics from other programs, as public functions take them.
 OtherScores: TypeAlias = "ScoreTable | SegmentScores | Sequence[ScoreTable | SegmentScores]"
 

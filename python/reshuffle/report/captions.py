@@ -9,7 +9,8 @@ from ..results import Comparison, SetComparison
 from .cells import Table
 from .margins import has_margin
 from .methods import adjustment_phrase, interval_phrase, on_all_sets, test_phrase, uncited
-from .notes import EXACT, ci, number
+from .notes import EXACT
+from .wording import ci, number
 
 # A score with letters, in a table of test sets.
 _LETTERED = re.compile(r"^-?[\d.]+ [a-z]+ *$")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from ..errors import counted
 from ..results import Comparison, PairedDifference, Ranking, SetComparison, UsedMetric, Verdict, sought_by
 from .cells import decimals_of
 from .layout import Layout
 from .margins import WITHOUT_NAME, has_margin, margin_statement
-from .notes import Values, counted, joined, number
+from .notes import Values
 from .systems import has_ranks, is_significant
 from .votes import vote_conclusions
-from .wording import MAX_NAMED, are, named
+from .wording import MAX_NAMED, are, joined, named, number
 
 NONE_BETTER = "no system is better than another"
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import printable
+from ..errors import counted, printable
 from ..results import ConfidenceInterval, PairedDifference, SignificanceResult
 from ..results.studies import MetricDifference, RunDifference
 from .cells import decimals_for, equation, pvalue_cell, random_replicates, signed
-from .notes import counted, number, worded
+from .notes import worded
 from .parts import part_name
+from .wording import number
 
 # The most parts of a formula that fit into one line or two.
 MOST_PARTS = 12

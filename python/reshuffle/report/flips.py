@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ..errors import counted
 from ..results import FlippedSegment, Flips, LostSegment
 from .cells import Table, decimals_for
 from .document import Document
 from .frames import Columns
 from .layout import Layout
-from .notes import counted, number
+from .wording import number
 
 # The most gained or lost segments that a text lists.
 MAX_LISTED = 20

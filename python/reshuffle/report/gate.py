@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from xml.etree import ElementTree
 
-from ..errors import printable
+from ..errors import counted, printable
 from ..results import Gate, GateTask, Trend
 from ..results.schemas import GATE
 from .cells import Table, decimals_for, equation, pvalue_cell, signed
@@ -18,8 +18,8 @@ from .flips import segments_table
 from .frames import Columns
 from .json import as_json
 from .layout import Layout
-from .notes import counted, joined, number
 from .page import STUDY_SCRIPTS
+from .wording import joined, number
 
 # The most tasks that a sentence lists.
 MOST_LISTED = 3

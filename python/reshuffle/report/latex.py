@@ -11,8 +11,8 @@ from .document import Document
 from .fitting import LONG, Fit, breaks, fitting
 from .layout import Layout
 from .methods import Methods
-from .notes import joined
 from .sources import keys_of
+from .wording import joined
 
 
 def as_latex(document: Document, layout: Layout) -> str:

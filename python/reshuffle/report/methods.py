@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from ..errors import counted
 from ..results import Comparison, SetComparison, UsedInterval, UsedTest, VoteFit
 from .computed import (
     adjusted_sentence,
@@ -17,10 +18,11 @@ from .computed import (
     pvalue_sentence,
 )
 from .margins import claim, has_margin, within_all
-from .notes import counted, is_nominal, joined, number, strata
+from .notes import is_nominal
 from .sources import cited, entries_of, papers
 from .systems import has_ranks, size_of
 from .votes import ratings_phrase
+from .wording import joined, number, strata
 
 PHIPSON_SMYTH = "doi:10.2202/1544-6115.1585"
 HEMERIK_GOEMAN = "doi:10.1007/s11749-017-0571-1"

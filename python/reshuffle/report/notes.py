@@ -15,8 +15,6 @@ from .parts import notes_on_parts
 from .votes import vote_notes
 from .wording import are, ci, counted, joined, number, option, spelled, strata
 
-__all__ = ["CAVEATS", "EXACT", "RANK", "Values", "ci", "counted", "joined", "notes", "number", "strata", "worded"]
-
 # What the error rates of adjustments are rates of.
 RATES: Mapping[str, str] = {
     "family-wise error rate": "the chance of any false {star}",

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from .cells import Table
-from .notes import number
+from .wording import number
 
 
 class Bold(str):

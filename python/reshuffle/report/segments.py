@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, counted
 from ..results import SegmentTable
 from .cells import Table, decimals_for
 from .document import Document
 from .frames import Columns
 from .layout import Layout
-from .notes import counted
 
 # Segments that are formatted at a time: their Python numbers take some hundred bytes per row.
 BLOCK = 4096

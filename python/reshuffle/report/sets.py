@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from ..errors import counted
 from ..results import Comparison, SetComparison, UsedMetric
 from .cells import Table, decimals_of
 from .layout import FEW, Layout
-from .notes import RANK, counted, joined, notes
+from .notes import RANK, notes
 from .systems import bold_means, has_ranks, is_significant, margin_in_title, sorted_systems
-from .wording import named
+from .wording import joined, named
 
 AVERAGE = "Average"
 

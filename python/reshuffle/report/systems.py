@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from ..errors import counted
 from ..results import Comparison, PairedDifference, RankedSystem, SystemScore, UsedMetric
 from .cells import Table, decimals_of, interval_cells, pvalue_cell, random_replicates, rank_cell
 from .layout import Layout
 from .margins import claim, has_margin, within
-from .notes import EXACT, ci, counted, joined
-from .wording import strata
+from .notes import EXACT
+from .wording import ci, joined, strata
 
 # How votes belong to what is drawn.
 BELONG = {"judge": "by", "ranking": "in", "prompt": "on"}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ..errors import counted
 from ..results import Comparison, PairedDifference, UsedMetric
 from .cells import Table, decimals_of
 from .layout import Layout
-from .notes import counted
 from .parts import parts_table
 from .speakers import document_tables
 from .systems import (

@@ -23,17 +23,6 @@ from ..metrics.base import Counts, Scores, tolerance
 from ..settings import DocumentIds, StratumIds
 from .squares import Squares
 
-__all__ = [
-    "DocumentIds",
-    "Documents",
-    "Strata",
-    "StratumIds",
-    "design_effect",
-    "intraclass_correlation",
-    "numbered",
-]
-
-
 # Fewer segments may well be of as many documents. With more documents than this share, documents would change little.
 FEW, MOST = 20, 0.9
 # Ids of documents seldom have more words, and titles that do have many segments.

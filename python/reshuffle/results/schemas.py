@@ -17,25 +17,6 @@ from typing import Any, TypeAlias, TypeVar
 from . import Comparison, Flips, Gate, SetComparison
 from .studies import StudyResult
 
-__all__ = [
-    "COMPARISON",
-    "FLIPS",
-    "GATE",
-    "NON_FINITE",
-    "NUMBER",
-    "SEED_DERIVATION",
-    "SETS",
-    "STUDY",
-    "Result",
-    "as_columns",
-    "as_dict",
-    "cached_by_type",
-    "derived_keys",
-    "field_types",
-    "is_untyped",
-    "schema_of",
-]
-
 T = TypeVar("T")
 # What is written as JSON and read back.
 Result: TypeAlias = Comparison | SetComparison | StudyResult | Flips | Gate

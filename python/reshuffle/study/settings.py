@@ -32,20 +32,10 @@ from ..settings import TESTS_WITH_MARGIN, Resampling, Units
 from ..validate import check_name
 from .material import Material
 from .rates import Dependence
-from .testing import Testing, check_stopping
+from .testing import Testing
 
 if TYPE_CHECKING:
     from ..options.studies import StudyInputs, StudyOptions
-
-__all__ = [
-    "DEFAULT_TESTS",
-    "STUDY_SCHEMES",
-    "STUDY_STOPPING",
-    "StudySettings",
-    "check_stopping",
-    "settings_of",
-    "started",
-]
 
 # The default test of comparisons, and those of Riezler & Maxwell 2005, the bootstrap also centred on the estimate.
 DEFAULT_TESTS = ("ar", DEFAULT, "bootstrap", "bootstrap-shift")

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ...errors import counted
 from ...results import Comparison, SetComparison
 from ...results.schemas import schema_of
 from ..cells import Table
@@ -17,11 +18,12 @@ from ..conclusions import conclusions, conclusions_of_sets
 from ..layout import Layout
 from ..margins import within_all
 from ..methods import Methods
-from ..notes import ci, counted, joined, notes, number
+from ..notes import notes
 from ..sets import headed, notes_of_sets, set_tables, with_choice
 from ..speakers import document_tables
 from ..systems import size_of
 from ..tables import pair_tables, system_tables
+from ..wording import ci, joined, number
 
 # Tables and sentences about an earlier result.
 Since: TypeAlias = tuple[Sequence[Table], Sequence[str]]

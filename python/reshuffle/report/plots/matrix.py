@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...errors import InputError, quoted
 from ...lazy import lazy
 from ..cells import short_pvalue
-from ..notes import number
+from ..wording import number
 from .rows import RowFigure, Rows, text_size
 from .style import INK, MUTED, PAGE
 from .view import View

@@ -22,8 +22,8 @@ from ...validate import check_name
 from ..cells import decimals_of, pvalue_cell, random_replicates
 from ..layout import Layout
 from ..margins import margin_of
-from ..notes import ci, number
 from ..systems import is_significant
+from ..wording import ci, number
 from .style import BETTER, INK, MUTED, WORSE
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
+from ...errors import counted
 from ...results.studies import DomainBand, GainBin, GainThreshold, StudyResult, TestAgreement
 from ..cells import Table, decimals_for
-from ..notes import ci, counted, joined, number
 from ..pivot import Columns, Rows, pivot
+from ..wording import ci, joined, number
 from .base import Figure, StudyReport
 from .wording import band_name, gap_name, of_keys, of_name, percent
 

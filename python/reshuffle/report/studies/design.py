@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ...errors import counted
 from ...results.studies import DetectableAtSize, PlannedLooks, PlannedPower, PlannedSize, StudyResult
 from ..cells import Table, decimals_for
-from ..notes import counted, joined, number
+from ..wording import joined, number
 from .base import Figure, StudyReport
 from .power import ERROR_SYMBOLS, power_table
 from .wording import constant, of_name, percent, unit_of

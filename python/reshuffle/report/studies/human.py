@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...errors import listed
+from ...errors import counted, listed
 from ...results.studies import LabelledEstimate, StudyResult
 from ..cells import Table, decimals_for, pvalue_cell
-from ..notes import counted, number
+from ..wording import number
 from .base import StudyReport
 from .wording import of_name
 

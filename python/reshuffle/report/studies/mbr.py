@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from ...errors import counted
 from ...results.studies import MbrChoice, MbrScore, StudyResult
 from ..cells import Table, decimals_for
-from ..notes import counted, number
+from ..wording import number
 from .base import StudyReport
 from .wording import of_name, percent
 

@@ -14,8 +14,6 @@ from .meta_sentences import MAX_TESTED, conclusions, notes
 from .meta_values import AVERAGE, POOLED, Family, families, on_segments, pvalue_of, shown_families, sized
 from .wording import constant
 
-__all__ = ["MAX_MATRIX", "REPORT"]
-
 # So many pairs have a row each, with intervals; more metrics have a matrix of p-values, up to a number that fits.
 MAX_PAIRS, MAX_MATRIX = 6, 16
 # So many metrics have a column in the table of systems, which is shown for one test set.

@@ -11,17 +11,6 @@ from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference
 from ..wording import counted
 from ..words import words
 
-__all__ = [
-    "AVERAGE",
-    "POOLED",
-    "Family",
-    "families",
-    "on_segments",
-    "short_name",
-    "shown_families",
-    "sized",
-]
-
 # Names of test sets that stand for several.
 AVERAGE, POOLED = "average", "pooled"
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ...errors import counted
 from ...results.studies import FamilyWiseRate, StudyResult
 from ..cells import Table
-from ..notes import ci, counted, joined, number
 from ..pivot import Bold, Columns, Rows, fields, pivot
+from ..wording import ci, joined, number
 from .base import Figure, StudyReport
 from .wording import (
     BOLD_RATES,

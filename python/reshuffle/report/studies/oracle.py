@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from ...errors import counted
 from ...results.studies import ListScore, OracleSearch, StudyResult
 from ..cells import Table, decimals_for
-from ..notes import counted
 from .base import StudyReport
 from .wording import of_name
 

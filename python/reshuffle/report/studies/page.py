@@ -14,10 +14,10 @@ from ...results.studies import StudyResult
 from ..document import Document, Page
 from ..json import as_json
 from ..layout import Layout
-from ..notes import joined, number
 from ..page import STUDY_SCRIPTS
 from ..page.content import Content
 from ..plots import file_of
+from ..wording import joined, number
 from .base import Figure
 from .plots import choices, draw_figure
 from .registry import report_of

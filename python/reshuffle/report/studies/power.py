@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 
+from ...errors import counted
 from ...results.studies import PowerRate, StudyResult
 from ..cells import Table, decimals_for
-from ..notes import ci, counted, joined, number
 from ..pivot import Columns, Rows, fields, pivot
+from ..wording import ci, joined, number
 from .base import Figure, StudyReport
 from .wording import differing, in_common, levels_of, percent, rate_decimals, tests_note
 

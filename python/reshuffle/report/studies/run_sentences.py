@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from ...errors import counted
 from ...results import UsedMetric
 from ...results.studies import RunComparison, RunDifference
 from ...results.studies.runs import MOST_RUNS, RECOMMENDED_RUNS, runs_needed, smallest_of_splits
 from ..conclusions import RELATIONS, relation
-from ..notes import ci, counted, joined
-from ..wording import MAX_NAMED, are, named, option
+from ..wording import MAX_NAMED, are, ci, joined, named, option
 from ..words import words
 from .run_values import (
     adjusts,

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...errors import counted
 from ...results import UsedMetric
 from ...results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
 from ..cells import Table, interval_cells, pvalue_cell, signed
-from ..notes import EXACT, ci, counted, joined, number
-from ..wording import option
+from ..notes import EXACT
+from ..wording import ci, joined, number, option
 from .base import Brief, Figure, StudyReport
 from .run_sentences import MOST_OBSERVED, answers, conclusions, intervals, notes, tests_of
 from .run_values import (

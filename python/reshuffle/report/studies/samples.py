@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ...errors import counted
 from ...results.studies import CurvePoint, SampleRange, StudyResult
 from ..cells import Table, decimals_for
-from ..notes import ci, counted, number
 from ..pivot import Columns, Rows, pivot
+from ..wording import ci, number
 from .base import Figure, StudyReport
 from .validation import FEW, MOST_PAIRS, SHARES, by_size, mark, pairs_table, samples_note, what
 from .wording import constant, of_keys, of_name, percent, percent_interval

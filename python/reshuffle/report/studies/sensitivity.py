@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ...errors import counted
 from ...results.studies import MetricSensitivity, PowerContrast, StudyResult
 from ..cells import Table, decimals_for, pvalue_cell
-from ..notes import ci, counted, joined, number
 from ..pivot import Columns, Rows, pivot
+from ..wording import ci, joined, number
 from .base import Figure, StudyReport
 from .power import levels_used, power_table, power_title, symbols, without_level
 from .wording import constant, levels_of, of_name, percent, rate_decimals, tests_note

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ...errors import counted
 from ...results.studies import SmoothingSetting, StudyResult
 from ..cells import Table, pvalue_cell
-from ..notes import ci, counted, joined, number
+from ..wording import ci, joined, number
 from .base import Figure, StudyReport
 from .wording import of_name
 

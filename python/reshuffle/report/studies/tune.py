@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ...errors import counted
 from ...results.studies import TuningResult
 from ...results.studies.runs import RECOMMENDED_RUNS
 from ..cells import Table, decimals_for
-from ..notes import counted, joined, number
+from ..wording import joined, number
 from .base import Figure, StudyReport
 from .run_values import deviation
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...results.studies import Rate, StudyResult
 from ..cells import Table
-from ..notes import ci, joined, number
+from ..wording import ci, joined, number
 from .base import Figure, StudyReport
 from .wording import (
     constant,

@@ -6,24 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
+from ...errors import counted
 from ...results.studies import BandAccuracy, GapConclusions, PairConclusions, SampleSpread, StudyResult
 from ..cells import Table, decimals_for
-from ..notes import ci, counted, joined, number
 from ..pivot import Columns, Rows, pivot
+from ..wording import ci, joined, number
 from .base import Figure, StudyReport
 from .wording import band_name, constant, gap_name, of_keys, of_name, percent, percent_interval
-
-__all__ = [
-    "FEW",
-    "REPORT",
-    "SHARES",
-    "by_size",
-    "mark",
-    "pairs_table",
-    "samples_note",
-    "size_name",
-    "what",
-]
 
 # The mark of sizes with fewer than ten samples, and the largest number of pairs that reports for people list.
 FEW, MOST_PAIRS = "†", 36

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ...errors import counted
 from ...results.studies import SequentialLook, SequentialVerdict, StudyResult
 from ..cells import Table, decimals_for, pvalue_cell
-from ..notes import counted, number
+from ..wording import number
 from .base import Figure, StudyReport
 
 # What the methods are called, and what bounds their error rate.

@@ -6,34 +6,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ...errors import counted
 from ...results import ConfidenceInterval
 from ...results.studies import Rate, StudyResult
 from ...results.studies.base import ErrorRate
 from ..cells import Table
-from ..notes import ci, counted, joined, number
 from ..pivot import Bold, Columns, Rows, fields, pivot
-
-__all__ = [
-    "BOLD_RATES",
-    "CONSERVATIVE",
-    "LIBERAL",
-    "band_name",
-    "constant",
-    "differing",
-    "gap_name",
-    "in_common",
-    "levels_of",
-    "mark_of",
-    "of_keys",
-    "of_name",
-    "percent",
-    "percent_interval",
-    "rate_decimals",
-    "rate_symbols",
-    "rate_table",
-    "tests_note",
-    "unit_of",
-]
+from ..wording import ci, joined, number
 
 # How the names of tests with a margin begin: they have no other alternative.
 WITH_MARGIN = ("equivalence", "non-inferiority")

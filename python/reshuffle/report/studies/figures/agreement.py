@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
 from ....results.studies import PairPvalue, StudyResult, TestAgreement
-from ...notes import number
 from ...plots.labels import PLAIN, printable
 from ...plots.style import COLUMN, INK, MUTED, PAGE
+from ...wording import number
 from ..wording import percent
 from .base import ColumnFigure
 from .lines import label, looks, point

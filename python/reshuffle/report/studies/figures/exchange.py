@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 
 from ....results.studies.exchange import ExchangeRate
-from ...notes import number
 from ...plots.labels import PLAIN
 from ...plots.style import COLUMN, MUTED
+from ...wording import number
 from ..wording import of_name
 from .base import ColumnFigure
 from .lines import key_above, looks, point

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 
 from ....results.studies import FamilyWiseRate
-from ...notes import number
 from ...plots.labels import PLAIN
 from ...plots.style import COLUMN, FAINT, INK, MUTED
+from ...wording import number
 from ..wording import differing
 from .base import ColumnFigure
 from .lines import key, looks

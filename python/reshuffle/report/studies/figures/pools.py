@@ -12,9 +12,9 @@ from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 from ....errors import InputError, counted
 from ....results import ConfidenceInterval
 from ....results.studies import BandAccuracy, CurvePoint, GapConclusions, SampleDifference, SampleScore, StudyResult
-from ...notes import ci, number
 from ...plots.labels import printable
 from ...plots.style import INK, MUTED
+from ...wording import ci, number
 from ..wording import band_name, gap_name, of_keys, of_name
 from .base import ColumnFigure
 from .lines import key, key_above, label, looks, point

@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
 from ....results.studies import DetectableAtSize, PowerRate, StudyResult
-from ...notes import number
 from ...plots.style import COLUMN, FAINT, MUTED, PAGE
+from ...wording import number
 from ..wording import constant, differing, of_name, unit_of
 from .base import ColumnFigure
 from .lines import key, key_above, label, looks, point

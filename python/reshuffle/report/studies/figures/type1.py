@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 
 from ....results import ConfidenceInterval
 from ....results.studies import PvalueShare, Rate, StudyResult
-from ...notes import ci, number
 from ...plots.style import FAINT, INK, MUTED
+from ...wording import ci, number
 from ..wording import levels_of, of_name
 from .base import ColumnFigure
 from .lines import key, key_above, label, looks, point
