@@ -258,7 +258,7 @@ RunSet: TypeAlias = Literal["test", "dev"]
 """:data:`reshuffle.runs.SETS`."""
 
 RunTable: TypeAlias = Literal["systems", "comparisons", "observed"]
-""":data:`reshuffle.results.studies.runs.RUN_TABLES`."""
+""":data:`reshuffle.results.studies.tables.TABLES_OF`."""
 
 MetaCoefficient: TypeAlias = Literal[
     "tau", "darr", "pearson", "spearman", "kendall-b", "kendall-c", "acc23", "tau23", "accuracy", "soft-accuracy"

@@ -116,7 +116,6 @@ def test_files_in_every_form_are_read_as_by_a_slow_reader(lines: list[str], end:
     rows = np.arange(len(lists))
     assert lists.hypotheses(rows) == [row[1].strip(" ") for row in columns]
     assert lists.alignments(rows) == ([row[4] for row in columns] if len(columns[0]) > 4 else None)
-    assert lists.word_alignments(rows) == ([row[5] for row in columns] if len(columns[0]) > 5 else None)
 
 
 def _truth(path: Path) -> list[list[list[str]]]:

@@ -22,7 +22,6 @@ from reshuffle.data.evaluations import JUDGMENT_FORMATS, SCORE_FORMATS
 from reshuffle.data.formats import INPUT_FORMATS
 from reshuffle.data.scores import ROLES
 from reshuffle.data.votes import UNITS as VOTE_UNITS
-from reshuffle.data.votes import VOTE
 from reshuffle.errors import InputError
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.gate import RULES
@@ -46,7 +45,6 @@ from reshuffle.report.votes import MODELS as VOTE_MODELS
 from reshuffle.resampling.runs import STATISTICS
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
-from reshuffle.results.studies.runs import RUN_TABLES
 from reshuffle.results.studies.tables import TABLES_OF
 from reshuffle.runs import SETS
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
@@ -264,7 +262,7 @@ def kinds_of_seeds() -> list[str]:
         (types.FlipFormat, [name for name in FORMATS if name != "html"]),
         (types.GateFormat, [*FORMATS, *OF_GATES]),
         (types.GateRule, RULES),
-        (types.VoteUnit, [*VOTE_UNITS, VOTE]),
+        (types.VoteUnit, [*VOTE_UNITS, "vote"]),
         (types.VoteTies, VOTE_MODELS),
         (types.RatingScale, FACTORS),
         (types.CatalogueFormat, CATALOGUE_FORMATS),
@@ -276,7 +274,7 @@ def kinds_of_seeds() -> list[str]:
         (types.RunSet, SETS),
         (types.RunAdjustment, ["auto", "none", *(a.name for a in ADJUSTMENTS.values() if a.of_pvalues), "maxt"]),
         (types.MetaAdjustment, [name for name in ADJUSTMENT_CHOICES if name not in ("tukey", "scheffe")]),
-        (types.RunTable, RUN_TABLES),
+        (types.RunTable, TABLES_OF["runs"]),
         (types.InputFormat, INPUT_FORMATS),
         (types.Null, NULLS),
         (types.Equalize, EQUALIZE),

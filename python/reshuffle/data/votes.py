@@ -44,7 +44,6 @@ ROLES: Mapping[str, tuple[str, ...]] = {
 }
 # What may be drawn as a whole, the most careful choice first.
 UNITS = ("judge", "ranking", "prompt")
-VOTE = "vote"
 
 
 @documented

@@ -181,7 +181,7 @@ class Option:
     @lazy
     def is_mapping(self) -> bool:
         """Whether the value has numbers, or files, for each name."""
-        return get_origin(self.element) is get_origin(Mapping[str, float])
+        return get_origin(self.element) is Mapping
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -330,7 +330,7 @@ def _declared(record: Any, field: attrs.Attribute[Any]) -> Option:
 
 def _length(kind: Any) -> int | None:
     """The length of a tuple, or of the tuples in a mapping; None if it has no fixed one."""
-    if get_origin(kind) is get_origin(Mapping[str, float]):
+    if get_origin(kind) is Mapping:
         return _length(get_args(kind)[1])
     members = get_args(kind) if get_origin(kind) is tuple else (...,)
     return None if ... in members else len(members)

@@ -190,10 +190,6 @@ class NBest:
         """
         return self.core.column(0, _rows(rows)) if self.core.n_columns > 0 else None
 
-    def word_alignments(self, rows: ArrayLike) -> list[str] | None:
-        """The second column after the decoder's score: in Moses' lists the alignment of words. None without it."""
-        return self.core.column(1, _rows(rows)) if self.core.n_columns > 1 else None
-
     def count(
         self,
         metric: MetricLike,

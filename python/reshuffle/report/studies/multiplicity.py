@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...errors import counted
 from ...results.studies import FamilyWiseRate, StudyResult
 from ..cells import Table
-from ..pivot import Bold, Columns, Rows, fields, pivot
+from ..pivot import Rows, fields
 from ..wording import ci, joined, number
 from .base import Figure, StudyReport
 from .wording import (
-    BOLD_RATES,
     CONSERVATIVE,
     LIBERAL,
     differing,
@@ -19,8 +17,8 @@ from .wording import (
     mark_of,
     of_name,
     percent,
-    percent_interval,
     rate_decimals,
+    table_of_rates,
     tests_note,
 )
 
@@ -50,23 +48,10 @@ def tables(study: StudyResult) -> Iterator[Table]:
 
 
 def _table(rates: Sequence[FamilyWiseRate], heading: str) -> Table:
-    levels = sorted({rate.alpha for rate in rates})
-    shown = 1 + (len(levels) == 1)  # one level has a column of intervals
-    decimals = rate_decimals(min(rate.simulations for rate in rates))
-    width = max(len(_mark(rate)) for rate in rates)
-
-    def level(alpha: float) -> list[str]:
-        return [f"α={number(alpha)}", ci(rates[0].confidence_interval.confidence_level)][:shown]
-
-    def cells(rate: FamilyWiseRate) -> list[str]:
-        marked = f"{percent(rate.rate, decimals)}{_mark(rate):<{width}}"
-        cell = Bold(marked) if rate.verdict == "liberal" else marked
-        return [cell, percent_interval(rate.confidence_interval, decimals)][:shown]
-
     names = ["test", "adjustment", *differing(rates, NAMES)]
-    rows = fields({"test": "Test", "adjustment": "Adjustment", **NAMES}, names)
-    columns = Columns("alpha", level, cells, levels)
-    return pivot(heading, rates, Rows(rows, group=lambda rate: rate.test), columns, BOLD_RATES)
+    cells = fields({"test": "Test", "adjustment": "Adjustment", **NAMES}, names)
+    one_level = len({rate.alpha for rate in rates}) == 1
+    return table_of_rates(rates, heading, Rows(cells, group=lambda rate: rate.test), _mark, own_interval=one_level)
 
 
 def _mark(rate: FamilyWiseRate) -> str:
@@ -92,10 +77,11 @@ def conclusions(study: StudyResult) -> Iterator[str]:
         if rate.systems == max(each.systems for each in _rates(study) if each.variances == rate.variances):
             decimals = rate_decimals(rate.simulations)
             yield (
-                f"Without adjustment, {rate.test} rejects one or more of {counted(rate.pairs, 'true null hypothesis')} "
+                f"Without adjustment, {rate.test} rejects one or more of {rate.pairs:,} true null "
+                f"{'hypothesis' if rate.pairs == 1 else 'hypotheses'} "
                 f"in {percent(rate.rate, decimals)}% of the test sets at α = {number(rate.alpha)} ({rate.metric}, "
                 f"{rate.variances} variances); independent tests would in {percent(rate.independent, decimals)}%."
-            ).replace("null hypothesiss", "null hypotheses")
+            )
     found = [rate for rate in _rates(study) if rate.verdict == "liberal" and rate.adjustment != NONE]
     if found:
         yield f"Adjusted, and still too liberal: {'; '.join(dict.fromkeys(map(_named, found)))}."

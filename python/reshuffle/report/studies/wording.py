@@ -98,27 +98,42 @@ def rate_table(rates: Sequence[Rate], title: str, marked: bool = True) -> Table:
     symbols.
     """
     names = _names(rates)
-    with_interval = len(names) == 1
+    rows = Rows(fields(NAMES, names), group=lambda rate: (rate.null, rate.size))
+    own = len(names) == 1
+    return table_of_rates(rates, title, rows, mark_of if marked else None, own_interval=own, plus_minus=not own)
+
+
+def table_of_rates(
+    rates: Sequence[Any],
+    title: str,
+    rows: Rows,
+    mark: Callable[[Any], str] | None,
+    *,
+    own_interval: bool,
+    plus_minus: bool = False,
+) -> Table:
+    """A table with the rate of each level in per cent, and its interval in a column of its own or after ±.
+
+    ``mark`` gives the mark of a rate; with one, liberal rates are bold.
+    """
+    shown_columns = 1 + own_interval
     decimals = rate_decimals(min(rate.simulations for rate in rates))
     # Spaces in place of marks that rates lack.
-    width = max(map(len, map(mark_of, rates))) if marked else 0
+    width = 0 if mark is None else max(map(len, map(mark, rates)))
 
     def heading(alpha: float) -> list[str]:
-        return [f"α={number(alpha)}", ci(rates[0].confidence_interval.confidence_level)][: 1 + with_interval]
+        return [f"α={number(alpha)}", ci(rates[0].confidence_interval.confidence_level)][:shown_columns]
 
-    def cells(rate: Rate | None) -> list[str]:
+    def cells(rate: Any) -> list[str]:
         if rate is None:
-            return ["", ""][: 1 + with_interval]
+            return ["", ""][:shown_columns]
         interval = rate.confidence_interval
-        shown = f"{percent(rate.rate, decimals)}{mark_of(rate) if marked else '':<{width}}"
-        if not with_interval:
+        shown = f"{percent(rate.rate, decimals)}{'' if mark is None else mark(rate):<{width}}"
+        if plus_minus:
             shown += f" ±{percent((interval.high - interval.low) / 2, decimals)}"
-        return [
-            Bold(shown) if marked and rate.verdict == "liberal" else shown,
-            percent_interval(interval, decimals),
-        ][: 1 + with_interval]
+        bold = mark is not None and rate.verdict == "liberal"
+        return [Bold(shown) if bold else shown, percent_interval(interval, decimals)][:shown_columns]
 
-    rows = Rows(fields(NAMES, names), group=lambda rate: (rate.null, rate.size))
     return pivot(title, rates, rows, Columns("alpha", heading, cells, levels_of(rates)), BOLD_RATES)
 
 

@@ -13,8 +13,6 @@ from ..verdicts import Tested
 from .base import StudyResult
 from .plan import Plan
 
-# The tables of a comparison of runs.
-RUN_TABLES = ("systems", "comparisons", "observed")
 # More runs than this are not recommended to anybody.
 MOST_RUNS = 1000
 # Clark et al. 2011 (P11-2031), section 5, recommend at least so many runs.

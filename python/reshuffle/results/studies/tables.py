@@ -57,9 +57,6 @@ RECORDS: Mapping[str, type[Any]] = {
     "tested": TestedDifference,
     "contrasts": PowerContrast,
     "exchange_sizes": ExchangeRate,
-    "systems": SystemRuns,
-    "comparisons": RunDifference,
-    "observed": ObservedDifference,
     "grid": SmoothingSetting,
 }
 
@@ -72,6 +69,7 @@ TABLES_OF: Mapping[str, Mapping[str, type[Any]]] = {
         "human": HumanScores,
         "systems": MetricSystemScore,
     },
+    "runs": {"systems": SystemRuns, "comparisons": RunDifference, "observed": ObservedDifference},
     "oracle": {"scores": ListScore, "searches": OracleSearch, "entries": ChosenEntry},
     "mbr": {"choices": MbrChoice, "scores": MbrScore},
     "human": {"differences": LabelledEstimate, "scores": LabelledEstimate},
