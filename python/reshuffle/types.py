@@ -1,7 +1,8 @@
-"""Every name that users type, as ``Literal`` types: metrics, tokenizers, tests, intervals, formats and so on.
+"""The names that users type, as ``Literal`` types: metrics, tokenizers, tests, intervals, formats and so on.
 
 The command line takes its choices from here, so that ``--help`` need not import the registries and numpy. Below each
 type stands the registry that defines what the names do; a test checks that both hold the same names in the same order.
+The values of metrics' options are in the metrics' own registry only.
 
 Public functions are annotated with ``Test | str`` and the like. Editors complete the known names, and a name from a
 configuration file, which is a plain ``str``, passes a type checker without a cast. A misspelt name is an
@@ -22,54 +23,11 @@ MetricName: TypeAlias = Literal[
 CountedInPython: TypeAlias = Literal["exact", "f1", "accuracy", "micro-f1", "macro-f1", "mcc", "kappa", "span-f1"]
 """:data:`reshuffle.metrics.in_python.IN_PYTHON`."""
 
-MacroLabels: TypeAlias = Literal["both", "gold"]
-"""The option ``labels`` of ``macro-f1`` in :data:`reshuffle.metrics.in_python.IN_PYTHON`."""
-
-SpanMode: TypeAlias = Literal["default", "strict"]
-"""The option ``mode`` of ``span-f1`` in :data:`reshuffle.metrics.in_python.IN_PYTHON`."""
-
-SpanAverage: TypeAlias = Literal["micro", "macro"]
-"""The option ``average`` of ``span-f1`` in :data:`reshuffle.metrics.in_python.IN_PYTHON`."""
-
 Tokenizer: TypeAlias = Literal[
     "13a", "intl", "mteval-intl", "multi-bleu", "zh", "zh-fixed", "char", "none",
     "ja-mecab", "ko-mecab", "flores101", "flores200", "spBLEU-1K", "spm",
 ]  # fmt: skip
 """:func:`reshuffle.metrics.registry.tokenizer_specs`."""
-
-SmoothingMethod: TypeAlias = Literal["none", "floor", "add-k", "exp", "mteval"]
-"""The option ``smooth_method`` of ``bleu`` in :func:`reshuffle.metrics.registry.metric_specs`."""
-
-SentenceSmoothing: TypeAlias = Literal[
-    "0", "1", "2", "3", "4", "5", "6", "7", "nltk-4", "nltk-5", "nltk-6", "nltk-7"
-]  # fmt: skip
-"""The option ``smoothing`` of ``sentbleu`` in :func:`reshuffle.metrics.registry.metric_specs`."""
-
-UnicodeForm: TypeAlias = Literal["NFC", "NFKC"]
-"""The option ``unicode`` of ``asr-wer`` in :func:`reshuffle.metrics.registry.metric_specs`."""
-
-SmoothingPrior: TypeAlias = Literal["smoothed", "raw"]
-"""The option ``smoothing_prior`` of ``sentbleu`` in :func:`reshuffle.metrics.registry.metric_specs`."""
-
-SmoothingReading: TypeAlias = Literal["paper", "strict"]
-"""The option ``smoothing_reading`` of ``sentbleu`` in :func:`reshuffle.metrics.registry.metric_specs`."""
-
-SariDeletion: TypeAlias = Literal["f", "precision"]
-"""The option ``deletion`` of ``sari`` in :func:`reshuffle.metrics.registry.metric_specs`."""
-
-TerVariant: TypeAlias = Literal["sacrebleu", "tercom"]
-"""The option ``variant`` of ``ter`` in :func:`reshuffle.metrics.registry.metric_specs`."""
-
-MeteorLanguage: TypeAlias = Literal[
-    "en", "cz", "cs", "de", "es", "fr", "ru", "da", "fi", "hu", "it", "nl", "no", "pt", "ro", "sv", "se", "tr", "other"
-]  # fmt: skip
-"""The option ``language`` of ``meteor`` in :func:`reshuffle.metrics.registry.metric_specs`."""
-
-MeteorTask: TypeAlias = Literal["rank", "adq", "hter", "li", "tune", "util", "universal"]
-"""The option ``task`` of ``meteor`` in :func:`reshuffle.metrics.registry.metric_specs`."""
-
-MeteorModule: TypeAlias = Literal["exact", "stem", "synonym", "paraphrase"]
-"""The values of the option ``modules`` of ``meteor`` in :func:`reshuffle.metrics.registry.metric_specs`."""
 
 Test: TypeAlias = Literal[
     "ar", "ar-studentized", "permutation", "bootstrap", "bootstrap-both", "bootstrap-kink",
@@ -230,9 +188,6 @@ Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
 
 StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
 """:data:`reshuffle.study.settings.STUDY_SCHEMES`."""
-
-StudyStopping: TypeAlias = Literal["besag-clifford"]
-""":data:`reshuffle.study.settings.STUDY_STOPPING`."""
 
 Equalize: TypeAlias = Literal["mix", "drop-words"]
 """:data:`reshuffle.study.null_data.EQUALIZE`."""

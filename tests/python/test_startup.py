@@ -54,7 +54,7 @@ from reshuffle.study.nulls import NULLS
 from reshuffle.study.pools import LAYOUTS
 from reshuffle.study.populations import SAMPLING
 from reshuffle.study.power import MODELS
-from reshuffle.study.settings import STUDY_SCHEMES, STUDY_STOPPING
+from reshuffle.study.settings import STUDY_SCHEMES
 from reshuffle.study.validation import TRUTHS
 from reshuffle.tune.options import OPTIMIZERS
 from reshuffle.votes import FACTORS
@@ -230,21 +230,8 @@ def kinds_of_seeds() -> list[str]:
     [
         (types.MetricName, [spec.name for spec in every_spec()]),
         (types.CountedInPython, IN_PYTHON),
-        (types.MacroLabels, choices("macro-f1", "labels")),
-        (types.SpanMode, choices("span-f1", "mode")),
-        (types.SpanAverage, choices("span-f1", "average")),
         (types.Tokenizer, [spec.name for spec in tokenizer_specs()]),
         (types.Tokenizer, choices("bleu", "tokenize")),
-        (types.SmoothingMethod, choices("bleu", "smooth_method")),
-        (types.SentenceSmoothing, choices("sentbleu", "smoothing")),
-        (types.UnicodeForm, choices("asr-wer", "unicode")),
-        (types.SmoothingPrior, choices("sentbleu", "smoothing_prior")),
-        (types.SmoothingReading, choices("sentbleu", "smoothing_reading")),
-        (types.TerVariant, choices("ter", "variant")),
-        (types.SariDeletion, choices("sari", "deletion")),
-        (types.MeteorLanguage, choices("meteor", "language")),
-        (types.MeteorTask, choices("meteor", "task")),
-        (types.MeteorModule, choices("meteor", "modules")),
         (types.Missing, TREATMENTS_OF_MISSING),
         (types.MissingSystems, TREATMENTS_OF_MISSING_SYSTEMS),
         (types.StandardError, STANDARD_ERRORS),
@@ -287,7 +274,6 @@ def kinds_of_seeds() -> list[str]:
         (types.Sampling, SAMPLING),
         (types.Study, COMMANDS),
         (types.StudyScheme, STUDY_SCHEMES),
-        (types.StudyStopping, STUDY_STOPPING),
         (types.PowerModel, MODELS),
         (types.MetaCoefficient, COEFFICIENTS),
         (types.Grouping, GROUPINGS),
@@ -313,11 +299,6 @@ def test_literal_types_list_the_names_of_the_registries(names: object, registry:
 
 
 LITERALS = {name: each for name, each in vars(types).items() if get_origin(each) is Literal}
-
-
-def test_every_choice_of_a_metric_option_has_a_literal_type() -> None:
-    every = {tuple(option.choices) for spec in every_spec() for option in spec.options if option.choices}
-    assert every <= {get_args(each) for each in LITERALS.values()}
 
 
 def test_every_literal_type_is_compared_with_its_registry() -> None:

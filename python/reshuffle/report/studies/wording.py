@@ -89,37 +89,36 @@ def of_name(records: Iterable[Any], **values: Any) -> list[Any]:
     return [record for record in records if all(getattr(record, name) == value for name, value in values.items())]
 
 
-def rate_table(rates: Sequence[Rate], title: str, marked: bool = True) -> Table:
+def rate_table(rates: Sequence[Rate], title: str) -> Table:
     """A row for each test, metric, null hypothesis and size, and for each level the rate in per cent and its interval.
 
     Columns in which all rates agree are left out, except the tests; the title should name them. The interval has a
-    column of its own only if the tests are the only names, because a terminal has no room for more. With ``marked``,
-    rates whose interval excludes the level have a mark, and liberal ones are bold. :func:`rate_symbols` explains the
-    symbols.
+    column of its own only if the tests are the only names, because a terminal has no room for more.
+    :func:`rate_symbols` explains the symbols.
     """
     names = _names(rates)
     rows = Rows(fields(NAMES, names), group=lambda rate: (rate.null, rate.size))
     own = len(names) == 1
-    return table_of_rates(rates, title, rows, mark_of if marked else None, own_interval=own, plus_minus=not own)
+    return table_of_rates(rates, title, rows, mark_of, own_interval=own, plus_minus=not own)
 
 
 def table_of_rates(
     rates: Sequence[Any],
     title: str,
     rows: Rows,
-    mark: Callable[[Any], str] | None,
+    mark: Callable[[Any], str],
     *,
     own_interval: bool,
     plus_minus: bool = False,
 ) -> Table:
-    """A table with the rate of each level in per cent, and its interval in a column of its own or after ±.
+    """A table with the rate of each level in per cent and its mark, and its interval in a column of its own or after ±.
 
-    ``mark`` gives the mark of a rate; with one, liberal rates are bold.
+    Liberal rates are bold.
     """
     shown_columns = 1 + own_interval
     decimals = rate_decimals(min(rate.simulations for rate in rates))
     # Spaces in place of marks that rates lack.
-    width = 0 if mark is None else max(map(len, map(mark, rates)))
+    width = max(map(len, map(mark, rates)))
 
     def heading(alpha: float) -> list[str]:
         return [f"α={number(alpha)}", ci(rates[0].confidence_interval.confidence_level)][:shown_columns]
@@ -128,11 +127,11 @@ def table_of_rates(
         if rate is None:
             return ["", ""][:shown_columns]
         interval = rate.confidence_interval
-        shown = f"{percent(rate.rate, decimals)}{'' if mark is None else mark(rate):<{width}}"
+        shown = f"{percent(rate.rate, decimals)}{mark(rate):<{width}}"
         if plus_minus:
             shown += f" ±{percent((interval.high - interval.low) / 2, decimals)}"
-        bold = mark is not None and rate.verdict == "liberal"
-        return [Bold(shown) if bold else shown, percent_interval(interval, decimals)][:shown_columns]
+        cell = Bold(shown) if rate.verdict == "liberal" else shown
+        return [cell, percent_interval(interval, decimals)][:shown_columns]
 
     return pivot(title, rates, rows, Columns("alpha", heading, cells, levels_of(rates)), BOLD_RATES)
 
@@ -141,9 +140,9 @@ def _names(rates: Sequence[Rate]) -> list[str]:
     return ["test", *differing(rates, ("metric", "null", "size"))]
 
 
-def rate_symbols(rates: Sequence[Rate], marked: bool = True) -> str:
+def rate_symbols(rates: Sequence[Rate]) -> str:
     """What the symbols of :func:`rate_table` mean."""
-    marks = {mark_of(rate) for rate in rates} if marked else set()
+    marks = set(map(mark_of, rates))
     level = ci(rates[0].confidence_interval.confidence_level)
     parts = [
         f"±: half the width of the {level}." if len(_names(rates)) > 1 else "",

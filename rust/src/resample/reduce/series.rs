@@ -122,11 +122,6 @@ impl Series {
         &self.all.values
     }
 
-    /// The statistics, without a copy.
-    pub fn into_statistics(self) -> Vec<f64> {
-        self.all.values
-    }
-
     /// The numbers of metrics and of pairs.
     pub fn shape(&self) -> [usize; 2] {
         self.tests.shape()

@@ -24,11 +24,6 @@ impl Sums {
         &self.sums
     }
 
-    /// The sums, without a copy.
-    pub fn into_sums(self) -> Vec<i64> {
-        self.sums
-    }
-
     /// The number of sums of a replicate.
     pub fn cells(&self) -> usize {
         self.cells

@@ -59,7 +59,7 @@ pub fn statistics(
     run: &mut Run<'_>,
 ) -> Result<Vec<f64>> {
     let series = reduce::Series::new(pairs.to_vec());
-    Ok(reduced((samples, Kind::Shuffles), series, replicates, run)?.into_statistics())
+    Ok(reduced((samples, Kind::Shuffles), series, replicates, run)?.statistics().to_vec())
 }
 
 pub fn tally(
@@ -123,7 +123,7 @@ pub fn min_p(
 
 pub fn shuffle_sums(all: &[SuffStats<'_>], replicates: Replicates<'_>, run: &mut Run<'_>) -> Result<Vec<i64>> {
     let samples: Vec<_> = all.iter().map(|stats| Sample::without_formula(stats.clone())).collect();
-    Ok(reduced((&samples, Kind::Shuffles), reduce::Sums::default(), replicates, run)?.into_sums())
+    Ok(reduced((&samples, Kind::Shuffles), reduce::Sums::default(), replicates, run)?.sums().to_vec())
 }
 
 pub fn draw_sums(
@@ -133,7 +133,7 @@ pub fn draw_sums(
     run: &mut Run<'_>,
 ) -> Result<Vec<i64>> {
     let samples: Vec<_> = all.iter().map(|stats| Sample::without_formula(stats.clone())).collect();
-    Ok(reduced((&samples, Kind::Draws(strata)), reduce::Sums::default(), replicates, run)?.into_sums())
+    Ok(reduced((&samples, Kind::Draws(strata)), reduce::Sums::default(), replicates, run)?.sums().to_vec())
 }
 
 pub fn scores(

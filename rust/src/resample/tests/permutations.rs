@@ -52,7 +52,7 @@ fn all_paths_make_the_same_sums() {
                 let mut reduction = reduce::Sums::default();
                 let resampler = Resampler::prepare_on(simd, &samples, Kind::Permutations, run)?;
                 resampler.run(seeded(9, 60, 10), &mut [&mut reduction], run)?;
-                Ok::<_, Error>(reduction.into_sums())
+                Ok::<_, Error>(reduction.sums().to_vec())
             });
             sums.push(made.unwrap());
         }
@@ -134,7 +134,7 @@ proptest! {
         let got = with_run(2, |run| {
             reduced((&samples, Kind::Permutations), reduce::Sums::default(), seeded(seed, first, 70), run)
         });
-        for (r, got) in got.unwrap().into_sums().chunks_exact(systems * columns).enumerate().step_by(23) {
+        for (r, got) in got.unwrap().sums().chunks_exact(systems * columns).enumerate().step_by(23) {
             prop_assert_eq!(permuted_sums(&stats, seed, first + r as u64), got);
         }
     }
