@@ -1,8 +1,12 @@
-"""Headless Chromium for the tests of HTML reports, as the fixture ``browser``. Without it, they are skipped."""
+"""A headless browser for the tests of HTML reports, as the fixture ``browser``. Without it, they are skipped.
+
+It is Chromium, or Firefox if RESHUFFLE_BROWSER=firefox.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,12 +17,15 @@ import pytest
 
 # Selenium takes longer to import than most test modules to run, and conftest.py imports this one.
 if TYPE_CHECKING:
-    from selenium.webdriver import Chrome
     from selenium.webdriver.remote.webelement import WebElement
 
 __all__ = ["Browser", "browser", "browser_of_process"]
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+# The programs of a browser, and its driver.
+PROGRAMS = {
+    "chromium": (("chromium", "chromium-browser", "google-chrome"), "chromedriver"),
+    "firefox": (("firefox-esr", "firefox"), "geckodriver"),
+}
 # Without a screen and a sandbox, as in containers; nothing of the browser's own goes over the network.
 ARGUMENTS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage",
@@ -32,7 +39,7 @@ class Browser:
 
     Attributes
     ----------
-    driver : selenium.webdriver.Chrome
+    driver : selenium.webdriver.Chrome or selenium.webdriver.Firefox
     folder : Path
     expected : list of str
         Parts of console messages that a test provokes.
@@ -40,7 +47,7 @@ class Browser:
         The number of pages so far, a part of their addresses.
     """
 
-    driver: Chrome
+    driver: Any
     folder: Path
     expected: list[str] = field(default_factory=list)
     loads: int = 0
@@ -64,7 +71,8 @@ class Browser:
 
     def all(self, selector: str) -> list[WebElement]:
         """The elements of a CSS selector."""
-        return self.driver.find_elements("css selector", selector)
+        found: list[WebElement] = self.driver.find_elements("css selector", selector)
+        return found
 
     def one(self, selector: str) -> WebElement:
         """The only element of a CSS selector."""
@@ -91,50 +99,137 @@ class Browser:
 
         return WebDriverWait(self.driver, 10, 0.02).until(lambda _: self.run(script, *arguments))
 
+    def cdp(self, command: str, parameters: dict[str, Any]) -> Any:
+        """The answer to a command of Chromium's protocol."""
+        return self.driver.execute_cdp_cmd(command, parameters)
+
     def resize(self, width: int, height: int = 1000) -> None:
         """Set the size of the page."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        self.cdp("Emulation.setDeviceMetricsOverride", size)
 
     def prefer(self, **features: str) -> None:
         """Emulate media features, as in ``prefer(prefers_color_scheme="dark")``; without any, the browser's own."""
         named = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": named})
+        self.cdp("Emulation.setEmulatedMedia", {"features": named})
 
     def console(self) -> list[str]:
         """The errors and warnings in the console since the last call."""
-        messages = [str(entry["message"]) for entry in self.driver.get_log("browser")]  # type: ignore[no-untyped-call]
+        messages = [str(entry["message"]) for entry in self.driver.get_log("browser")]
+        return self.unexpected(messages)
+
+    def unexpected(self, messages: list[str]) -> list[str]:
+        """Messages that the test has not provoked."""
         return [text for text in messages if not any(part in text for part in self.expected)]
 
     def requests(self) -> list[str]:
         """The addresses that pages have requested since the last call, except for the pages and what is in them."""
-        events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]  # type: ignore[no-untyped-call]
+        events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         sent = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
         urls = [each["request"]["url"] for each in sent if each.get("type") != "Document"]
         return [url for url in urls if not url.startswith("data:")]
+
+
+# Firefox has these only for its own scripts.
+WATCH = """
+window.reshuffleRequests = [];
+Services.obs.addObserver((channel) => {
+  channel.QueryInterface(Ci.nsIHttpChannel);
+  if (channel.loadInfo.browsingContextID) window.reshuffleRequests.push(channel.URI.spec);
+}, "http-on-modify-request");
+"""
+CONSOLE = """
+const found = Services.console.getMessageArray()
+  .filter((each) => each instanceof Ci.nsIScriptError && each.sourceName.startsWith("file:"))
+  .map((each) => each.message);
+Services.console.reset();
+return found;
+"""
+# The settings that stand for media features.
+PREFERENCES = {
+    "prefers_color_scheme": ("layout.css.prefers-color-scheme.content-override", {"dark": 0, "light": 1}, 2),
+    "prefers_reduced_motion": ("ui.prefersReducedMotion", {"reduce": 1, "no-preference": 0}, 0),
+    "forced_colors": ("browser.display.document_color_use", {"active": 2, "none": 0}, 0),
+}
+
+
+class FirefoxBrowser(Browser):
+    """Firefox, which is asked in other ways."""
+
+    def cdp(self, command: str, parameters: dict[str, Any]) -> Any:
+        """Firefox has no such protocol."""
+        pytest.skip(f"{command} is a command of Chromium's protocol")
+
+    def chrome(self, script: str, *arguments: Any) -> Any:
+        """The value of a script of the browser itself."""
+        with self.driver.context(self.driver.CONTEXT_CHROME):
+            return self.run(script, *arguments)
+
+    def resize(self, width: int, height: int = 1000) -> None:
+        """Set the size of the page."""
+        size = {"width": width, "height": height}
+        self.driver.browsing_context.set_viewport(context=self.driver.current_window_handle, viewport=size)
+
+    def prefer(self, **features: str) -> None:
+        """Emulate media features; without any, the browser's own."""
+        for feature, (name, values, default) in PREFERENCES.items():
+            value = values[features[feature]] if feature in features else default
+            self.chrome("Services.prefs.setIntPref(arguments[0], arguments[1])", name, value)
+
+    def console(self) -> list[str]:
+        """The errors and warnings of scripts, styles and the content security policy since the last call."""
+        return self.unexpected(self.chrome(CONSOLE))
+
+    def requests(self) -> list[str]:
+        """The addresses that pages have requested since the last call."""
+        found: list[str] = self.chrome("return window.reshuffleRequests.splice(0)")
+        return found
+
+
+def _chromium(binary: str, driver: str) -> Any:
+    from selenium.webdriver import Chrome, ChromeOptions
+    from selenium.webdriver.chrome.service import Service
+
+    options = ChromeOptions()
+    options.binary_location = binary
+    for argument in ARGUMENTS:
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return Chrome(options=options, service=Service(driver))
+
+
+def _firefox(binary: str, driver: str) -> Any:
+    from selenium.webdriver import Firefox, FirefoxOptions
+    from selenium.webdriver.firefox.service import Service
+
+    options = FirefoxOptions()
+    options.binary_location = binary
+    for argument in ("-headless", "-remote-allow-system-access"):
+        options.add_argument(argument)
+    options.enable_bidi = True  # which sets the size of the page
+    return Firefox(options=options, service=Service(driver))
 
 
 @pytest.fixture(scope="session")
 def browser_of_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """One browser for all tests of a process: it takes two seconds to start."""
     pytest.importorskip("selenium")
-    from selenium.webdriver import Chrome, ChromeOptions
-    from selenium.webdriver.chrome.service import Service
-
-    binary = next(filter(None, map(shutil.which, BROWSERS)), None)
-    driver = shutil.which("chromedriver")
+    kind = os.environ.get("RESHUFFLE_BROWSER", "chromium")
+    programs, of_driver = PROGRAMS[kind]
+    binary, driver = next(filter(None, map(shutil.which, programs)), None), shutil.which(of_driver)
     if binary is None or driver is None:
-        pytest.skip(f"no {'browser' if binary is None else 'chromedriver'}: install chromium and chromium-driver")
-    options = ChromeOptions()
-    options.binary_location = binary
-    for argument in ARGUMENTS:
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    chrome = Chrome(options=options, service=Service(driver))
+        pytest.skip(f"no {kind if binary is None else of_driver}: install it")
+    started = _firefox(binary, driver) if kind == "firefox" else _chromium(binary, driver)
+    folder = tmp_path_factory.mktemp("pages")
     try:
-        yield Browser(chrome, tmp_path_factory.mktemp("pages"))
+        if kind == "firefox":
+            found = FirefoxBrowser(started, folder)
+            found.chrome(WATCH)
+            yield found
+        else:
+            yield Browser(started, folder)
     finally:
-        chrome.quit()
+        started.quit()
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ import stat
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,12 +22,13 @@ from typing import Any
 import click
 import pytest
 
-from reshuffle import InputError, compare, read_corpus, read_json, report
+from reshuffle import InputError, compare, read_corpus, report
 from reshuffle.cli import output
 from reshuffle.cli.explained import KINDS
 from reshuffle.cli.params import Option
 from reshuffle.cli.root import cli
 from reshuffle.metrics.registry import metric_specs
+from unnamed import unnamed
 
 SYSTEMS = ["baseline", "tuned", "larger", "rules"]
 
@@ -329,13 +329,6 @@ def test_a_note_says_which_file_of_a_folder_is_the_baseline(outputs: Path, run: 
     assert "the first file" not in run(*command.split(), "reference.txt", *ALL_FILES, "-n", "50").err
 
 
-def without_files(text: str) -> object:
-    """A result in JSON without the names and digests of its files."""
-    found = read_json(text)
-    assert found.inputs
-    return replace(found, inputs=())
-
-
 @pytest.mark.parametrize(
     ("args", "same"),
     [
@@ -369,7 +362,7 @@ def test_a_folder_stands_for_the_files_in_it(
     # A note on the baseline, which test_a_note_says_which_file_of_a_folder_is_the_baseline checks.
     err = [line for line in found.err.splitlines() if "the first file of" not in line]
     assert (found.code, err) == (0, expected.err.splitlines())
-    assert without_files(found.out) == without_files(expected.out)
+    assert unnamed(found.out) == unnamed(expected.out)
 
 
 @pytest.fixture
@@ -411,7 +404,7 @@ def test_a_file_of_several_systems_stands_for_all_of_them(
     few = ["-n", "50"] if "score" not in args else []
     found, expected = run(*args, *few, "--format", "json"), run(*same, *few, "--format", "json")
     assert (found.code, found.err, expected.code) == (0, "", 0)
-    assert without_files(found.out) == without_files(expected.out)
+    assert unnamed(found.out) == unnamed(expected.out)
 
 
 def test_a_system_is_not_named_twice_by_its_file(wmt_file: Path, run: Any) -> None:
@@ -423,7 +416,7 @@ def test_a_system_is_not_named_twice_by_its_file(wmt_file: Path, run: Any) -> No
 def test_ids_of_documents_without_texts_are_read_from_a_file_of_several_systems(wmt_file: Path, run: Any) -> None:
     assert run("score", "wmt.xml", "wmt.xml", "--segments", "-o", "scores.tsv").code == 0
     scores = ["compare", "--scores", "BLEU", "scores.tsv", "-n", "50", "--format", "json", "--docs"]
-    assert without_files(run(*scores, "wmt.xml").out) == without_files(run(*scores, "talks.txt").out)
+    assert unnamed(run(*scores, "wmt.xml").out) == unnamed(run(*scores, "talks.txt").out)
 
 
 @pytest.mark.parametrize(

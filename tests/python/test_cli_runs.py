@@ -319,8 +319,9 @@ def test_a_manifest_may_have_nothing_but_scores(runs: Path, run: Any) -> None:
 
 
 def test_a_folder_stands_for_the_runs_in_it(runs: Path, run: Any) -> None:
-    for name, files in SYSTEMS.items():
-        for number, file in enumerate(files):
+    for name, outputs in SYSTEMS.items():
+        Path("f", name).mkdir(parents=True)
+        for number, file in enumerate(outputs):
             write(f"f/{name}/{number}.txt", lines(file))
     write("f/baseline/.hidden", ["no run"])
     few = ("--exchange", "segment")
@@ -334,6 +335,7 @@ def test_a_folder_stands_for_the_runs_in_it(runs: Path, run: Any) -> None:
     content = {"references": ["ref.txt"], "systems": {"baseline": ["f/baseline"], "new": ["f/new"]}}
     Path("folders.json").write_text(json.dumps(content), "utf-8")
     assert tables(document(run, "--manifest", "folders.json", *few)) == tables(expected)
+    Path("g/new").mkdir(parents=True)
     write("g/new/0.txt", lines(files["new"][0]))
     words = ["runs", "--refs", "ref.txt", "--baseline", "f/baseline", "--system", "f/new"]
     assert "--system new is used twice: name it by" in run(*words, "--system", "g/new").refusal()

@@ -677,7 +677,7 @@ def test_display_names_are_shown_and_systems_keep_theirs(browser: Browser) -> No
 
 def test_without_scripts_the_page_has_the_tables_of_the_text_report(browser: Browser) -> None:
     disable = "Emulation.setScriptExecutionDisabled"
-    browser.driver.execute_cdp_cmd(disable, {"value": True})
+    browser.cdp(disable, {"value": True})
     try:
         browser.open(PAGES["baseline"])
         shown = browser.one("body").text
@@ -689,7 +689,7 @@ def test_without_scripts_the_page_has_the_tables_of_the_text_report(browser: Bro
             assert sentence in shown
         assert not any(element.is_displayed() for element in browser.all("#view section, #bar, #theme"))
     finally:
-        browser.driver.execute_cdp_cmd(disable, {"value": False})
+        browser.cdp(disable, {"value": False})
 
 
 # --- Copying, theme, paper
@@ -697,9 +697,7 @@ def test_without_scripts_the_page_has_the_tables_of_the_text_report(browser: Bro
 
 def test_texts_are_copied(browser: Browser) -> None:
     browser.open(RESULTS["baseline"].render("html"))
-    browser.driver.execute_cdp_cmd(
-        "Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
-    )
+    browser.cdp("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
     for text in ("sentence", "bibtex", "signature", "versions"):
         button = browser.one(f"[data-copies={text}]")
         button.click()
@@ -714,7 +712,7 @@ def test_texts_are_copied(browser: Browser) -> None:
 def copied(browser: Browser, name: str, table: str) -> str:
     """What the clipboard has after a click on the button of this name."""
     permissions = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
-    browser.driver.execute_cdp_cmd("Browser.grantPermissions", permissions)
+    browser.cdp("Browser.grantPermissions", permissions)
     button = browser.one(f'{table} button[aria-label^="Copy as {name}: "]')
     browser.run("arguments[0].click()", button)
     browser.wait("return arguments[0].textContent === 'Copied'", button)
@@ -840,10 +838,10 @@ def test_on_paper_there_are_all_rows_and_no_controls(browser: Browser) -> None:
     browser.prefer(prefers_color_scheme="dark")
     browser.open(PAGES["many"])
     browser.run("window.addEventListener('afterprint', () => { window.printed = true; })")
-    browser.driver.execute_cdp_cmd("Page.printToPDF", {})
+    browser.cdp("Page.printToPDF", {})
     assert browser.run("return window.printed")
     assert len(browser.all("#pairs tbody tr")) == 30 * 29 // 2
-    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    browser.cdp("Emulation.setEmulatedMedia", {"media": "print"})
     try:
         for control in ("#bar", "#theme", "#contents", "input", ".copy"):
             assert not any(element.is_displayed() for element in browser.all(control))
@@ -854,8 +852,12 @@ def test_on_paper_there_are_all_rows_and_no_controls(browser: Browser) -> None:
         )
         assert cut == []
         assert browser.one("#view-name").is_displayed()
+        # A section whose texts have not been read has nothing to print.
+        browser.run("document.querySelector('#matrix .body').innerHTML = '<p class=\"hint\">Reading the texts …</p>'")
+        assert not browser.one("#matrix h2").is_displayed()
+        assert browser.one("#ranking h2").is_displayed()
     finally:
-        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        browser.cdp("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_the_first_key_skips_to_the_results(browser: Browser) -> None:

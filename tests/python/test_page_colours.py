@@ -75,7 +75,7 @@ def test_neighbouring_colours_are_told_apart(sight: str, theme: int) -> None:
 
 def tree(browser: Browser) -> list[tuple[str, str]]:
     """The role and the name of everything that a screen reader meets, in its order."""
-    nodes = browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    nodes = browser.cdp("Accessibility.getFullAXTree", {})["nodes"]
     by_id = {node["nodeId"]: node for node in nodes}
     found = []
 

@@ -159,6 +159,9 @@ class TestRanking:
         result = rated(40)
         ranking = replace(result.rankings[0], groups=None)
         browser.open(replace(result, rankings=(ranking,)).render("html"))
+        (caption,) = browser.texts("#ranking figcaption")
+        means = "simultaneous 95% confidence intervals" if ranking.simultaneous else "those compatible with the"
+        assert f"Ranks: {means}" in caption
         bars = marks(browser, "#ranking .rank-bar")
         lengths = [float(bar["x2"]) - float(bar["x1"]) for bar in bars]
         ranks = [ranked.rank_high - ranked.rank_low for ranked in ranking.systems]
@@ -391,7 +394,7 @@ class TestMatrix:
         )
         for kind, count in (("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 1)):
             at = {"type": kind, "x": x, "y": y, "button": "left" if count else "none", "clickCount": count}
-            browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", at)
+            browser.cdp("Input.dispatchMouseEvent", at)
         assert [systems[7], systems[20]] == browser.wait(
             "return state.pair?.[0] === arguments[0] && state.pair", systems[7]
         )

@@ -38,6 +38,7 @@ from reshuffle.inference.tests import TESTS
 from reshuffle.results import may_lie_across
 from step_down import step_down
 from test_resampling import BLEU, flips, random_counts, weights
+from unnamed import unnamed
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -651,7 +652,7 @@ def test_set_names_a_test_set_and_its_files(halves: Path, run: Any) -> None:
         n_resamples=99,
         with_parts=True,
     )
-    assert document == json.loads(expected.render("json"))
+    assert unnamed(outcome.out) == expected.render("json")
     assert list(document["sets"]) == ["one", "two"]
     assert document["average"]["averaged_over"] == ["one", "two"]
     assert document["signature"] == expected.signature
@@ -702,7 +703,8 @@ def test_a_manifest_has_files_metrics_and_options_of_every_test_set(halves: Path
     args = ("-n", "99", "--format", "json", "--test", "ar")
     outcome = run("compare", "--manifest", manifest, *args)
     assert (outcome.code, outcome.err) == (0, "")
-    assert run("compare", "--manifest", write_manifest(tomllib.loads(TOML), "sub/sets.json"), *args).out == outcome.out
+    again = run("compare", "--manifest", write_manifest(tomllib.loads(TOML), "sub/sets.json"), *args)
+    assert unnamed(again.out) == unnamed(outcome.out)
     document = json.loads(outcome.out)
     one, other = document["sets"].values()
     assert other["systems"] == ["base", "better"]

@@ -43,6 +43,7 @@ from reshuffle.resampling import CountSample
 from reshuffle.resampling.units import paired_influence
 from reshuffle.types import BootstrapTest
 from test_resampling import random_counts
+from unnamed import unnamed
 
 BLEU = metric("bleu")
 
@@ -354,12 +355,12 @@ def test_every_file_format_of_ids_gives_the_comparison_of_the_api(demo: Path, ru
         compare(corpus.references, corpus.systems, documents=ids, n_resamples=200, with_parts=True), "json"
     )
     for path in FILES:
-        assert expected == run(*COMPARE, "--docs", path, "--format", "json").out
+        assert expected == unnamed(run(*COMPARE, "--docs", path, "--format", "json").out)
         assert [str(id_) for id_ in ids] == read_groups("document", path)[0]
         assert [str(id_) for id_ in ids] == read_corpus(["reference.txt"], ["tuned.txt"], documents=path).documents
     interval = score(corpus.references, corpus.systems, documents=ids, confidence_level=0.9, n_resamples=200)
     command = ("score", *COMPARE[1:], "--confidence", "0.9", "--format", "json")
-    assert render(interval, "json") == run(*command, "--docs", "docs.txt").out
+    assert render(interval, "json") == unnamed(run(*command, "--docs", "docs.txt").out)
 
 
 def test_ids_can_be_in_the_table_of_the_texts_or_in_standard_input(
@@ -423,7 +424,7 @@ def test_external_scores_can_have_documents(demo: Path, run: Any) -> None:
         ("--docs", "scores.tsv#doc", "--input-format", "tsv"),
         ("--docs", "docs.jsonl#doc", "--input-format", "tsv"),
     ):
-        assert expected == run(*files, *more).out
+        assert expected == unnamed(run(*files, *more).out)
     Path("three.txt").write_text("1\n2\n3\n")
     assert "documents: expected an id for each of 400 segments, got 3" in run(*files, "--docs", "three.txt").refusal()
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..errors import counted, printable
 from ..results import Comparison, SetComparison, UsedMetric
-from ..results.studies import StudyResult
+from ..results.studies import RunComparison, StudyResult
 from .cells import Table
 from .layout import Layout
 from .page.content import facts, sizes
@@ -72,12 +72,11 @@ def _of_study(study: StudyResult, layout: Layout) -> _Facts:
 
     systems, units = study.plan.get("systems"), study.plan.get("units")
     data = [f"Test set: {counted(units, str(study.plan.get('unit', 'segment')))}"] if isinstance(units, int) else []
-    if study.study == "runs" or isinstance(systems, list):
-        of_runs = (
-            [f"{name} ({counted(n, 'run')})" for name, n in dict(systems).items()] if study.study == "runs" else systems
-        )
-        data.append(f"Systems: {', '.join(of_runs)}")
-    said = SEVERAL_RUNS if study.study == "runs" else OF_STUDY
+    if isinstance(study, RunComparison):
+        systems = [f"{name} ({counted(n, 'run')})" for name, n in study.plan.systems.items()]
+    if isinstance(systems, list):
+        data.append(f"Systems: {', '.join(systems)}")
+    said = SEVERAL_RUNS if isinstance(study, RunComparison) else OF_STUDY
     return _Facts(study.metrics, data, [*study_facts(study)], said, study_document(study, layout).tables)
 
 

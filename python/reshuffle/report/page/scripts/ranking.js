@@ -136,7 +136,9 @@ function rankingCaption(view) {
   const parts = [`Dots: scores${intervals}.`];
   if (showsRanks(view)) {
     if (view.ranking.groups) parts.push(" Systems in the same group do not differ significantly.");
-    parts.push(" Ranks: those compatible with the significant differences.");
+    const level = Number((100 * (1 - view.alpha)).toFixed(10));
+    const simultaneous = `simultaneous ${level}% confidence intervals`;
+    parts.push(` Ranks: ${view.ranking.simultaneous ? simultaneous : "those compatible with the significant differences"}.`);
   } else if (view.baseline !== null && view.pairs.length > 0) {
     const level = `${pName(view)} ≤ ${view.alpha}`;
     parts.push(` Filled dots and stars: systems ${view.shows ? claimOf(view) : "that differ significantly from the baseline"} (${level}).`);
