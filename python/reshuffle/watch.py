@@ -64,8 +64,9 @@ def watch(options: WatchOptions) -> StudyResult:
     -----
     Units must be independent, and their order must not depend on their scores: not sorted by difficulty, and without
     units that were scored before. Each pair is tested under each metric at ``alpha`` divided by the number of these
-    tests, so that ``alpha`` bounds the probability of any wrong verdict. Cost: for ``betting``, 800 bets on each unit;
-    for ``sign``, a pass over the scores; for the others, a pass over the counts at each look.
+    tests, so that ``alpha`` bounds the probability of any wrong verdict; ``adjust`` may change that. Cost: for
+    ``betting``, some 900 bets on each unit; for ``sign``, a pass over the scores; for the others, a pass over the
+    counts at each look.
 
     Examples
     --------

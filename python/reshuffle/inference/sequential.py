@@ -36,8 +36,8 @@ Looks = NDArray[np.intp]
 # The methods of looks that are planned.
 PLANNED = ("obrien-fleming", "pocock")
 
-# Candidate means on each side of the observed one, spaced by a constant factor, and the smallest distance from it.
-CANDIDATES, NEAREST = 400, 1e-5
+# Candidate means on each side of the observed one, and of 0, spaced by a constant factor, and the smallest distance.
+CANDIDATES, AROUND_0, NEAREST = 400, 40, 1e-5
 
 
 def betting_wealth(
@@ -61,8 +61,10 @@ def betting_interval(values: Scores, alpha: float, looks: Looks, threads: int | 
     """
     steps = np.geomspace(NEAREST, 2, CANDIDATES)
     centre = values.mean()
-    # With 0 among them, an interval reaches beyond 0 exactly if no bet against 0 has decided.
-    means = np.unique(np.clip(np.concatenate([centre - steps, [centre, 0], centre + steps]), -1, 1))
+    # With 0 among them, an interval reaches beyond 0 exactly if no bet against 0 has decided. Others near 0 are there
+    # so that no interval ends at 0 only because that is a candidate.
+    small = np.geomspace(NEAREST, 0.05, AROUND_0)
+    means = np.unique(np.clip(np.concatenate([centre - steps, -small, [centre, 0], small, centre + steps]), -1, 1))
     inside = -math.log(alpha) > betting_wealth(values, means, looks, threads).T
     low, high = np.full(len(looks), -1.0), np.full(len(looks), 1.0)
     for look, own in enumerate(inside):
