@@ -25,7 +25,7 @@ from benches.machine import markdown_table
 from reshuffle import SegmentScores, human, metric, read_lines
 from reshuffle.human import Asked, Design, Question
 from reshuffle.inference.predicted import Estimated, Labelled, sums_of
-from reshuffle.inference.raters import agreements
+from reshuffle.inference.raters import agreements, standardized
 from reshuffle.inference.sequential import boundaries
 from reshuffle.options.human import HumanOptions
 from reshuffle.resampling.units import Strata
@@ -200,6 +200,32 @@ def raters(n_raters: int, each: int, sd: float, simulations: int) -> list[str]:
     return [f"{n_raters}, {each} each, {sd}", *(cell.shown(cells[0]) for cell in cells)]
 
 
+def scales(n: int, each: int, simulations: int) -> list[str]:
+    """Three raters, one strict and one with a wide scale, label n of 5n segments, as given and standardized."""
+    rng = np.random.default_rng(n + each)
+    names = ["ann", "bob", "eve"]
+
+    def drawn(n: int, labelled: int) -> tuple[Array, Array]:
+        y = rng.standard_normal(n) + np.array([[0.0], [0.4]]) + 0.5 * rng.standard_normal((2, n))
+        scale = np.array([1.0, 1.0, 2.5])[:, None, None]
+        shift = np.array([0.0, -2.0, 0.0])[:, None, None]
+        ratings = shift + scale * (y + 0.7 * rng.standard_normal((3, 2, n)))
+        order = np.argsort(rng.random((3, n)), axis=0)
+        keep = (order < each) & (np.arange(n) < labelled)
+        return np.where(keep[:, None], ratings, np.nan), y + 0.7 * rng.standard_normal((2, n))
+
+    def answers(ratings: Array, f: Array) -> Iterator[Estimated]:
+        for own in (ratings, standardized(ratings, names)):
+            yield from Question.of(own, [f], 1, 0).answers(Design(None, None, False, False))
+
+    truths = [found.mean for found in answers(*drawn(400_000, 399_000))][::2]
+    cells = [Cell() for _ in range(4)]
+    for _ in range(simulations):
+        for at, (cell, found) in enumerate(zip(cells, answers(*drawn(5 * n, n)), strict=True)):
+            cell.add(found, truths[at // 2])
+    return [f"{n}, {each}", *(cell.shown(cells[at - at % 2]) for at, cell in enumerate(cells))]
+
+
 def gates(n: int, skewed: bool, simulations: int) -> list[str]:
     """Differences by n of 500 labels: how often one worse by the margin is allowed, and an equal one rejected."""
     rng = np.random.default_rng(n + skewed)
@@ -337,6 +363,9 @@ def invented_tables(simulations: int) -> None:
             [ranks(each, n, simulations // 4) for each in systems for n in (30, 100)],
         )
     )
+    print("\nStandardized\n")
+    rows = [scales(n, each, simulations) for n in (30, 60, 120) for each in (1, 2)]
+    print(markdown_table(["labels, raters", "given, alone", "given", "standardized, alone", "standardized"], rows))
     print("\nAgreement\n")
     rows = [agreement(n, a, simulations // 4) for a in (2, 3) for n in (30, 50, 100, 200)]
     print(markdown_table(["outputs", "nominal", "ordinal", "interval", "κ"], rows))

@@ -190,7 +190,7 @@ class Question(NamedTuple):
     def labelled(self, design: Design) -> Labelled:
         """The labels of units; :class:`InputError` if there are too few, or documents are labelled in part."""
         of_rater = ~np.isnan(self.labels)
-        known: NDArray[np.bool_] = of_rater.any(axis=0)
+        known = np.asarray(of_rater.any(axis=0))
         # A label is the mean of the raters of a segment.
         parts = of_rater / np.maximum(of_rater.sum(axis=0), 1)
         index = design.unit_of(len(known))

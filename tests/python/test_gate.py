@@ -46,6 +46,11 @@ def noisy(n: int, mean: float, name: str = "points", seed: int = 1) -> SegmentSc
     return scores((values - values.mean() + mean).round(2), name=name)
 
 
+def by_system(metric: SegmentScores) -> dict[str, Any]:
+    given: Any = metric.scores
+    return dict(given)
+
+
 def labelled(difference: float, n: int = 80, seed: int = 0) -> list[SegmentScores]:
     """Labels of n of 400 segments, whose differences have this mean and a standard deviation of 1, and a judge."""
     rng = np.random.default_rng(seed)
@@ -84,7 +89,7 @@ def test_labels_of_errors() -> None:
     metrics = labelled(-0.6)
     errors = [
         SegmentScores(
-            each.name, {name: -np.asarray(values) for name, values in dict(each.scores).items()}, False, each.missing
+            each.name, {name: -np.asarray(values) for name, values in by_system(each).items()}, False, each.missing
         )
         for each in metrics
     ]
@@ -101,7 +106,7 @@ def test_labels_under_other_rules_and_units() -> None:
     assert better.tasks[0].better_pvalue == pytest.approx(1 - better.tasks[0].worse_pvalue)
     assert gate(metrics=metrics, human="people", rule="no-regression").verdict == "allow"
     own = gate(metrics=metrics, human="people", margin={"people": "0.1sd"}).tasks[0]
-    labels = np.asarray(dict(metrics[0].scores)["base"])
+    labels = np.asarray(by_system(metrics[0])["base"])
     assert own.margin == pytest.approx(0.1 * np.nanstd(labels, ddof=1))
 
 
@@ -126,11 +131,11 @@ def test_labels_that_a_gate_does_not_take(metrics: list[SegmentScores], options:
 
 def test_labels_that_were_chosen() -> None:
     metrics = labelled(0.0)
-    judge = np.asarray(dict(metrics[1].scores)["base"])
+    judge = np.asarray(by_system(metrics[1])["base"])
     low = judge < np.quantile(judge, 0.2)
     people = SegmentScores(
         "people",
-        {name: np.where(low, values, np.nan) for name, values in dict(labelled(0.0, n=400)[0].scores).items()},
+        {name: np.where(low, values, np.nan) for name, values in by_system(labelled(0.0, n=400)[0]).items()},
         missing="pairwise",
     )
     with pytest.warns(reshuffle.InputWarning, match="judge scores segments with labels differently"):
@@ -141,7 +146,7 @@ def test_command_of_labels(tmp_path: Path, capfd: pytest.CaptureFixture[str]) ->
     files = []
     for metric in labelled(-0.6):
         path = tmp_path / f"{metric.name}.tsv"
-        rows = np.array([*dict(metric.scores).values()]).T.tolist()
+        rows = np.array([*by_system(metric).values()]).T.tolist()
         path.write_text("base\tnew\n" + "".join(f"{a}\t{b}\n" for a, b in rows))
         files += ["--scores", metric.name, str(path)]
     assert run(["gate", *files, "--human", "people", "--margin", "people=0.2"]) == 1

@@ -372,7 +372,8 @@ def rated(seed: int, n_raters: int, sd: float = 0.0) -> tuple[list[SegmentScores
 
 def test_a_label_is_the_mean_of_its_raters() -> None:
     metrics, names = rated(1, 2)
-    ratings = np.array([[dict(metric.scores)[s] for s in "ab"] for metric in metrics[:2]])
+    given: list[Any] = [metric.scores for metric in metrics[:2]]
+    ratings = np.array([[scores[s] for s in "ab"] for scores in given])
     own = [each for each in human(metrics=metrics, human=names).tables["differences"] if each.predictor is None]
     known = ~np.isnan(ratings[:, 0]).all(axis=0)
     y = np.nanmean(ratings[:, 1, known] - ratings[:, 0, known], axis=0)
