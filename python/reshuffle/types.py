@@ -174,7 +174,7 @@ PlotKind: TypeAlias = Literal["ranking", "forest", "matrix", "null", "densities"
 """:data:`reshuffle.report.PLOTS`."""
 
 Study: TypeAlias = Literal[
-    "type1", "multiplicity", "power", "sensitivity", "validate", "samples", "agreement", "exchange"
+    "type1", "multiplicity", "power", "sensitivity", "validate", "samples", "agreement", "exchange", "gate"
 ]  # fmt: skip
 """:data:`reshuffle.cli.studies.COMMANDS`."""
 

@@ -49,6 +49,7 @@ from reshuffle.results.studies.tables import TABLES_OF
 from reshuffle.runs import SETS
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
 from reshuffle.study.families import VARIANCES
+from reshuffle.study.gate import DIFFERENCES
 from reshuffle.study.null_data import EQUALIZE
 from reshuffle.study.nulls import NULLS
 from reshuffle.study.pools import LAYOUTS
@@ -58,7 +59,7 @@ from reshuffle.study.settings import STUDY_SCHEMES
 from reshuffle.study.validation import TRUTHS
 from reshuffle.tune.options import OPTIMIZERS
 from reshuffle.votes import FACTORS
-from reshuffle.watch import METHODS
+from reshuffle.watch import BONFERRONI, E_BH, METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -251,6 +252,9 @@ def kinds_of_seeds() -> list[str]:
         (types.Groups, GROUPS),
         (types.SegmentFormat, OF_SEGMENTS),
         (types.SequentialMethod, ["auto", *METHODS]),
+        (types.SequentialAdjustment, (BONFERRONI, E_BH)),
+        (types.SimulatedDifferences, DIFFERENCES),
+        (types.DecisionMethod, ["gate", *METHODS, "naive", "once"]),
         (types.FlipFormat, [name for name in FORMATS if name != "html"]),
         (types.GateFormat, [*FORMATS, *OF_GATES]),
         (types.GateRule, RULES),
