@@ -63,8 +63,8 @@ def _known(each: SequentialVerdict | SequentialLook, decimals: int, with_ends: b
     """The cells of what is known after some units."""
     cells = [signed(each.difference, decimals)]
     if with_ends:
-        known = each.low is not None and each.high is not None
-        cells.append(f"{signed(each.low, decimals)} to {signed(each.high, decimals)}" if known else "–")
+        ends = [signed(end, decimals) for end in (each.low, each.high) if end is not None]
+        cells.append(" to ".join(ends) or "–")
     if with_p:
         cells.append("–" if each.pvalue is None else pvalue_cell(each.pvalue))
     return cells
