@@ -227,7 +227,8 @@ def _unit_by_unit(hypothesis: Hypothesis) -> tuple[Looks, dict[str, Any]]:
 def _bets(hypothesis: Hypothesis) -> Scores:
     """The log wealth of bets against no difference after each unit."""
     every, (scaled, _) = np.arange(1, hypothesis.n_units + 1), _scaled(hypothesis)
-    return sequential.betting_wealth(scaled, np.zeros(1), every, hypothesis.options.threads, largest=False)[0]
+    wealth = sequential.betting_wealth(scaled, np.zeros(1), every, hypothesis.options.threads, largest=False)
+    return np.asarray(wealth[0])
 
 
 def _betting(hypothesis: Hypothesis) -> Path:
@@ -374,5 +375,5 @@ def _verdict(names: Names, last: SequentialLook, path: Path, sign: int, n: int) 
     if path.decided_at is not None:
         shown = float(path.differences[path.units == path.decided_at][0])
         verdict = "better" if shown * sign > 0 else "worse"
-    ends = last.low, last.high, last.pvalue
-    return SequentialVerdict(*names, verdict, path.decided_at, n, last.difference, *ends, path.log_evalue)
+    ends = last.low, last.high, last.pvalue, path.log_evalue
+    return SequentialVerdict(*names, verdict, path.decided_at, n, last.difference, *ends)

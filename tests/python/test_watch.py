@@ -352,7 +352,7 @@ class TestEValues:
 
 
 def replace_name(metric: SegmentScores, name: str) -> SegmentScores:
-    return SegmentScores(name, dict(metric.scores))
+    return SegmentScores(name, metric.scores)
 
 
 def e_bh(logs: Scores, alpha: float) -> set[int]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from ...errors import counted
 from ...results.studies import StudyResult
@@ -14,7 +15,7 @@ from .base import StudyReport
 from .wording import LIBERAL, differing, mark_of, of_name, percent, rate_decimals
 
 # The columns that identify a row, and what they show.
-NAMES = {
+NAMES: Mapping[str, tuple[str, Callable[[Any], str]]] = {
     "method": ("Method", str),
     "differences": ("Differences", str),
     "tasks": ("Tasks", str),
@@ -56,11 +57,11 @@ def _table(rates: Sequence[GateRate], heading: str) -> Table:
         cell = Bold(shown) if _mark(rate) == LIBERAL else shown
         return [cell] if rate.units is None else [cell, f"{rate.units:,.0f}"]
 
-    def cell_of(name: str) -> tuple[str, object]:
+    def cell_of(name: str) -> tuple[str, Callable[[Any], str]]:
         heading, show = NAMES[name]
         return heading, lambda rate: show(getattr(rate, name))
 
-    rows = Rows(dict(map(cell_of, names)), group=lambda rate: [getattr(rate, name) for name in names[:-1]])  # type: ignore[arg-type]
+    rows = Rows(dict(map(cell_of, names)), group=lambda rate: [getattr(rate, name) for name in names[:-1]])
     looked = rates[0].units is not None
     columns = Columns(
         "decision", lambda name: [name, "Segments"] if looked else [name], cells, ["decided"] if looked else None

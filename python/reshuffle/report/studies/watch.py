@@ -64,10 +64,8 @@ def _known(each: SequentialVerdict | SequentialLook, decimals: int, with_ends: b
     """The cells of what is known after some units."""
     cells = [signed(each.difference, decimals)]
     if with_ends:
-        if each.low is None or each.high is None:
-            cells.append("–")
-        else:
-            cells.append(f"{signed(each.low, decimals)} to {signed(each.high, decimals)}")
+        ends = [signed(end, decimals) for end in (each.low, each.high) if end is not None]
+        cells.append(" to ".join(ends) or "–")
     if with_p:
         cells.append("–" if each.pvalue is None else pvalue_cell(each.pvalue))
     return cells
