@@ -85,7 +85,8 @@ def gate(options: GateOptions) -> Gate:
     Both probabilities are those of one run. At level .05, a gate that runs every night for a year rejects about 18
     times although the systems are equally good. Margins are tested by ``non-inferiority-ar`` for means of segment
     scores, ``non-inferiority-studentized`` for other metrics, and ``non-inferiority`` for functions of texts or with
-    strata; regressions by the default test with p adjusted for all tasks (docs/statistics/gate.md). Cost: that of
+    strata; regressions by the default test with p adjusted for all tasks (docs/statistics/gate.md). With labels
+    (``human``), both are t tests of the estimate of :func:`reshuffle.human`. Cost: that of
     :func:`reshuffle.compare` and of a test with margins, on the same counts and draws.
 
     Examples

@@ -47,14 +47,16 @@ FEWEST_RATERS = 5
 def human(options: HumanOptions) -> StudyResult:
     """Estimate scores and differences by people's labels of some segments and metrics of all of them.
 
-    One metric has the labels, with missing scores for segments without labels. Each of the others predicts labels. If
-    it predicts them well, the estimate is as certain as one from more labels; if not, it is that of the labels alone.
+    One metric has the labels, or one for each rater, with missing scores for segments without labels. Each of the
+    others predicts labels. If it predicts them well, the estimate is as certain as one from more labels; if not, it is
+    that of the labels alone.
 
     Returns
     -------
     StudyResult
         With the tables ``differences`` and ``scores`` (:class:`~reshuffle.results.studies.LabelledEstimate`): for the
-        labels alone, and for each predictor.
+        labels alone, and for each predictor. Of several raters also ``agreement``, with ``all_pairs`` the
+        ``ranking``, and for a planned difference ``looks``, or ``designs`` with several raters.
 
     Raises
     ------
