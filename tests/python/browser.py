@@ -204,10 +204,10 @@ def _firefox(binary: str, driver: str) -> Any:
 
     options = FirefoxOptions()
     options.binary_location = binary
-    for argument in ("-headless", "-remote-allow-system-access"):
-        options.add_argument(argument)
+    options.add_argument("-headless")
     options.enable_bidi = True  # which sets the size of the page
-    return Firefox(options=options, service=Service(driver))
+    # System access is for scripts of the browser itself, which see the console and all requests.
+    return Firefox(options=options, service=Service(driver, service_args=["--allow-system-access"]))
 
 
 @pytest.fixture(scope="session")

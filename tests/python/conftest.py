@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # What the person who runs the tests says: where real data and other tools are, how many damaged inputs to try, and
 # whether to write new output.
 FOR_TESTS = {
+    "RESHUFFLE_BROWSER",
     "RESHUFFLE_DATA",
     "RESHUFFLE_FUZZ",
     "RESHUFFLE_METEOR_JAR",
