@@ -19,12 +19,13 @@ from .inference.predicted import Estimated, Labelled, sums_of
 from .inference.steps import counting_steps
 from .metrics.base import Scores
 from .metrics.precomputed import SegmentScores
-from .options.declare import called_with
+from .options.declare import called_with, taken
 from .options.human import HumanOptions
 from .progress import reported
 from .resampling.counting import Data
 from .resampling.units import Documents
 from .results.studies import LabelledEstimate, StudyResult
+from .results.studies.human import HumanPlan
 from .settings import Resampling
 from .validate import check_name
 
@@ -33,7 +34,7 @@ FEWEST = 20
 
 
 @called_with(HumanOptions)
-def human(options: HumanOptions) -> StudyResult:
+def human(options: HumanOptions) -> StudyResult[HumanPlan]:
     """Estimate scores and differences by people's labels of some segments and metrics of all of them.
 
     One metric has the labels, with missing scores for segments without labels. Each of the others predicts labels. If
@@ -178,7 +179,7 @@ def _index(values: NDArray[Any], documents: Documents | None) -> NDArray[np.intp
 
 def _estimated(
     options: HumanOptions, data: Data, at: int, scores: Sequence[Scores], documents: Documents | None
-) -> StudyResult:
+) -> StudyResult[HumanPlan]:
     base = 0 if options.baseline is None else data.names.index(options.baseline)
     n_units = data.n_segments if documents is None else documents.n_documents
 
@@ -200,16 +201,15 @@ def _estimated(
         )
 
     pairs = pairs_of(len(data.names), base)
-    plan = {
-        "systems": list(data.names),
-        "baseline": data.names[base],
-        "human": data.labels[at],
-        "unit": "segment" if documents is None else "document",
-        "units": n_units,
-        "target": options.target,
-        "difference": options.difference,
-        "confidence_level": options.confidence_level,
-    }
+    plan = taken(
+        HumanPlan,
+        options,
+        systems=data.names,
+        baseline=data.names[base],
+        human=data.labels[at],
+        unit="segment" if documents is None else "document",
+        units=n_units,
+    )
     used = data.used_metrics(cited=False)
     return StudyResult(
         study="human",

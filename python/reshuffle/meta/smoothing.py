@@ -16,6 +16,7 @@ from ..options.declare import call, called_with, taken
 from ..options.meta import Averages, Segments, TuneSmoothing
 from ..progress import reported
 from ..results.studies import MetricAgreement, MetricDifference, SmoothingSetting, StudyResult
+from ..results.studies.smoothing import SmoothingPlan
 from ..validate import check_name
 from .material import JudgedSet, as_sets
 from .metric_scores import MetricScores
@@ -31,8 +32,6 @@ GRIDS: Mapping[str, Sequence[float]] = {
     "6": (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0),
     "7": OF_K,
 }
-# Settings of :func:`segments` that do not apply.
-UNUSED = ("baseline", "coefficients", "groupings", "minimum_difference")
 # Settings in the signature.
 SIGNED = ("test_sets", "repeats", "ties", "grids", "average", "pooled", "tests", "adjust", "interval", "n_resamples")
 
@@ -83,7 +82,7 @@ def smoothing_grid(grids: Mapping[str, Iterable[float]] | None = None, **options
 
 
 @called_with(TuneSmoothing)
-def tune_smoothing(options: TuneSmoothing) -> StudyResult:
+def tune_smoothing(options: TuneSmoothing) -> StudyResult[SmoothingPlan]:
     """Which ε, K and α of Chen & Cherry's smoothings agree best with people's votes.
 
     For every smoothing in the grid, the value with the largest Kendall τ is selected, on average over the test sets.
@@ -147,17 +146,18 @@ def tune_smoothing(options: TuneSmoothing) -> StudyResult:
                     segments, taken(Segments, options, **common, test_sets=subset, test=test, baseline=chosen)
                 )
                 comparisons = tested.comparisons
-                tests += tested.plan["tests"]
+                tests += filter(None, tested.plan.tests)
             found += _records(own, results, chosen, comparisons)
-    plan = {
-        **{key: value for key, value in values.plan.items() if key not in UNUSED},
-        "grids": {s: [each.value for each in settings.values() if each.smoothing == s] for s in _smoothings(found)},
-        "decides": decides,
-        "test": "none" if options.test is None else options.test,
-        "tests": list(dict.fromkeys(tests)),
-        "adjust": options.adjust,
-        "interval": options.interval,
-    }
+    plan = taken(
+        SmoothingPlan,
+        values.plan,
+        grids={s: [each.value for each in settings.values() if each.smoothing == s] for s in _smoothings(found)},
+        decides=decides,
+        test="none" if options.test is None else options.test,
+        tests=tuple(dict.fromkeys(tests)),
+        adjust=options.adjust,
+        interval=options.interval,
+    )
     signed = {key: plan[key] for key in SIGNED if key in plan and (key != "test_sets" or any(plan[key]))}
     return StudyResult(
         study="tune-smoothing",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...errors import listed
 from ...results.studies import LabelledEstimate, StudyResult
+from ...results.studies.human import HumanPlan
 from ..cells import Table, decimals_for, pvalue_cell
 from ..notes import counted, number
 from .base import StudyReport
@@ -21,32 +22,32 @@ SELECTED = 0.01
 NOISE = 2.0
 
 
-def title(study: StudyResult) -> str:
+def title(study: StudyResult[HumanPlan]) -> str:
     """What was labelled."""
     fewest, most = _numbers(study)
     plan = study.plan
     shown = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    return f"{plan['human']}: labels of {shown} of {counted(plan['units'], plan['unit'])}"
+    return f"{plan.human}: labels of {shown} of {counted(plan.units, plan.unit)}"
 
 
-def _numbers(study: StudyResult) -> tuple[int, int]:
+def _numbers(study: StudyResult[HumanPlan]) -> tuple[int, int]:
     """The smallest and the largest number of labels."""
     numbers = [each.labelled for table in study.tables.values() for each in table]
     return min(numbers), max(numbers)
 
 
-def tables(study: StudyResult) -> Iterator[Table]:
+def tables(study: StudyResult[HumanPlan]) -> Iterator[Table]:
     """Differences from the baseline, if there are any, and scores."""
     differences, scores = study.tables["differences"], study.tables["scores"]
     if differences:
-        yield _table(study, f"Differences from {study.plan['baseline']}", differences)
+        yield _table(study, f"Differences from {study.plan.baseline}", differences)
     yield _table(study, "Scores", scores)
 
 
-def _table(study: StudyResult, name: str, rows: Sequence[LabelledEstimate]) -> Table:
+def _table(study: StudyResult[HumanPlan], name: str, rows: Sequence[LabelledEstimate]) -> Table:
     of_pairs = rows[0].baseline is not None
-    planned = study.plan["difference"] if of_pairs else None
-    level = f"{number(100 * study.plan['confidence_level'])}% interval"
+    planned = study.plan.difference if of_pairs else None
+    level = f"{number(100 * study.plan.confidence_level)}% interval"
     header = ["System", "With", "Δ" if of_pairs else "Score", level, *(["p"] if of_pairs else []), "ρ", "Worth"]
     header += [*(["MDD"] if of_pairs else []), *([f"for {number(planned)}"] if planned is not None else [])]
     table = Table(f"{title(study)}. {name}", header, n_names=2, grouped=1)
@@ -71,7 +72,7 @@ def _table(study: StudyResult, name: str, rows: Sequence[LabelledEstimate]) -> T
     return table
 
 
-def conclusions(study: StudyResult) -> Iterator[str]:
+def conclusions(study: StudyResult[HumanPlan]) -> Iterator[str]:
     """Who is better, and how much each predictor is worth: for differences, or for scores if there is one system."""
     rows: Sequence[LabelledEstimate] = study.tables["differences"] or study.tables["scores"]
     selected = list(_selected(study))
@@ -85,25 +86,25 @@ def conclusions(study: StudyResult) -> Iterator[str]:
         yield _worth(predictor, of_name(rows, predictor=predictor))
 
 
-def _selected(study: StudyResult) -> Iterator[str]:
+def _selected(study: StudyResult[HumanPlan]) -> Iterator[str]:
     """Predictors whose scores of labelled and of other units differ."""
     rows = [row for row in study.tables["scores"] if row.shift_pvalue is not None]
     moved = [row for row in rows if row.shift_pvalue < SELECTED / len(rows)]
     for predictor in dict.fromkeys(row.predictor for row in moved):
         systems = listed([row.system for row in of_name(moved, predictor=predictor)])
         yield (
-            f"{predictor} scores {systems} differently on {study.plan['unit']}s with labels than on the others, by "
+            f"{predictor} scores {systems} differently on {study.plan.unit}s with labels than on the others, by "
             "more than chance: were they drawn at random? If not, none of this holds."
         )
 
 
-def _verdict(study: StudyResult, row: LabelledEstimate) -> str:
+def _verdict(study: StudyResult[HumanPlan], row: LabelledEstimate) -> str:
     """Whether a difference is shown."""
     p = row.pvalue if row.adjusted_pvalue is None else row.adjusted_pvalue
     assert p is not None
     (human,) = of_name(study.metrics, name=row.metric)
     by = "by the labels alone" if row.predictor is None else f"with the help of {row.predictor}"
-    if p > 1 - study.plan["confidence_level"]:
+    if p > 1 - study.plan.confidence_level:
         return f"No difference between {row.system} and {row.baseline} is shown under {row.metric}, {by}."
     better = "better" if (row.estimate > 0) == human.higher_is_better else "worse"
     return f"{row.system} is {better} than {row.baseline} under {row.metric}, {by}."
@@ -122,17 +123,17 @@ def _worth(predictor: str, rows: Sequence[LabelledEstimate]) -> str:
     return f"{predictor} is worth about {low} to {high} extra labels, depending on the pair."
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
     """What is estimated, how, and what may be wrong."""
     plan = study.plan
-    units = f"{plan['unit']}s"
+    units = f"{plan.unit}s"
     meant = (
         f"all {units} like these, of which they are a sample"
-        if plan["target"] == "population"
-        else f"labels of all these {counted(plan['units'], plan['unit'])}"
+        if plan.target == "population"
+        else f"labels of all these {counted(plan.units, plan.unit)}"
     )
     yield f"Estimates are of {meant}."
-    finite = plan["target"] == "set"
+    finite = plan.target == "set"
     name = "regression estimate" if finite else "prediction-powered inference"
     yield (
         "With a metric: the mean of the labels, adjusted by the metric's scores of the others, with the weight that "
@@ -140,12 +141,12 @@ def notes(study: StudyResult) -> Iterator[str]:
         "as good."
     )
     if study.tables["differences"]:
-        level = number(1 - plan["confidence_level"])
+        level = number(1 - plan.confidence_level)
         yield f"MDD: minimum detectable difference, which a single t test at {level} shows with 80% power."
-    if plan["difference"] is not None:
-        of = f"of these {plan['units']:,} {units} " if finite else ""
+    if plan.difference is not None:
+        of = f"of these {plan.units:,} {units} " if finite else ""
         share = "" if finite else f", if as large a share of the {units} has labels"
-        yield f"for {number(plan['difference'])}: the labels {of}that show such a difference with 80% power{share}."
+        yield f"for {number(plan.difference)}: the labels {of}that show such a difference with 80% power{share}."
     if any(row.adjusted_pvalue is not None for row in study.tables["differences"]):
         yield "p is adjusted for all pairs by Holm's method; each interval is for one pair."
     if len(study.metrics) > 2:

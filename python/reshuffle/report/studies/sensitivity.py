@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...results.studies import MetricSensitivity, PowerContrast, StudyResult
+from ...results.studies.sensitivity import SensitivityPlan
 from ..cells import Table, decimals_for, pvalue_cell
 from ..notes import ci, counted, joined, number
 from ..pivot import Columns, Rows, pivot
@@ -145,7 +146,7 @@ def conclusions(study: StudyResult) -> Iterator[str]:
         yield f"The clearest metric depends on the pair: {joined(counts)}."
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(study: StudyResult[SensitivityPlan]) -> Iterator[str]:
     """What the numbers are."""
     numbers = {each.n_resamples for each in study.tables["tested"]} - {None}
     if numbers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...results.studies import SequentialLook, SequentialVerdict, StudyResult
+from ...results.studies.watch import WatchPlan
 from ..cells import Table, decimals_for, pvalue_cell
 from ..notes import counted, number
 from .base import Figure, StudyReport
@@ -20,20 +21,20 @@ METHODS = {
 EXACT = ("betting", "sign")
 
 
-def _verdicts(study: StudyResult) -> tuple[SequentialVerdict, ...]:
+def _verdicts(study: StudyResult[WatchPlan]) -> tuple[SequentialVerdict, ...]:
     return study.tables["verdicts"]
 
 
-def title(study: StudyResult) -> str:
+def title(study: StudyResult[WatchPlan]) -> str:
     """The units so far."""
-    return f"{counted(study.plan['units'], study.plan['unit'])} so far"
+    return f"{counted(study.plan.units, study.plan.unit)} so far"
 
 
-def _level(study: StudyResult) -> str:
-    return f"{number(100 * (1 - study.plan['alpha'] / len(_verdicts(study))))}% sequence"
+def _level(study: StudyResult[WatchPlan]) -> str:
+    return f"{number(100 * (1 - study.plan.alpha / len(_verdicts(study))))}% sequence"
 
 
-def tables(study: StudyResult) -> Iterator[Table]:
+def tables(study: StudyResult[WatchPlan]) -> Iterator[Table]:
     """The verdicts; and the course, if there is one pair under one metric."""
     verdicts = _verdicts(study)
     with_ends, with_p = (any(getattr(each, name) is not None for each in verdicts) for name in ("low", "pvalue"))
@@ -65,7 +66,7 @@ def _known(each: SequentialVerdict | SequentialLook, decimals: int, with_ends: b
     return cells
 
 
-def _course(study: StudyResult, with_ends: bool, with_p: bool) -> Table:
+def _course(study: StudyResult[WatchPlan], with_ends: bool, with_p: bool) -> Table:
     """The looks at the only pair under the only metric."""
     looks: Sequence[SequentialLook] = study.tables["looks"]
     planned = looks[0].boundary is not None
@@ -77,9 +78,9 @@ def _course(study: StudyResult, with_ends: bool, with_p: bool) -> Table:
     return table
 
 
-def conclusions(study: StudyResult) -> Iterator[str]:
+def conclusions(study: StudyResult[WatchPlan]) -> Iterator[str]:
     """What was shown, and after how many units."""
-    unit = study.plan["unit"]
+    unit = study.plan.unit
     for each in _verdicts(study):
         if each.decided_at is None:
             yield f"Not decided under {each.metric}: {each.system} may be better or worse than {each.baseline}."
@@ -88,26 +89,26 @@ def conclusions(study: StudyResult) -> Iterator[str]:
             yield f"{each.system} is {each.verdict} than {each.baseline} under {each.metric}, shown after {after}."
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(study: StudyResult[WatchPlan]) -> Iterator[str]:
     """The method, its error rate, and what it takes for granted."""
     plan, n = study.plan, len(_verdicts(study))
-    name, when = METHODS[plan["method"]]
-    rate = "at most" if plan["method"] in EXACT else "about (asymptotically)"
-    yield f"Method: {name}. The probability of a wrong verdict is {rate} {number(plan['alpha'])}, {when}."
+    name, when = METHODS[plan.method]
+    rate = "at most" if plan.method in EXACT else "about (asymptotically)"
+    yield f"Method: {name}. The probability of a wrong verdict is {rate} {number(plan.alpha)}, {when}."
     if n > 1:
-        yield f"Each of the {n} differences is tested at level {number(plan['alpha'])}/{n}, so that this holds for all."
-    if plan["method"] == "asymptotic" and plan["units"] < plan["first_look"]:
-        yield f"The first look is after {counted(plan['first_look'], plan['unit'])}; before it nothing is tested."
+        yield f"Each of the {n} differences is tested at level {number(plan.alpha)}/{n}, so that this holds for all."
+    if plan.first_look is not None and plan.units < plan.first_look:
+        yield f"The first look is after {counted(plan.first_look, plan.unit)}; before it nothing is tested."
     for each in _verdicts(study):
         if each.low is not None and each.high is not None and not each.low <= each.difference <= each.high:
             yield (
                 f"{each.metric}: {each.system} − {each.baseline} is outside its sequence: the difference changes as "
                 "data arrive, so the error rate does not hold."
             )
-    if plan["planned"] is not None:
-        yield f"{plan['looks']} looks are planned, the last one after {counted(plan['planned'], plan['unit'])}."
+    if plan.planned is not None:
+        yield f"{plan.looks} looks are planned, the last one after {counted(plan.planned, plan.unit)}."
     yield (
-        f"This holds for independent {plan['unit']}s that were not scored before, in an order that does not depend on "
+        f"This holds for independent {plan.unit}s that were not scored before, in an order that does not depend on "
         "their scores."
     )
 

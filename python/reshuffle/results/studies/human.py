@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...documented import documented
+from .plan import Plan
 
 
 @documented
@@ -43,3 +44,21 @@ class LabelledEstimate:
     """
     shift_pvalue: float | None
     """That the predictor has the same mean in labelled and other units. Small if labels were not drawn at random."""
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HumanPlan(Plan):
+    """What labels of people were joined with: the options of :func:`reshuffle.human`, and what followed from them."""
+
+    systems: tuple[str, ...]
+    baseline: str
+    human: str
+    """The metric that has the labels."""
+    unit: str
+    """``segment`` or ``document``."""
+    units: int
+    """The number of these, with labels or not."""
+    target: str
+    difference: float | None
+    confidence_level: float

@@ -186,15 +186,12 @@ class MetaPlan(Plan):
 
 
 @dataclass(frozen=True, repr=False)
-class MetaEvaluation(StudyResult):
+class MetaEvaluation(StudyResult[MetaPlan]):
     """How well metrics agree with people: the result of the functions of :mod:`reshuffle.meta`.
 
     A :class:`~reshuffle.StudyResult` with the study ``meta`` and the tables ``results``, ``comparisons``, ``groups``,
     ``human`` and, at system level, ``systems``.
     """
-
-    PLAN = MetaPlan
-    plan: MetaPlan
 
     @property
     def results(self) -> tuple[MetricAgreement, ...]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...documented import documented
 from ..intervals import ConfidenceInterval
 from ..verdicts import Tested
+from .plan import Plan
 
 
 @documented
@@ -39,3 +41,36 @@ class SmoothingSetting(Tested):
     adjusted_pvalue: float | None
     n: int
     """The number of votes."""
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SmoothingPlan(Plan):
+    """How smoothings were compared: the options of :func:`reshuffle.meta.tune_smoothing`.
+
+    What followed from them is as in :class:`~reshuffle.results.studies.meta.MetaPlan`.
+    """
+
+    level: str
+    test_sets: tuple[str, ...]
+    systems: Mapping[str, tuple[str, ...]]
+    left_out: Mapping[str, tuple[str, ...]]
+    segments: Mapping[str, int]
+    repeats: str | None
+    raw_votes: Mapping[str, int]
+    raw_ties: Mapping[str, int]
+    ties: str
+    average: bool
+    pooled: bool
+    test: str
+    tests: tuple[str, ...]
+    adjust: str | None
+    interval: str | None
+    confidence_level: float
+    alpha: float
+    n_resamples: int
+    seed: int
+    grids: Mapping[str, tuple[float, ...]]
+    """The values that were tried, by smoothing."""
+    decides: str
+    """The test set by which a value was selected, ``average`` or ``pooled``."""
