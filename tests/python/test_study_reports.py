@@ -44,8 +44,8 @@ REJECTIONS = {"ar": (20, 103, 199), "bootstrap-percentile": (17, 78, 160), "boot
 # Settings that do not matter here.
 OTHERS: dict[str, Any] = {
     "sampling": "replace", "scheme": "iid", "stopping": None, "weight_sets": None, "alternative": "two-sided",
-    "baseline": None, "all_pairs": False, "margins": {}, "seed": 1, "equalize": None, "document_size": None, "icc": None,
-    "noise": None, "runs": None, "variants": None,
+    "baseline": None, "all_pairs": False, "margins": {}, "seed": 1, "equalize": None, "document_size": None,
+    "icc": None, "noise": None, "runs": None, "variants": None,
 }  # fmt: skip
 
 
