@@ -32,6 +32,8 @@ GRIDS: Mapping[str, Sequence[float]] = {
     "6": (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0),
     "7": OF_K,
 }
+# Settings of :func:`segments` that do not apply.
+UNUSED = ("baseline", "coefficients", "groupings", "minimum_difference")
 # Settings in the signature.
 SIGNED = ("test_sets", "repeats", "ties", "grids", "average", "pooled", "tests", "adjust", "interval", "n_resamples")
 
@@ -151,6 +153,7 @@ def tune_smoothing(options: TuneSmoothing) -> StudyResult[SmoothingPlan]:
     plan = taken(
         SmoothingPlan,
         values.plan,
+        **dict.fromkeys(UNUSED),
         grids={s: [each.value for each in settings.values() if each.smoothing == s] for s in _smoothings(found)},
         decides=decides,
         test="none" if options.test is None else options.test,

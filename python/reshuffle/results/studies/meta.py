@@ -161,7 +161,7 @@ class MetaPlan(Plan):
     raw_votes: Mapping[str, int] = field(default_factory=dict)
     """The number of votes, and of ties, before repeated ones are joined."""
     raw_ties: Mapping[str, int] = field(default_factory=dict)
-    coefficients: tuple[str, ...] = ()
+    coefficients: tuple[str, ...] | None = ()
     groupings: tuple[str, ...] | None = sometimes()
     """At segment level, as ``ties``, ``minimum_difference`` and ``pooled``."""
     ties: str | None = sometimes()

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from ...documented import documented
 from ..intervals import ConfidenceInterval
 from ..verdicts import Tested
-from .plan import Plan
+from .meta import MetaPlan
+from .plan import sometimes
 
 
 @documented
@@ -45,31 +46,12 @@ class SmoothingSetting(Tested):
 
 @documented
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SmoothingPlan(Plan):
-    """How smoothings were compared: the options of :func:`reshuffle.meta.tune_smoothing`.
+class SmoothingPlan(MetaPlan):
+    """How smoothings were compared: the options of :func:`reshuffle.meta.tune_smoothing`, and what followed."""
 
-    What followed from them is as in :class:`~reshuffle.results.studies.meta.MetaPlan`.
-    """
-
-    level: str
-    test_sets: tuple[str, ...]
-    systems: Mapping[str, tuple[str, ...]]
-    left_out: Mapping[str, tuple[str, ...]]
-    segments: Mapping[str, int]
-    repeats: str | None
-    raw_votes: Mapping[str, int]
-    raw_ties: Mapping[str, int]
-    ties: str
-    average: bool
-    pooled: bool
-    test: str
-    tests: tuple[str, ...]
-    adjust: str | None
-    interval: str | None
-    confidence_level: float
-    alpha: float
-    n_resamples: int
-    seed: int
+    coefficients: tuple[str, ...] | None = sometimes()
+    """Not here, as the baseline, which differs: each is the selected value of a smoothing."""
+    baseline: str | None = sometimes()
     grids: Mapping[str, tuple[float, ...]]
     """The values that were tried, by smoothing."""
     decides: str
