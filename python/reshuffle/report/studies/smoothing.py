@@ -126,10 +126,11 @@ def notes(study: StudyResult[SmoothingPlan]) -> Iterator[str]:
     shown = joined(f"{n:,} ({name})" if name else f"{n:,}" for name, n in own.items())
     repeats = "net votes: one for each pair of outputs" if plan.repeats == "net" else "votes"
     yield f"τ: Kendall's τ on {shown} {repeats}; ties of the metric: {plan.ties}."
-    if plan.n_resamples is not None and any(each.difference is not None for each in _settings(study)):
-        replicates = counted(plan.n_resamples, "replicate")
+    n = plan.n_resamples
+    if n is not None and any(each.difference is not None for each in _settings(study)):
+        tests, replicates = joined(filter(None, plan.tests)), counted(n, "replicate")
         yield (
-            f"p: {joined(filter(None, plan.tests))} with {replicates}. The selected value is treated as if it had been known "
+            f"p: {tests} with {replicates}. The selected value is treated as if it had been known "
             "before, though the same votes selected it."
         )
 

@@ -56,7 +56,7 @@ class ExchangePlan(Plan):
     units: int | None = sometimes()
     unit: str | None = sometimes()
     metrics: tuple[str, ...]
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...] | None
     sampling: str | None = sometimes()
     alphas: tuple[float, ...]
     simulations: int
