@@ -22,14 +22,14 @@ from .inference.sequential import boundaries, drift_for, stopping
 from .inference.steps import counting_steps
 from .metrics.base import Scores
 from .metrics.precomputed import SegmentScores
-from .options.declare import called_with
+from .options.declare import called_with, taken
 from .options.human import HumanOptions
 from .progress import reported
 from .resampling.counting import Data
 from .resampling.units import Documents, Strata
 from .results import RankedSystem
 from .results.studies import LabelledEstimate, PlannedLook, PlannedRaters, RaterAgreement, StudyResult
-from .results.studies.human import deciding
+from .results.studies.human import HumanPlan, deciding
 from .settings import Resampling, Units
 from .validate import DEFAULT_SEED, check_name
 
@@ -44,7 +44,7 @@ FEWEST_RATERS = 5
 
 
 @called_with(HumanOptions)
-def human(options: HumanOptions) -> StudyResult:
+def human(options: HumanOptions) -> StudyResult[HumanPlan]:
     """Estimate scores and differences by people's labels of some segments and metrics of all of them.
 
     One metric has the labels, or one for each rater, with missing scores for segments without labels. Each of the
@@ -293,7 +293,7 @@ class Asked(NamedTuple):
 
 def _estimated(
     options: HumanOptions, data: Data, at: Sequence[int], scores: Sequence[Scores], units: Units
-) -> StudyResult:
+) -> StudyResult[HumanPlan]:
     design = Design.of(units, data.n_segments, options.target == "set", options.raters == "random")
     base = 0 if options.baseline is None else data.names.index(options.baseline)
     others = [m for m in range(len(scores)) if m not in at]
@@ -317,19 +317,17 @@ def _estimated(
         "differences": [row for z, way in ways.items() for row in way.records(pairs, z)],
         "scores": [row for z, way in ways.items() for row in way.records(systems, z)],
     }
-    plan = {
-        "systems": list(data.names),
-        "baseline": None if options.all_pairs else data.names[base],
-        "human": raters,
-        "raters": options.raters if len(at) > 1 else None,
-        "strata": None if design.strata is None else design.strata.n_strata,
-        "unit": design.unit,
-        "units": kept.n_units,
-        "target": options.target,
-        "difference": options.difference,
-        "looks": options.looks,
-        "confidence_level": options.confidence_level,
-    }
+    plan = taken(
+        HumanPlan,
+        options,
+        systems=data.names,
+        baseline=None if options.all_pairs else data.names[base],
+        human=tuple(raters),
+        raters=options.raters if len(at) > 1 else None,
+        strata=None if design.strata is None else design.strata.n_strata,
+        unit=design.unit,
+        units=kept.n_units,
+    )
     if options.looks is not None:
         tables["looks"] = [
             look

@@ -23,7 +23,7 @@ from .inference.sequential import PLANNED, Looks
 from .inference.steps import counting_steps
 from .lazy import lazy
 from .metrics.base import Scores
-from .options.declare import called_with
+from .options.declare import called_with, taken
 from .options.watch import WatchOptions
 from .progress import reported
 from .resampling import CountSample
@@ -32,6 +32,7 @@ from .resampling.incomplete import complete_counts
 from .resampling.linear import gradient, rows_of, slopes_of
 from .resampling.units import Documents
 from .results.studies import SequentialLook, SequentialVerdict, StudyResult
+from .results.studies.watch import WatchPlan
 from .settings import Resampling
 from .validate import check_name
 
@@ -41,7 +42,7 @@ BONFERRONI, E_BH = "bonferroni", "e-bh"
 
 
 @called_with(WatchOptions)
-def watch(options: WatchOptions) -> StudyResult:
+def watch(options: WatchOptions) -> StudyResult[WatchPlan]:
     """Test whether systems differ while data arrive, without being fooled by looking often.
 
     Pass all data so far, in the order in which they arrived. At the next look, pass the same data again, and after them
@@ -312,7 +313,7 @@ def decided_at(hypothesis: Hypothesis) -> int | None:
     return METHODS[hypothesis.options.method](hypothesis).decided_at
 
 
-def _watched(data: Data, samples: Sequence[CountSample], options: WatchOptions) -> StudyResult:
+def _watched(data: Data, samples: Sequence[CountSample], options: WatchOptions) -> StudyResult[WatchPlan]:
     """All pairs with the baseline under all metrics."""
     base = 0 if options.baseline is None else data.names.index(options.baseline)
     pairs = pairs_of(len(data.names), base)
@@ -329,16 +330,18 @@ def _watched(data: Data, samples: Sequence[CountSample], options: WatchOptions) 
     looks = {names: tuple(_looks(names, path)) for names, (_, path) in paths.items()}
     n = samples[0].n_units
     verdicts = [_verdict(names, looks[names][-1], path, sign, n) for names, (sign, path) in paths.items()]
-    plan = {
-        "systems": list(data.names),
-        "unit": samples[0].unit,
-        "units": n,
-        **{name: getattr(options, name) for name in ("baseline", "method", "alpha")},
-        "adjust": None if options.adjust == BONFERRONI else options.adjust,
-        "bounds": None if options.bounds is None else list(options.bounds),
-        "first_look": options.first_look if options.method == "asymptotic" else None,
-        **{name: getattr(options, name) if options.method in PLANNED else None for name in ("looks", "planned")},
-    }
+    is_planned = options.method in PLANNED
+    plan = taken(
+        WatchPlan,
+        options,
+        systems=data.names,
+        unit=samples[0].unit,
+        units=n,
+        adjust=None if options.adjust == BONFERRONI else options.adjust,
+        first_look=options.first_look if options.method == "asymptotic" else None,
+        looks=options.looks if is_planned else None,
+        planned=options.planned if is_planned else None,
+    )
     used = data.used_metrics()
     return StudyResult(
         study="watch",

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Callable
+from dataclasses import MISSING, fields, replace
 from functools import cache
 from typing import get_args
 
@@ -15,7 +16,7 @@ from click.testing import CliRunner
 
 from browser import Browser
 from mutations import crashes
-from reshuffle import StudyResult, read_html, read_json, types
+from reshuffle import InputError, StudyResult, read_html, read_json, types
 from reshuffle.cli.root import cli
 from reshuffle.cli.studies import COMMANDS
 from reshuffle.cli.studies.commands import plan_command
@@ -25,7 +26,7 @@ from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES, draw_figure
 from reshuffle.report.studies.page import MAX_FIGURES
 from reshuffle.report.studies.plots import choices
-from reshuffle.results.studies import record_types
+from reshuffle.results.studies import PLANS, record_types
 from schemas import validator
 from test_meta_report import RESULTS as META
 from test_run_reports import RESULTS as RUNS
@@ -90,7 +91,38 @@ def test_the_result_is_read_back_and_follows_the_schema(result: StudyResult) -> 
     assert set(result.tables) <= set(record_types(result.study))
     validator().validate(json.loads(written))
     assert re.match(r"study:\w+\|", result.signature)
-    assert result.plan
+    assert type(result.plan) in PLANS[result.study]
+
+
+@EVERY
+def test_a_missing_or_changed_setting_is_named(result: StudyResult) -> None:
+    document = json.loads(result.render("json"))
+    document |= {name: document[name][:1] for name in result.tables}
+    needed = {each.name for each in fields(result.plan) if each.default is MISSING}  # type: ignore[arg-type]
+    for name in needed:
+        without = {key: value for key, value in document["plan"].items() if key != name}
+        with pytest.raises(InputError, match=rf"plan\.{name}: the key is missing"):
+            read_json(json.dumps(document | {"plan": without}))
+        assert not validator().is_valid(document | {"plan": without})
+    for name in document["plan"]:
+        changed = {**document["plan"], name: [{"x": 1}]}
+        with pytest.raises(InputError, match=rf"plan\.{name}(\[0\])?: expected"):
+            read_json(json.dumps(document | {"plan": changed}))
+        assert not validator().is_valid(document | {"plan": changed})
+
+
+def test_each_study_declares_its_plan() -> None:
+    missing = STUDIES.keys() - PLANS.keys()
+    assert not missing, f"add the record of the settings of {missing} to PLANS in results/studies/tables.py"
+    assert PLANS.keys() == STUDIES.keys()
+
+
+def test_the_settings_of_a_study_without_a_record_are_a_mapping(files: list[str]) -> None:
+    result = result_of("type1", tuple(files))
+    later = replace(result, study="later", plan={"x": (1, {"y": (0.1, None)})})
+    read = read_json(later.render("json"))
+    assert isinstance(read, StudyResult)
+    assert (read.plan, read) == ({"x": [1, {"y": [0.1, None]}]}, later)
 
 
 @OF_COMMANDS

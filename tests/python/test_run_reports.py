@@ -29,7 +29,7 @@ from reshuffle.report.studies.run_sentences import answers, conclusions, notes, 
 from reshuffle.report.wording import MAX_NAMED, spelled
 from reshuffle.results import ConfidenceInterval, UsedMetric
 from reshuffle.results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
-from reshuffle.results.studies.runs import runs_needed, smallest_of_splits
+from reshuffle.results.studies.runs import RunPlan, runs_needed, smallest_of_splits
 from schemas import validator
 from tex import compiled_all
 
@@ -157,7 +157,7 @@ def made(
     )
     return RunComparison(
         study="runs",
-        plan={**settings, **(plan or {})},
+        plan=RunPlan(**{**settings, **(plan or {})}),
         metrics=tuple(UsedMetric(name, f"{name}|nrefs:1", name == "BLEU", None, "P02-1040") for name in first),
         tables={
             "systems": tuple(
@@ -326,7 +326,7 @@ def test_adjusted_p_is_shown_where_there_is_one() -> None:
     result = made()
     adjusted = tuple(replace(each, adjusted_pvalue=0.4567) for each in result.comparisons)
     tables = {**result.tables, "comparisons": adjusted}
-    shown = replace(result, tables=tables, plan={**result.plan, "adjustments": {"hierarchical": "maxt"}})
+    shown = replace(result, tables=tables, plan=replace(result.plan, adjustments={"hierarchical": "maxt"}))
     text = render(shown, "text", Layout(Terminal(200), full=True))
     assert "would new runs on new segments differ? (adjusted p by hierarchical)" in text
     assert "The same differences: adjusted p by other tests" in text
@@ -653,7 +653,7 @@ def test_any_scores_are_read_back(scores: dict[str, list[float]], output: str) -
     metrics = tuple(UsedMetric(name, "x", True, None) for name in own)
     tables = {"systems": (SystemRuns("a", (output,), own),)}
     result = replace(
-        made(), metrics=metrics, tables=tables, truths={}, plan={**made().plan, "exchange": [], "median_metric": None}
+        made(), metrics=metrics, tables=tables, truths={}, plan=replace(made().plan, exchange=(), median_metric=None)
     )
     assert read_json(result.render("json")) == result
 

@@ -31,6 +31,7 @@ from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES
 from reshuffle.results import UsedMetric, clopper_pearson
 from reshuffle.results.studies import PvalueShare, Rate
+from reshuffle.results.studies.type1 import Type1Plan
 from reshuffle.study.settings import DEFAULT_TESTS
 from schemas import validator
 from tex import compiled_all
@@ -40,13 +41,20 @@ LEVELS = (0.01, 0.05, 0.1)
 # Rejections of 2,000 simulated tests at these levels.
 REJECTIONS = {"ar": (20, 103, 199), "bootstrap-percentile": (17, 78, 160), "bootstrap-shift": (48, 216, 451)}
 
+# Settings that do not matter here.
+OTHERS: dict[str, Any] = {
+    "sampling": "replace", "scheme": "iid", "stopping": None, "weight_sets": None, "alternative": "two-sided",
+    "baseline": None, "all_pairs": False, "margins": {}, "seed": 1, "equalize": None, "document_size": None,
+    "icc": None, "noise": None, "runs": None, "variants": None,
+}  # fmt: skip
+
 
 def made(
     metrics: Sequence[str] = ("BLEU",),
     nulls: Sequence[str] = ("swap",),
     sizes: Sequence[int] = (500,),
     rejections: Mapping[str, Sequence[int]] = REJECTIONS,
-) -> StudyResult:
+) -> StudyResult[Type1Plan]:
     """A study of type-I errors with chosen numbers of rejections."""
     cells = [
         (null, size, test, metric) for null in nulls for size in sizes for test in rejections for metric in metrics
@@ -59,7 +67,19 @@ def made(
     points = tuple(PvalueShare(t, m, null, n, p, p) for null, n, t, m in cells for p in (0.1, 0.5, 1.0))
     return StudyResult(
         study="type1",
-        plan={"null": nulls, "tests": [*rejections], "alphas": LEVELS, "simulations": 2000, "n_resamples": 999},
+        plan=Type1Plan(
+            null=tuple(nulls),
+            metrics=tuple(metrics),
+            systems=("old", "new"),
+            units=2500,
+            unit="segment",
+            tests=tuple(rejections),
+            sizes=tuple(sizes),
+            alphas=LEVELS,
+            simulations=2000,
+            n_resamples=999,
+            **OTHERS,
+        ),
         metrics=tuple(UsedMetric(name, f"{name}|nrefs:1", True, None) for name in metrics),
         tables={"rates": rates, "pvalues": points},
         truths={null: f"What is true under {null}." for null in nulls},
@@ -201,7 +221,11 @@ def test_any_record_is_read_back(rows: list[tuple[str, str, int, float, int]], t
     )
     used = tuple(UsedMetric(name, name, True) for name in dict.fromkeys(metric for _, metric, *_ in rows))
     result = replace(
-        made(), tables={"rates": rates}, truths={"swap": truth}, metrics=used, plan={"x": [1, None, {"y": (0.1, "z")}]}
+        made(),
+        tables={"rates": rates},
+        truths={"swap": truth},
+        metrics=used,
+        plan=replace(made().plan, variants={"x": [1, None, {"y": (0.1, "z")}]}),
     )
     assert repr(read_json(result.render("json")).__dict__) == repr(result.__dict__)
 
@@ -221,6 +245,8 @@ def test_other_keys_are_ignored_and_damaged_ones_are_named() -> None:
         (lambda d: d["rates"][0]["confidence_interval"].pop("low"), r"confidence_interval.low: the key is missing"),
         (lambda d: (d.pop("rates"), d.pop("pvalues")), "expected the records of a table"),
         (lambda d: d.pop("plan"), "plan: the key is missing"),
+        (lambda d: d["plan"].pop("sampling"), r"JSON, plan\.sampling: the key is missing"),
+        (lambda d: d["plan"].update(sizes=[10, "20"]), r"plan\.sizes\[1\]: expected a whole number, got '20'"),
         (
             lambda d: d.update(schema="reshuffle.study/9"),
             "reads reshuffle.study/1, got 'reshuffle.study/9': inst",

@@ -14,7 +14,7 @@ from ..results import Comparison, Histogram, SetComparison, SignificanceResult, 
 from ..results.histograms import N_BINS
 from ..results.studies import RunComparison, StudyResult
 from ..types import Stopping
-from .decoding import Decoder, Mismatch, flag, list_of, optional, real, text, whole
+from .decoding import Decoder, Mismatch, list_of, optional, real, text
 
 
 def check_histogram(histogram: Histogram) -> None:
@@ -207,21 +207,11 @@ def _level_of_scores(value: Any) -> str:
     return text(value)
 
 
-# What reports expect of the settings that mean the same in all studies. Other settings are shown as they are.
+# What reports expect of settings beyond their types.
 _SETTINGS: Mapping[str, Decoder] = {
     **dict.fromkeys(("alpha", "confidence_level"), optional(_level)),
     "alphas": list_of(_level),
     "level": _level_of_scores,
-    **dict.fromkeys(
-        ("family_size", "n_resamples", "random_starts", "replications", "rounds", "seed", "simulations", "units"),
-        optional(whole),
-    ),
-    **dict.fromkeys(
-        ("coefficients", "exchange", "groupings", "layouts", "models", "test_sets", "tests"), list_of(text)
-    ),
-    **dict.fromkeys(("about", "alternative", "metric", "probabilities", "topbest", "unit", "utility"), optional(text)),
-    **dict.fromkeys(("all_pairs", "average", "exclude_self", "pooled", "simulate", "size_adjusted"), optional(flag)),
-    **dict.fromkeys(("b_zero", "minimum_difference", "p_zero", "scale"), optional(real)),
 }
 
 

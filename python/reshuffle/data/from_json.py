@@ -13,7 +13,7 @@ from .. import _core
 from ..errors import quoted, unknown_name
 from ..results import Comparison, Flips, Gate, Histogram, NullHistogram, SetComparison, SignificanceResult, UsedStopping
 from ..results.schemas import COMPARISON, FLIPS, GATE, SETS, STUDY, Result, cached_by_type
-from ..results.studies import RESULTS, StudyResult, record_types
+from ..results.studies import RESULTS, StudyResult, plan_type, record_types
 from .checks import check_comparison, check_histogram, check_sets, check_stopping, check_study, check_test
 from .decoding import Decoder, Hooks, Mismatch, keys_of, list_of, object_of, record_of, text
 from .packed import inflated, unpacked_records, unpacked_texts
@@ -96,7 +96,7 @@ def _study_keys() -> Decoder:
     return object_of(keys)
 
 
-def _study(document: Any) -> StudyResult:
+def _study(document: Any) -> StudyResult[Any]:
     """A study, whose tables are keys of the document."""
     found = _study_keys()(document)
     tables: dict[str, tuple[Any, ...]] = {}
@@ -111,9 +111,10 @@ def _study(document: Any) -> StudyResult:
     if not any(tables.values()):
         raise Mismatch(f"expected the records of a table, such as {', '.join(known)}, got none")
     kind = RESULTS.get(found["study"], StudyResult)
-    if kind.PLAN is not None:
+    plan = plan_type(found["study"], found["plan"])
+    if plan is not None:
         try:
-            found["plan"] = _decoder(kind.PLAN)(document["plan"])
+            found["plan"] = _decoder(plan)(document["plan"])
         except Mismatch as mismatch:
             raise mismatch.inside("plan") from None
     result = kind(tables=tables, **found)

@@ -16,6 +16,7 @@ from ..options.declare import call, called_with, taken
 from ..options.meta import Averages, Segments, TuneSmoothing
 from ..progress import reported
 from ..results.studies import MetricAgreement, MetricDifference, SmoothingSetting, StudyResult
+from ..results.studies.smoothing import SmoothingPlan
 from ..validate import check_name
 from .material import JudgedSet, as_sets
 from .metric_scores import MetricScores
@@ -83,7 +84,7 @@ def smoothing_grid(grids: Mapping[str, Iterable[float]] | None = None, **options
 
 
 @called_with(TuneSmoothing)
-def tune_smoothing(options: TuneSmoothing) -> StudyResult:
+def tune_smoothing(options: TuneSmoothing) -> StudyResult[SmoothingPlan]:
     """Which ε, K and α of Chen & Cherry's smoothings agree best with people's votes.
 
     For every smoothing in the grid, the value with the largest Kendall τ is selected, on average over the test sets.
@@ -147,17 +148,19 @@ def tune_smoothing(options: TuneSmoothing) -> StudyResult:
                     segments, taken(Segments, options, **common, test_sets=subset, test=test, baseline=chosen)
                 )
                 comparisons = tested.comparisons
-                tests += tested.plan["tests"]
+                tests += filter(None, tested.plan.tests)
             found += _records(own, results, chosen, comparisons)
-    plan = {
-        **{key: value for key, value in values.plan.items() if key not in UNUSED},
-        "grids": {s: [each.value for each in settings.values() if each.smoothing == s] for s in _smoothings(found)},
-        "decides": decides,
-        "test": "none" if options.test is None else options.test,
-        "tests": list(dict.fromkeys(tests)),
-        "adjust": options.adjust,
-        "interval": options.interval,
-    }
+    plan = taken(
+        SmoothingPlan,
+        values.plan,
+        **dict.fromkeys(UNUSED),
+        grids={s: [each.value for each in settings.values() if each.smoothing == s] for s in _smoothings(found)},
+        decides=decides,
+        test="none" if options.test is None else options.test,
+        tests=tuple(dict.fromkeys(tests)),
+        adjust=options.adjust,
+        interval=options.interval,
+    )
     signed = {key: plan[key] for key in SIGNED if key in plan and (key != "test_sets" or any(plan[key]))}
     return StudyResult(
         study="tune-smoothing",

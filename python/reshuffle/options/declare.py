@@ -354,11 +354,11 @@ def several(value: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
-def taken(record: Callable[..., R], options: Options, **others: Any) -> R:
-    """A record with those of its options that another record has, too, and ``others``."""
+def taken(record: Callable[..., R], *options: object, **others: Any) -> R:
+    """A record with those of its options that other records have, too, the last one counting, and ``others``."""
     cls: Any = record  # type checkers know the result of a class that is passed as a function
-    fields = attrs.fields(cls) if attrs.has(cls) else dataclasses.fields(cls)
-    given = {each.name: getattr(options, each.name) for each in fields if hasattr(options, each.name)}
+    names = [each.name for each in (attrs.fields(cls) if attrs.has(cls) else dataclasses.fields(cls))]
+    given = {name: getattr(each, name) for each in options for name in names if hasattr(each, name)}
     make: Callable[..., R] = record
     return make(**given | others)
 

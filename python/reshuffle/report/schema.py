@@ -27,7 +27,7 @@ from ..results.schemas import (
     derived_keys,
     field_types,
 )
-from ..results.studies import RECORDS, RESULTS, TABLES_OF, StudyResult
+from ..results.studies import PLANS, RECORDS, RESULTS, TABLES_OF, StudyResult
 
 Schema = dict[str, Any]
 
@@ -91,9 +91,20 @@ def _study() -> Schema:
         schema["properties"] |= _derived(result)
     for name, records in tables.items():
         schema["properties"][name] = {"type": "array", "items": _any_of(map(_value, records))}
-    every = [record for records in tables.values() for record in records]
+    every = [record for records in (*PLANS.values(), *tables.values()) for record in records]
     definitions = _definitions([*field_types(StudyResult).values(), *every])
-    return {**schema, "anyOf": [{"required": [name]} for name in tables], "$defs": {**DEFINITIONS, **definitions}}
+    return {
+        **schema,
+        "anyOf": [{"required": [name]} for name in tables],
+        "allOf": [
+            {
+                "if": {"properties": {"study": {"const": study}}},
+                "then": {"properties": {"plan": _any_of(map(_value, plans))}},
+            }
+            for study, plans in PLANS.items()
+        ],
+        "$defs": {**DEFINITIONS, **definitions},
+    }
 
 
 def _definitions(annotations: Iterable[Any]) -> dict[str, Schema]:

@@ -47,9 +47,9 @@ def schema_of(result: Result) -> str:
 
 @cached_by_type
 def field_types(record: type[Any]) -> Mapping[str, Any]:
-    """The type of each field that JSON has. Fields that equality ignores are not saved."""
+    """The type of each field that JSON has, or the bound of a variable. Fields that equality ignores are not saved."""
     hints = typing.get_type_hints(record, include_extras=True)
-    return {name: hints[name] for name in _getter(record)[0]}
+    return {name: getattr(hints[name], "__bound__", hints[name]) for name in _getter(record)[0]}
 
 
 def is_untyped(annotation: Any) -> bool:

@@ -17,26 +17,27 @@ from ..inference.hypotheses import Hypotheses
 from ..inference.running import run_on_test_set
 from ..inference.steps import Step
 from ..metrics.base import Scores
-from ..options.declare import called_with, chosen
+from ..options.declare import called_with
 from ..options.studies import Agreement
 from ..resampling import Pairs, Replicates
 from ..resampling.counting import Data
 from ..resampling.units import numbered
 from ..results import ConfidenceInterval
 from ..results.studies import DomainBand, GainBin, GainThreshold, PairPvalue, StudyResult
+from ..results.studies.agreement import AgreementPlan
 from ..seeds import derive_seed
 from ..settings import Resampling, StratumIds, Units
 from .clusters import share_of_pairs_interval
 from .conclusions import SLACK, plans_of
 from .decisions import Decisions, agreements
 from .material import Material
-from .pools import Pool, plan_of, sample_units, signs
+from .pools import Pool, sample_units, signs
 from .settings import started
 from .validation import BANDS, check_bins, in_bins
 
 
 @called_with(Agreement)
-def agreement(options: Agreement) -> StudyResult:
+def agreement(options: Agreement) -> StudyResult[AgreementPlan]:
     """Test all pairs of systems by several tests under several metrics, and compare their results.
 
     Three questions are answered. How large must a gain, the difference of two scores, be to be significant? Do the
@@ -103,13 +104,15 @@ def agreement(options: Agreement) -> StudyResult:
             for row in job.results(len(units_of_parts), resampling.execution)
         )
         columns = dict(zip(parts, others, strict=True))
-        plan = {
-            **plan_of(material, pool, resampling),
-            **chosen(options, "tests", "alphas"),
-            "domains": None if units.strata is None else list(parts),
-            "halves": None if units.strata is not None else options.halves,
-            "bins": list(bins),
-        }
+        has_domains = units.strata is not None
+        plan = settings.plan(
+            AgreementPlan,
+            options,
+            material,
+            domains=tuple(parts) if has_domains else None,
+            halves=None if has_domains else options.halves,
+            bins=bins,
+        )
         tables: dict[str, Iterable[object]] = {
             "pair_pvalues": study.pvalues(whole),
             "gains": (row for column in whole for row in study.gains(column, bins)),

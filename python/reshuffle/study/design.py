@@ -37,6 +37,7 @@ from ..results.studies import (
     PowerRate,
     StudyResult,
 )
+from ..results.studies.design import DesignPlan
 from ..validate import check_number
 from .calibration import ROUNDS, Calibrator, Efficiency
 from .material import Material
@@ -75,7 +76,7 @@ def _difference(label: str, value: object) -> float:
 
 
 @called_with(Plan)
-def plan(options: Plan) -> StudyResult:
+def plan(options: Plan) -> StudyResult[DesignPlan]:
     """Plan a test set: the minimum detectable difference, the power of a test, and the size needed.
 
     The standard error of a difference is estimated from the outputs by the delta method, and taken as inversely
@@ -145,22 +146,9 @@ def plan(options: Plan) -> StudyResult:
             "errors": list(design.errors()),
         }
         settings = evolve(settings, sizes=design.sizes)
-        shared = settings.plan(material)
-        for name in ("alphas", "sampling", "scheme", "stopping", "weight_sets", "margins"):
-            shared.pop(name)
-        if not options.simulate:
-            for name in ("tests", "simulations", "n_resamples", "seed"):
-                shared.pop(name)
-        planned = {
-            "difference": {label: list(values) for label, values in options.difference.items()},
-            "power": list(options.power),
-            "alpha": settings.alphas[0],
-            "family_size": design.family_size,
-            "looks": options.looks,
-            "simulate": options.simulate,
-            "metrics": list(data.labels),
-            **shared,
-        }
+        unused = () if options.simulate else ("tests", "simulations", "n_resamples", "seed")
+        none: dict[str, Any] = dict.fromkeys(unused)
+        planned = settings.plan(DesignPlan, options, material, family_size=design.family_size, **none)
         tables = {name: records for name, records in tables.items() if records}
         truths = {"simulated": design.truth} if "simulated" in tables else {}
         return settings.result("plan", planned, material.used_metrics, tables, truths)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from attrs import evolve
@@ -16,12 +16,12 @@ from ..execution.tables import FLAG, PROBABILITY, Column, Columns, Table, run_ta
 from ..inference.exchange import ALL, EXCHANGES, ExchangeUnit
 from ..inference.run_tests import run_outcome
 from ..metrics.base import Scores
-from ..options.declare import called_with, chosen
+from ..options.declare import called_with, taken
 from ..options.studies import Exchange
 from ..resampling.counting import Data
 from ..results import UsedMetric
 from ..results.studies import StudyResult
-from ..results.studies.exchange import ExchangeRate
+from ..results.studies.exchange import ExchangePlan, ExchangeRate
 from ..seeds import derive_seed
 from ..settings import Resampling, RunSettings, Units
 from .material import Material
@@ -69,7 +69,7 @@ def _left_out(options: Exchange) -> list[str]:
 
 
 @called_with(Exchange)
-def exchange(options: Exchange) -> StudyResult:
+def exchange(options: Exchange) -> StudyResult[ExchangePlan]:
     """How often each test of optimizer runs rejects if two configurations do not differ: its type-I error.
 
     Without data, the scores are simulated. Run i of configuration g has on segment s the score
@@ -111,7 +111,7 @@ def exchange(options: Exchange) -> StudyResult:
         return _of_runs(data, units, settings, _resolved(options, (max(1, len(data.names) // 2),)))
 
 
-def _of_model(settings: StudySettings, options: Exchange) -> StudyResult:
+def _of_model(settings: StudySettings, options: Exchange) -> StudyResult[ExchangePlan]:
     """The type-I errors on simulated scores: see :func:`exchange`."""
     sizes = settings.sizes or MODEL_SEGMENTS
     found: list[ExchangeRate] = []
@@ -120,21 +120,25 @@ def _of_model(settings: StudySettings, options: Exchange) -> StudyResult:
     for n in options.runs or ():
         for size in sizes:
             found += _rates_of_model(RunModel(n, size), settings, options)
-    plan = {
-        **chosen(options, "exchange", "statistic", "runs", "run_sd", "correlation"),
-        "metrics": [LABEL],
-        "sizes": list(sizes),
-        **_shared(settings),
-    }
+    plan = taken(
+        ExchangePlan,
+        settings,
+        options,
+        metrics=(LABEL,),
+        sizes=sizes,
+        sampling=None,
+        alternative="two-sided",
+        left_out=_left_out(options),
+    )
     truth = (
         "The two configurations have the same expected score. The score of a run on a segment is what the runs of "
         "its configuration have in common there, noise, and the quality of the run, each with mean 0. With a "
         "correlation, the configurations differ on single segments, though not on average."
     )
-    return _result(settings, options, plan, found, {"model": truth}, (UsedMetric(LABEL, LABEL, True),))
+    return _result(settings, plan, found, {"model": truth}, (UsedMetric(LABEL, LABEL, True),))
 
 
-def _of_runs(data: Data, units: Units, settings: StudySettings, options: Exchange) -> StudyResult:
+def _of_runs(data: Data, units: Units, settings: StudySettings, options: Exchange) -> StudyResult[ExchangePlan]:
     """The type-I errors on runs of one real system: see :func:`exchange`."""
     k, most = len(data.names), max(options.runs or (0,))
     if k < 2 * most:
@@ -151,41 +155,31 @@ def _of_runs(data: Data, units: Units, settings: StudySettings, options: Exchang
         for size in sizes:
             pool = RunPool(material.metrics, counts, n, size, settings.sampling)
             found += _rates_of_pool(pool, data.labels, settings, options)
-    plan = {
-        **chosen(options, "exchange", "statistic", "runs"),
-        "systems": list(data.names),
-        "units": material.n_units,
-        "unit": material.unit,
-        "metrics": list(data.labels),
-        **chosen(options, "sizes", "sampling"),
-        **_shared(settings),
-    }
+    plan = settings.plan(
+        ExchangePlan,
+        options,
+        material,
+        run_sd=None,
+        correlation=None,
+        alternative="two-sided",
+        left_out=_left_out(options),
+    )
     few = " These runs are few: the rates say little about others of the same configuration." if k < 10 else ""
     truth = f"Both configurations were the same: two disjoint sets of its {k} runs, drawn anew for each test set.{few}"
-    return _result(settings, options, plan, found, {"replicate": truth}, material.used_metrics)
-
-
-def _shared(settings: StudySettings) -> dict[str, Any]:
-    """The part of the plan that both variants have."""
-    return {
-        **chosen(settings, "alphas", "simulations", "n_resamples"),
-        "alternative": "two-sided",
-        "seed": int(settings.seed),
-    }
+    return _result(settings, plan, found, {"replicate": truth}, material.used_metrics)
 
 
 def _result(
     settings: StudySettings,
-    options: Exchange,
-    plan: dict[str, Any],
+    plan: ExchangePlan,
     found: Sequence[ExchangeRate],
     truths: dict[str, str],
     metrics: tuple[UsedMetric, ...],
-) -> StudyResult:
+) -> StudyResult[ExchangePlan]:
     if not found:
-        raise InputError(f"nothing is left to simulate: {', '.join(_left_out(options))} cannot be tested, so add runs")
-    result = settings.result("exchange", plan, metrics, {"exchange_sizes": found}, truths, simulated="model" in truths)
-    return replace(result, plan={**plan, "left_out": _left_out(options)})
+        raise InputError(f"nothing is left to simulate: {', '.join(plan.left_out)} cannot be tested, so add runs")
+    tables, simulated = {"exchange_sizes": found}, "model" in truths
+    return settings.result("exchange", plan, metrics, tables, truths, simulated=simulated, unsigned=("left_out",))
 
 
 def _rates_of_model(model: RunModel, settings: StudySettings, options: Exchange) -> Iterator[ExchangeRate]:

@@ -19,7 +19,7 @@ from ..inference.gate import needed_room
 from ..inference.power import critical_value
 from ..metrics.base import Scores
 from ..metrics.precomputed import SegmentScores
-from ..options.declare import called_with, chosen
+from ..options.declare import called_with, taken
 from ..options.gate import Gate as GateOptions
 from ..options.studies import Gate
 from ..options.watch import WatchOptions
@@ -27,7 +27,7 @@ from ..resampling import CountSample
 from ..resampling.counting import Data
 from ..results import UsedMetric
 from ..results.studies import StudyResult
-from ..results.studies.gate import GateRate
+from ..results.studies.gate import GatePlan, GateRate
 from ..seeds import derive_seed
 from ..sets import SetData
 from ..settings import Resampling, Units
@@ -89,7 +89,7 @@ DIFFERENCES: Mapping[str, Callable[[], Differences]] = {
 
 
 @called_with(Gate)
-def gate(options: Gate) -> StudyResult:
+def gate(options: Gate) -> StudyResult[GatePlan]:
     """How often a gate allows, rejects, or is inconclusive, and how often tests while data arrive decide.
 
     Scores are simulated: of each task, a test set whose segments have differences with a known distribution. The new
@@ -126,13 +126,7 @@ def gate(options: Gate) -> StudyResult:
         if settings.progress is not None:
             settings.progress.plan(settings.steps(len(jobs)))
         found = [rate for job in jobs for rate in _rates(job, settings)]
-        plan = {
-            **chosen(options, "methods", "differences", "tasks", "correlation", "margin", "sizes", "alpha"),
-            **chosen(options, "first_look", "looks"),
-            "metrics": [LABEL],
-            **chosen(settings, "simulations", "n_resamples"),
-            "seed": int(settings.seed),
-        }
+        plan = taken(GatePlan, settings, options, metrics=(LABEL,), seed=int(settings.seed))
         truths = {name: TRUTHS[name] for name in dict.fromkeys(rate.truth for rate in found)}
         metrics = (UsedMetric(LABEL, LABEL, True),)
         return settings.result("gate", plan, metrics, {"decisions": found}, truths, simulated=True)

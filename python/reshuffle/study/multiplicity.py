@@ -20,12 +20,13 @@ from ..inference.running import run_on_test_set
 from ..inference.tests import TESTS
 from ..metrics.base import Metric, Scores
 from ..metrics.native import NativeMetric
-from ..options.declare import called_with, chosen
+from ..options.declare import called_with
 from ..options.studies import Multiplicity
 from ..resampling import Replicates, samples_of
 from ..resampling.counting import Data
 from ..results import clopper_pearson
 from ..results.studies import FamilyWiseRate, StudyResult
+from ..results.studies.multiplicity import MultiplicityPlan
 from ..seeds import derive_seed
 from ..settings import TESTS_WITH_MARGIN, ComparisonSettings
 from .families import VARIANCES, Families, FamilyPopulation
@@ -38,7 +39,7 @@ NONE = "none"
 
 
 @called_with(Multiplicity)
-def multiplicity(options: Multiplicity) -> StudyResult:
+def multiplicity(options: Multiplicity) -> StudyResult[MultiplicityPlan]:
     """How often at least one of many true null hypotheses is rejected, with and without adjustment.
 
     All pairs of k systems are tested at once. In every simulated test set all systems have equal expected scores, so
@@ -97,14 +98,8 @@ def multiplicity(options: Multiplicity) -> StudyResult:
                 families = VARIANCES[name](request, k)
                 truths[name] = families.truth
                 found += _rates(material, families, name, k, settings, options)
-        shared = settings.plan(material)
-        plan = {
-            **chosen(options, "variances", "n_systems"),
-            "metrics": list(data.labels),
-            **{key: value for key, value in shared.items() if key in SHARED},
-            **chosen(options, "adjustments"),
-            "equalize": options.equalize if "unequal" in options.variances else None,
-        }
+        equalize = options.equalize if "unequal" in options.variances else None
+        plan = settings.plan(MultiplicityPlan, options, material, equalize=equalize)
         return settings.result("multiplicity", plan, material.used_metrics, {"family_wise": found}, truths)
 
 
@@ -129,10 +124,6 @@ def _adjustments_of(test: str, options: Multiplicity) -> list[str]:
     own = TESTS[test].step_down
     names = [NONE, *(name for name, each in ADJUSTMENTS.items() if not each.from_replicates or name in own)]
     return [name for name in names if options.adjustments is None or name in options.adjustments]
-
-
-# The settings of all studies that apply to this one.
-SHARED = ("systems", "units", "unit", "tests", "sizes", "alphas", "simulations", "n_resamples", "sampling", "seed")
 
 
 def _family_sizes(material: Material, variances: str, options: Multiplicity) -> Sequence[int]:

@@ -94,10 +94,10 @@ class NullOptions:
         return evolve(self, document_size=size, icc=ICC if self.icc is None else self.icc)
 
     def plan(self) -> dict[str, Any]:
-        """The options that the nulls use, for plans; None for the others."""
+        """The nulls and the options that they use, for plans; None for the others."""
         options = ("equalize", "document_size", "icc", "noise", "runs")
         values = {option: getattr(self, option) if option in self.used else None for option in options}
-        return {**values, "variants": None if self.variants is None else dict(self.variants.plan)}
+        return {"null": self.null, **values, "variants": None if self.variants is None else self.variants.plan}
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,19 @@ from dataclasses import replace
 
 from attrs import evolve
 
-from ..options.declare import called_with, chosen
+from ..options.declare import called_with, taken
 from ..options.studies import ParametricPower
 from ..resampling import directed
 from ..results import UsedMetric
 from ..results.studies import PowerRate, StudyResult
+from ..results.studies.power import ParametricPlan
 from .parametric import SwapEffects, simulate_swap_effects
 from .power import MODELS, KnownDifference, as_rate, power_rates
 from .settings import settings_of
 
 
 @called_with(ParametricPower)
-def parametric_power(options: ParametricPower) -> StudyResult:
+def parametric_power(options: ParametricPower) -> StudyResult[ParametricPlan]:
     """Power, type-M and type-S errors of approximate randomization under a model of the effects of swaps.
 
     Swapping the outputs of a segment changes the difference of two systems by an effect that is 0 with probability P₀,
@@ -74,17 +75,12 @@ def parametric_power(options: ParametricPower) -> StudyResult:
                     null,
                 )
                 found += power_rates(cell, settings, options.size_adjusted)
-        plan = {
-            **chosen(options, "difference", "p_zero", "b_zero"),
-            "metrics": [options.metric],
-            "size_adjusted": options.size_adjusted,
-            "tests": ["ar"],
-            **chosen(options, "sizes", "alphas", "alternative", "simulations", "n_resamples"),
-            "seed": int(settings.seed),
-        }
+        plan = taken(ParametricPlan, options, models=("parametric",), metrics=(options.metric,), tests=("ar",))
         metrics = (UsedMetric(options.metric, options.metric, True),)
         tables = {"power": found, "rates": map(as_rate, found)}
         truths = {"parametric": MODELS["parametric"].truth}
         # Signed by its own name, because the model is given; recorded as 'power' with this model alone.
-        result = settings.result("parametric_power", plan, metrics, tables, truths, simulated=True)
-        return replace(result, study="power", plan={"models": ["parametric"], **plan})
+        result = settings.result(
+            "parametric_power", plan, metrics, tables, truths, simulated=True, unsigned=("models",)
+        )
+        return replace(result, study="power")

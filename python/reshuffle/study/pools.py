@@ -179,18 +179,6 @@ def sampling_step(data: Data, n_splits: int, resampling: Resampling) -> Step:
     return "sampling", n_splits * cost, n_splits
 
 
-def plan_of(material: Material, pool: Pool, resampling: Resampling) -> dict[str, Any]:
-    """The part of a plan that all studies of pools share."""
-    return {
-        "systems": list(pool.names),
-        "units": pool.n_units,
-        "unit": pool.unit,
-        "metrics": list(material.data.labels),
-        "n_resamples": resampling.n_resamples,
-        "seed": int(resampling.seed),
-    }
-
-
 def signs(scores: Scores, pairs: Pairs) -> NDArray[np.int8]:
     """The sign of score(a) − score(b) for each pair, 0 for equal scores: (…, k) in, (…, pairs) out."""
     first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T

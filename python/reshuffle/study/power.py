@@ -13,10 +13,11 @@ from ..errors import InputError
 from ..inference.plan import check_test
 from ..inference.power import normal_power
 from ..metrics.base import Counts, Metric, Scores
-from ..options.declare import called_with, chosen
+from ..options.declare import called_with
 from ..options.studies import Power
 from ..resampling import CountSample, directed
 from ..results.studies import FittedSwapEffects, PowerRate, Rate, StudyResult
+from ..results.studies.power import PowerPlan
 from .experiments import Experiment
 from .material import Material
 from .null_data import swap_probability
@@ -65,7 +66,7 @@ MODELS: Mapping[str, PowerModel] = {
 
 
 @called_with(Power)
-def power(options: Power) -> StudyResult:
+def power(options: Power) -> StudyResult[PowerPlan]:
     """The power of significance tests on real outputs, by effect and size of the test set.
 
     Each simulation draws a test set from real outputs in which the difference of the two systems is known, and tests
@@ -113,11 +114,7 @@ def power(options: Power) -> StudyResult:
         study = _Study(material, settings, options)
         cells = list(study.cells())
         found = [rate for cell in cells for rate in power_rates(cell, settings, options.size_adjusted)]
-        plan = {
-            **chosen(options, "models", "effects", "size_adjusted"),
-            "metrics": list(data.labels),
-            **settings.plan(material),
-        }
+        plan = settings.plan(PowerPlan, options, material)
         tables: dict[str, Iterable[object]] = {"power": found, "rates": map(as_rate, found)}
         if "parametric" in options.models:
             tables["fits"] = study.fits()

@@ -15,7 +15,7 @@ from ..execution.tables import FLAG, NUMBER, PROBABILITY, SIGN, Column, Columns,
 from ..inference.estimates import Estimate
 from ..inference.intervals import INTERVALS, Interval, check_interval
 from ..metrics.base import Scores
-from ..options.declare import called_with, chosen
+from ..options.declare import called_with
 from ..options.studies import Samples
 from ..resampling import Pairs, Replicates
 from ..resampling.counting import Data
@@ -27,6 +27,7 @@ from ..results.studies import (
     SampleScore,
     StudyResult,
 )
+from ..results.studies.samples import SamplesPlan
 from ..settings import Resampling, Units
 from .clusters import clustered_interval
 from .conclusions import BY_WINS, Conclusions, conclude
@@ -36,7 +37,6 @@ from .pools import (
     Pool,
     Split,
     check_sizes,
-    plan_of,
     sampling_step,
     signs,
     units_of,
@@ -49,7 +49,7 @@ SMALLEST = 50
 
 
 @called_with(Samples)
-def samples(options: Samples) -> StudyResult:
+def samples(options: Samples) -> StudyResult[SamplesPlan]:
     """Score systems on samples of a large test set, and compare scores and intervals with those of the whole.
 
     The test set, called the pool, is split into disjoint samples. Their scores, intervals and conclusions are compared
@@ -113,13 +113,14 @@ def samples(options: Samples) -> StudyResult:
             counted = study.with_references(number, units)
             for size in curve_sizes:
                 curves += counted.curve_points(number, size)
-        plan = {
-            **plan_of(material, pool, resampling),
-            "sizes": list(sizes),
-            **chosen(options, "layouts", "n_samples", "baseline", "all_pairs", "interval", "confidence_level"),
-            "curve_sizes": list(curve_sizes),
-            "n_references": [number for number in numbers if number is not None] or None,
-        }
+        plan = settings.plan(
+            SamplesPlan,
+            options,
+            material,
+            sizes=sizes,
+            curve_sizes=curve_sizes,
+            n_references=[number for number in numbers if number is not None] or None,
+        )
         every: dict[str, Iterable[object]] = {**tables, "curves": _by_metric(curves)}
         return settings.result("samples", plan, material.used_metrics, every, {"whole": TRUTHS["whole"]})
 

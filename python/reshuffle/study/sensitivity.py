@@ -15,7 +15,7 @@ from ..inference.estimates import Estimate
 from ..inference.hypotheses import Hypotheses
 from ..inference.plan import Plan, check_test
 from ..inference.running import run_on_test_set
-from ..options.declare import called_with, chosen
+from ..options.declare import called_with
 from ..options.studies import Sensitivity
 from ..resampling import CountSample, Replicates, samples_of
 from ..results import ConfidenceInterval
@@ -27,6 +27,7 @@ from ..results.studies import (
     StudyResult,
     TestedDifference,
 )
+from ..results.studies.sensitivity import SensitivityPlan
 from ..settings import ComparisonSettings
 from .material import Material
 from .populations import Population
@@ -49,7 +50,7 @@ OBSERVED_RESAMPLES = 10_000
 
 
 @called_with(Sensitivity)
-def sensitivity(options: Sensitivity) -> StudyResult:
+def sensitivity(options: Sensitivity) -> StudyResult[SensitivityPlan]:
     """Which metric shows the difference of two systems most clearly.
 
     Riezler & Maxwell 2005 (W05-0908) compare metrics by the p-values of one pair (Table 1) and of several variants
@@ -102,11 +103,7 @@ def sensitivity(options: Sensitivity) -> StudyResult:
         material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
         study = _Sensitivity(material, settings, options)
         powers, contrasts = study.powers()
-        plan = {
-            **chosen(options, "effects", "size_adjusted"),
-            "metrics": list(data.labels),
-            **settings.plan(material),
-        }
+        plan = settings.plan(SensitivityPlan, options, material)
         tables: dict[str, Iterable[object]] = {
             "sensitivity": study.sensitivities(),
             "scored": study.scores(),

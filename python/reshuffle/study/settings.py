@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from attrs import evolve, field, frozen
@@ -20,7 +20,7 @@ from ..inference.pvalues import largest_rank
 from ..inference.steps import Step
 from ..inference.tests import DEFAULT, TESTS
 from ..options.choices import Choice, WithMargin, merged
-from ..options.declare import chosen, several, taken
+from ..options.declare import several, taken
 from ..options.groups import Computed, by_metric
 from ..options.studies import Pairs, Replicates, SharedDraws, Simulated, Sized, Tested
 from ..progress import reported
@@ -28,6 +28,7 @@ from ..resampling.counting import Data, labels_of
 from ..resampling.stopping import BesagClifford
 from ..results import UsedMetric
 from ..results.studies import StudyResult
+from ..results.studies.plan import Plan
 from ..settings import TESTS_WITH_MARGIN, Resampling, Units
 from ..validate import check_name
 from .material import Material
@@ -45,6 +46,7 @@ STUDY_SCHEMES = ("iid", "subgroup", "orbit")
 STUDY_STOPPING = (BesagClifford.name,)
 # The cost of a replicate of a test set of usual size, for the progress bar.
 NANOSECONDS = 100
+P = TypeVar("P", bound=Plan)
 
 
 @frozen(kw_only=True, slots=False)
@@ -149,38 +151,45 @@ class StudySettings(Computed, Replicates, Simulated, SharedDraws, Sized, Pairs, 
         """The tests with their settings."""
         return taken(Testing, self, stopping=self.rule)
 
-    def plan(self, material: Material) -> dict[str, Any]:
-        """The settings for :attr:`reshuffle.results.studies.StudyResult.plan`, with the names of the systems."""
-        rule = self.rule
-        return {
-            "systems": list(material.names),
-            "units": material.n_units,
-            "unit": material.unit,
-            **chosen(self, "tests", "sizes", "alphas", "simulations", "n_resamples", "sampling", "scheme", "stopping"),
-            **({} if rule is None else {"exceedances": rule.exceedances}),
-            **chosen(self, "weight_sets", "alternative", "baseline", "all_pairs"),
-            "margins": dict(self.margins),
-            "seed": int(self.seed),
-        }
+    @property
+    def exceedances(self) -> int | None:
+        """That of the stopping rule, if any."""
+        return None if self.rule is None else self.rule.exceedances
+
+    def plan(self, record: Callable[..., P], options: StudyOptions, material: Material, **others: Any) -> P:
+        """The plan of a study: a record with those of its fields that the data, these settings and the options have."""
+        return taken(
+            record,
+            options,
+            self,
+            **{
+                "systems": material.names,
+                "units": material.n_units,
+                "unit": material.unit,
+                "metrics": material.data.labels,
+                **others,
+            },
+        )
 
     def result(
         self,
         study: str,
-        plan: Mapping[str, Any],
+        plan: P,
         metrics: tuple[UsedMetric, ...],
         tables: Mapping[str, Iterable[Any]],
         truths: Mapping[str, str],
         *,
         simulated: bool = False,
-    ) -> StudyResult:
+        unsigned: Collection[str] = (),
+    ) -> StudyResult[P]:
         """The result of a study, whose signature has its plan, the seed and the metrics.
 
-        ``simulated`` scores have no metric, only a name.
+        ``simulated`` scores have no metric, only a name. ``unsigned`` settings follow from others.
         """
         signed = {
             "n" if name == "n_resamples" else name: value
             for name, value in plan.items()
-            if name not in ("seed", "metrics")
+            if name not in ("seed", "metrics", *unsigned)
         }
         lines = [] if simulated else [metric.signature for metric in metrics]
         return StudyResult(

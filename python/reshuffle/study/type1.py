@@ -14,6 +14,7 @@ from ..options.declare import called_with
 from ..options.studies import Type1
 from ..resampling.counting import Data
 from ..results.studies import StudyResult
+from ..results.studies.type1 import Type1Plan
 from ..settings import TESTS_WITH_MARGIN
 from .experiments import Experiment
 from .material import Material
@@ -25,7 +26,7 @@ from .settings import StudySettings, started
 
 
 @called_with(Type1)
-def type1(options: Type1) -> StudyResult:
+def type1(options: Type1) -> StudyResult[Type1Plan]:
     """How often significance tests reject a true null hypothesis: their type-I error on real outputs.
 
     Each simulation draws a test set from a population in which the null hypothesis is known to be true, and tests the
@@ -72,7 +73,7 @@ def type1(options: Type1) -> StudyResult:
         request = Request(material, nulls, settings.resampling, settings.baseline, settings.all_pairs)
         built = {name: NULLS[name].build(request) for name in nulls.null}
         cells = list(chain.from_iterable(cells_of(material, name, found, settings) for name, found in built.items()))
-        plan = {"null": list(nulls.null), "metrics": list(data.labels), **settings.plan(material), **nulls.plan()}
+        plan = settings.plan(Type1Plan, options, material, **nulls.plan())
         tables: dict[str, Iterable[object]] = {
             "rates": [rate for cell in cells for rate in rates(cell, settings.alphas)],
             "pvalues": [share for cell in cells for share in pvalue_shares(cell)],

@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..metrics.base import Scores
-from ..options.declare import called_with, chosen
+from ..options.declare import called_with
 from ..options.studies import Validate
 from ..resampling import Pairs
 from ..results import clopper_pearson
 from ..results.studies import BandAccuracy, GapConclusions, PairConclusions, SampleSpread, StudyResult
+from ..results.studies.validation import ValidationPlan
 from .clusters import clustered_interval
 from .conclusions import SLACK, Conclusions, Drawn, plans_of
 from .material import Material
-from .pools import Pool, Split, check_sizes, plan_of, sampling_step, units_of
+from .pools import Pool, Split, check_sizes, sampling_step, units_of
 from .settings import started
 
 # What counts as the truth about a pair of systems.
@@ -33,7 +34,7 @@ BANDS = (1.0, 0.999, 0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.0)
 
 
 @called_with(Validate)
-def validate(options: Validate) -> StudyResult:
+def validate(options: Validate) -> StudyResult[ValidationPlan]:
     """Test pairs of systems on samples of a large test set, and count how many conclusions are right.
 
     The test set, called the pool, is split into disjoint samples of each size. On each sample every test is run for
@@ -92,12 +93,7 @@ def validate(options: Validate) -> StudyResult:
         splits = pool.splits(options.layouts, sizes, options.n_samples)
         drawn = [Drawn.from_pool(pool, split, pairs, tests, options.truth, labels, resampling) for split in splits]
         scores = pool.scores()
-        plan = {
-            **plan_of(material, pool, resampling),
-            "sizes": list(sizes),
-            **chosen(options, "layouts", "n_samples", "truth", "tests", "baseline", "confidence_level"),
-            "bins": list(bins),
-        }
+        plan = settings.plan(ValidationPlan, options, material, sizes=sizes, bins=bins)
         tables: dict[str, Iterable[object]] = {
             "pairs": (
                 row

@@ -19,6 +19,7 @@ from ..options.tuning import Mbr
 from ..progress import reported
 from ..results import UsedMetric
 from ..results.studies import MbrChoice, MbrScore, StudyResult
+from ..results.studies.mbr import MbrPlan
 from .choosing import first_best
 from .lists import NBest, additive
 from .oracle import first_entries, model_scores, places
@@ -41,7 +42,7 @@ class MinimumRisk:
     """Shape (K,). The expected utility of each entry."""
     probabilities: NDArray[np.float64] = field(repr=False)
     """Shape (K,). The probability of each entry in its list."""
-    result: StudyResult
+    result: StudyResult[MbrPlan]
     """The study ``mbr``, for reports: the tables ``choices`` and ``scores``, which is empty without references."""
 
     def outputs(self) -> list[str]:
@@ -110,14 +111,14 @@ def mbr(options: Mbr) -> MinimumRisk:
             for counts in (lists.count(each, columns or [], threads=options.threads, progress=watched),)
             for choice, own_rows in choices.items()
         ]
-    plan = {
-        "utility": utility.name,
-        "probabilities": "uniform" if scores is None else "softmax",
-        "scale": None if scores is None else options.scale,
-        "exclude_self": options.exclude_self,
-        "sentences": lists.n_sentences,
-        "entries": len(lists),
-    }
+    plan = MbrPlan(
+        utility=utility.name,
+        probabilities="uniform" if scores is None else "softmax",
+        scale=None if scores is None else options.scale,
+        exclude_self=options.exclude_self,
+        sentences=lists.n_sentences,
+        entries=len(lists),
+    )
     n_references = None if columns is None else number_of_references(columns)
     result = _result(lists, utility, scored, n_references, plan, (choices, utilities, found))
     return MinimumRisk(lists, rows, topbest, utilities, p, result)
@@ -174,9 +175,9 @@ def _result(
     utility: NativeMetric,
     scored: Sequence[NativeMetric],
     n_references: str | None,
-    plan: Mapping[str, object],
+    plan: MbrPlan,
     found: tuple[Mapping[str, NDArray[np.int64]], Scores, Sequence[MbrScore]],
-) -> StudyResult:
+) -> StudyResult[MbrPlan]:
     """The study ``mbr``."""
     chosen, utilities, scores = found
     rows, topbest = chosen["mbr"], chosen["topbest"]
@@ -195,9 +196,9 @@ def _result(
     used = [UsedMetric(utility.name, utility.segment_signature("1"), utility.higher_is_better, None, utility.source)]
     for each in scored:
         used.append(UsedMetric(each.name, each.signature(n_references), each.higher_is_better, None, each.source))
-    settings = [f"probabilities:{plan['probabilities']}", f"self:{'no' if plan['exclude_self'] else 'yes'}"]
-    if plan["scale"] is not None:
-        settings.insert(1, f"scale:{plan['scale']}")
+    settings = [f"probabilities:{plan.probabilities}", f"self:{'no' if plan.exclude_self else 'yes'}"]
+    if plan.scale is not None:
+        settings.insert(1, f"scale:{plan.scale}")
     lines = list(dict.fromkeys(each.signature for each in used))
     return StudyResult(
         study="mbr",

@@ -19,6 +19,7 @@ from ..options.tuning import Oracle as OracleOptions
 from ..progress import reported
 from ..results import UsedMetric
 from ..results.studies import ChosenEntry, ListScore, OracleSearch, StudyResult
+from ..results.studies.oracle import OraclePlan
 from .choosing import first_best
 from .lists import NBest, additive
 
@@ -44,7 +45,7 @@ class Oracle:
     """
     scores: Mapping[str, float]
     """Their corpus scores."""
-    result: StudyResult = field(repr=False)
+    result: StudyResult[OraclePlan] = field(repr=False)
     """The study ``oracle``, for reports: the tables ``scores``, ``searches`` and ``entries``."""
 
     def outputs(self, choice: str = "oracle") -> list[str]:
@@ -115,14 +116,14 @@ def oracle(options: OracleOptions) -> Oracle:
             searches += [OracleSearch(best, name, *map(float, both)) for name, both in zip(names, ends, strict=True)]
     rows = {choice: rows[choice] for choice in CHOICES}
     found = {choice: float(counting.score(counts[own].sum(axis=0))) for choice, own in rows.items()}
-    plan = {
-        "metric": counting.name,
-        "topbest": "first entry" if scores is None else "model score",
-        "sentences": lists.n_sentences,
-        "entries": len(lists),
-        "random_starts": random_starts,
-        "seed": options.seed,
-    }
+    plan = OraclePlan(
+        metric=counting.name,
+        topbest="first entry" if scores is None else "model score",
+        sentences=lists.n_sentences,
+        entries=len(lists),
+        random_starts=random_starts,
+        seed=options.seed,
+    )
     result = _result(lists, counting, number_of_references(columns), plan, (rows, found, sentence, searches))
     return Oracle(lists, rows, found, result)
 
@@ -161,9 +162,9 @@ def _result(
     lists: NBest,
     metric: NativeMetric,
     n_references: str | None,
-    plan: Mapping[str, object],
+    plan: OraclePlan,
     found: tuple[Mapping[str, NDArray[np.int64]], Mapping[str, float], Scores, Sequence[OracleSearch]],
-) -> StudyResult:
+) -> StudyResult[OraclePlan]:
     """The study ``oracle``."""
     rows, scores, sentence, searches = found
     entries = tuple(
@@ -185,6 +186,6 @@ def _result(
             "entries": entries,
         },
         truths={},
-        signature=signature.for_study("oracle", signed, int(str(plan["seed"])), [line]),
+        signature=signature.for_study("oracle", signed, plan.seed, [line]),
         version=_core.VERSION,
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...errors import counted
 from ...results.studies import DomainBand, GainBin, GainThreshold, StudyResult, TestAgreement
+from ...results.studies.agreement import AgreementPlan
 from ..cells import Table, decimals_for
 from ..pivot import Columns, Rows, pivot
 from ..wording import ci, joined, number
@@ -21,13 +22,13 @@ ROOM_FOR_TESTS = 86
 BESIDE_A_TEST = 20
 
 
-def title(study: StudyResult) -> str:
+def title(study: StudyResult[AgreementPlan]) -> str:
     """The tests and the metrics."""
     tests = dict.fromkeys(row.test for row in study.tables["tests"])
     return f"Agreement of {joined(tests)} under {joined(metric.name for metric in study.metrics)}"
 
 
-def _shown(study: StudyResult) -> list[TestAgreement]:
+def _shown(study: StudyResult[AgreementPlan]) -> list[TestAgreement]:
     """The agreements that tables list."""
     rows = study.tables["tests"]
     if len({(row.metric, row.test, row.other_metric, row.other_test) for row in rows}) <= MOST_ROWS:
@@ -129,7 +130,7 @@ def pooled(rows: Sequence[DomainBand]) -> tuple[int, tuple[float | None, float |
     return n, (wins / n, sum(row.pairs * (row.also_significant or 0) for row in rows) / n)
 
 
-def tables(study: StudyResult) -> Iterator[Table]:
+def tables(study: StudyResult[AgreementPlan]) -> Iterator[Table]:
     """The agreement of tests, the thresholds, the significant pairs by gain, and winners on other parts."""
     symbols = (
         "1st, 2nd: only that one rejects. κ: Cohen's kappa of the decisions; ρ: Spearman's correlation of the p-values."
@@ -153,7 +154,7 @@ def tables(study: StudyResult) -> Iterator[Table]:
             yield _domains_table(values, own).explained(symbols)
 
 
-def conclusions(study: StudyResult) -> Iterator[str]:
+def conclusions(study: StudyResult[AgreementPlan]) -> Iterator[str]:
     """The range of agreement, the thresholds, and how often winners also win on other parts."""
     for kind, same in (("tests under one metric", "metric"), ("metrics with one test", "test")):
         rows = [row for row in study.tables["tests"] if getattr(row, same) == getattr(row, f"other_{same}")]
@@ -182,18 +183,18 @@ def conclusions(study: StudyResult) -> Iterator[str]:
             )
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(study: StudyResult[AgreementPlan]) -> Iterator[str]:
     """What the numbers are."""
-    plan, n = study.plan, len(study.plan["systems"])
+    plan, n = study.plan, len(study.plan.systems)
     yield (
-        f"All {counted(n * (n - 1) // 2, 'pair')} of {counted(n, 'system')} on {plan['units']:,} {plan['unit']}s, with "
-        f"{plan['n_resamples']:,} shuffles or draws for each test; p is not adjusted. Confidence: 1 − p."
+        f"All {counted(n * (n - 1) // 2, 'pair')} of {counted(n, 'system')} on {plan.units:,} {plan.unit}s, with "
+        f"{plan.n_resamples:,} shuffles or draws for each test; p is not adjusted. Confidence: 1 − p."
     )
-    if plan["domains"]:
-        yield f"Parts: {joined(plan['domains'])}."
-    elif plan["halves"]:
-        halves = {"broad": f"every other {plan['unit']}", "block": "the first and the second half"}
-        yield f"Parts: two halves, {halves[plan['halves']]}."
+    if plan.domains:
+        yield f"Parts: {joined(plan.domains)}."
+    elif plan.halves:
+        halves = {"broad": f"every other {plan.unit}", "block": "the first and the second half"}
+        yield f"Parts: two halves, {halves[plan.halves]}."
     yield f"{ci(0.95)}: by the jackknife over systems, for other systems on this test set."
     if len(_shown(study)) < len(study.tables["tests"]):
         yield "Pairs of different tests under different metrics: --format csv --table tests."

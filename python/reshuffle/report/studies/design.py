@@ -7,6 +7,7 @@ from typing import Any
 
 from ...errors import counted
 from ...results.studies import DetectableAtSize, PlannedLooks, PlannedPower, PlannedSize, StudyResult
+from ...results.studies.design import DesignPlan
 from ..cells import Table, decimals_for
 from ..wording import joined, number
 from .base import Figure, StudyReport
@@ -14,12 +15,12 @@ from .power import ERROR_SYMBOLS, power_table
 from .wording import constant, of_name, percent, unit_of
 
 
-def title(study: StudyResult) -> str:
+def title(study: StudyResult[DesignPlan]) -> str:
     """The metrics."""
     return f"Plan of a test set: {joined(metric.name for metric in study.metrics)}"
 
 
-def tables(study: StudyResult) -> Iterator[Table]:
+def tables(study: StudyResult[DesignPlan]) -> Iterator[Table]:
     """Minimum detectable differences, power, sizes needed, simulated power, and standard errors."""
     yield _detectable(study).explained(_ranges(study))
     if "planned" in study.tables:
@@ -43,23 +44,23 @@ def _has_range(records: Sequence[Any]) -> bool:
     return any(each.low != each.high for each in records)
 
 
-def _ranges(study: StudyResult) -> str:
+def _ranges(study: StudyResult[DesignPlan]) -> str:
     """What the range over pairs is."""
     if not _has_range(study.tables["detectable"]):
         return ""
     return "Tables show the pair of systems with the median standard error; range: over all pairs."
 
 
-def _names(study: StudyResult, records: Sequence[Any]) -> list[str]:
+def _names(study: StudyResult[DesignPlan], records: Sequence[Any]) -> list[str]:
     """The metric, and the method if there are several, or another than was asked for."""
     methods = {each.method for each in records}
-    return ["metric", *(["method"] if len(methods) > 1 or (study.plan["simulate"] and "normal" in methods) else [])]
+    return ["metric", *(["method"] if len(methods) > 1 or (study.plan.simulate and "normal" in methods) else [])]
 
 
 HEADER = {"metric": "Metric", "method": "Method"}
 
 
-def _decimals(study: StudyResult, metric: str) -> int:
+def _decimals(study: StudyResult[DesignPlan], metric: str) -> int:
     """The decimals of differences under a metric."""
     found = [each.difference for each in study.tables["detectable"] if each.metric == metric]
     return decimals_for(max(found))
@@ -71,7 +72,7 @@ def _of_power(records: Sequence[Any]) -> str:
     return "" if power is None else f" with {number(100 * power)}% power"
 
 
-def _detectable(study: StudyResult) -> Table:
+def _detectable(study: StudyResult[DesignPlan]) -> Table:
     found: Sequence[DetectableAtSize] = study.tables["detectable"]
     names, ranged = _names(study, found), _has_range(found)
     power = [] if constant(found, "power") is not None else ["Power"]
@@ -92,7 +93,7 @@ def _detectable(study: StudyResult) -> Table:
     return table
 
 
-def _planned(study: StudyResult) -> Table:
+def _planned(study: StudyResult[DesignPlan]) -> Table:
     found: Sequence[PlannedPower] = study.tables["planned"]
     names, ranged = _names(study, found), _has_range(found)
     errors = any(each.type_m is not None for each in found)
@@ -109,7 +110,7 @@ def _planned(study: StudyResult) -> Table:
     return table
 
 
-def _needed(study: StudyResult) -> Table:
+def _needed(study: StudyResult[DesignPlan]) -> Table:
     found: Sequence[PlannedSize] = study.tables["needed"]
     names, ranged = _names(study, found), _has_range(found)
     power = [] if constant(found, "power") is not None else ["Power"]
@@ -122,7 +123,7 @@ def _needed(study: StudyResult) -> Table:
     return table
 
 
-def _sequential(study: StudyResult) -> Table:
+def _sequential(study: StudyResult[DesignPlan]) -> Table:
     found: Sequence[PlannedLooks] = study.tables["sequential"]
     units = f"{unit_of(study).capitalize()}s"
     table = Table(
@@ -163,7 +164,7 @@ def _ruled(
         yield each, keys
 
 
-def _errors(study: StudyResult) -> Table:
+def _errors(study: StudyResult[DesignPlan]) -> Table:
     """The standard errors on which the plan is based."""
     found = study.tables["errors"]
     size = f"{found[0].size:,} {unit_of(study)}s"
@@ -175,10 +176,10 @@ def _errors(study: StudyResult) -> Table:
     return table
 
 
-def conclusions(study: StudyResult) -> Iterator[str]:
+def conclusions(study: StudyResult[DesignPlan]) -> Iterator[str]:
     """What a test set of the size of the data can detect, and how large a test set each difference needs."""
     found = study.tables["detectable"]
-    at_hand = of_name([each for each in found if _is_first(each, found)], size=study.plan["units"])
+    at_hand = of_name([each for each in found if _is_first(each, found)], size=study.plan.units)
     for power in dict.fromkeys(each.power for each in at_hand):
         own = of_name(at_hand, power=power)
         shown = joined(f"{each.difference:.{_decimals(study, each.metric)}f} {each.metric}" for each in own)
@@ -207,29 +208,29 @@ KEYS: dict[type, tuple[str, ...]] = {
 }
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(study: StudyResult[DesignPlan]) -> Iterator[str]:
     """How the numbers were computed."""
     plan = study.plan
     (level, *_) = (each.level for each in study.tables["detectable"])
-    family = plan["family_size"]
-    z = "z₁₋α⸝₂" if plan["alternative"] == "two-sided" else "z₁₋α"
-    share = "" if family == 1 else f" (α = {number(plan['alpha'])} over {family:,} tests)"
+    family = plan.family_size
+    z = "z₁₋α⸝₂" if plan.alternative == "two-sided" else "z₁₋α"
+    share = "" if family == 1 else f" (α = {number(plan.alpha)} over {family:,} tests)"
     effect = f"({z} + z_power)·SE" + ("/efficiency" if "simulated" in study.tables else "")
     yield (
-        f"Minimum detectable difference: {effect}, {plan['alternative']}, each test at {level:.4g}{share}; "
+        f"Minimum detectable difference: {effect}, {plan.alternative}, each test at {level:.4g}{share}; "
         f"SE by the delta method, proportional to 1/√{unit_of(study)}s."
     )
     if any(each.method == "t-test" for each in study.tables["detectable"]):
         yield "t-test: from the noncentral t distribution, for normal differences."
     if "simulated" in study.tables:
-        tests = joined(plan["tests"])
+        tests = joined(plan.tests or ())
         yield (
             f"Efficiency: the effect that gives a z-test the simulated power of {tests}, divided by the true effect; "
-            f"{plan['simulations']:,} test sets each, {plan['n_resamples']:,} replicates."
+            f"{plan.simulations:,} test sets each, {plan.n_resamples:,} replicates."
         )
     else:
         why, advice = "", "The power of a test may differ by .07: simulate it."
-        if plan["simulate"]:
+        if plan.simulate:
             why = ", because no pair differs enough"
             advice = f"The power of a test may differ by .07, and be much less where few {unit_of(study)}s differ."
         yield f"Not simulated{why}: this is the power of a z-test whose SE is known. {advice}"

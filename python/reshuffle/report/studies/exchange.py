@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...errors import counted
 from ...results.studies import StudyResult
-from ...results.studies.exchange import ExchangeRate
+from ...results.studies.exchange import ExchangePlan, ExchangeRate
 from ..cells import Table
 from ..pivot import Bold, Columns, Rows, fields, pivot
 from ..wording import ci, joined, number
@@ -28,16 +28,16 @@ from .wording import (
 NAMES = {"metric": "Metric", "size": "n", "runs": "Runs", "correlation": "ρ", "run_sd": "τ"}
 
 
-def title(study: StudyResult) -> str:
+def title(study: StudyResult[ExchangePlan]) -> str:
     """The statistic and where the runs are from."""
-    return f"Type-I error of tests of optimizer runs: {joined(study.plan['exchange'])}"
+    return f"Type-I error of tests of optimizer runs: {joined(study.plan.exchange)}"
 
 
-def _rates(study: StudyResult) -> Sequence[ExchangeRate]:
+def _rates(study: StudyResult[ExchangePlan]) -> Sequence[ExchangeRate]:
     return study.tables["exchange_sizes"]
 
 
-def tables(study: StudyResult) -> Iterator[Table]:
+def tables(study: StudyResult[ExchangePlan]) -> Iterator[Table]:
     """A table for each level: a column for each exchange unit; then the expected rates."""
     rates = _rates(study)
     for alpha in dict.fromkeys(rate.alpha for rate in rates):
@@ -50,7 +50,9 @@ def tables(study: StudyResult) -> Iterator[Table]:
             yield _table(study, own, f"Expected for many segments, in %: α = {number(alpha)}", expected=True)
 
 
-def _table(study: StudyResult, rates: Sequence[ExchangeRate], heading: str, expected: bool = False) -> Table:
+def _table(
+    study: StudyResult[ExchangePlan], rates: Sequence[ExchangeRate], heading: str, expected: bool = False
+) -> Table:
     """A row for each kind of data set, and a column for each exchange unit."""
     names = [name for name in NAMES if name == "runs" or name in differing(rates, NAMES)]
     decimals = rate_decimals(min(rate.simulations for rate in rates))
@@ -64,7 +66,7 @@ def _table(study: StudyResult, rates: Sequence[ExchangeRate], heading: str, expe
         shown = f"{percent(rate.rate, decimals)}{mark_of(rate):<{width}}"
         return [Bold(shown) if rate.verdict == "liberal" else shown]
 
-    units = [unit for unit in study.plan["exchange"] if of_name(rates, exchange=unit)]
+    units = [unit for unit in study.plan.exchange if of_name(rates, exchange=unit)]
     return pivot(
         heading,
         rates,
@@ -90,7 +92,7 @@ def _symbols(rates: Sequence[ExchangeRate]) -> str:
     return " ".join(filter(None, parts))
 
 
-def conclusions(study: StudyResult) -> Iterator[str]:
+def conclusions(study: StudyResult[ExchangePlan]) -> Iterator[str]:
     """Which units reject too often, and which do not."""
     rates = _rates(study)
     liberal = {rate.exchange for rate in rates if rate.verdict == "liberal"}
@@ -105,14 +107,14 @@ def conclusions(study: StudyResult) -> Iterator[str]:
         yield f"{joined(others)} never reject{'s' * (len(others) == 1)} significantly too often here."
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(study: StudyResult[ExchangePlan]) -> Iterator[str]:
     """What the rates and intervals are, and what is left out."""
     rates = _rates(study)
     widest = max((rate.confidence_interval.high - rate.confidence_interval.low) / 2 for rate in rates)
     level = ci(rates[0].confidence_interval.confidence_level)
     yield (
         "Rates: the share of simulated test sets with p ≤ α, two-sided, with "
-        f"{counted(study.plan['n_resamples'], 'replicate')} each. Half the width of the {level} is at most "
+        f"{counted(study.plan.n_resamples, 'replicate')} each. Half the width of the {level} is at most "
         f"{percent(widest, 1)} points."
     )
     if any(rate.exchange == "run" and rate.rate == 0 for rate in rates):
@@ -123,8 +125,8 @@ def notes(study: StudyResult) -> Iterator[str]:
             f"{joined(names)} take{'s' * (len(names) == 1)} the segments as given. With ρ > 0 the configurations "
             "differ on these segments, though not on average over all segments."
         )
-    if study.plan.get("left_out"):
-        yield f"Left out, because they need more runs: {joined(study.plan['left_out'])}."
+    if study.plan.left_out:
+        yield f"Left out, because they need more runs: {joined(study.plan.left_out)}."
 
 
 FIGURES = {

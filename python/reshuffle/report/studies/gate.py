@@ -7,7 +7,7 @@ from typing import Any
 
 from ...errors import counted
 from ...results.studies import StudyResult
-from ...results.studies.gate import GateRate
+from ...results.studies.gate import GatePlan, GateRate
 from ..cells import Table
 from ..pivot import Bold, Columns, Rows, pivot
 from ..wording import ci, joined, number
@@ -27,16 +27,16 @@ NAMES: Mapping[str, tuple[str, Callable[[Any], str]]] = {
 GATE = "gate"
 
 
-def title(study: StudyResult) -> str:
+def title(study: StudyResult[GatePlan]) -> str:
     """What is simulated."""
-    return f"Decisions of {joined(study.plan['methods'])}"
+    return f"Decisions of {joined(study.plan.methods)}"
 
 
-def _decisions(study: StudyResult) -> Sequence[GateRate]:
+def _decisions(study: StudyResult[GatePlan]) -> Sequence[GateRate]:
     return study.tables["decisions"]
 
 
-def tables(study: StudyResult) -> Iterator[Table]:
+def tables(study: StudyResult[GatePlan]) -> Iterator[Table]:
     """A table of gates, and one of tests while data arrive."""
     rates = _decisions(study)
     for heading, own in (
@@ -85,9 +85,9 @@ def _symbols(rates: Sequence[GateRate]) -> str:
     return " ".join(filter(None, parts))
 
 
-def conclusions(study: StudyResult) -> Iterator[str]:
+def conclusions(study: StudyResult[GatePlan]) -> Iterator[str]:
     """Which methods decide wrongly too often."""
-    rates, alpha = [rate for rate in _decisions(study) if rate.is_wrong], number(study.plan["alpha"])
+    rates, alpha = [rate for rate in _decisions(study) if rate.is_wrong], number(study.plan.alpha)
     liberal = [rate for rate in rates if _mark(rate)]
     for method in dict.fromkeys(rate.method for rate in liberal):
         own = of_name(liberal, method=method)
@@ -99,18 +99,18 @@ def conclusions(study: StudyResult) -> Iterator[str]:
         yield f"Wrong decisions of {joined(others)} are compatible with α = {alpha}."
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(study: StudyResult[GatePlan]) -> Iterator[str]:
     """What the decisions are, and their Monte Carlo error."""
     plan, rates = study.plan, _decisions(study)
     for name, (heading, show) in NAMES.items():
         if name in ("correlation", "margin", "size") and name not in differing(rates, NAMES):
             yield f"{heading} = {show(getattr(rates[0], name))}{' standard errors' * (name == 'margin')}."
-    if GATE in plan["methods"]:
+    if GATE in plan.methods:
         yield (
-            f"Gates have the rule non-inferior and {counted(plan['n_resamples'], 'replicate')}. Wrong: allow where a "
+            f"Gates have the rule non-inferior and {counted(plan.n_resamples, 'replicate')}. Wrong: allow where a "
             "task is worse, reject where all are equal."
         )
-    if set(plan["methods"]) - {GATE}:
+    if set(plan.methods) - {GATE}:
         yield "While data arrive, all tasks together are tested at α. Wrong: decided where all are equal."
     widest = max((rate.confidence_interval.high - rate.confidence_interval.low) / 2 for rate in rates)
     level = ci(rates[0].confidence_interval.confidence_level)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...errors import counted, listed
 from ...results.studies import LabelledEstimate, RaterAgreement, StudyResult
-from ...results.studies.human import SELECTED, deciding
+from ...results.studies.human import SELECTED, HumanPlan, deciding
 from ..cells import Table, decimals_for, pvalue_cell, rank_cell
 from ..notes import LETTERS
 from ..wording import number
@@ -34,25 +34,25 @@ RATERS = {
 }
 
 
-def title(study: StudyResult) -> str:
+def title(study: StudyResult[HumanPlan]) -> str:
     """What was labelled."""
     fewest, most = _numbers(study)
     plan = study.plan
     shown = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    return f"{listed(plan['human'])}: labels of {shown} of {counted(plan['units'], plan['unit'])}"
+    return f"{listed(plan.human)}: labels of {shown} of {counted(plan.units, plan.unit)}"
 
 
-def _numbers(study: StudyResult) -> tuple[int, int]:
+def _numbers(study: StudyResult[HumanPlan]) -> tuple[int, int]:
     """The smallest and the largest number of labels."""
     numbers = [each.labelled for name in ("differences", "scores") for each in study.tables[name]]
     return min(numbers), max(numbers)
 
 
-def tables(study: StudyResult) -> Iterator[Table]:
+def tables(study: StudyResult[HumanPlan]) -> Iterator[Table]:
     """Differences, if there are any, ranks, scores, and how far raters agree."""
     differences, scores = study.tables["differences"], study.tables["scores"]
     ranks, agreement = (study.tables.get(name, ()) for name in ("ranking", "agreement"))
-    baseline = study.plan["baseline"]
+    baseline = study.plan.baseline
     if differences:
         yield _table(
             study, "Differences of all pairs" if baseline is None else f"Differences from {baseline}", differences
@@ -65,7 +65,7 @@ def tables(study: StudyResult) -> Iterator[Table]:
     yield _table(study, "Scores", scores)
     looks = [row for row in study.tables.get("looks", ()) if row.predictor == _chosen(study)]
     if looks:
-        title_of_looks = f"Looks for a difference of {number(study.plan['difference'])}, {_by(_chosen(study))}"
+        title_of_looks = f"Looks for a difference of {number(study.plan.difference)}, {_by(_chosen(study))}"
         table = Table(title_of_looks, ["Pair", "Look", "Labels", "Stop if p ≤", "Shown by then"], grouped=1)
         for each in looks:
             cells = [f"{each.look}", f"{each.labels:,}", f"{each.level:.2g}", f"{100 * each.power:.0f}%"]
@@ -73,8 +73,8 @@ def tables(study: StudyResult) -> Iterator[Table]:
         yield table
     designs = [row for row in study.tables.get("designs", ()) if row.predictor == _chosen(study)]
     if designs:
-        name = f"Labels for a difference of {number(study.plan['difference'])}, {_by(_chosen(study))}"
-        table = Table(name, ["Pair", "Per segment", f"{study.plan['unit'].capitalize()}s"], grouped=1)
+        name = f"Labels for a difference of {number(study.plan.difference)}, {_by(_chosen(study))}"
+        table = Table(name, ["Pair", "Per segment", f"{study.plan.unit.capitalize()}s"], grouped=1)
         for plan in designs:
             needed = "–" if plan.needed is None else f"{plan.needed:,}"
             table.add([f"{plan.system} − {plan.baseline}", f"{plan.per_segment}", needed])
@@ -89,15 +89,15 @@ def tables(study: StudyResult) -> Iterator[Table]:
         yield table
 
 
-def _interval(study: StudyResult) -> str:
-    return f"{number(100 * study.plan['confidence_level'])}% interval"
+def _interval(study: StudyResult[HumanPlan]) -> str:
+    return f"{number(100 * study.plan.confidence_level)}% interval"
 
 
 def _labels(row: LabelledEstimate | RaterAgreement) -> str:
     return "standardized" if row.standardized else "as given"
 
 
-def _chosen(study: StudyResult) -> str | None:
+def _chosen(study: StudyResult[HumanPlan]) -> str | None:
     """The predictor that helps to decide; None for the labels alone."""
     return deciding([*dict.fromkeys(name for row in study.tables["scores"] if (name := row.predictor) is not None)])
 
@@ -106,9 +106,9 @@ def _by(predictor: str | None) -> str:
     return "by the labels alone" if predictor is None else f"with the help of {predictor}"
 
 
-def _table(study: StudyResult, name: str, rows: Sequence[LabelledEstimate]) -> Table:
+def _table(study: StudyResult[HumanPlan], name: str, rows: Sequence[LabelledEstimate]) -> Table:
     of_pairs = rows[0].baseline is not None
-    planned = study.plan["difference"] if of_pairs else None
+    planned = study.plan.difference if of_pairs else None
     ways = len({row.standardized for row in rows}) > 1
     names = ["System", *(["Labels"] if ways else []), "With"]
     header = [*names, "Δ" if of_pairs else "Score", _interval(study), *(["p"] if of_pairs else []), "ρ", "Worth"]
@@ -119,7 +119,7 @@ def _table(study: StudyResult, name: str, rows: Sequence[LabelledEstimate]) -> T
     order = [(row.system, row.baseline) for row in rows]
     for row in sorted(rows, key=lambda row: order.index((row.system, row.baseline))):
         cells = [
-            row.system if row.baseline == study.plan["baseline"] or not of_pairs else f"{row.system} − {row.baseline}",
+            row.system if row.baseline == study.plan.baseline or not of_pairs else f"{row.system} − {row.baseline}",
             *([_labels(row)] if ways else []),
             row.predictor or "labels alone",
             f"{row.estimate:{sign}.{decimals}f}",
@@ -136,7 +136,7 @@ def _table(study: StudyResult, name: str, rows: Sequence[LabelledEstimate]) -> T
     return table
 
 
-def conclusions(study: StudyResult) -> Iterator[str]:
+def conclusions(study: StudyResult[HumanPlan]) -> Iterator[str]:
     """Who is better, and how much each predictor is worth: for differences, or for scores if there is one system."""
     differences, scores = (
         [row for row in study.tables[name] if not row.standardized] for name in ("differences", "scores")
@@ -147,7 +147,7 @@ def conclusions(study: StudyResult) -> Iterator[str]:
     predictors = [*dict.fromkeys(row.predictor for row in rows if row.predictor is not None)]
     decided = [] if selected else of_name(differences, predictor=_chosen(study))
     if len(decided) > MOST_VERDICTS:
-        shown = sum(row.decisive_pvalue <= 1 - study.plan["confidence_level"] for row in decided)
+        shown = sum(row.decisive_pvalue <= 1 - study.plan.confidence_level for row in decided)
         yield f"{shown} of {len(decided)} differences are shown, {_by(_chosen(study))}."
     else:
         yield from (_verdict(study, row) for row in decided)
@@ -155,23 +155,23 @@ def conclusions(study: StudyResult) -> Iterator[str]:
         yield _worth(predictor, of_name(rows, predictor=predictor))
 
 
-def _selected(study: StudyResult) -> Iterator[str]:
+def _selected(study: StudyResult[HumanPlan]) -> Iterator[str]:
     """Predictors whose scores of labelled and of other units differ."""
     rows = [row for row in study.tables["scores"] if row.shift_pvalue is not None and not row.standardized]
     moved = [row for row in rows if row.shift_pvalue < SELECTED / len(rows)]
     for predictor in dict.fromkeys(row.predictor for row in moved):
         systems = listed([row.system for row in of_name(moved, predictor=predictor)])
         yield (
-            f"{predictor} scores {systems} differently on {study.plan['unit']}s with labels than on the others, by "
+            f"{predictor} scores {systems} differently on {study.plan.unit}s with labels than on the others, by "
             "more than chance: were they drawn at random? If not, none of this holds."
-            + ("" if study.plan["strata"] else " If they were drawn within parts of the set, name these as strata.")
+            + ("" if study.plan.strata else " If they were drawn within parts of the set, name these as strata.")
         )
 
 
-def _verdict(study: StudyResult, row: LabelledEstimate) -> str:
+def _verdict(study: StudyResult[HumanPlan], row: LabelledEstimate) -> str:
     """Whether a difference is shown."""
-    human, by = next(iter(of_name(study.metrics, name=study.plan["human"][0]))), _by(row.predictor)
-    if row.decisive_pvalue > 1 - study.plan["confidence_level"]:
+    human, by = next(iter(of_name(study.metrics, name=study.plan.human[0]))), _by(row.predictor)
+    if row.decisive_pvalue > 1 - study.plan.confidence_level:
         return f"No difference between {row.system} and {row.baseline} is shown under {row.metric}, {by}."
     better = "better" if (row.estimate > 0) == human.higher_is_better else "worse"
     return f"{row.system} is {better} than {row.baseline} under {row.metric}, {by}."
@@ -190,17 +190,17 @@ def _worth(predictor: str, rows: Sequence[LabelledEstimate]) -> str:
     return f"{predictor} is worth about {low} to {high} extra labels, depending on the pair."
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
     """What is estimated, how, and what may be wrong."""
     plan = study.plan
-    units = f"{plan['unit']}s"
+    units = f"{plan.unit}s"
     meant = (
         f"all {units} like these, of which they are a sample"
-        if plan["target"] == "population"
-        else f"labels of all these {counted(plan['units'], plan['unit'])}"
+        if plan.target == "population"
+        else f"labels of all these {counted(plan.units, plan.unit)}"
     )
     yield f"Estimates are of {meant}."
-    finite = plan["target"] == "set"
+    finite = plan.target == "set"
     name = "regression estimate" if finite else "prediction-powered inference"
     yield (
         "With a metric: the mean of the labels, adjusted by the metric's scores of the others, with the weight that "
@@ -208,13 +208,13 @@ def notes(study: StudyResult) -> Iterator[str]:
         "as good."
     )
     if study.tables["differences"]:
-        level = number(1 - plan["confidence_level"])
+        level = number(1 - plan.confidence_level)
         yield f"MDD: minimum detectable difference, which a single t test at {level} shows with 80% power."
-    if plan["difference"] is not None:
-        of = f"of these {plan['units']:,} {units} " if finite else ""
+    if plan.difference is not None:
+        of = f"of these {plan.units:,} {units} " if finite else ""
         share = "" if finite else f", if as large a share of the {units} has labels"
-        yield f"for {number(plan['difference'])}: the labels {of}that show such a difference with 80% power{share}."
-    if plan["looks"] is not None:
+        yield f"for {number(plan.difference)}: the labels {of}that show such a difference with 80% power{share}."
+    if plan.looks is not None:
         yield (
             "Looks: O'Brien and Fleming's boundary. At each, compare p of the pair, without an adjustment. Shown by "
             "then: the probability if there is such a difference. Later labels must not depend on earlier ones."
@@ -222,12 +222,12 @@ def notes(study: StudyResult) -> Iterator[str]:
     if any(row.adjusted_pvalue is not None for row in study.tables["differences"]):
         yield "p is adjusted for all pairs by Holm's method; each interval is for one pair."
     if study.tables.get("ranking"):
-        level = number(100 * plan["confidence_level"])
+        level = number(100 * plan.confidence_level)
         yield f"Rank: simultaneous {level}% confidence intervals of the ranks. Group: {LETTERS}"
-    if plan["strata"] is not None:
-        yield f"Labels are a sample of each of {plan['strata']:,} strata, which count by their sizes."
-    if plan["raters"] is not None:
-        yield RATERS[plan["raters"]]
+    if plan.strata is not None:
+        yield f"Labels are a sample of each of {plan.strata:,} strata, which count by their sizes."
+    if plan.raters is not None:
+        yield RATERS[plan.raters]
         yield (
             "standardized: in standard deviations from the mean of the rater, over all labels of that rater, as WMT "
             "does. α: Krippendorff's, κ: Cohen's; 1 is perfect agreement, 0 that of chance."

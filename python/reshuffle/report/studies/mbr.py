@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ...errors import counted
 from ...results.studies import MbrChoice, MbrScore, StudyResult
+from ...results.studies.mbr import MbrPlan
 from ..cells import Table, decimals_for
 from ..wording import number
 from .base import StudyReport
@@ -15,11 +16,11 @@ from .wording import of_name, percent
 SHOWN = {"topbest": "1-best entry", "mbr": "Minimum Bayes risk"}
 
 
-def _choices(study: StudyResult) -> tuple[MbrChoice, ...]:
+def _choices(study: StudyResult[MbrPlan]) -> tuple[MbrChoice, ...]:
     return study.tables["choices"]
 
 
-def _scores(study: StudyResult) -> tuple[MbrScore, ...]:
+def _scores(study: StudyResult[MbrPlan]) -> tuple[MbrScore, ...]:
     return study.tables.get("scores", ())
 
 
@@ -29,12 +30,12 @@ def _mean(values: list[float]) -> float:
     return math.fsum(defined) / len(defined) if defined else math.nan
 
 
-def title(study: StudyResult) -> str:
+def title(study: StudyResult[MbrPlan]) -> str:
     """The utility."""
-    return f"Minimum Bayes risk decoding with {study.plan['utility']}"
+    return f"Minimum Bayes risk decoding with {study.plan.utility}"
 
 
-def tables(study: StudyResult) -> Iterator[Table]:
+def tables(study: StudyResult[MbrPlan]) -> Iterator[Table]:
     """The mean expected utility, and the corpus scores if there are references."""
     utility, scored = study.metrics[0], study.metrics[1:]
     header = ["Choice", "Name", f"Expected {utility.name} {_arrow(utility.higher_is_better)}"]
@@ -60,7 +61,7 @@ def _arrow(higher_is_better: bool) -> str:
     return "↑" if higher_is_better else "↓"
 
 
-def conclusions(study: StudyResult) -> Iterator[str]:
+def conclusions(study: StudyResult[MbrPlan]) -> Iterator[str]:
     """How many outputs change."""
     choices = _choices(study)
     changed = sum(each.entry != each.topbest for each in choices)
@@ -70,20 +71,18 @@ def conclusions(study: StudyResult) -> Iterator[str]:
     )
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(study: StudyResult[MbrPlan]) -> Iterator[str]:
     """The lists, the probabilities, and which entries count."""
     plan, choices = study.plan, _choices(study)
     distinct = sum(each.distinct for each in choices)
-    yield (
-        f"{counted(len(choices), 'list')}, {plan['entries']:,} entries, {distinct:,} of them distinct in their lists."
-    )
-    if plan["probabilities"] == "uniform":
+    yield (f"{counted(len(choices), 'list')}, {plan.entries:,} entries, {distinct:,} of them distinct in their lists.")
+    if plan.scale is None:
         yield "Probabilities: all entries of a list are equally probable, and duplicates count as often as they occur."
     else:
-        yield f"Probabilities: softmax of {number(plan['scale'])} times the model scores, over each list."
-    itself = "leaving out itself" if plan["exclude_self"] else "including itself"
+        yield f"Probabilities: softmax of {number(plan.scale)} times the model scores, over each list."
+    itself = "leaving out itself" if plan.exclude_self else "including itself"
     yield f"Expected utility of an entry: its mean score against all entries of the list as references, {itself}."
-    preferred = "first one" if plan["probabilities"] == "uniform" else "one with the highest model score"
+    preferred = "first one" if plan.probabilities == "uniform" else "one with the highest model score"
     yield f"1-best entry: the {preferred} of the list."
 
 

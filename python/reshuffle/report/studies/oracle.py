@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ...errors import counted
 from ...results.studies import ListScore, OracleSearch, StudyResult
+from ...results.studies.oracle import OraclePlan
 from ..cells import Table, decimals_for
 from .base import StudyReport
 from .wording import of_name
@@ -22,20 +23,20 @@ SHOWN = {
 SAME = 1e-9
 
 
-def _scores(study: StudyResult) -> tuple[ListScore, ...]:
+def _scores(study: StudyResult[OraclePlan]) -> tuple[ListScore, ...]:
     return study.tables["scores"]
 
 
-def _decimals(study: StudyResult) -> int:
+def _decimals(study: StudyResult[OraclePlan]) -> int:
     return decimals_for(max(abs(each.score) for each in _scores(study)))
 
 
-def title(study: StudyResult) -> str:
+def title(study: StudyResult[OraclePlan]) -> str:
     """The metric."""
     return f"Best and worst entries of k-best lists: {study.metrics[0].name}"
 
 
-def tables(study: StudyResult) -> Iterator[Table]:
+def tables(study: StudyResult[OraclePlan]) -> Iterator[Table]:
     """The score of each choice, and its difference from the 1-best entries."""
     metric, decimals = study.metrics[0], _decimals(study)
     arrow = "↑" if metric.higher_is_better else "↓"
@@ -43,11 +44,11 @@ def tables(study: StudyResult) -> Iterator[Table]:
     for each in _scores(study):
         gain = "–" if each.choice == "topbest" else f"{each.gain:+.{decimals}f}"
         table.add([SHOWN[each.choice], each.choice, f"{each.score:.{decimals}f}", gain])
-    preferred = "first entry" if study.plan["topbest"] == "first entry" else "entry with the highest model score"
+    preferred = "first entry" if study.plan.topbest == "first entry" else "entry with the highest model score"
     yield table.explained(f"Difference: from topbest, the {preferred} of each list.")
 
 
-def conclusions(study: StudyResult) -> Iterator[str]:
+def conclusions(study: StudyResult[OraclePlan]) -> Iterator[str]:
     """How far reranking could go, and how sure the search is."""
     found, decimals = {each.choice: each for each in _scores(study)}, _decimals(study)
     name, best = study.metrics[0].name, found["oracle"]
@@ -71,11 +72,11 @@ def _searches(searches: list[OracleSearch], choice: str) -> str:
     return f"{choice}: {n} of {len(searches)} searches ended at this score."
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(study: StudyResult[OraclePlan]) -> Iterator[str]:
     """The lists, and how the corpus oracle was searched."""
     plan = study.plan
-    yield f"{counted(plan['sentences'], 'list')}, {plan['entries']:,} entries."
-    greedy = counted(plan["random_starts"], "greedy choice")
+    yield f"{counted(plan.sentences, 'list')}, {plan.entries:,} entries."
+    greedy = counted(plan.random_starts, "greedy choice")
     yield (
         f"Searches start from the 1-best entries, the best (worst) sentence scores and {greedy} in random order, and "
         "end where replacing any single entry does not improve (worsen) the corpus score. That no choice is better "

@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 
 from ...errors import counted
 from ...results.studies import PowerRate, StudyResult
+from ...results.studies.power import ParametricPlan, PowerPlan
+from ...results.studies.sensitivity import SensitivityPlan
 from ..cells import Table, decimals_for
 from ..pivot import Columns, Rows, fields, pivot
 from ..wording import ci, joined, number
@@ -149,7 +151,7 @@ def conclusions(study: StudyResult) -> Iterator[str]:
         )
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(study: StudyResult[PowerPlan | ParametricPlan]) -> Iterator[str]:
     """What the rates and intervals are."""
     rates = records_of(study)
     level = ci(rates[0].confidence_interval.confidence_level)
@@ -158,14 +160,14 @@ def notes(study: StudyResult) -> Iterator[str]:
     for fit in study.tables.get("fits", ()):
         pair = f"{fit.system} − {fit.baseline}"
         yield f"{pair}, {fit.metric}: P₀ = {fit.p_zero:.3f}, b₀ = {fit.b_zero:.4g}, from {fit.units:,} units."
-    if "p_zero" in study.plan:
-        yield f"P₀ = {number(study.plan['p_zero'])}, b₀ = {number(study.plan['b_zero'])} (Card et al. 2020)."
+    if isinstance(study.plan, ParametricPlan):
+        yield f"P₀ = {number(study.plan.p_zero)}, b₀ = {number(study.plan.b_zero)} (Card et al. 2020)."
     yield from tests_note(study)
 
 
-def levels_used(study: StudyResult) -> str:
+def levels_used(study: StudyResult[PowerPlan | ParametricPlan | SensitivityPlan]) -> str:
     """The level that p is compared with."""
-    if not study.plan.get("size_adjusted"):
+    if not study.plan.size_adjusted:
         return "α"
     return "the level at which the test rejects α of the test sets without a difference (size-adjusted)"
 

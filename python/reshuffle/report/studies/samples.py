@@ -7,6 +7,7 @@ from typing import Any
 
 from ...errors import counted
 from ...results.studies import CurvePoint, SampleRange, StudyResult
+from ...results.studies.samples import SamplesPlan
 from ..cells import Table, decimals_for
 from ..pivot import Columns, Rows, pivot
 from ..wording import ci, number
@@ -74,15 +75,15 @@ def _curves_table(metric: str, points: Sequence[CurvePoint]) -> Table:
     )
 
 
-def title(study: StudyResult) -> str:
+def title(study: StudyResult[SamplesPlan]) -> str:
     """What was sampled."""
-    return f"Samples of {counted(study.plan['units'], study.plan['unit'])}"
+    return f"Samples of {counted(study.plan.units, study.plan.unit)}"
 
 
-def tables(study: StudyResult) -> Iterator[Table]:
+def tables(study: StudyResult[SamplesPlan]) -> Iterator[Table]:
     """The ranges of scores, the conclusions, and the curves."""
     outside = (
-        f"Outside: the share of samples whose {ci(study.plan['confidence_level'])} does not contain the pool's score."
+        f"Outside: the share of samples whose {ci(study.plan.confidence_level)} does not contain the pool's score."
     )
     for values, ranges in of_keys(study.tables["ranges"], "metric", "layout", "size"):
         yield _ranges_table(values, ranges).explained(outside)
@@ -98,7 +99,7 @@ def tables(study: StudyResult) -> Iterator[Table]:
             yield _curve_table(values["metric"], points).explained(separated)
 
 
-def conclusions(study: StudyResult) -> Iterator[str]:
+def conclusions(study: StudyResult[SamplesPlan]) -> Iterator[str]:
     """How many differences are reversed, how many intervals miss, and what more segments or references gain."""
     for values, ranges in of_keys(study.tables["ranges"], "metric", "layout", "size"):
         own = of_name(study.tables["differences"], **values)
@@ -114,7 +115,7 @@ def conclusions(study: StudyResult) -> Iterator[str]:
     yield from _gained(study)
 
 
-def _gained(study: StudyResult) -> Iterator[str]:
+def _gained(study: StudyResult[SamplesPlan]) -> Iterator[str]:
     """What more segments or references bring, from the ends of the curves."""
     for values, points in of_keys(study.tables["curves"], "metric"):
         numbers = [point.references for point in points]
@@ -122,7 +123,7 @@ def _gained(study: StudyResult) -> Iterator[str]:
         if numbers[0] != numbers[-1]:
             few, many = (of_name(points, references=n, size=last.size)[0] for n in (numbers[0], numbers[-1]))
             yield (
-                f"{values['metric']}: {last.size:,} {study.plan['unit']}s separate {percent(many.separated, 0)}% of "
+                f"{values['metric']}: {last.size:,} {study.plan.unit}s separate {percent(many.separated, 0)}% of "
                 f"the pairs with {numbers[-1]} references, and {percent(few.separated, 0)}% with {numbers[0]}."
             )
         elif first.size != last.size:
@@ -132,12 +133,12 @@ def _gained(study: StudyResult) -> Iterator[str]:
             )
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(study: StudyResult[SamplesPlan]) -> Iterator[str]:
     """What the numbers are."""
     plan = study.plan
     yield samples_note(study)
     yield (
-        f"Intervals: {plan['interval']}, {number(100 * plan['confidence_level'])}%, from {plan['n_resamples']:,} "
+        f"Intervals: {plan.interval}, {number(100 * plan.confidence_level)}%, from {plan.n_resamples:,} "
         "draws. A conclusion needs that share of draws won."
     )
     if any(each.few_samples for each in study.tables["ranges"]):

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...errors import counted
 from ...results.studies import MetricSensitivity, PowerContrast, StudyResult
+from ...results.studies.sensitivity import SensitivityPlan
 from ..cells import Table, decimals_for, pvalue_cell
 from ..pivot import Columns, Rows, pivot
 from ..wording import ci, joined, number
@@ -146,7 +147,7 @@ def conclusions(study: StudyResult) -> Iterator[str]:
         yield f"The clearest metric depends on the pair: {joined(counts)}."
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(study: StudyResult[SensitivityPlan]) -> Iterator[str]:
     """What the numbers are."""
     numbers = {each.n_resamples for each in study.tables["tested"]} - {None}
     if numbers:

@@ -6,21 +6,20 @@ from collections.abc import Iterator, Sequence
 
 from ...errors import counted
 from ...results.studies import SmoothingSetting, StudyResult
+from ...results.studies.smoothing import SmoothingPlan
 from ..cells import Table, pvalue_cell
 from ..wording import ci, joined, number
 from .base import Figure, StudyReport
 from .wording import of_name
 
 SYMBOLS = {"epsilon": "ε", "k": "K", "alpha": "α"}
-# From this adjusted p-value on, a value is not said to be worse than the selected one, unless the plan has a level.
-ALPHA = 0.05
 
 
-def _settings(study: StudyResult) -> tuple[SmoothingSetting, ...]:
+def _settings(study: StudyResult[SmoothingPlan]) -> tuple[SmoothingSetting, ...]:
     return study.tables["grid"]
 
 
-def _smoothings(study: StudyResult) -> list[str]:
+def _smoothings(study: StudyResult[SmoothingPlan]) -> list[str]:
     return list(dict.fromkeys(each.smoothing for each in _settings(study)))
 
 
@@ -28,19 +27,19 @@ def _value(value: float) -> str:
     return number(value) if value < 1 else f"{value:g}"
 
 
-def title(study: StudyResult) -> str:
+def title(study: StudyResult[SmoothingPlan]) -> str:
     """The smoothings."""
     return f"Parameters of smoothing{'s' * (len(_smoothings(study)) > 1)} {joined(_smoothings(study))} of sentence BLEU"
 
 
-def tables(study: StudyResult) -> Iterator[Table]:
+def tables(study: StudyResult[SmoothingPlan]) -> Iterator[Table]:
     """A table for each smoothing: a row for each value, with τ on every test set and the difference."""
     names = _smoothings(study)
     for smoothing in names:
         yield _table(study, smoothing).explained(_symbols(study) if smoothing == names[-1] else "")
 
 
-def _table(study: StudyResult, smoothing: str) -> Table:
+def _table(study: StudyResult[SmoothingPlan], smoothing: str) -> Table:
     """τ of each value on each test set, and the difference from the selected value where the selection was made."""
     own = of_name(_settings(study), smoothing=smoothing)
     sets = list(dict.fromkeys(each.test_set for each in own))
@@ -54,7 +53,7 @@ def _table(study: StudyResult, smoothing: str) -> Table:
         header += ["Δ", *([level] if level else []), "p, adjusted" if _is_adjusted(own) else "p"]
     shown = f"Smoothing {smoothing}: Kendall's τ by {symbol}"
     table = Table(shown, header, breaks=tuple(breaks), bold_means=f"the largest τ{_where(study)}")
-    decides = study.plan["decides"]
+    decides = study.plan.decides
     for value in dict.fromkeys(each.value for each in own):
         records = {each.test_set: each for each in own if each.value == value}
         chosen = records[decides]
@@ -81,25 +80,24 @@ def _difference(each: SmoothingSetting, with_interval: bool) -> list[str]:
     return [f"{each.difference:+.4f}", *([ends] if with_interval else []), pvalue_cell(p)]
 
 
-def _symbols(study: StudyResult) -> str:
+def _symbols(study: StudyResult[SmoothingPlan]) -> str:
     """What the columns mean."""
     tested = any(each.difference is not None for each in _settings(study))
     return f"Δ: difference from the value with the largest τ{_where(study)}." if tested else ""
 
 
-def _where(study: StudyResult) -> str:
+def _where(study: StudyResult[SmoothingPlan]) -> str:
     """Where the values were selected."""
     names = {each.test_set for each in _settings(study)}
     if len(names) == 1:
         return ""
-    return {"average": " on average", "pooled": " on all votes"}.get(study.plan["decides"], "")
+    return {"average": " on average", "pooled": " on all votes"}.get(study.plan.decides, "")
 
 
-def conclusions(study: StudyResult) -> Iterator[str]:
+def conclusions(study: StudyResult[SmoothingPlan]) -> Iterator[str]:
     """The selected values, which others are as good, and which lie at an end of their grid."""
-    alpha = study.plan.get("alpha", ALPHA)
     for smoothing in _smoothings(study):
-        own = of_name(_settings(study), smoothing=smoothing, test_set=study.plan["decides"])
+        own = of_name(_settings(study), smoothing=smoothing, test_set=study.plan.decides)
         chosen = next((each for each in own if each.selected), None)
         if chosen is None:
             yield f"Smoothing {smoothing}: τ is not defined."
@@ -107,7 +105,9 @@ def conclusions(study: StudyResult) -> Iterator[str]:
         symbol = SYMBOLS[chosen.parameter]
         text = f"Smoothing {smoothing}: {symbol} = {_value(chosen.value)} has the largest τ, {chosen.tau:.4f}"
         pvalues = [each.final_pvalue for each in own]
-        close = [_value(each.value) for each, p in zip(own, pvalues, strict=True) if p is not None and p > alpha]
+        close = [
+            _value(each.value) for each, p in zip(own, pvalues, strict=True) if p is not None and p > study.plan.alpha
+        ]
         if close:
             text += (
                 f"; {symbol} = {joined(close)} {'does' if len(close) == 1 else 'do'} not differ significantly from it"
@@ -119,18 +119,19 @@ def conclusions(study: StudyResult) -> Iterator[str]:
         yield f"{text}."
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(study: StudyResult[SmoothingPlan]) -> Iterator[str]:
     """What was counted and tested."""
     plan = study.plan
     votes = {each.test_set: each.n for each in _settings(study)}
     own = {name: n for name, n in votes.items() if name not in ("average", "pooled")}
     shown = joined(f"{n:,} ({name})" if name else f"{n:,}" for name, n in own.items())
-    repeats = "net votes: one for each pair of outputs" if plan.get("repeats") == "net" else "votes"
-    yield f"τ: Kendall's τ on {shown} {repeats}; ties of the metric: {plan['ties']}."
-    if any(each.difference is not None for each in _settings(study)):
-        replicates = counted(plan["n_resamples"], "replicate")
+    repeats = "net votes: one for each pair of outputs" if plan.repeats == "net" else "votes"
+    yield f"τ: Kendall's τ on {shown} {repeats}; ties of the metric: {plan.ties}."
+    n = plan.n_resamples
+    if n is not None and any(each.difference is not None for each in _settings(study)):
+        tests, replicates = joined(filter(None, plan.tests)), counted(n, "replicate")
         yield (
-            f"p: {joined(plan['tests'])} with {replicates}. The selected value is treated as if it had been known "
+            f"p: {tests} with {replicates}. The selected value is treated as if it had been known "
             "before, though the same votes selected it."
         )
 

@@ -8,6 +8,9 @@ from typing import Any
 
 from ...errors import counted
 from ...results.studies import BandAccuracy, GapConclusions, PairConclusions, SampleSpread, StudyResult
+from ...results.studies.plan import PoolPlan
+from ...results.studies.samples import SamplesPlan
+from ...results.studies.validation import ValidationPlan
 from ..cells import Table, decimals_for
 from ..pivot import Columns, Rows, pivot
 from ..wording import ci, joined, number
@@ -65,7 +68,7 @@ def _bands_table(values: Mapping[str, Any], bands: Sequence[BandAccuracy]) -> Ta
 
 
 def _shares_table(
-    study: StudyResult,
+    study: StudyResult[ValidationPlan | SamplesPlan],
     about: str,
     records: Sequence[Any],
     names: Sequence[str],
@@ -74,7 +77,7 @@ def _shares_table(
 ) -> Table:
     """Right and wrong conclusions at the level of the study, by size: a row for all records with these ``names``."""
     sizes = by_size(records)
-    level = number(100 * study.plan["confidence_level"])
+    level = number(100 * study.plan.confidence_level)
 
     def cells(each: Any) -> list[str]:
         return ["", ""] if each is None else [percent(each.right, decimals), percent(each.wrong, decimals)]
@@ -87,13 +90,15 @@ def _shares_table(
     )
 
 
-def _gaps_table(study: StudyResult, values: Mapping[str, Any], gaps: Sequence[GapConclusions]) -> Table:
+def _gaps_table(study: StudyResult[ValidationPlan], values: Mapping[str, Any], gaps: Sequence[GapConclusions]) -> Table:
     """Right and wrong conclusions by the size of the true difference."""
     rows = {"Difference": lambda gap: gap_name(gap.low, gap.high), "Pairs": lambda gap: f"{gap.pairs:,}"}
     return _shares_table(study, f"in % of samples: {what(values)}", gaps, ("low", "high"), rows, 1)
 
 
-def pairs_table(study: StudyResult, values: Mapping[str, Any], pairs: Sequence[PairConclusions]) -> Table:
+def pairs_table(
+    study: StudyResult[ValidationPlan | SamplesPlan], values: Mapping[str, Any], pairs: Sequence[PairConclusions]
+) -> Table:
     """Koehn's Table 3: right and wrong conclusions about each pair."""
     decimals = min(decimals_for(max(pair.gap for pair in pairs)), 2)
     rows = {
@@ -127,14 +132,12 @@ def _spread_table(rows: Sequence[SampleSpread]) -> Table:
     return table
 
 
-def title(study: StudyResult) -> str:
+def title(study: StudyResult[ValidationPlan]) -> str:
     """The tests, and what they were tried on."""
-    return (
-        f"Validation of {joined(study.plan['tests'])} on samples of {counted(study.plan['units'], study.plan['unit'])}"
-    )
+    return f"Validation of {joined(study.plan.tests)} on samples of {counted(study.plan.units, study.plan.unit)}"
 
 
-def tables(study: StudyResult) -> Iterator[Table]:
+def tables(study: StudyResult[ValidationPlan]) -> Iterator[Table]:
     """The accuracy by confidence, the conclusions by difference and by pair, and the spread."""
     keys = ("metric", "test", "layout")
     for values, bands in of_keys(study.tables["bands"], *keys):
@@ -148,9 +151,9 @@ def tables(study: StudyResult) -> Iterator[Table]:
         yield _spread_table(study.tables["spread"])
 
 
-def conclusions(study: StudyResult) -> Iterator[str]:
+def conclusions(study: StudyResult[ValidationPlan]) -> Iterator[str]:
     """How many conclusions are right, which differences samples detect, and the spread of the bootstrap."""
-    level = number(100 * study.plan["confidence_level"])
+    level = number(100 * study.plan.confidence_level)
     for values, pairs in of_keys(study.tables["pairs"], "metric", "test"):
         shares = [
             f"{percent(right / (right + wrong), 1)}% of those from {what(where)}{mark(own)}"
@@ -170,7 +173,7 @@ def conclusions(study: StudyResult) -> Iterator[str]:
             yield f"The bootstrap's standard deviation of differences is {times} times that over {over}."
 
 
-def _sufficient(study: StudyResult) -> Iterator[str]:
+def _sufficient(study: StudyResult[ValidationPlan]) -> Iterator[str]:
     """The smallest difference that at least 90% of the samples of a size detect."""
     enough = 0.9
     for values, gaps in of_keys(study.tables["gaps"], "metric", "test", "layout"):
@@ -185,23 +188,23 @@ def _sufficient(study: StudyResult) -> Iterator[str]:
             yield f"{what(values)}: {share} {joined(parts)} lead to the right conclusion."
 
 
-def samples_note(study: StudyResult) -> str:
+def samples_note(study: StudyResult[PoolPlan]) -> str:
     """What the samples are."""
-    unit, n = study.plan["unit"], study.plan["units"]
+    unit, n = study.plan.unit, study.plan.units
     return (
         f"Samples: disjoint {unit}s of a pool of {n:,}; broad sample j takes every m-th {unit} from the j-th on, where "
         "m is the number of samples, and blocks are consecutive."
     )
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(study: StudyResult[ValidationPlan]) -> Iterator[str]:
     """What the numbers are."""
     plan = study.plan
     yield samples_note(study)
     confidence = "Confidence: 1 − p"
-    if "paired-bootstrap" in plan["tests"]:
-        others = " (paired-bootstrap), or 1 − p (other tests)" if len(plan["tests"]) > 1 else ""
-        confidence = f"Confidence: the share of {plan['n_resamples']:,} draws that the favoured system wins{others}"
+    if "paired-bootstrap" in plan.tests:
+        others = " (paired-bootstrap), or 1 − p (other tests)" if len(plan.tests) > 1 else ""
+        confidence = f"Confidence: the share of {plan.n_resamples:,} draws that the favoured system wins{others}"
     yield f"{confidence}; p is not adjusted. Right: the system that the test favours is truly better."
     if any(row.few_samples for row in study.tables["pairs"]):
         yield f"{FEW}: fewer than ten samples, too few for reliable shares."

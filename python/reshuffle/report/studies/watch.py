@@ -9,6 +9,7 @@ import numpy as np
 
 from ...errors import counted
 from ...results.studies import SequentialLook, SequentialVerdict, StudyResult
+from ...results.studies.watch import WatchPlan
 from ..cells import Table, decimals_for, equation, pvalue_cell, signed
 from ..wording import number
 from .base import Figure, StudyReport
@@ -25,21 +26,21 @@ EXACT = ("betting", "sign")
 E_BH = "e-bh"
 
 
-def _verdicts(study: StudyResult) -> tuple[SequentialVerdict, ...]:
+def _verdicts(study: StudyResult[WatchPlan]) -> tuple[SequentialVerdict, ...]:
     return study.tables["verdicts"]
 
 
-def title(study: StudyResult) -> str:
+def title(study: StudyResult[WatchPlan]) -> str:
     """The units so far."""
-    return f"{counted(study.plan['units'], study.plan['unit'])} so far"
+    return f"{counted(study.plan.units, study.plan.unit)} so far"
 
 
-def _level(study: StudyResult) -> str:
-    sharing = 1 if study.plan.get("adjust") == E_BH else len(_verdicts(study))
-    return f"{number(100 * (1 - study.plan['alpha'] / sharing))}% sequence"
+def _level(study: StudyResult[WatchPlan]) -> str:
+    sharing = 1 if study.plan.adjust == E_BH else len(_verdicts(study))
+    return f"{number(100 * (1 - study.plan.alpha / sharing))}% sequence"
 
 
-def tables(study: StudyResult) -> Iterator[Table]:
+def tables(study: StudyResult[WatchPlan]) -> Iterator[Table]:
     """The verdicts; and the course, if there is one pair under one metric."""
     verdicts = _verdicts(study)
     with_ends, with_p = (any(getattr(each, name) is not None for each in verdicts) for name in ("low", "pvalue"))
@@ -71,7 +72,7 @@ def _known(each: SequentialVerdict | SequentialLook, decimals: int, with_ends: b
     return cells
 
 
-def _course(study: StudyResult, with_ends: bool, with_p: bool) -> Table:
+def _course(study: StudyResult[WatchPlan], with_ends: bool, with_p: bool) -> Table:
     """The looks at the only pair under the only metric."""
     looks: Sequence[SequentialLook] = study.tables["looks"]
     planned = looks[0].boundary is not None
@@ -83,9 +84,9 @@ def _course(study: StudyResult, with_ends: bool, with_p: bool) -> Table:
     return table
 
 
-def conclusions(study: StudyResult) -> Iterator[str]:
+def conclusions(study: StudyResult[WatchPlan]) -> Iterator[str]:
     """What was shown, and after how many units."""
-    unit = study.plan["unit"]
+    unit = study.plan.unit
     for each in _verdicts(study):
         if each.decided_at is None:
             yield f"Not decided under {each.metric}: {each.system} may be better or worse than {each.baseline}."
@@ -94,14 +95,14 @@ def conclusions(study: StudyResult) -> Iterator[str]:
             yield f"{each.system} is {each.verdict} than {each.baseline} under {each.metric}, shown after {after}."
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(study: StudyResult[WatchPlan]) -> Iterator[str]:
     """The method, its error rate, and what it takes for granted."""
     plan, n = study.plan, len(_verdicts(study))
-    name, when = METHODS[plan["method"]]
-    rate, alpha = "at most" if plan["method"] in EXACT else "about (asymptotically)", number(plan["alpha"])
-    if plan.get("adjust") == E_BH:
+    name, when = METHODS[plan.method]
+    rate, alpha = "at most" if plan.method in EXACT else "about (asymptotically)", number(plan.alpha)
+    if plan.adjust == E_BH:
         yield (
-            f"Method: {name}, with e-BH: among the verdicts after {counted(plan['units'], plan['unit'])}, the expected "
+            f"Method: {name}, with e-BH: among the verdicts after {counted(plan.units, plan.unit)}, the expected "
             f"share of wrong ones is {rate} {alpha}, {when}. Later ones may take them back. Each sequence, and "
             "each p, is for one difference alone."
         )
@@ -116,18 +117,18 @@ def notes(study: StudyResult) -> Iterator[str]:
             f"The mean of the {n} e-values tests whether there is any difference at all: "
             f"{equation('p', pvalue_cell(math.exp(-max(mean, 0.0))))}."
         )
-    if plan["method"] == "asymptotic" and plan["units"] < plan["first_look"]:
-        yield f"The first look is after {counted(plan['first_look'], plan['unit'])}; before it nothing is tested."
+    if plan.first_look is not None and plan.units < plan.first_look:
+        yield f"The first look is after {counted(plan.first_look, plan.unit)}; before it nothing is tested."
     for each in _verdicts(study):
         if each.low is not None and each.high is not None and not each.low <= each.difference <= each.high:
             yield (
                 f"{each.metric}: {each.system} − {each.baseline} is outside its sequence: the difference changes as "
                 "data arrive, so the error rate does not hold."
             )
-    if plan["planned"] is not None:
-        yield f"{plan['looks']} looks are planned, the last one after {counted(plan['planned'], plan['unit'])}."
+    if plan.planned is not None:
+        yield f"{plan.looks} looks are planned, the last one after {counted(plan.planned, plan.unit)}."
     yield (
-        f"This holds for independent {plan['unit']}s that were not scored before, in an order that does not depend on "
+        f"This holds for independent {plan.unit}s that were not scored before, in an order that does not depend on "
         "their scores."
     )
 

@@ -44,9 +44,11 @@ from .sensitivity import PowerContrast as PowerContrast
 from .sensitivity import ScoredSystem as ScoredSystem
 from .sensitivity import TestedDifference as TestedDifference
 from .smoothing import SmoothingSetting as SmoothingSetting
+from .tables import PLANS as PLANS
 from .tables import RECORDS as RECORDS
 from .tables import RESULTS as RESULTS
 from .tables import TABLES_OF as TABLES_OF
+from .tables import plan_type as plan_type
 from .tables import record_types as record_types
 from .tune import StartingScores as StartingScores
 from .tune import TuningResult as TuningResult

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ...documented import documented
 from ..intervals import ConfidenceInterval
+from .plan import PoolPlan
 
 
 @documented
@@ -125,3 +126,17 @@ class TestAgreement:
     """By the jackknife over systems; None for fewer than three systems, or where kappa is undefined without one."""
     rank_correlation: float | None
     """Spearman's correlation of the p-values; None if all p-values of a test are equal."""
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AgreementPlan(PoolPlan):
+    """How tests were compared with each other: the options of :func:`reshuffle.study.agreement`."""
+
+    tests: tuple[str, ...]
+    alphas: tuple[float, ...]
+    domains: tuple[str, ...] | None
+    """The names of the domains; None without them."""
+    halves: str | None
+    """How the pool was divided instead."""
+    bins: tuple[float, ...]

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, Generic
+
+from typing_extensions import TypeVar
 
 from ...documented import documented
 from .. import UsedMetric
@@ -16,6 +18,9 @@ from .plan import Plan, with_lists
 
 if TYPE_CHECKING:
     from ...report.studies import StudyPlots
+
+# The type of the settings. That of a study that this version does not know is a mapping.
+P_co = TypeVar("P_co", bound=Mapping[str, Any], default=Mapping[str, Any], covariant=True)
 
 
 class ErrorRate:
@@ -60,20 +65,19 @@ class Rate(ErrorRate):
 
 @documented
 @dataclass(frozen=True, repr=False)
-class StudyResult(Cited):
+class StudyResult(Cited, Generic[P_co]):
     """The result of a study.
 
     ``print(result)`` shows it, and :meth:`render` writes reports. :meth:`to_dicts`, :meth:`to_pandas` and
     :meth:`to_polars` return a table of its records.
     """
 
-    PLAN: ClassVar[type[Plan] | None] = None
-    """The record of the settings, for studies that have one."""
-
     study: str
     """The name of the study, such as ``type1``."""
-    plan: Mapping[str, Any]
-    """All settings, by the names of the public keyword arguments. The values are those of JSON: sequences are lists."""
+    plan: P_co
+    """All settings, by the names of the public keyword arguments: ``plan.alpha``. As a mapping, ``plan["alpha"]``, it
+    has the values of JSON: sequences are lists.
+    """
     metrics: tuple[UsedMetric, ...]
     tables: Mapping[str, tuple[Any, ...]]
     """Frozen records by the name of their table, such as ``rates``. The names are keys of the JSON. The first table is
@@ -89,8 +93,7 @@ class StudyResult(Cited):
     def __post_init__(self) -> None:
         # Lists and tuples are the same in JSON: equal plans must be equal after they were written and read.
         if not isinstance(self.plan, Plan):
-            plan = with_lists(self.plan) if self.PLAN is None else self.PLAN.from_settings(self.plan)
-            object.__setattr__(self, "plan", plan)
+            object.__setattr__(self, "plan", with_lists(self.plan))
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{len(records):,} {name}" for name, records in self.tables.items())

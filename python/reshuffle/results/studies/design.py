@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...documented import documented
+from .plan import DataPlan, first, sometimes
 
 
 @documented
@@ -114,3 +116,28 @@ class PlannedLooks:
     """The number of units at the last look, for the pair with the median standard error."""
     expected: int
     """The expected number of units at the look that decides, or at the last one."""
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DesignPlan(DataPlan):
+    """How a test set was planned: the options of :func:`reshuffle.study.plan`, and what followed from them."""
+
+    difference: Mapping[str, tuple[float, ...]] = first()
+    """The differences to show, by metric."""
+    power: tuple[float, ...] = first()
+    alpha: float = first()
+    family_size: int = first()
+    """The number of tests that share alpha."""
+    looks: int | None = first()
+    simulate: bool = first()
+    metrics: tuple[str, ...] = first()
+    tests: tuple[str, ...] | None = sometimes()
+    """Only with ``simulate``, as ``simulations``, ``n_resamples`` and ``seed``."""
+    sizes: tuple[int, ...]
+    simulations: int | None = sometimes()
+    n_resamples: int | None = sometimes()
+    alternative: str
+    baseline: str | None
+    all_pairs: bool
+    seed: int | None = sometimes()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ...documented import documented
 from ..intervals import ConfidenceInterval
 from .base import ErrorRate
+from .plan import Plan, sometimes
 
 
 @documented
@@ -37,3 +38,30 @@ class ExchangeRate(ErrorRate):
     expected: float | None
     """The type-I error by a formula, for many segments; None where there is no formula."""
     simulations: int
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ExchangePlan(Plan):
+    """How tests of runs were simulated: the options of :func:`reshuffle.study.exchange`, and what followed."""
+
+    exchange: tuple[str, ...]
+    statistic: str
+    runs: tuple[int, ...]
+    run_sd: tuple[float, ...] | None = sometimes()
+    """Only for simulated scores, as ``correlation``."""
+    correlation: tuple[float, ...] | None = sometimes()
+    systems: tuple[str, ...] | None = sometimes()
+    """The runs of the system, as ``units``, ``unit`` and ``sampling`` not for simulated scores."""
+    units: int | None = sometimes()
+    unit: str | None = sometimes()
+    metrics: tuple[str, ...]
+    sizes: tuple[int, ...] | None
+    sampling: str | None = sometimes()
+    alphas: tuple[float, ...]
+    simulations: int
+    n_resamples: int
+    alternative: str
+    seed: int
+    left_out: tuple[str, ...] = ()
+    """Exchange units that need more runs, in words."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ...documented import documented
 from ..intervals import ConfidenceInterval
 from .base import ErrorRate
+from .plan import Plan
 
 
 @documented
@@ -46,3 +47,23 @@ class GateRate(ErrorRate):
     if they did not.
     """
     simulations: int
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GatePlan(Plan):
+    """What was decided, and how often: the options of :func:`reshuffle.study.gate`."""
+
+    methods: tuple[str, ...]
+    differences: tuple[str, ...]
+    tasks: tuple[int, ...]
+    correlation: tuple[float, ...]
+    margin: tuple[float, ...]
+    sizes: tuple[int, ...]
+    alpha: float
+    first_look: int
+    looks: int
+    metrics: tuple[str, ...]
+    simulations: int
+    n_resamples: int
+    seed: int

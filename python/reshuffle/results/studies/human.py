@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...documented import documented
+from .plan import Plan
 
 # In a result of labels that were drawn at random, a metric looks as if they were not this often.
 SELECTED = 0.01
@@ -114,3 +115,27 @@ class PlannedRaters:
     """How many of these raters label each segment."""
     needed: int | None
     """The number of labelled units, if as large a share has labels; None beyond 2⁵³."""
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HumanPlan(Plan):
+    """What labels of people were joined with: the options of :func:`reshuffle.human`, and what followed from them."""
+
+    systems: tuple[str, ...]
+    baseline: str | None
+    """None for all pairs."""
+    human: tuple[str, ...]
+    """The metrics that have labels: one, or one for each rater."""
+    raters: str | None
+    """None for one rater."""
+    strata: int | None
+    """Their number; None without strata."""
+    unit: str
+    """``segment`` or ``document``."""
+    units: int
+    """The number of these, with labels or not."""
+    target: str
+    difference: float | None
+    looks: int | None
+    confidence_level: float

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...documented import documented
+from .plan import Plan
 
 
 @documented
@@ -39,3 +40,19 @@ class MbrScore:
     """``topbest`` or ``mbr``."""
     metric: str
     score: float
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MbrPlan(Plan):
+    """How entries were chosen by their expected utility: the options of :func:`reshuffle.tune.mbr`."""
+
+    utility: str
+    """The name of the metric."""
+    probabilities: str
+    """``softmax`` of the model scores, or ``uniform``."""
+    scale: float | None
+    """None for uniform probabilities."""
+    exclude_self: bool
+    sentences: int
+    entries: int

@@ -161,7 +161,7 @@ class MetaPlan(Plan):
     raw_votes: Mapping[str, int] = field(default_factory=dict)
     """The number of votes, and of ties, before repeated ones are joined."""
     raw_ties: Mapping[str, int] = field(default_factory=dict)
-    coefficients: tuple[str, ...] = ()
+    coefficients: tuple[str, ...] | None = ()
     groupings: tuple[str, ...] | None = sometimes()
     """At segment level, as ``ties``, ``minimum_difference`` and ``pooled``."""
     ties: str | None = sometimes()
@@ -186,15 +186,12 @@ class MetaPlan(Plan):
 
 
 @dataclass(frozen=True, repr=False)
-class MetaEvaluation(StudyResult):
+class MetaEvaluation(StudyResult[MetaPlan]):
     """How well metrics agree with people: the result of the functions of :mod:`reshuffle.meta`.
 
     A :class:`~reshuffle.StudyResult` with the study ``meta`` and the tables ``results``, ``comparisons``, ``groups``,
     ``human`` and, at system level, ``systems``.
     """
-
-    PLAN = MetaPlan
-    plan: MetaPlan
 
     @property
     def results(self) -> tuple[MetricAgreement, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ...documented import documented
 from ..intervals import ConfidenceInterval
 from .base import ErrorRate
+from .plan import SimulatedPlan, first
 
 
 @documented
@@ -39,3 +40,17 @@ class FamilyWiseRate(ErrorRate):
     not, the rate is low because there are too few replicates.
     """
     simulations: int
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MultiplicityPlan(SimulatedPlan):
+    """How families of tests were simulated: the options of :func:`reshuffle.study.multiplicity`."""
+
+    variances: tuple[str, ...] = first()
+    n_systems: tuple[int, ...] | None = first()
+    metrics: tuple[str, ...] = first()
+    seed: int
+    adjustments: tuple[str, ...] | None
+    equalize: str | None
+    """None without unequal variances."""

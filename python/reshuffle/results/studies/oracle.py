@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...documented import documented
+from .plan import Plan
 
 
 @documented
@@ -53,3 +54,17 @@ class OracleSearch:
     initial: float
     """The corpus scores at the start and at the end."""
     final: float
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OraclePlan(Plan):
+    """How the best and worst entries were searched for: the options of :func:`reshuffle.tune.oracle`."""
+
+    metric: str
+    topbest: str
+    """Which entry of a list is the 1-best one: ``first entry``, or that with the highest ``model score``."""
+    sentences: int
+    entries: int
+    random_starts: int
+    seed: int

@@ -1,20 +1,25 @@
-"""The settings of a study as a record."""
+"""The settings of a study as a record, and what several studies have in common."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, fields
-from typing import Any, TypeVar
+from dataclasses import dataclass, field, fields
+from typing import Any
 
-P = TypeVar("P", bound="Plan")
+from ...documented import documented
 
-# The metadata of a field that only some plans have.
-SOMETIMES = {"sometimes": True}
+# The metadata of a field that only some plans have, and of one that comes before those of the base.
+SOMETIMES, FIRST = {"sometimes": True}, {"first": True}
 
 
 def sometimes() -> Any:
     """A field that only some plans have; None in others, whose JSON lacks it."""
     return field(default=None, metadata=SOMETIMES)
+
+
+def first() -> Any:
+    """A field of a study's own that JSON and signatures have before those of many studies."""
+    return field(metadata=FIRST)
 
 
 class Plan(Mapping[str, Any]):
@@ -27,10 +32,10 @@ class Plan(Mapping[str, Any]):
     __slots__ = ()
 
     @classmethod
-    def from_settings(cls: type[P], settings: Mapping[str, Any]) -> P:
-        """The record of a mapping; other keys than the names of fields are left out."""
-        names = (each.name for each in fields(cls))  # type: ignore[arg-type]  # subclasses are dataclasses
-        return cls(**{name: settings[name] for name in names if name in settings})
+    def names(cls) -> list[str]:
+        """The names of the fields, in the order of JSON."""
+        every = fields(cls)  # type: ignore[arg-type]  # subclasses are dataclasses
+        return [each.name for each in sorted(every, key=lambda each: each.metadata != FIRST)]
 
     def __post_init__(self) -> None:
         for each in fields(self):  # type: ignore[arg-type]
@@ -42,9 +47,8 @@ class Plan(Mapping[str, Any]):
         return with_lists(getattr(self, key))
 
     def __iter__(self) -> Iterator[str]:
-        for each in fields(self):  # type: ignore[arg-type]
-            if each.metadata != SOMETIMES or getattr(self, each.name) is not None:
-                yield each.name
+        absent = {each.name for each in fields(self) if each.metadata == SOMETIMES}  # type: ignore[arg-type]
+        yield from (name for name in self.names() if name not in absent or getattr(self, name) is not None)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -60,3 +64,58 @@ def _with(kind: type[list[Any]] | type[tuple[Any, ...]], value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _with(kind, item) for key, item in value.items()}
     return kind(_with(kind, item) for item in value) if isinstance(value, list | tuple) else value
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DataPlan(Plan):
+    """The settings of studies of systems."""
+
+    systems: tuple[str, ...]
+    units: int
+    """The number of segments or documents of the data."""
+    unit: str
+    """``segment`` or ``document``."""
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SimulatedPlan(DataPlan):
+    """The settings of studies that simulate test sets, and test them."""
+
+    tests: tuple[str, ...]
+    sizes: tuple[int, ...] | None
+    """None for test sets of as many units as the data."""
+    alphas: tuple[float, ...]
+    simulations: int
+    n_resamples: int
+    sampling: str
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairsPlan(SimulatedPlan):
+    """The settings of studies that simulate test sets of pairs of systems, and compare tests of them."""
+
+    scheme: str
+    """How the shuffles of ``ar`` are made."""
+    stopping: str | None
+    exceedances: int | None = sometimes()
+    """That of the stopping rule: the number of replicates at least as extreme that ends a test."""
+    weight_sets: int | None
+    alternative: str
+    baseline: str | None
+    all_pairs: bool
+    margins: Mapping[str, float]
+    """Those of the tests, by metric."""
+    seed: int
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PoolPlan(DataPlan):
+    """The settings of studies of a pool of segments or documents, and of samples of it."""
+
+    metrics: tuple[str, ...]
+    n_resamples: int
+    seed: int

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ...documented import documented
 from ..intervals import ConfidenceInterval
+from .plan import PairsPlan, Plan, first
 
 
 @documented
@@ -67,3 +68,34 @@ class FittedSwapEffects:
     """The difference of the pair."""
     units: int
     """The number of units that the model was fitted to."""
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PowerPlan(PairsPlan):
+    """How power was simulated from data: the options of :func:`reshuffle.study.power`."""
+
+    models: tuple[str, ...] = first()
+    effects: tuple[float, ...] = first()
+    size_adjusted: bool = first()
+    metrics: tuple[str, ...] = first()
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ParametricPlan(Plan):
+    """How power was simulated without data: the options of :func:`reshuffle.study.parametric_power`."""
+
+    models: tuple[str, ...]
+    difference: tuple[float, ...]
+    p_zero: float
+    b_zero: float
+    metrics: tuple[str, ...]
+    size_adjusted: bool
+    tests: tuple[str, ...]
+    sizes: tuple[int, ...]
+    alphas: tuple[float, ...]
+    alternative: str
+    simulations: int
+    n_resamples: int
+    seed: int

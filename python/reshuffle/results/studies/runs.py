@@ -211,15 +211,13 @@ class RunPlan(Plan):
     """The run of each system to analyse by hand."""
 
 
-class RunComparison(StudyResult):
+@dataclass(frozen=True, repr=False)
+class RunComparison(StudyResult[RunPlan]):
     """The result of :func:`reshuffle.compare_runs`: a :class:`~reshuffle.StudyResult` called ``runs``.
 
     Its tables are ``systems`` (:class:`SystemRuns`), ``comparisons`` (:class:`RunDifference`) and ``observed``
     (:class:`ObservedDifference`). ``truths`` has the null hypothesis of each exchange unit in words.
     """
-
-    PLAN = RunPlan
-    plan: RunPlan
 
     def render(self, fmt: AnyFormat | None = None, *, table: str | None = None, full: bool = False) -> str:
         """As :meth:`StudyResult.render`. ``full`` is for text: also p by other tests, and what scores vary with."""

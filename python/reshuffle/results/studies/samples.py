@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ...documented import documented
 from ..intervals import ConfidenceInterval
+from .plan import PoolPlan
 
 
 @documented
@@ -97,3 +98,19 @@ class CurvePoint:
     """The share of pairs, mean over test sets, whose interval of the difference does not contain 0."""
     confidence_interval: ConfidenceInterval | None
     """For ``separated``, with the test sets as clusters; None for one test set."""
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SamplesPlan(PoolPlan):
+    """How samples were compared with their pool: the options of :func:`reshuffle.study.samples`."""
+
+    sizes: tuple[int, ...]
+    layouts: tuple[str, ...]
+    n_samples: int | None
+    baseline: str | None
+    all_pairs: bool
+    interval: str
+    confidence_level: float
+    curve_sizes: tuple[int, ...]
+    n_references: tuple[int, ...] | None

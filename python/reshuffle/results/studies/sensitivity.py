@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ...documented import documented
 from ..intervals import ConfidenceInterval
+from .plan import PairsPlan, first
 
 
 @documented
@@ -77,3 +78,13 @@ class PowerContrast:
     """The numbers of simulations in which the test rejects under one metric only."""
     only_other: int
     simulations: int
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SensitivityPlan(PairsPlan):
+    """How the sensitivity of metrics was simulated: the options of :func:`reshuffle.study.sensitivity`."""
+
+    effects: tuple[float, ...] = first()
+    size_adjusted: bool = first()
+    metrics: tuple[str, ...] = first()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...documented import documented
 from ..intervals import ConfidenceInterval
 from ..verdicts import Tested
+from .meta import MetaPlan
+from .plan import sometimes
 
 
 @documented
@@ -39,3 +42,17 @@ class SmoothingSetting(Tested):
     adjusted_pvalue: float | None
     n: int
     """The number of votes."""
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SmoothingPlan(MetaPlan):
+    """How smoothings were compared: the options of :func:`reshuffle.meta.tune_smoothing`, and what followed."""
+
+    coefficients: tuple[str, ...] | None = sometimes()
+    """Not here, as the baseline, which differs: each is the selected value of a smoothing."""
+    baseline: str | None = sometimes()
+    grids: Mapping[str, tuple[float, ...]]
+    """The values that were tried, by smoothing."""
+    decides: str
+    """The test set by which a value was selected, ``average`` or ``pooled``."""

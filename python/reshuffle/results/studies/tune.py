@@ -95,7 +95,8 @@ def _deviation(values: Sequence[float]) -> float | None:
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
 
 
-class TuningResult(StudyResult):
+@dataclass(frozen=True, repr=False)
+class TuningResult(StudyResult[TuningPlan]):
     """The result of :func:`reshuffle.tune.tune`: a :class:`~reshuffle.StudyResult` called ``tune``.
 
     Its tables are ``runs`` (:class:`TuningRun`), ``start`` (:class:`StartingScores`, if there were weights to begin
@@ -103,8 +104,6 @@ class TuningResult(StudyResult):
     """
 
     DERIVED: ClassVar[tuple[str, ...]] = ("s_dev", "s_test")
-    PLAN = TuningPlan
-    plan: TuningPlan
 
     @property
     def runs(self) -> tuple[TuningRun, ...]:

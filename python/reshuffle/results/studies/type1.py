@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ...documented import documented
+from .plan import PairsPlan, first
 
 
 @documented
@@ -23,3 +26,20 @@ class PvalueShare:
     """The share of simulations whose p-value is at most ``p``. A valid test has shares of at most ``p``, an exact one
     shares near ``p``.
     """
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Type1Plan(PairsPlan):
+    """How type-I errors were simulated: the options of :func:`reshuffle.study.type1`, and what followed from them."""
+
+    null: tuple[str, ...] = first()
+    metrics: tuple[str, ...] = first()
+    equalize: str | None
+    """None, as the next four, if no null has this option."""
+    document_size: int | None
+    icc: float | None
+    noise: float | None
+    runs: int | None
+    variants: Mapping[str, Any] | None
+    """How the systems of the null ``variants`` were trained."""

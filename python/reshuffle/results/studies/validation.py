@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ...documented import documented
 from ..intervals import ConfidenceInterval
+from .plan import PoolPlan
 
 
 @documented
@@ -110,3 +111,18 @@ class SampleSpread:
     """bootstrap/observed; None where that is undefined."""
     few_samples: bool
     """Whether there are fewer than ten samples."""
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ValidationPlan(PoolPlan):
+    """How tests were validated on samples: the options of :func:`reshuffle.study.validate`."""
+
+    sizes: tuple[int, ...]
+    layouts: tuple[str, ...]
+    n_samples: int | None
+    truth: str
+    tests: tuple[str, ...]
+    baseline: str | None
+    confidence_level: float
+    bins: tuple[float, ...]

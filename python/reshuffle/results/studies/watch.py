@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...documented import documented
+from .plan import Plan
 
 
 @documented
@@ -58,3 +59,26 @@ class SequentialLook:
     """The difference in standard errors, for metrics of summed counts."""
     boundary: float | None
     """The absolute value of ``z`` at which a planned look decides."""
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WatchPlan(Plan):
+    """How differences were watched: the options of :func:`reshuffle.watch`, and what followed from them."""
+
+    systems: tuple[str, ...]
+    unit: str
+    """``segment`` or ``document``."""
+    units: int
+    """The number of these so far."""
+    baseline: str | None
+    method: str
+    alpha: float
+    adjust: str | None
+    """None for Bonferroni's."""
+    bounds: tuple[float, ...] | None
+    first_look: int | None
+    """Only for the method ``asymptotic``."""
+    looks: int | None
+    """Only for methods with planned looks, as ``planned``."""
+    planned: int | None

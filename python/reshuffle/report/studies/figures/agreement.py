@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
 from ....results.studies import PairPvalue, StudyResult, TestAgreement
+from ....results.studies.agreement import AgreementPlan
 from ...plots.labels import PLAIN, printable
 from ...plots.style import COLUMN, INK, MUTED, PAGE
 from ...wording import number
@@ -31,9 +32,9 @@ class GainsFigure(ColumnFigure):
     alphas: Sequence[float]
 
     @classmethod
-    def from_study(cls, study: StudyResult, records: Sequence[Any]) -> GainsFigure:
+    def from_study(cls, study: StudyResult[AgreementPlan], records: Sequence[Any]) -> GainsFigure:
         """The levels are settings."""
-        return cls(records, study.plan["alphas"])
+        return cls(records, study.plan.alphas)
 
     def draw(self, ax: Axes) -> None:
         (look,) = looks([self.pairs[0].test]).values()

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 
 from ....results import ConfidenceInterval
 from ....results.studies import PvalueShare, Rate, StudyResult
+from ....results.studies.type1 import Type1Plan
 from ...plots.style import FAINT, INK, MUTED
 from ...wording import ci, number
 from ..wording import levels_of, of_name
@@ -52,21 +53,20 @@ class QQFigure(ColumnFigure):
     """The distribution of p against that of an exact test, which is uniform."""
 
     shares: Sequence[PvalueShare]
-    simulations: int | None
+    simulations: int
 
     @classmethod
-    def from_study(cls, study: StudyResult, records: Sequence[Any]) -> QQFigure:
+    def from_study(cls, study: StudyResult[Type1Plan], records: Sequence[Any]) -> QQFigure:
         """The band around the diagonal needs the number of simulations."""
-        return cls(records, study.plan.get("simulations"))
+        return cls(records, study.plan.simulations)
 
     HEIGHT = 2.8
 
     def draw(self, ax: Axes) -> None:
         shown = looks(share.test for share in self.shares)
         p = np.linspace(0, 1, 201)
-        if self.simulations is not None:
-            half = 1.959964 * np.sqrt(p * (1 - p) / self.simulations)
-            ax.fill_between(p, np.clip(p - half, 0, 1), np.clip(p + half, 0, 1), color=FAINT, linewidth=0)
+        half = 1.959964 * np.sqrt(p * (1 - p) / self.simulations)
+        ax.fill_between(p, np.clip(p - half, 0, 1), np.clip(p + half, 0, 1), color=FAINT, linewidth=0)
         ax.plot(p, p, color=MUTED, linewidth=0.6)
         for test, look in shown.items():
             own = sorted(of_name(self.shares, test=test), key=lambda share: float(share.p))
@@ -75,6 +75,5 @@ class QQFigure(ColumnFigure):
         ax.set_xlim(0, 1)
         ax.set_ylim(0, 1)
         ax.set_aspect("equal")
-        band = "" if self.simulations is None else "\nband: 95% of exact tests, at each p"
-        label(ax, f"p{band}", "share of simulations with a p-value ≤ p")
+        label(ax, "p\nband: 95% of exact tests, at each p", "share of simulations with a p-value ≤ p")
         key(ax, shown, lines=True, loc="lower right")
