@@ -205,6 +205,7 @@ def _firefox(binary: str, driver: str) -> Any:
     options = FirefoxOptions()
     options.binary_location = binary
     options.add_argument("-headless")
+    options.set_preference("ui.useOverlayScrollbars", 1)  # which take no room, as in Chromium without them
     options.enable_bidi = True  # which sets the size of the page
     # System access is for scripts of the browser itself, which see the console and all requests.
     return Firefox(options=options, service=Service(driver, service_args=["--allow-system-access"]))
