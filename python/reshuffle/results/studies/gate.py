@@ -58,7 +58,8 @@ class GatePlan(Plan):
     differences: tuple[str, ...]
     tasks: tuple[int, ...]
     correlation: tuple[float, ...]
-    margin: tuple[float, ...]
+    margin: tuple[float, ...] | None
+    """None for that with which equal systems are allowed in 80% of the cases."""
     sizes: tuple[int, ...]
     alpha: float
     first_look: int
