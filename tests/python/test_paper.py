@@ -131,7 +131,7 @@ def test_the_paragraph_about_runs_says_what_decides() -> None:
 
 def test_names_in_a_study_are_no_citations() -> None:
     result = RUNS["computed"]()
-    plan = {**result.plan, "systems": {"old [@P11-2031] {x}": 5, "\3new\3": 5}}
+    plan = replace(result.plan, systems={"old [@P11-2031] {x}": 5, "\3new\3": 5})
     assert set(re.findall(r"@\w+\{(.*),", replace(result, plan=plan).bibtex())) == set(
         re.findall(r"@\w+\{(.*),", result.bibtex())
     )

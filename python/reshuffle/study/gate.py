@@ -250,8 +250,15 @@ class _Decisions(ItemJob):
         """After how many segments a test of one task decides, at its share of the level."""
         alpha = self.alpha / self.tasks
         rows = CountSample.from_counts(sample.metric, sample.counts[::-1], sample.unit)
-        looks = {"planned": self.size, "first_look": self.first_look, "looks": self.looks}
-        hypothesis = Hypothesis(rows, 1, alpha, WatchOptions(method=method, bounds=(0, 1), threads=threads, **looks))
+        options = WatchOptions(
+            method=method,
+            bounds=(0, 1),
+            planned=self.size,
+            first_look=self.first_look,
+            looks=self.looks,
+            threads=threads,
+        )
+        hypothesis = Hypothesis(rows, 1, alpha, options)
         if method in METHODS:
             return decided_at(hypothesis)
         n, sums = np.arange(1, self.size + 1), np.cumsum(hypothesis.values)

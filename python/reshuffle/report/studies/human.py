@@ -65,7 +65,7 @@ def tables(study: StudyResult[HumanPlan]) -> Iterator[Table]:
     yield _table(study, "Scores", scores)
     looks = [row for row in study.tables.get("looks", ()) if row.predictor == _chosen(study)]
     if looks:
-        title_of_looks = f"Looks for a difference of {number(study.plan.difference)}, {_by(_chosen(study))}"
+        title_of_looks = f"Looks for a difference of {_planned(study)}, {_by(_chosen(study))}"
         table = Table(title_of_looks, ["Pair", "Look", "Labels", "Stop if p ≤", "Shown by then"], grouped=1)
         for each in looks:
             cells = [f"{each.look}", f"{each.labels:,}", f"{each.level:.2g}", f"{100 * each.power:.0f}%"]
@@ -73,7 +73,7 @@ def tables(study: StudyResult[HumanPlan]) -> Iterator[Table]:
         yield table
     designs = [row for row in study.tables.get("designs", ()) if row.predictor == _chosen(study)]
     if designs:
-        name = f"Labels for a difference of {number(study.plan.difference)}, {_by(_chosen(study))}"
+        name = f"Labels for a difference of {_planned(study)}, {_by(_chosen(study))}"
         table = Table(name, ["Pair", "Per segment", f"{study.plan.unit.capitalize()}s"], grouped=1)
         for plan in designs:
             needed = "–" if plan.needed is None else f"{plan.needed:,}"
@@ -87,6 +87,10 @@ def tables(study: StudyResult[HumanPlan]) -> Iterator[Table]:
             value, *ends = ("–" if each is None else f"{each:.2f}" for each in (row.value, row.low, row.high))
             table.add([_labels(row), COEFFICIENTS[row.coefficient], value, " to ".join(ends), f"{row.outputs:,}"])
         yield table
+
+
+def _planned(study: StudyResult[HumanPlan]) -> str:
+    return "–" if study.plan.difference is None else number(study.plan.difference)
 
 
 def _interval(study: StudyResult[HumanPlan]) -> str:
