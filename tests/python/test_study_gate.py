@@ -22,7 +22,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "betting": {"bounds": (0, 1)},
     "sign": {},
     "asymptotic": {"first_look": 20},
-    **dict.fromkeys(("obrien-fleming", "pocock"), {"planned": 60, "looks": 3}),
+    "obrien-fleming": {"planned": 60, "looks": 3},
+    "pocock": {"planned": 60, "looks": 3},
 }
 LOOKING = tuple(OPTIONS)
 
@@ -90,7 +91,8 @@ def test_z_tests_after_every_segment_and_once() -> None:
     stops = []
     for i in range(40):
         (metric,) = scores_of(i, 1, 0.0, 0, 0.0)
-        x = np.asarray(metric.scores["new"], float) - np.asarray(metric.scores["base"], float)
+        scores: Any = metric.scores
+        x = scores["new"] - scores["base"]
         beyond = [n for n in range(2, 61) if abs(x[:n].mean()) >= 1.959964 * x[:n].std(ddof=1) / math.sqrt(n)]
         stops.append((min((n for n in beyond if n >= NAIVE_FROM), default=None), 60 in beyond))
     naive, once = (rates(study, method=name, truth="equal")["decided"].rate for name in ("naive", "once"))
