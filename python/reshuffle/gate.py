@@ -47,7 +47,7 @@ from .resampling.influence import contributions
 from .resampling.units import Documents
 from .results import Gate, GateTask, LostSegment
 from .results.gate import PastGate, PastTask
-from .results.studies.human import SELECTED
+from .results.studies.human import is_selected
 from .seeds import derive_seed
 from .sets import AnySet, SetData, on_test_set
 from .settings import ComparisonSettings, Resampling, Units
@@ -304,7 +304,7 @@ class _Labelled:
             Question.of(scores[at][None], [scores[m] for m in others], *question).answers(design)[-1]
             for question in ((0,), (1,), (1, 0))
         )
-        if min(base.shift_pvalue or 1.0, system.shift_pvalue or 1.0) < SELECTED / 2:
+        if any(is_selected(each.shift_pvalue, 2) for each in (base, system)):
             warn(
                 f"{data.labels[others[0]]} scores {design.unit}s with labels differently than the others, by more than "
                 "chance: if they were not drawn at random, the verdict means nothing"

@@ -237,11 +237,12 @@ class Question(NamedTuple):
 
 def _check_strata(strata: Strata, labelled: NDArray[np.bool_], units: str) -> None:
     """:class:`InputError` for a stratum with few labels, or without other units."""
-    for n, size in zip(np.bincount(strata.index[labelled], minlength=strata.n_strata), strata.sizes, strict=True):
+    found = zip(np.bincount(strata.index[labelled], minlength=strata.n_strata), strata.sizes, strict=True)
+    for number, (n, size) in enumerate(found, start=1):
         if n < FEWEST_IN_STRATUM or size - n < 2:
             raise InputError(
-                f"strata: {n:,} of {size:,} {units} of a stratum have labels, but at least {FEWEST_IN_STRATUM} must, "
-                f"and at least 2 must not: join strata"
+                f"strata: {n:,} of {size:,} {units} of stratum {number} of {strata.n_strata} have labels, but at least "
+                f"{FEWEST_IN_STRATUM} must, and at least 2 must not: merge it with another"
             )
 
 

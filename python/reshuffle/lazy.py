@@ -56,10 +56,10 @@ class lazy(Generic[T]):  # noqa: N801
 def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """``__getattr__``, ``__dir__`` and ``__all__`` of a package whose public names its stub declares.
 
-    The stub, ``__init__.pyi`` beside ``file``, imports each name from its module in a statement of its own, for type
-    checkers. Here the module is imported when the name is first used, so that short scripts start quickly. Names in
-    ``from . import`` are modules, and not in ``__all__``. A function that has the name of its module, such as
-    ``reshuffle.compare``, stays when an import would set it to the module.
+    The stub, ``__init__.pyi`` beside ``file``, has an import statement for each name, for type checkers:
+    ``from .module import name as name``; other forms are not found. The module is imported when the name is first used,
+    so that short scripts start quickly. Names in ``from . import`` are modules, and not in ``__all__``. A function that
+    has the name of its module, such as ``reshuffle.compare``, stays when an import would set it to the module.
     """
     with open(f"{file.removesuffix('c')}i", encoding="utf-8") as stub:  # without sources, the file is a .pyc
         text = stub.read()

@@ -115,10 +115,17 @@ SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
 DecisionMethod: TypeAlias = Literal[
     "gate", "betting", "sign", "asymptotic", "obrien-fleming", "pocock", "naive", "once"
 ]
+"""A gate, the methods of :data:`reshuffle.watch.METHODS`, and two z-tests."""
+
 SimulatedDifferences: TypeAlias = Literal["normal", "4%", "10%", "40%", "skewed", "mirrored"]
 """:data:`reshuffle.study.gate.DIFFERENCES`."""
+
 SequentialMethod: TypeAlias = Literal["auto", "betting", "sign", "asymptotic", "obrien-fleming", "pocock"]
+""":data:`reshuffle.watch.METHODS`, with ``auto``."""
+
 SequentialAdjustment: TypeAlias = Literal["bonferroni", "e-bh"]
+"""``reshuffle.watch.BONFERRONI`` and ``E_BH``."""
+
 FlipFormat: TypeAlias = Literal["text", "markdown", "latex", "typst", "json", "csv"]
 """As :data:`Format`, without pages."""
 

@@ -332,8 +332,8 @@ struct Shared {
     end: AtomicUsize,
 }
 
-// This and the next two functions are apart from `try_run`, and take no types, because every kind of work has its own
-// copy of `try_run`: threads and channels in each of them were a fifth of all that the compiler had to do.
+// `Shared`, `until_the_others_end` and `run_beside` are apart from `try_run` and not generic, because every kind of work
+// has its own copy of `try_run`: threads and channels in each of them were a fifth of all that the compiler had to do.
 impl Shared {
     fn new(blocks: usize) -> Self {
         Shared { flag: AtomicBool::new(false), next: AtomicUsize::new(0), end: AtomicUsize::new(blocks) }

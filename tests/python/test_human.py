@@ -353,7 +353,9 @@ def test_strata_of_the_command_and_the_report() -> None:
     assert result.plan["strata"] == 2
     assert difference(result, None).estimate != difference(sample.estimated(), None).estimate
     sample.labelled[150:] &= np.arange(150) < 10
-    with pytest.raises(InputError, match=r"strata: \d of 150 segments of a stratum have labels, but at least 5 must"):
+    with pytest.raises(
+        InputError, match=r"strata: \d of 150 segments of stratum \d of 3 have labels, but at least 5 must"
+    ):
         sample.estimated(strata=strata)
 
 

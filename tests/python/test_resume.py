@@ -273,6 +273,7 @@ FIVE = SegmentScores("quality", dict(zip("abcde", np.random.default_rng(3).rando
 IN_PYTHON: dict[str, dict[str, Any]] = {
     "agreement": {"metrics": FIVE, "n_resamples": 39},
     "exchange": {"metrics": FIVE, "simulations": 20, "n_resamples": 39},
+    "gate": {"tasks": 1, "simulations": 20, "n_resamples": 39},
     "multiplicity": {"metrics": FIVE, "simulations": 20, "n_resamples": 39},
     "parametric_power": {"difference": 1, "sizes": 40, "simulations": 20, "n_resamples": 39},
     "plan": {

@@ -387,7 +387,7 @@ class TestEBH:
         result = watch(metrics=metrics, method="sign", adjust="e-bh")
         text = " ".join(str(result).split())
         assert (
-            "with e-BH: among the verdicts after 700 segments, the expected share of wrong ones is at most 0.05" in text
+            "with e-BH. Among the verdicts after 700 segments, the expected share of wrong ones is at most 0.05" in text
         )
         assert "adjust:e-bh" in result.signature
         assert "adjust" not in watch(metrics=metrics, method="sign").signature

@@ -375,11 +375,11 @@ Examples:
 @click.argument("result", metavar="RESULT")
 @click.argument("words", metavar="[COMMAND...]", nargs=-1, type=click.UNPROCESSED)
 def verify_command(result: str, words: tuple[str, ...]) -> int:
-    """Run a command again, and compare its result with a saved one.
+    """Check the files of a saved result, or run its command again and compare.
 
     RESULT is a report in JSON or HTML, and COMMAND the command that computed it, which an HTML report shows. No file is
-    written: -o, --format, --save, --resume, --history and options of reports have no effect. Prints which files have
-    changed since, by their SHA-256 digests in RESULT, and without COMMAND only that. Then prints "same bytes" and the
+    written: -o, --format, --save, --resume, --history and options of reports have no effect. First says which
+    files have changed, by the SHA-256 digests in RESULT; without COMMAND, that is all. Then prints "same bytes" and the
     signature, or the verdicts and the values that differ (at most 20 of each), by their keys in JSON, and by how much:
     scores and p-values first, histograms and seeds last. The exit code is 0 if all is the same, else 1.
 

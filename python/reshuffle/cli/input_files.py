@@ -24,8 +24,11 @@ def files_here(saved: Iterable[InputFile]) -> list[InputFile | None]:
 
 
 def changes(saved: Sequence[InputFile], now: Sequence[InputFile | None]) -> list[str]:
-    """What is the matter with each file that is not the one that a result was read from; in as many files."""
-    both = zip(saved, now, strict=True) if len(saved) == len(now) else ()
+    """What differs about each file that is not the one that a result was read from."""
+    if len(saved) != len(now):
+        numbers = f"the result was read from {counted(len(saved), 'file')}, this command reads {len(now):,}"
+        return [numbers] if saved else []
+    both = zip(saved, now, strict=True)
     return [_change(file, each) for file, each in both if each is None or each.sha256 != file.sha256]
 
 

@@ -39,7 +39,7 @@ def verify(source: str, words: Sequence[str]) -> int:
         return _verify_files(saved.inputs)
     now = read_json(_json_of(words, saved.inputs))
     has_other_files = bool(changes(saved.inputs, now.inputs))
-    if len(saved.inputs) in (0, len(now.inputs)):  # whose differences are shown
+    if len(saved.inputs) in (0, len(now.inputs)):  # shown by name already, so they are no differences of values, too
         now = replace(now, inputs=saved.inputs)
     expected, found = saved.render("json"), now.render("json")
     if found == expected:

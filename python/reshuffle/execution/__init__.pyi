@@ -5,3 +5,5 @@ from .executors import check_executor as check_executor
 from .executors import opened as opened
 from .items import ItemJob as ItemJob
 from .jobs import run_job as run_job
+
+__all__: list[str]

@@ -782,8 +782,8 @@ class Gate(StudyOptions, Replicates, Simulated, Looks):
         Flag(("--methods", "--method")),
         Kind(noun="method"),
         Doc(
-            """gate, or tests while data arrive: those of :func:`reshuffle.watch`; naive, a z-test after every segment
-            from the 51st on; once, a z-test at the end."""
+            """gate, or a test while data arrive: a method of :func:`reshuffle.watch`; naive, a z-test after every
+            segment from the 51st on; once, a z-test at the end."""
         ),
     ] = field(default=("gate",), converter=methods)
     tasks: Annotated[
@@ -805,8 +805,8 @@ class Gate(StudyOptions, Replicates, Simulated, Looks):
         tuple[DifferencesName, ...],
         Kind(noun="differences"),
         Doc(
-            """Differences of segments: normal; 4%, 10% or 40% (of 0/1 scores, differ); skewed (0.9 in a tenth of the
-            segments, else −0.1) or mirrored (the reverse)."""
+            """Differences of segments: normal; 4%, 10% or 40% (scores of 0 and 1 that differ in that share of them);
+            skewed (0.9 in a tenth of the segments, else −0.1) or mirrored (the reverse)."""
         ),
     ] = field(default=("normal",), converter=distributions)
     sizes: Annotated[tuple[int, ...], Ge(2), Flag(("--sizes", "--size")), Doc("Segments in a simulated test set.")] = (

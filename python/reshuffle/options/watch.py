@@ -67,7 +67,10 @@ class Looking(Looks):
     ] = field(default=None, converter=optional(bounds))
     alpha: Annotated[
         FixedLevel,
-        Doc("The largest probability of any wrong verdict, over all looks; with e-bh another error rate."),
+        Doc(
+            """The largest probability of any wrong verdict, over all looks; with e-bh the largest expected share of
+            wrong verdicts."""
+        ),
     ] = 0.05
     adjust: Annotated[
         types.SequentialAdjustment | str,

@@ -29,3 +29,5 @@ from .samples import Sample as Sample
 from .samples import TextSample as TextSample
 from .samples import resampler_of_sums as resampler_of_sums
 from .samples import samples_of as samples_of
+
+__all__: list[str]

@@ -38,3 +38,5 @@ from .verdicts import verdict as verdict
 from .votes import FirstAdvantage as FirstAdvantage
 from .votes import LargestResidual as LargestResidual
 from .votes import VoteFit as VoteFit
+
+__all__: list[str]

@@ -30,7 +30,7 @@ FAULTS = (
     "count, so that identical systems get p = 1/(shuffles + 1). With three or more runs p depends on their order. "
     "--test auto takes reshuffle's tests instead."
 )
-JSON_FILE = r'\{\s*"schema": "reshuffle\.study/1",\s*"study": "runs"'
+JSON_FILE = r'\{\s*"schema": "reshuffle\.study/1",\s*"inputs": \[.*?\],\s*"study": "runs"'
 
 
 class Evaluated(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...errors import counted, listed
 from ...results.studies import LabelledEstimate, RaterAgreement, StudyResult
-from ...results.studies.human import SELECTED, HumanPlan, deciding
+from ...results.studies.human import HumanPlan, deciding, is_selected
 from ..cells import Table, decimals_for, pvalue_cell, rank_cell
 from ..notes import LETTERS
 from ..wording import number
@@ -28,8 +28,8 @@ COEFFICIENTS = {
     "kappa": "κ",
 }
 RATERS = {
-    "fixed": "Estimates are of the labels of these raters. Others may differ: raters 'random' (--raters random) "
-    "includes that.",
+    "fixed": "Estimates are for these raters' labels. Others may differ; with at least five raters, raters 'random' "
+    "(--raters random) allows for that.",
     "random": "Raters are a sample, too: intervals are for all raters like these.",
 }
 
@@ -162,7 +162,7 @@ def conclusions(study: StudyResult[HumanPlan]) -> Iterator[str]:
 def _selected(study: StudyResult[HumanPlan]) -> Iterator[str]:
     """Predictors whose scores of labelled and of other units differ."""
     rows = [row for row in study.tables["scores"] if row.shift_pvalue is not None and not row.standardized]
-    moved = [row for row in rows if row.shift_pvalue < SELECTED / len(rows)]
+    moved = [row for row in rows if is_selected(row.shift_pvalue, len(rows))]
     for predictor in dict.fromkeys(row.predictor for row in moved):
         systems = listed([row.system for row in of_name(moved, predictor=predictor)])
         yield (

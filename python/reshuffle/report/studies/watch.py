@@ -102,9 +102,9 @@ def notes(study: StudyResult[WatchPlan]) -> Iterator[str]:
     rate, alpha = "at most" if plan.method in EXACT else "about (asymptotically)", number(plan.alpha)
     if plan.adjust == E_BH:
         yield (
-            f"Method: {name}, with e-BH: among the verdicts after {counted(plan.units, plan.unit)}, the expected "
-            f"share of wrong ones is {rate} {alpha}, {when}. Later ones may take them back. Each sequence, and "
-            "each p, is for one difference alone."
+            f"Method: {name}, with e-BH. Among the verdicts after {counted(plan.units, plan.unit)}, the expected "
+            f"share of wrong ones is {rate} {alpha}, {when}. A later look may withdraw a verdict. Each sequence and "
+            "each p is for a single difference, without adjustment."
         )
     else:
         yield f"Method: {name}. The probability of a wrong verdict is {rate} {alpha}, {when}."

@@ -61,3 +61,5 @@ from .validation import PairConclusions as PairConclusions
 from .validation import SampleSpread as SampleSpread
 from .watch import SequentialLook as SequentialLook
 from .watch import SequentialVerdict as SequentialVerdict
+
+__all__: list[str]

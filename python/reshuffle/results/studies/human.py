@@ -12,6 +12,11 @@ from .plan import Plan
 SELECTED = 0.01
 
 
+def is_selected(pvalue: float | None, n: int) -> bool:
+    """Whether one of n p-values says that labels were not drawn at random."""
+    return pvalue is not None and pvalue < SELECTED / n
+
+
 def deciding(predictors: Sequence[str]) -> str | None:
     """The predictor with whose help a result decides: the only one. Of several, none was chosen beforehand."""
     return predictors[0] if len(predictors) == 1 else None
