@@ -273,6 +273,9 @@ def test_json_and_csv() -> None:
     result = Sample().estimated()
     assert reshuffle.read_json(result.render("json")) == result
     assert result.render("csv").startswith("metric,standardized,predictor,system,baseline,labelled,estimate,")
+    metrics, names = rated(1, 3)
+    result = human(metrics=metrics, human=names)
+    assert reshuffle.read_json(result.render("json")) == result
 
 
 def _twice(sample: Sample) -> list[SegmentScores]:

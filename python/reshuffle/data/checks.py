@@ -13,6 +13,7 @@ from ..errors import InputError, quoted, unknown_name
 from ..results import Comparison, Histogram, SetComparison, SignificanceResult, UsedStopping
 from ..results.histograms import N_BINS
 from ..results.studies import RunComparison, StudyResult
+from ..results.studies.human import HumanPlan
 from ..types import Stopping
 from .decoding import Decoder, Mismatch, list_of, optional, real, text
 
@@ -84,6 +85,8 @@ def check_study(result: StudyResult) -> None:
             except Mismatch as mismatch:
                 raise mismatch.inside("plan", name) from None
     names = [metric.name for metric in result.metrics]
+    if isinstance(result.plan, HumanPlan):  # the mean of the raters
+        names.append(", ".join(result.plan.human))
     for table, records in result.tables.items():
         for number, record in enumerate(records):
             if hasattr(record, "metric"):

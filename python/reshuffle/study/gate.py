@@ -143,6 +143,13 @@ def _check(options: Gate) -> None:
                     f"method 'sign' tests whether wins and losses are equally likely, which is false of {name} "
                     "differences: leave one of them out"
                 )
+    fewest = {"naive": NAIVE_FROM, "asymptotic": options.first_look}
+    for name in options.methods:
+        if min(options.sizes) < fewest.get(name, 2):
+            raise InputError(
+                f"sizes: {min(options.sizes):,} segments end before the first look of {name}, after {fewest[name]:,}: ask "
+                "for more segments" + (", or an earlier first look" if name == "asymptotic" else "")
+            )
     for job in _jobs(options):
         most = job.difference / (job.own.sd**2 if job.differences.endswith("%") else 0.1)
         if most > 1:
