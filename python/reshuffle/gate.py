@@ -184,7 +184,7 @@ def _labelled(sets: Mapping[str, SetData], names: tuple[str, str], rule: Gated, 
     for on in on_sets:
         for values in on.scores:
             digest.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
-    lines = [*_lines(sets), f"human:{rule.human}"]
+    lines = [*_lines(sets), f"human:{rule.human}", *dict.fromkeys(part for on in on_sets for part in on.sampled)]
     return _decided(names, tasks, rule, replace(resampling, n_resamples=0), lines, digest.hexdigest())
 
 
@@ -278,6 +278,8 @@ class _Labelled:
     label: str
     metric: Any
     unit: str
+    sampled: Sequence[str]
+    """The unit and the number of strata, for the signature."""
     rule: Gated
     given: Margin | None
     scores: Sequence[Scores]
@@ -309,10 +311,10 @@ class _Labelled:
                 f"{data.labels[others[0]]} scores {design.unit}s with labels differently than the others, by more than "
                 "chance: if they were not drawn at random, the verdict means nothing"
             )
-        margins = _given_margins(data, rule, [at])
-        return cls(
-            name, label, data.metrics[at], design.unit, rule, margins[at], scores, scores[at], base, system, difference
-        )
+        sampled = [f"unit:{design.unit}", *([] if design.strata is None else [f"strata:{design.strata.n_strata}"])]
+        margin = _given_margins(data, rule, [at])[at]
+        own = scores, scores[at], base, system, difference
+        return cls(name, label, data.metrics[at], design.unit, sampled, rule, margin, *own)
 
     @property
     def oriented(self) -> Estimated:

@@ -173,10 +173,13 @@ def without_seed(study: str, settings: Mapping[str, Any], metrics: Iterable[str]
 def for_gate(metrics: Iterable[str], rule: str, margins: Sequence[float], alpha: float, n: int, seed: int) -> str:
     """Signature of a gate: the metrics on all test sets, the rule, the margins in points, the level and the replicates.
 
+    A gate of labels has no replicates.
+
     >>> print(for_gate(["BLEU", "BLEU", "TER"], "non-inferior", [0.5, 0.5, 1], 0.05, 99, 1).partition("|rng")[0])
     BLEU|TER|gate:non-inferior|margin:0.5,0.5,1|alpha:0.05|n:99|seed:1
     """
-    run = [f"alpha:{alpha!r}", f"n:{n}", f"seed:{format_seed(seed)}", f"rng:{_core.GENERATOR}", version()]
+    drawn = [f"n:{n}", f"seed:{format_seed(seed)}", f"rng:{_core.GENERATOR}"] if n else []
+    run = [f"alpha:{alpha!r}", *drawn, version()]
     return joined(
         [*dict.fromkeys(metrics), f"gate:{rule}", *([f"margin:{for_margins(margins)}"] if margins else []), *run]
     )

@@ -143,6 +143,10 @@ def _open(task: GateTask) -> str:
 
 def _sentences(gate: Gate) -> Iterator[str]:
     """What else was found, what would decide an open case, and trends."""
+    labelled = [task for task in gate.tasks if task.unit.startswith("labelled ")]
+    if labelled:
+        numbers = joined(f"{counted(task.n_units, task.unit)} ({task.name})" for task in labelled)
+        yield f"This holds if {numbers} were drawn at random. Scores and Δ are estimates with weights of their own."
     worse = [task for task in gate.tasks if task.is_worse]
     if gate.verdict == "allow" and worse:
         yield f"{_listed(worse, _worse)}: by less than the margin."

@@ -147,8 +147,8 @@ def _check(options: Gate) -> None:
     for name in options.methods:
         if min(options.sizes) < fewest.get(name, 2):
             raise InputError(
-                f"sizes: {min(options.sizes):,} segments end before the first look of {name}, after {fewest[name]:,}: ask "
-                "for more segments" + (", or an earlier first look" if name == "asymptotic" else "")
+                f"sizes: {min(options.sizes):,} segments end before the first look of {name}, after {fewest[name]:,}: "
+                "ask for more segments" + (", or an earlier first look" if name == "asymptotic" else "")
             )
     for job in _jobs(options):
         most = job.difference / (job.own.sd**2 if job.differences.endswith("%") else 0.1)

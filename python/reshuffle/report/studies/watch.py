@@ -122,8 +122,8 @@ def notes(study: StudyResult[WatchPlan]) -> Iterator[str]:
     for each in _verdicts(study):
         if each.low is not None and each.high is not None and not each.low <= each.difference <= each.high:
             yield (
-                f"{each.metric}: {each.system} − {each.baseline} is outside its sequence. By chance that is as rare as a "
-                "wrong verdict; if the difference changes as data arrive, the error rate does not hold."
+                f"{each.metric}: {each.system} − {each.baseline} is outside its sequence. By chance that is as rare as "
+                "a wrong verdict; if the difference changes as data arrive, the error rate does not hold."
             )
     if plan.planned is not None:
         yield f"{plan.looks} looks are planned, the last one after {counted(plan.planned, plan.unit)}."
