@@ -354,7 +354,7 @@ def test_strata_of_the_command_and_the_report() -> None:
     assert difference(result, None).estimate != difference(sample.estimated(), None).estimate
     sample.labelled[150:] &= np.arange(150) < 10
     with pytest.raises(
-        InputError, match=r"strata: \d of 150 segments of stratum \d of 3 have labels, but at least 5 must"
+        InputError, match=r"strata: \d of 150 segments of stratum \d of 2 have labels, but at least 5 must"
     ):
         sample.estimated(strata=strata)
 
