@@ -336,7 +336,11 @@ def _estimated(
             if not row.standardized
             for look in _looks(row, options.looks, options)
         ]
-    if options.difference is not None and len(at) > 1 and not (design.finite or design.random_raters):
+    if (
+        options.difference is not None
+        and len(at) > 1
+        and not (design.finite or design.random_raters or design.strata is not None)
+    ):
         tables["designs"] = [each for system, other in pairs for each in kept.designs(system, other)]
     if options.all_pairs:
         helped, higher = deciding(predictors), data.metrics[at[0]].higher_is_better
@@ -414,8 +418,9 @@ class Planned(NamedTuple):
 
     @property
     def detectable(self) -> float:
-        """The difference that the test shows with 80% power."""
-        return t_detectable(self.own.n, self.level) * self.own.standard_error * math.sqrt(self.own.n)
+        """The difference that the test shows with 80% power, with the degrees of freedom that it has."""
+        n = self.own.freedom + 1
+        return t_detectable(n, self.level) * self.own.standard_error * math.sqrt(n)
 
     def needed(self, difference: float) -> int | None:
         """The number of labels with which the test shows a difference with 80% power."""
@@ -440,7 +445,9 @@ def _record(
     low, high = own.interval(options.confidence_level)
     is_pair = baseline is not None
     plan = Planned(own, n_units if options.target == "set" else math.inf, 1 - options.confidence_level)
-    planned = options.difference if is_pair else None
+    # More labels do not make raters differ less, and say nothing of the degrees of freedom of strata.
+    is_planned = is_pair and options.raters == "fixed" and options.strata is None
+    planned = options.difference if is_planned else None
     return LabelledEstimate(
         metric,
         standardized,
@@ -457,7 +464,7 @@ def _record(
         weight=own.weight,
         correlation=own.correlation,
         worth=plan.as_good_as(alone) - own.n,
-        detectable=plan.detectable if is_pair else None,
+        detectable=plan.detectable if is_pair and options.raters == "fixed" else None,
         needed=None if planned is None else plan.needed(planned),
         shift_pvalue=own.shift_pvalue,
     )

@@ -414,6 +414,39 @@ def test_few_raters_are_no_sample() -> None:
     assert "intervals are for all raters like these" in random.render("text")
 
 
+def test_nothing_is_planned_for_a_sample_of_raters() -> None:
+    metrics, names = rated(1, 5, sd=1.0)
+    result = human(metrics=metrics, human=names, raters="random", difference=0.3)
+    assert {(each.detectable, each.needed) for each in result.tables["differences"]} == {(None, None)}
+    text = " ".join(result.render("text").split())
+    assert "Nothing is planned for raters who are a sample" in text
+    assert "MDD: minimum" not in text
+    with pytest.raises(InputError, match="looks cannot be planned with raters 'random'"):
+        human(metrics=metrics, human=names, raters="random", difference=0.3, looks=2)
+
+
+def test_plans_with_strata() -> None:
+    """The detectable difference is that of the degrees of freedom, here of the larger stratum with few labels."""
+    from scipy.stats import nct, t
+
+    sample = Sample()
+    sample.labelled = np.isin(np.arange(300), [*range(6), *range(280, 295)])
+    strata = ["large" if s < 280 else "small" for s in range(300)]
+    result = sample.estimated(strata=strata, difference=0.2)
+    own = difference(result, None)
+    question = Question(sample.labels[None, 1] - sample.labels[None, 0], [], "")
+    freedom = question.answers(Design(None, Strata.from_ids(strata, 300, None), False, False))[0].freedom
+    assert freedom < 7
+    assert own.detectable is not None
+    limit, shift = t.ppf(0.975, freedom), own.detectable / own.standard_error
+    assert nct.sf(limit, freedom, shift) + nct.cdf(-limit, freedom, shift) == pytest.approx(0.8, abs=1e-6)
+    assert own.detectable > (own.high - own.low) / 2
+    assert own.needed is None
+    assert "Numbers of labels are not planned with strata" in " ".join(result.render("text").split())
+    with pytest.raises(InputError, match="looks cannot be planned with strata"):
+        sample.estimated(strata=strata, difference=0.2, looks=2)
+
+
 # Four raters and twelve outputs: Krippendorff (2011), Computing Krippendorff's alpha-reliability, section C.
 RATINGS = np.array(
     [

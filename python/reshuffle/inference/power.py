@@ -130,7 +130,7 @@ def required_units(
     return max(2, math.ceil(needed * (1 - 1e-12))) if needed < MAX_UNITS else None
 
 
-def t_power(effect: float, n_units: int, level: float, alternative: str = "two-sided") -> float:
+def t_power(effect: float, n_units: float, level: float, alternative: str = "two-sided") -> float:
     """The power of the paired t-test of n normal differences; ``effect`` is their mean in standard deviations.
 
     t has the noncentral t distribution with n − 1 degrees of freedom and noncentrality effect·√n (Cohen 1988, 2.5; as
@@ -177,7 +177,7 @@ def _deviations(freedom: int) -> tuple[Scores, Scores]:
     return np.sqrt(squares), SPACING / math.sqrt(2 * math.pi) * np.exp(-(z**2) / 2)
 
 
-def t_detectable(n_units: int, level: float, power: float = POWER, alternative: str = "two-sided") -> float:
+def t_detectable(n_units: float, level: float, power: float = POWER, alternative: str = "two-sided") -> float:
     """The mean difference, in standard deviations of the differences, that a t-test detects with this power.
 
     0 if the power is not above the level, which the test rejects without any difference.

@@ -132,8 +132,8 @@ def _table(study: StudyResult[HumanPlan], name: str, rows: Sequence[LabelledEsti
             "–" if row.correlation is None else f"{row.correlation:.2f}",
             "–" if row.predictor is None else "+0" if abs(row.worth) < 0.5 else f"{row.worth:+,.0f}",
         ]
-        if row.detectable is not None:
-            cells.append(f"{row.detectable:.{decimals}f}")
+        if of_pairs:
+            cells.append("–" if row.detectable is None else f"{row.detectable:.{decimals}f}")
         if planned is not None:
             cells.append("–" if row.needed is None else f"{row.needed:,}")
         table.add(cells)
@@ -211,10 +211,17 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
         f"gives the smallest error ({name}). ρ: its correlation with the labels. Worth: how many extra labels would be "
         "as good."
     )
-    if study.tables["differences"]:
+    if plan.raters == "random":
+        yield (
+            "Nothing is planned for raters who are a sample (MDD and numbers of labels): more labels do not make raters "
+            "differ less."
+        )
+    elif study.tables["differences"]:
         level = number(1 - plan.confidence_level)
         yield f"MDD: minimum detectable difference, which a single t test at {level} shows with 80% power."
-    if plan.difference is not None:
+    if plan.difference is not None and plan.strata is not None and plan.raters != "random":
+        yield "Numbers of labels are not planned with strata: the degrees of freedom of more labels are not known."
+    elif plan.difference is not None and plan.raters != "random":
         of = f"of these {plan.units:,} {units} " if finite else ""
         share = "" if finite else f", if as large a share of the {units} has labels"
         yield f"for {number(plan.difference)}: the labels {of}that show such a difference with 80% power{share}."

@@ -55,10 +55,10 @@ class LabelledEstimate:
     worth: float
     """How many labels more would give the same standard error without the predictor."""
     detectable: float | None
-    """The difference that this t test shows with 80% power; None for a mean."""
+    """The difference that this t test shows with 80% power. None for a mean, or if raters are a sample."""
     needed: int | None
     """The number of labels with which the planned difference is shown with that power, if as large a share of the units
-    has labels. None for a mean, without a planned difference, or beyond 2⁵³.
+    has labels. None for a mean, without a planned difference, with strata, if raters are a sample, or beyond 2⁵³.
     """
     shift_pvalue: float | None
     """That the predictor has the same mean in labelled and other units. Small if labels were not drawn at random."""
