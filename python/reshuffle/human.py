@@ -310,8 +310,8 @@ def _estimated(
         int(design.unit_of(data.n_segments).max()) + 1,
     )
     ways = {False: kept}
-    if len(at) > 1:
-        ways[True] = kept._replace(ratings=standardized(kept.ratings, raters))
+    if len(at) > 1 and (without_scales := standardized(kept.ratings)) is not None:
+        ways[True] = kept._replace(ratings=without_scales)
     pairs = pairs_of(len(data.names), None if options.all_pairs else base)
     systems: list[tuple[int, int | None]] = [(system, None) for system in range(len(data.names))]
     tables: dict[str, Sequence[Any]] = {

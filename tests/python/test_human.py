@@ -506,11 +506,36 @@ def test_intervals_of_agreement_draw_units() -> None:
 
 
 def test_standardized_labels() -> None:
-    z = standardized(RATINGS[:, None], list("abcd"))
+    z = standardized(RATINGS[:, None])
+    assert z is not None
     assert np.nanmean(z, axis=2) == pytest.approx(np.zeros((4, 1)), abs=1e-12)
     assert np.nanstd(z, axis=2, ddof=1) == pytest.approx(np.ones((4, 1)))
-    with pytest.raises(InputError, match="all labels of b are equal"):
-        standardized(np.array([[[1.0, 2.0]], [[3.0, 3.0]]]), ["a", "b"])
+    assert standardized(np.array([[[1.0, 2.0]], [[3.0, 3.0]]])) is None
+    assert standardized(np.array([[[1.0, 2.0]], [[3.0, NAN]]])) is None
+
+
+def _with_rater(sample: Sample, labels: Scores) -> StudyResult:
+    (people, judge) = sample.metrics()
+    other = SegmentScores("other", dict(zip("ab", labels, strict=True)), missing="pairwise")
+    return human(metrics=[people, other, judge], human=["people", "other"])
+
+
+def test_a_rater_without_a_scale() -> None:
+    sample = Sample()
+    result = _with_rater(sample, np.where(sample.labelled, 3.0, NAN) + np.zeros((2, 1)))
+    assert {each.standardized for each in result.tables["differences"]} == {False}
+    assert "No labels are standardized, because a rater has no scale" in " ".join(result.render("text").split())
+    assert "Agreement of raters is unknown" not in result.render("text")
+
+
+def test_raters_who_share_no_output() -> None:
+    sample = Sample()
+    at = np.flatnonzero(~sample.labelled)[:60]
+    labels = np.full((2, 300), NAN)
+    labels[:, at] = sample.truth[:, at]
+    text = " ".join(_with_rater(sample, labels).render("text").split())
+    assert "Agreement of raters is unknown: no output has labels of two of them." in text
+    assert "No labels are standardized" not in text
 
 
 def test_labels_of_each_segment_are_planned() -> None:

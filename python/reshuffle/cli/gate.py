@@ -118,6 +118,11 @@ def _positional(systems: tuple[str, ...], options: dict[str, Any]) -> tuple[str 
         raise InputError(f"BASE and NEW cannot be combined with --set or --manifest: leave out {listed(systems)}")
     if not systems:
         return None, ()
+    if len(systems) > 2 and options.get("human"):
+        raise InputError(
+            f"expected BASE and NEW, the outputs of two systems, got {listed(systems)}: a gate takes the labels of one "
+            "rater (--human NAME)"
+        )
     if len(systems) != 2:
         raise InputError(f"expected BASE and NEW, the outputs of two systems, got {listed(systems)}")
     if not options["references"] and not options["scores"] and not options["counts"]:

@@ -213,8 +213,8 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
     )
     if plan.raters == "random":
         yield (
-            "Nothing is planned for raters who are a sample (MDD and numbers of labels): more labels do not make raters "
-            "differ less."
+            "Nothing is planned for raters who are a sample (MDD and numbers of labels): more labels do not make "
+            "raters differ less."
         )
     elif study.tables["differences"]:
         level = number(1 - plan.confidence_level)
@@ -239,6 +239,13 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
         yield f"Labels are a sample of each of {plan.strata:,} strata, which count by their sizes."
     if plan.raters is not None:
         yield RATERS[plan.raters]
+        if not any(row.standardized for row in study.tables["scores"]):
+            yield (
+                "No labels are standardized, because a rater has no scale: all labels of that rater are equal, or there "
+                "is only one."
+            )
+        if not study.tables.get("agreement"):
+            yield "Agreement of raters is unknown: no output has labels of two of them."
         yield (
             "standardized: in standard deviations from the mean of the rater, over all labels of that rater, as WMT "
             "does. α: Krippendorff's, κ: Cohen's; 1 is perfect agreement, 0 that of chance."
