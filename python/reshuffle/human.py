@@ -39,6 +39,8 @@ FEWEST = 20
 FEWEST_IN_STRATUM = 5
 # Plans have so many labels of a segment at most.
 MOST_LABELS = 3
+# An error of so small a share of the mean is rounding.
+SMALLEST = 1e-12
 # A sample of raters.
 FEWEST_RATERS = 5
 
@@ -442,11 +444,13 @@ def _record(
     """``answers`` are that of the labels alone and the one to record."""
     metric, predictor, system, baseline = names
     alone, own = answers
-    low, high = own.interval(options.confidence_level)
+    # Labels that are all equal say nothing of their error.
+    unknown = alone.standard_error <= SMALLEST * abs(alone.mean)
+    low, high = (None, None) if unknown else own.interval(options.confidence_level)
     is_pair = baseline is not None
     plan = Planned(own, n_units if options.target == "set" else math.inf, 1 - options.confidence_level)
     # More labels do not make raters differ less, and say nothing of the degrees of freedom of strata.
-    is_planned = is_pair and options.raters == "fixed" and options.strata is None
+    is_planned = is_pair and options.raters == "fixed" and options.strata is None and not unknown
     planned = options.difference if is_planned else None
     return LabelledEstimate(
         metric,
@@ -464,7 +468,7 @@ def _record(
         weight=own.weight,
         correlation=own.correlation,
         worth=plan.as_good_as(alone) - own.n,
-        detectable=plan.detectable if is_pair and options.raters == "fixed" else None,
+        detectable=plan.detectable if is_pair and options.raters == "fixed" and not unknown else None,
         needed=None if planned is None else plan.needed(planned),
         shift_pvalue=own.shift_pvalue,
     )

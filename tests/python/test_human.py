@@ -201,10 +201,25 @@ def test_identical_systems() -> None:
     assert (own.estimate, own.pvalue, own.correlation) == (0, 1, None)
 
 
+@pytest.mark.parametrize("shift", [0.0, 0.1])
+def test_labels_that_differ_nowhere_have_no_interval(shift: float) -> None:
+    """Whatever the metric says of the other segments."""
+    sample = Sample()
+    sample.truth[1] = sample.truth[0] + shift
+    result = sample.estimated(difference=0.2)
+    for predictor in (None, "judge"):
+        own = difference(result, predictor)
+        assert own.estimate == pytest.approx(shift)
+        assert (own.low, own.high, own.detectable, own.needed) == (None, None, None, None)
+    assert "Without an interval: all these labels" in result.render("text")
+    assert all(each.low is not None for each in result.tables["scores"])
+    assert "Without an interval" not in Sample().estimated().render("text")
+
+
 def test_coverage() -> None:
     """Of 400 intervals of 95%, 380 ± 18 contain the truth (four standard errors)."""
     found = [difference(Sample(seed, noise=1.0).estimated(), "judge") for seed in range(400)]
-    assert 362 <= sum(each.low <= 0.5 <= each.high for each in found) <= 398
+    assert 362 <= sum((each.low or 0) <= 0.5 <= (each.high or 0) for each in found) <= 398
 
 
 def test_labels_that_were_chosen() -> None:
@@ -440,7 +455,8 @@ def test_plans_with_strata() -> None:
     assert own.detectable is not None
     limit, shift = t.ppf(0.975, freedom), own.detectable / own.standard_error
     assert nct.sf(limit, freedom, shift) + nct.cdf(-limit, freedom, shift) == pytest.approx(0.8, abs=1e-6)
-    assert own.detectable > (own.high - own.low) / 2
+    assert own.low is not None
+    assert own.detectable > own.estimate - own.low
     assert own.needed is None
     assert "Numbers of labels are not planned with strata" in " ".join(result.render("text").split())
     with pytest.raises(InputError, match="looks cannot be planned with strata"):

@@ -78,6 +78,11 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     chosen = made(GateOptions, values)
     if chosen.human is not None:
         options["missing"] = "pairwise"  # segments without labels are meant
+        if systems and len(systems) != 2:
+            raise InputError(
+                f"expected BASE and NEW, the outputs of two systems, got {listed(systems)}: if that is another rater, "
+                "a gate takes one (--human NAME)"
+            )
     inputs = Inputs.from_options(*_positional(systems, options), options, chosen.threads)
     if inputs.is_one:  # manifests may also be for compare
         inputs.sets[""].check_source()
@@ -118,11 +123,6 @@ def _positional(systems: tuple[str, ...], options: dict[str, Any]) -> tuple[str 
         raise InputError(f"BASE and NEW cannot be combined with --set or --manifest: leave out {listed(systems)}")
     if not systems:
         return None, ()
-    if len(systems) > 2 and options.get("human"):
-        raise InputError(
-            f"expected BASE and NEW, the outputs of two systems, got {listed(systems)}: a gate takes the labels of one "
-            "rater (--human NAME)"
-        )
     if len(systems) != 2:
         raise InputError(f"expected BASE and NEW, the outputs of two systems, got {listed(systems)}")
     if not options["references"] and not options["scores"] and not options["counts"]:

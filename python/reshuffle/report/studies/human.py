@@ -127,7 +127,7 @@ def _table(study: StudyResult[HumanPlan], name: str, rows: Sequence[LabelledEsti
             *([_labels(row)] if ways else []),
             row.predictor or "labels alone",
             f"{row.estimate:{sign}.{decimals}f}",
-            f"{row.low:{sign}.{decimals}f} to {row.high:{sign}.{decimals}f}",
+            " to ".join(f"{end:{sign}.{decimals}f}" for end in (row.low, row.high) if end is not None) or "–",
             *([pvalue_cell(row.decisive_pvalue)] if of_pairs else []),
             "–" if row.correlation is None else f"{row.correlation:.2f}",
             "–" if row.predictor is None else "+0" if abs(row.worth) < 0.5 else f"{row.worth:+,.0f}",
@@ -230,6 +230,8 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
             "Looks: O'Brien and Fleming's boundary. At each, compare p of the pair, without an adjustment. Shown by "
             "then: the probability if there is such a difference. Later labels must not depend on earlier ones."
         )
+    if any(row.low is None for name in ("differences", "scores") for row in study.tables[name]):
+        yield "Without an interval: all these labels, or their differences, are equal, so their error is unknown."
     if any(row.adjusted_pvalue is not None for row in study.tables["differences"]):
         yield "p is adjusted for all pairs by Holm's method; each interval is for one pair."
     if study.tables.get("ranking"):
@@ -241,8 +243,8 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
         yield RATERS[plan.raters]
         if not any(row.standardized for row in study.tables["scores"]):
             yield (
-                "No labels are standardized, because a rater has no scale: all labels of that rater are equal, or there "
-                "is only one."
+                "No labels are standardized, because a rater has no scale: all labels of that rater are equal, or "
+                "there is only one."
             )
         if not study.tables.get("agreement"):
             yield "Agreement of raters is unknown: no output has labels of two of them."

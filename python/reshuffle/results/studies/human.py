@@ -42,8 +42,9 @@ class LabelledEstimate:
     """The number of units with labels; for a difference, of both systems."""
     estimate: float
     standard_error: float
-    low: float
-    high: float
+    low: float | None
+    """The ends of the t interval; None if all labels, or all differences of them, are equal: their error is unknown."""
+    high: float | None
     pvalue: float | None
     """Two-sided, of the t test that there is no difference. None for a mean."""
     adjusted_pvalue: float | None
@@ -55,7 +56,9 @@ class LabelledEstimate:
     worth: float
     """How many labels more would give the same standard error without the predictor."""
     detectable: float | None
-    """The difference that this t test shows with 80% power. None for a mean, or if raters are a sample."""
+    """The difference that this t test shows with 80% power. None for a mean, or if raters are a sample, or without an
+    interval.
+    """
     needed: int | None
     """The number of labels with which the planned difference is shown with that power, if as large a share of the units
     has labels. None for a mean, without a planned difference, with strata, if raters are a sample, or beyond 2⁵³.
