@@ -153,7 +153,7 @@ def t_power(effect: float, n_units: float, level: float, alternative: str = "two
     return min(1.0, power)
 
 
-def _beyond(limit: float, freedom: int, noncentrality: float) -> float:
+def _beyond(limit: float, freedom: float, noncentrality: float) -> float:
     """The probability that a noncentral t exceeds a positive limit.
 
     Given the estimated standard deviation s, in units of the true one, it is Φ(noncentrality − limit·s); this is the
@@ -167,7 +167,7 @@ def _beyond(limit: float, freedom: int, noncentrality: float) -> float:
 
 
 @lru_cache(maxsize=4)
-def _deviations(freedom: int) -> tuple[Scores, Scores]:
+def _deviations(freedom: float) -> tuple[Scores, Scores]:
     """The values of s in :func:`_beyond`, and their weights: the trapezoidal rule over the normal quantiles of s."""
     from scipy.special import gammainccinv, gammaincinv, ndtr
 
