@@ -263,7 +263,8 @@ class Asked(NamedTuple):
     def records(self, pairs: Sequence[tuple[int, int | None]], standardized: bool) -> list[LabelledEstimate]:
         """The answers to these questions, and for pairs their p-values."""
         found = [Question.of(self.ratings, self.scores, *each).answers(self.design) for each in pairs]
-        adjusted = [holm(np.array([each.pvalue for each in column])).tolist() for column in zip(*found, strict=True)]
+        pvalues = np.array([[_pvalue(answers[0], each) for each in answers] for answers in found])
+        adjusted = [holm(column).tolist() for column in pvalues.T]
         return [
             _record(
                 (self.label, predictor, self.names[system], None if other is None else self.names[other]),
@@ -433,6 +434,16 @@ class Planned(NamedTuple):
         return math.ceil(self._labels((difference / shown) ** 2)) if shown else None
 
 
+def _is_unknown(alone: Estimated) -> bool:
+    """Whether labels are all equal, which says nothing of their error."""
+    return alone.standard_error <= SMALLEST * abs(alone.mean)
+
+
+def _pvalue(alone: Estimated, own: Estimated) -> float:
+    """1 where the error is unknown: no difference is shown."""
+    return 1.0 if _is_unknown(alone) else own.pvalue
+
+
 def _record(
     names: tuple[str, str | None, str, str | None],
     standardized: bool,
@@ -444,8 +455,7 @@ def _record(
     """``answers`` are that of the labels alone and the one to record."""
     metric, predictor, system, baseline = names
     alone, own = answers
-    # Labels that are all equal say nothing of their error.
-    unknown = alone.standard_error <= SMALLEST * abs(alone.mean)
+    unknown = _is_unknown(alone)
     low, high = (None, None) if unknown else own.interval(options.confidence_level)
     is_pair = baseline is not None
     plan = Planned(own, n_units if options.target == "set" else math.inf, 1 - options.confidence_level)
@@ -463,7 +473,7 @@ def _record(
         standard_error=own.standard_error,
         low=low,
         high=high,
-        pvalue=own.pvalue if is_pair else None,
+        pvalue=_pvalue(alone, own) if is_pair else None,
         adjusted_pvalue=adjusted if is_pair else None,
         weight=own.weight,
         correlation=own.correlation,

@@ -211,6 +211,8 @@ def test_labels_that_differ_nowhere_have_no_interval(shift: float) -> None:
         own = difference(result, predictor)
         assert own.estimate == pytest.approx(shift)
         assert (own.low, own.high, own.detectable, own.needed) == (None, None, None, None)
+        assert own.pvalue == 1
+    assert "No difference between b and a is shown" in result.render("text")
     assert "Without an interval: all these labels" in result.render("text")
     assert all(each.low is not None for each in result.tables["scores"])
     assert "Without an interval" not in Sample().estimated().render("text")

@@ -46,7 +46,7 @@ class LabelledEstimate:
     """The ends of the t interval; None if all labels, or all differences of them, are equal: their error is unknown."""
     high: float | None
     pvalue: float | None
-    """Two-sided, of the t test that there is no difference. None for a mean."""
+    """Two-sided, of the t test that there is no difference; 1 without an interval. None for a mean."""
     adjusted_pvalue: float | None
     """Adjusted by Holm's method for all pairs; None for a mean, or if there is one pair."""
     weight: float
