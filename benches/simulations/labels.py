@@ -203,7 +203,6 @@ def raters(n_raters: int, each: int, sd: float, simulations: int) -> list[str]:
 def scales(n: int, each: int, simulations: int) -> list[str]:
     """Three raters, one strict and one with a wide scale, label n of 5n segments, as given and standardized."""
     rng = np.random.default_rng(n + each)
-    names = ["ann", "bob", "eve"]
 
     def drawn(n: int, labelled: int) -> tuple[Array, Array]:
         y = rng.standard_normal(n) + np.array([[0.0], [0.4]]) + 0.5 * rng.standard_normal((2, n))
@@ -215,7 +214,9 @@ def scales(n: int, each: int, simulations: int) -> list[str]:
         return np.where(keep[:, None], ratings, np.nan), y + 0.7 * rng.standard_normal((2, n))
 
     def answers(ratings: Array, f: Array) -> Iterator[Estimated]:
-        for own in (ratings, standardized(ratings, names)):
+        without_scales = standardized(ratings)
+        assert without_scales is not None
+        for own in (ratings, without_scales):
             yield from Question.of(own, [f], 1, 0).answers(Design(None, None, False, False))
 
     truths = [found.mean for found in answers(*drawn(400_000, 399_000))][::2]

@@ -39,6 +39,8 @@ FEWEST = 20
 FEWEST_IN_STRATUM = 5
 # Plans have so many labels of a segment at most.
 MOST_LABELS = 3
+# An error of so small a share of the mean is rounding.
+SMALLEST = 1e-12
 # A sample of raters.
 FEWEST_RATERS = 5
 
@@ -261,7 +263,8 @@ class Asked(NamedTuple):
     def records(self, pairs: Sequence[tuple[int, int | None]], standardized: bool) -> list[LabelledEstimate]:
         """The answers to these questions, and for pairs their p-values."""
         found = [Question.of(self.ratings, self.scores, *each).answers(self.design) for each in pairs]
-        adjusted = [holm(np.array([each.pvalue for each in column])).tolist() for column in zip(*found, strict=True)]
+        pvalues = np.array([[_pvalue(answers[0], each) for each in answers] for answers in found])
+        adjusted = [holm(column).tolist() for column in pvalues.T]
         return [
             _record(
                 (self.label, predictor, self.names[system], None if other is None else self.names[other]),
@@ -310,8 +313,8 @@ def _estimated(
         int(design.unit_of(data.n_segments).max()) + 1,
     )
     ways = {False: kept}
-    if len(at) > 1:
-        ways[True] = kept._replace(ratings=standardized(kept.ratings, raters))
+    if len(at) > 1 and (without_scales := standardized(kept.ratings)) is not None:
+        ways[True] = kept._replace(ratings=without_scales)
     pairs = pairs_of(len(data.names), None if options.all_pairs else base)
     systems: list[tuple[int, int | None]] = [(system, None) for system in range(len(data.names))]
     tables: dict[str, Sequence[Any]] = {
@@ -336,7 +339,11 @@ def _estimated(
             if not row.standardized
             for look in _looks(row, options.looks, options)
         ]
-    if options.difference is not None and len(at) > 1 and not (design.finite or design.random_raters):
+    if (
+        options.difference is not None
+        and len(at) > 1
+        and not (design.finite or design.random_raters or design.strata is not None)
+    ):
         tables["designs"] = [each for system, other in pairs for each in kept.designs(system, other)]
     if options.all_pairs:
         helped, higher = deciding(predictors), data.metrics[at[0]].higher_is_better
@@ -414,8 +421,9 @@ class Planned(NamedTuple):
 
     @property
     def detectable(self) -> float:
-        """The difference that the test shows with 80% power."""
-        return t_detectable(self.own.n, self.level) * self.own.standard_error * math.sqrt(self.own.n)
+        """The difference that the test shows with 80% power, with the degrees of freedom that it has."""
+        n = self.own.freedom + 1
+        return t_detectable(n, self.level) * self.own.standard_error * math.sqrt(n)
 
     def needed(self, difference: float) -> int | None:
         """The number of labels with which the test shows a difference with 80% power."""
@@ -424,6 +432,16 @@ class Planned(NamedTuple):
             return t_required_units(difference / (error * math.sqrt(self.own.n)), self.level, POWER) if error else None
         shown = detectable_factor(self.level) * error
         return math.ceil(self._labels((difference / shown) ** 2)) if shown else None
+
+
+def _is_unknown(alone: Estimated) -> bool:
+    """Whether labels are all equal, which says nothing of their error."""
+    return alone.standard_error <= SMALLEST * abs(alone.mean)
+
+
+def _pvalue(alone: Estimated, own: Estimated) -> float:
+    """1 where the error is unknown: no difference is shown."""
+    return 1.0 if _is_unknown(alone) else own.pvalue
 
 
 def _record(
@@ -437,10 +455,13 @@ def _record(
     """``answers`` are that of the labels alone and the one to record."""
     metric, predictor, system, baseline = names
     alone, own = answers
-    low, high = own.interval(options.confidence_level)
+    unknown = _is_unknown(alone)
+    low, high = (None, None) if unknown else own.interval(options.confidence_level)
     is_pair = baseline is not None
     plan = Planned(own, n_units if options.target == "set" else math.inf, 1 - options.confidence_level)
-    planned = options.difference if is_pair else None
+    # More labels do not make raters differ less, and say nothing of the degrees of freedom of strata.
+    is_planned = is_pair and options.raters == "fixed" and options.strata is None and not unknown
+    planned = options.difference if is_planned else None
     return LabelledEstimate(
         metric,
         standardized,
@@ -452,12 +473,12 @@ def _record(
         standard_error=own.standard_error,
         low=low,
         high=high,
-        pvalue=own.pvalue if is_pair else None,
+        pvalue=_pvalue(alone, own) if is_pair else None,
         adjusted_pvalue=adjusted if is_pair else None,
         weight=own.weight,
         correlation=own.correlation,
         worth=plan.as_good_as(alone) - own.n,
-        detectable=plan.detectable if is_pair else None,
+        detectable=plan.detectable if is_pair and options.raters == "fixed" and not unknown else None,
         needed=None if planned is None else plan.needed(planned),
         shift_pvalue=own.shift_pvalue,
     )

@@ -201,10 +201,27 @@ def test_identical_systems() -> None:
     assert (own.estimate, own.pvalue, own.correlation) == (0, 1, None)
 
 
+@pytest.mark.parametrize("shift", [0.0, 0.1])
+def test_labels_that_differ_nowhere_have_no_interval(shift: float) -> None:
+    """Whatever the metric says of the other segments."""
+    sample = Sample()
+    sample.truth[1] = sample.truth[0] + shift
+    result = sample.estimated(difference=0.2)
+    for predictor in (None, "judge"):
+        own = difference(result, predictor)
+        assert own.estimate == pytest.approx(shift)
+        assert (own.low, own.high, own.detectable, own.needed) == (None, None, None, None)
+        assert own.pvalue == 1
+    assert "No difference between b and a is shown" in result.render("text")
+    assert "Without an interval: all these labels" in result.render("text")
+    assert all(each.low is not None for each in result.tables["scores"])
+    assert "Without an interval" not in Sample().estimated().render("text")
+
+
 def test_coverage() -> None:
     """Of 400 intervals of 95%, 380 ± 18 contain the truth (four standard errors)."""
     found = [difference(Sample(seed, noise=1.0).estimated(), "judge") for seed in range(400)]
-    assert 362 <= sum(each.low <= 0.5 <= each.high for each in found) <= 398
+    assert 362 <= sum((each.low or 0) <= 0.5 <= (each.high or 0) for each in found) <= 398
 
 
 def test_labels_that_were_chosen() -> None:
@@ -357,7 +374,7 @@ def test_strata_of_the_command_and_the_report() -> None:
     assert difference(result, None).estimate != difference(sample.estimated(), None).estimate
     sample.labelled[150:] &= np.arange(150) < 10
     with pytest.raises(
-        InputError, match=r"strata: \d of 150 segments of stratum \d of 3 have labels, but at least 5 must"
+        InputError, match=r"strata: \d of 150 segments of stratum \d of 2 have labels, but at least 5 must"
     ):
         sample.estimated(strata=strata)
 
@@ -415,6 +432,40 @@ def test_few_raters_are_no_sample() -> None:
     for own, wide in zip(fixed.tables["differences"], random.tables["differences"], strict=True):
         assert own.standard_error < wide.standard_error
     assert "intervals are for all raters like these" in random.render("text")
+
+
+def test_nothing_is_planned_for_a_sample_of_raters() -> None:
+    metrics, names = rated(1, 5, sd=1.0)
+    result = human(metrics=metrics, human=names, raters="random", difference=0.3)
+    assert {(each.detectable, each.needed) for each in result.tables["differences"]} == {(None, None)}
+    text = " ".join(result.render("text").split())
+    assert "Nothing is planned for raters who are a sample" in text
+    assert "MDD: minimum" not in text
+    with pytest.raises(InputError, match="looks cannot be planned with raters 'random'"):
+        human(metrics=metrics, human=names, raters="random", difference=0.3, looks=2)
+
+
+def test_plans_with_strata() -> None:
+    """The detectable difference is that of the degrees of freedom, here of the larger stratum with few labels."""
+    from scipy.stats import nct, t
+
+    sample = Sample()
+    sample.labelled = np.isin(np.arange(300), [*range(6), *range(280, 295)])
+    strata = ["large" if s < 280 else "small" for s in range(300)]
+    result = sample.estimated(strata=strata, difference=0.2)
+    own = difference(result, None)
+    question = Question(sample.labels[None, 1] - sample.labels[None, 0], [], "")
+    freedom = question.answers(Design(None, Strata.from_ids(strata, 300, None), False, False))[0].freedom
+    assert freedom < 7
+    assert own.detectable is not None
+    limit, shift = t.ppf(0.975, freedom), own.detectable / own.standard_error
+    assert nct.sf(limit, freedom, shift) + nct.cdf(-limit, freedom, shift) == pytest.approx(0.8, abs=1e-6)
+    assert own.low is not None
+    assert own.detectable > own.estimate - own.low
+    assert own.needed is None
+    assert "Numbers of labels are not planned with strata" in " ".join(result.render("text").split())
+    with pytest.raises(InputError, match="looks cannot be planned with strata"):
+        sample.estimated(strata=strata, difference=0.2, looks=2)
 
 
 # Four raters and twelve outputs: Krippendorff (2011), Computing Krippendorff's alpha-reliability, section C.
@@ -476,11 +527,36 @@ def test_intervals_of_agreement_draw_units() -> None:
 
 
 def test_standardized_labels() -> None:
-    z = standardized(RATINGS[:, None], list("abcd"))
+    z = standardized(RATINGS[:, None])
+    assert z is not None
     assert np.nanmean(z, axis=2) == pytest.approx(np.zeros((4, 1)), abs=1e-12)
     assert np.nanstd(z, axis=2, ddof=1) == pytest.approx(np.ones((4, 1)))
-    with pytest.raises(InputError, match="all labels of b are equal"):
-        standardized(np.array([[[1.0, 2.0]], [[3.0, 3.0]]]), ["a", "b"])
+    assert standardized(np.array([[[1.0, 2.0]], [[3.0, 3.0]]])) is None
+    assert standardized(np.array([[[1.0, 2.0]], [[3.0, NAN]]])) is None
+
+
+def _with_rater(sample: Sample, labels: Scores) -> StudyResult:
+    (people, judge) = sample.metrics()
+    other = SegmentScores("other", dict(zip("ab", labels, strict=True)), missing="pairwise")
+    return human(metrics=[people, other, judge], human=["people", "other"])
+
+
+def test_a_rater_without_a_scale() -> None:
+    sample = Sample()
+    result = _with_rater(sample, np.where(sample.labelled, 3.0, NAN) + np.zeros((2, 1)))
+    assert {each.standardized for each in result.tables["differences"]} == {False}
+    assert "No labels are standardized, because a rater has no scale" in " ".join(result.render("text").split())
+    assert "Agreement of raters is unknown" not in result.render("text")
+
+
+def test_raters_who_share_no_output() -> None:
+    sample = Sample()
+    at = np.flatnonzero(~sample.labelled)[:60]
+    labels = np.full((2, 300), NAN)
+    labels[:, at] = sample.truth[:, at]
+    text = " ".join(_with_rater(sample, labels).render("text").split())
+    assert "Agreement of raters is unknown: no output has labels of two of them." in text
+    assert "No labels are standardized" not in text
 
 
 def test_labels_of_each_segment_are_planned() -> None:

@@ -78,6 +78,11 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     chosen = made(GateOptions, values)
     if chosen.human is not None:
         options["missing"] = "pairwise"  # segments without labels are meant
+        if systems and len(systems) != 2:
+            raise InputError(
+                f"expected BASE and NEW, the outputs of two systems, got {listed(systems)}: if that is another rater, "
+                "a gate takes one (--human NAME)"
+            )
     inputs = Inputs.from_options(*_positional(systems, options), options, chosen.threads)
     if inputs.is_one:  # manifests may also be for compare
         inputs.sets[""].check_source()

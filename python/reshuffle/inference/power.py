@@ -130,7 +130,7 @@ def required_units(
     return max(2, math.ceil(needed * (1 - 1e-12))) if needed < MAX_UNITS else None
 
 
-def t_power(effect: float, n_units: int, level: float, alternative: str = "two-sided") -> float:
+def t_power(effect: float, n_units: float, level: float, alternative: str = "two-sided") -> float:
     """The power of the paired t-test of n normal differences; ``effect`` is their mean in standard deviations.
 
     t has the noncentral t distribution with n − 1 degrees of freedom and noncentrality effect·√n (Cohen 1988, 2.5; as
@@ -153,7 +153,7 @@ def t_power(effect: float, n_units: int, level: float, alternative: str = "two-s
     return min(1.0, power)
 
 
-def _beyond(limit: float, freedom: int, noncentrality: float) -> float:
+def _beyond(limit: float, freedom: float, noncentrality: float) -> float:
     """The probability that a noncentral t exceeds a positive limit.
 
     Given the estimated standard deviation s, in units of the true one, it is Φ(noncentrality − limit·s); this is the
@@ -167,7 +167,7 @@ def _beyond(limit: float, freedom: int, noncentrality: float) -> float:
 
 
 @lru_cache(maxsize=4)
-def _deviations(freedom: int) -> tuple[Scores, Scores]:
+def _deviations(freedom: float) -> tuple[Scores, Scores]:
     """The values of s in :func:`_beyond`, and their weights: the trapezoidal rule over the normal quantiles of s."""
     from scipy.special import gammainccinv, gammaincinv, ndtr
 
@@ -177,7 +177,7 @@ def _deviations(freedom: int) -> tuple[Scores, Scores]:
     return np.sqrt(squares), SPACING / math.sqrt(2 * math.pi) * np.exp(-(z**2) / 2)
 
 
-def t_detectable(n_units: int, level: float, power: float = POWER, alternative: str = "two-sided") -> float:
+def t_detectable(n_units: float, level: float, power: float = POWER, alternative: str = "two-sided") -> float:
     """The mean difference, in standard deviations of the differences, that a t-test detects with this power.
 
     0 if the power is not above the level, which the test rejects without any difference.

@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..errors import InputError
 from ..metrics.base import Scores
 from .intervals import symmetric_ends
 
@@ -43,22 +42,18 @@ class Agreement(NamedTuple):
     """The number of outputs with labels of two raters or more."""
 
 
-def standardized(ratings: Scores, raters: list[str]) -> Scores:
+def standardized(ratings: Scores) -> Scores | None:
     """Labels minus the mean of the rater, by the standard deviation of the rater: (A, k, S) in and out. NaN if missing.
 
-    This is the z-score of WMT's direct assessment: over all labels of a rater, of all systems.
+    This is the z-score of WMT's direct assessment: over all labels of a rater, of all systems. None if those of a rater
+    are equal, or there is only one: they have no scale.
     """
-    known = ~np.isnan(ratings)
-    n = known.sum(axis=(1, 2))
     found = np.full_like(ratings, np.nan)
-    for rater, own, at in zip(range(len(raters)), ratings, known, strict=True):
-        deviation = own[at].std(ddof=1) if n[rater] > 1 else 0.0
-        if not deviation:
-            raise InputError(
-                f"all labels of {raters[rater]} are equal, or there is only one, so they have no scale of their own: "
-                "leave this rater out"
-            )
-        found[rater][at] = (own[at] - own[at].mean()) / deviation
+    for each, own in zip(found, ratings, strict=True):
+        at = ~np.isnan(own)
+        if not at.any() or np.ptp(own[at]) == 0:
+            return None
+        each[at] = (own[at] - own[at].mean()) / own[at].std(ddof=1)
     return found
 
 

@@ -76,6 +76,12 @@ class Labelling(Options):
                 looks=looks,
                 difference=difference,
             )
+        if self.looks is not None and self.raters == "random":
+            raise InputError(
+                "{looks} cannot be planned with raters 'random' (--raters random): more labels do not make the raters "
+                "differ less; leave it out, or use 'fixed'",
+                looks=looks,
+            )
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -93,3 +99,14 @@ class HumanOptions(Watched, Labelling, Inputs):
             All segments of a document must be in the same stratum."""
         ),
     ] = field(default=None, kw_only=True)
+
+    def check_together(self) -> None:
+        """:class:`InputError` for looks with strata, too."""
+        super().check_together()
+        if self.looks is not None and self.strata is not None:
+            raise InputError(
+                "{looks} cannot be planned with {strata}: the degrees of freedom of more labels are not known; leave "
+                "one out",
+                looks=Argument("looks"),
+                strata=Argument("strata"),
+            )

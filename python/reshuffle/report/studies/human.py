@@ -127,13 +127,13 @@ def _table(study: StudyResult[HumanPlan], name: str, rows: Sequence[LabelledEsti
             *([_labels(row)] if ways else []),
             row.predictor or "labels alone",
             f"{row.estimate:{sign}.{decimals}f}",
-            f"{row.low:{sign}.{decimals}f} to {row.high:{sign}.{decimals}f}",
+            " to ".join(f"{end:{sign}.{decimals}f}" for end in (row.low, row.high) if end is not None) or "–",
             *([pvalue_cell(row.decisive_pvalue)] if of_pairs else []),
             "–" if row.correlation is None else f"{row.correlation:.2f}",
             "–" if row.predictor is None else "+0" if abs(row.worth) < 0.5 else f"{row.worth:+,.0f}",
         ]
-        if row.detectable is not None:
-            cells.append(f"{row.detectable:.{decimals}f}")
+        if of_pairs:
+            cells.append("–" if row.detectable is None else f"{row.detectable:.{decimals}f}")
         if planned is not None:
             cells.append("–" if row.needed is None else f"{row.needed:,}")
         table.add(cells)
@@ -211,10 +211,17 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
         f"gives the smallest error ({name}). ρ: its correlation with the labels. Worth: how many extra labels would be "
         "as good."
     )
-    if study.tables["differences"]:
+    if plan.raters == "random":
+        yield (
+            "Nothing is planned for raters who are a sample (MDD and numbers of labels): more labels do not make "
+            "raters differ less."
+        )
+    elif study.tables["differences"]:
         level = number(1 - plan.confidence_level)
         yield f"MDD: minimum detectable difference, which a single t test at {level} shows with 80% power."
-    if plan.difference is not None:
+    if plan.difference is not None and plan.strata is not None and plan.raters != "random":
+        yield "Numbers of labels are not planned with strata: the degrees of freedom of more labels are not known."
+    elif plan.difference is not None and plan.raters != "random":
         of = f"of these {plan.units:,} {units} " if finite else ""
         share = "" if finite else f", if as large a share of the {units} has labels"
         yield f"for {number(plan.difference)}: the labels {of}that show such a difference with 80% power{share}."
@@ -223,6 +230,8 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
             "Looks: O'Brien and Fleming's boundary. At each, compare p of the pair, without an adjustment. Shown by "
             "then: the probability if there is such a difference. Later labels must not depend on earlier ones."
         )
+    if any(row.low is None for name in ("differences", "scores") for row in study.tables[name]):
+        yield "Without an interval: all these labels, or their differences, are equal, so their error is unknown."
     if any(row.adjusted_pvalue is not None for row in study.tables["differences"]):
         yield "p is adjusted for all pairs by Holm's method; each interval is for one pair."
     if study.tables.get("ranking"):
@@ -232,6 +241,13 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
         yield f"Labels are a sample of each of {plan.strata:,} strata, which count by their sizes."
     if plan.raters is not None:
         yield RATERS[plan.raters]
+        if not any(row.standardized for row in study.tables["scores"]):
+            yield (
+                "No labels are standardized, because a rater has no scale: all labels of that rater are equal, or "
+                "there is only one."
+            )
+        if not study.tables.get("agreement"):
+            yield "Agreement of raters is unknown: no output has labels of two of them."
         yield (
             "standardized: in standard deviations from the mean of the rater, over all labels of that rater, as WMT "
             "does. α: Krippendorff's, κ: Cohen's; 1 is perfect agreement, 0 that of chance."

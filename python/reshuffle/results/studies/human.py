@@ -42,10 +42,11 @@ class LabelledEstimate:
     """The number of units with labels; for a difference, of both systems."""
     estimate: float
     standard_error: float
-    low: float
-    high: float
+    low: float | None
+    """The ends of the t interval; None if all labels, or all differences of them, are equal: their error is unknown."""
+    high: float | None
     pvalue: float | None
-    """Two-sided, of the t test that there is no difference. None for a mean."""
+    """Two-sided, of the t test that there is no difference; 1 without an interval. None for a mean."""
     adjusted_pvalue: float | None
     """Adjusted by Holm's method for all pairs; None for a mean, or if there is one pair."""
     weight: float
@@ -55,10 +56,12 @@ class LabelledEstimate:
     worth: float
     """How many labels more would give the same standard error without the predictor."""
     detectable: float | None
-    """The difference that this t test shows with 80% power; None for a mean."""
+    """The difference that this t test shows with 80% power. None for a mean, or if raters are a sample, or without an
+    interval.
+    """
     needed: int | None
     """The number of labels with which the planned difference is shown with that power, if as large a share of the units
-    has labels. None for a mean, without a planned difference, or beyond 2⁵³.
+    has labels. None for a mean, without a planned difference, with strata, if raters are a sample, or beyond 2⁵³.
     """
     shift_pvalue: float | None
     """That the predictor has the same mean in labelled and other units. Small if labels were not drawn at random."""
