@@ -211,6 +211,9 @@ def test_only_an_earlier_paper_is_replaced(unsaved: None, tmp_path: Path) -> Non
     assert len(with_baseline().paper(tmp_path, digits=1)) == len([*tmp_path.iterdir()]) - 1
     assert "73.2 " in (tmp_path / "table.tex").read_text("utf-8")
     assert (tmp_path / "main.tex").read_text("utf-8") == "of the user"
+    (tmp_path / "matrix-BLEU.pdf").write_text("of the user", "utf-8")  # a figure that the earlier paper does not have
+    with pytest.raises(InputError, match=r"has matrix-BLEU\.pdf already, not from an earlier paper"):
+        ranked().paper(tmp_path)
     with pytest.raises(InputError, match=r"main\.tex is a file: choose another name for the folder of the paper"):
         with_baseline().paper(tmp_path / "main.tex")
 

@@ -232,6 +232,15 @@ def test_changed_files_are_named_before_anything_is_computed(
     assert run("verify", source) == (1, "tuned.txt: no such file here\n", "")
 
 
+def test_files_that_only_one_of_the_results_was_read_from_are_named(saved: Path, run: Any) -> None:
+    shutil.copy(saved / "tuned.txt", saved / "another.txt")
+    source, words = "comparison/as.json", KINDS["comparison"].split()
+    found = run("verify", source, *words, "--", "another.txt")
+    assert found.code == 1
+    assert found.out.splitlines()[0] == "another.txt: not read before"
+    assert not any("inputs[" in line for line in found.out.splitlines())
+
+
 def test_digests_do_not_depend_on_where_files_are(saved: Path, run: Any) -> None:
     words = KINDS["comparison"].split()
     absolute = [str(saved / word) if word.endswith(".txt") else word for word in words]

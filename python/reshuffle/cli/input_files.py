@@ -24,12 +24,19 @@ def files_here(saved: Iterable[InputFile]) -> list[InputFile | None]:
 
 
 def changes(saved: Sequence[InputFile], now: Sequence[InputFile | None]) -> list[str]:
-    """What differs about each file that is not the one that a result was read from."""
-    if len(saved) != len(now):
-        numbers = f"the result was read from {counted(len(saved), 'file')}, this command reads {len(now):,}"
-        return [numbers] if saved else []
-    both = zip(saved, now, strict=True)
+    """What differs about each file that is not the one that a result was read from, if there are as many."""
+    both = zip(saved, now, strict=True) if len(saved) == len(now) else ()
     return [_change(file, each) for file, each in both if each is None or each.sha256 != file.sha256]
+
+
+def other_files(saved: Sequence[InputFile], now: Sequence[InputFile]) -> list[str]:
+    """The files that only one of two results was read from, if their numbers differ."""
+    names, own = [file.name for file in saved], [file.name for file in now]
+    if not saved or len(saved) == len(now):
+        return []
+    return [f"{name}: not read any more" for name in names if name not in own] + [
+        f"{name}: not read before" for name in own if name not in names
+    ]
 
 
 def _change(saved: InputFile, now: InputFile | None) -> str:

@@ -19,7 +19,7 @@ from ..options.declare import options_of
 from ..options.display import ComparisonDisplay
 from ..report.wording import counted
 from ..results import Comparison, Gate, InputFile, SetComparison
-from .input_files import changes, files_here
+from .input_files import changes, files_here, other_files
 from .output import ON_INPUTS
 from .process import DIFFERENT
 
@@ -38,9 +38,11 @@ def verify(source: str, words: Sequence[str]) -> int:
     if not words:
         return _verify_files(saved.inputs)
     now = read_json(_json_of(words, saved.inputs))
-    has_other_files = bool(changes(saved.inputs, now.inputs))
-    if len(saved.inputs) in (0, len(now.inputs)):  # shown by name already, so they are no differences of values, too
-        now = replace(now, inputs=saved.inputs)
+    others = other_files(saved.inputs, now.inputs)
+    _show_lines(others, sys.stdout)
+    has_other_files = bool(others or changes(saved.inputs, now.inputs))
+    # Shown by name already, so they are no differences of values, too.
+    now = replace(now, inputs=saved.inputs)
     expected, found = saved.render("json"), now.render("json")
     if found == expected:
         click.echo(f"same {'values from other files' if has_other_files else 'bytes'}: {printable(saved.signature)}")

@@ -22,6 +22,8 @@ from .plots import PLOTS, check_matplotlib, file_of
 from .typst import as_typst, typst_paragraph
 
 ENTRIES, FACTS = "references.bib", "checklist.txt"
+# What the last line of the checklist begins with.
+WRITTEN = "Files of this paper: "
 # The files that have the same names for every result.
 FIXED = ("table.tex", "methods.tex", "table.typ", "methods.typ", ENTRIES, FACTS)
 
@@ -46,21 +48,24 @@ def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
         ENTRIES: whole.methods.bibtex,
         FACTS: as_checklist(result, layout, ENTRIES),
     }
-    figures = _study_figures(result) if isinstance(result, StudyResult) else _figures(result, layout)
-    return {name: text.encode() for name, text in texts.items()} | dict(figures)
+    figures = dict(_study_figures(result) if isinstance(result, StudyResult) else _figures(result, layout))
+    texts[FACTS] += f"\n{WRITTEN}{', '.join([*texts, *figures])}\n"
+    return {name: text.encode() for name, text in texts.items()} | figures
 
 
 def check_folder(folder: Path, names: Iterable[str] = FIXED) -> None:
     """Raise :class:`InputError` if the folder cannot be made, or has files of these names that no earlier paper wrote.
 
-    An earlier paper is recognized by the title of its checklist.
+    An earlier paper is recognized by its checklist, which ends with the names of its files.
     """
     shown = printable(str(folder))
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{shown} is a file: choose another name for the folder of the paper")
-    existing = [name for name in names if (folder / name).exists()]
     facts = folder / FACTS
-    if existing and not (facts.is_file() and facts.read_bytes().startswith(TITLE.encode())):
+    said = facts.read_text("utf-8", "replace") if facts.is_file() else ""
+    own = said.rpartition(WRITTEN)[2].strip().split(", ") if said.startswith(TITLE) and WRITTEN in said else []
+    existing = [name for name in names if (folder / name).exists() and name not in own]
+    if existing:
         raise InputError(f"{shown} has {listed(existing)} already, not from an earlier paper: choose another folder")
 
 

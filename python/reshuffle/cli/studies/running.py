@@ -97,7 +97,7 @@ def run_study(
 
 
 # The options of a command that do not need files, beside those of a record without input.
-WITHOUT_DATA = ("fmt", "outputs", "table", "executor")
+WITHOUT_DATA = ("fmt", "outputs", "table", "paper", "executor")
 
 
 def run_without_data(
