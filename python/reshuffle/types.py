@@ -124,7 +124,7 @@ SequentialMethod: TypeAlias = Literal["auto", "betting", "sign", "asymptotic", "
 """:data:`reshuffle.watch.METHODS`, with ``auto``."""
 
 SequentialAdjustment: TypeAlias = Literal["bonferroni", "e-bh"]
-"""``reshuffle.watch.BONFERRONI`` and ``E_BH``."""
+"""``BONFERRONI`` and ``E_BH`` in :mod:`reshuffle.results.studies.watch`."""
 
 FlipFormat: TypeAlias = Literal["text", "markdown", "latex", "typst", "json", "csv"]
 """As :data:`Format`, without pages."""

@@ -32,13 +32,12 @@ from .resampling.incomplete import complete_counts
 from .resampling.linear import gradient, rows_of, slopes_of
 from .resampling.units import Documents
 from .results.studies import SequentialLook, SequentialVerdict, StudyResult
-from .results.studies.watch import WatchPlan
+from .results.studies.watch import BONFERRONI, E_BH, WatchPlan
 from .settings import Resampling
 from .validate import check_name
 
 # How many looks are shown, and how many are taken if each needs a pass over the data.
 SHOWN, TAKEN = 10, 100
-BONFERRONI, E_BH = "bonferroni", "e-bh"
 
 
 @called_with(WatchOptions)

@@ -46,6 +46,7 @@ from reshuffle.resampling.runs import STATISTICS
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
 from reshuffle.results.studies.tables import TABLES_OF
+from reshuffle.results.studies.watch import BONFERRONI, E_BH
 from reshuffle.runs import SETS
 from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
 from reshuffle.study.families import VARIANCES
@@ -59,7 +60,7 @@ from reshuffle.study.settings import STUDY_SCHEMES
 from reshuffle.study.validation import TRUTHS
 from reshuffle.tune.options import OPTIMIZERS
 from reshuffle.votes import FACTORS
-from reshuffle.watch import BONFERRONI, E_BH, METHODS
+from reshuffle.watch import METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -27,7 +27,7 @@ from ..resampling import CountSample
 from ..resampling.counting import Data
 from ..results import UsedMetric
 from ..results.studies import StudyResult
-from ..results.studies.gate import GatePlan, GateRate
+from ..results.studies.gate import GATE, GatePlan, GateRate
 from ..seeds import derive_seed
 from ..sets import SetData
 from ..settings import Resampling, Units
@@ -176,10 +176,10 @@ def _rates(job: _Decisions, settings: StudySettings) -> Iterator[GateRate]:
     n = settings.simulations
     found = job.results(n, settings.execution)
     for m, method in enumerate(job.methods):
-        decisions = VERDICTS if method == "gate" else LOOKED
+        decisions = VERDICTS if method == GATE else LOOKED
         for t, truth in enumerate(job.truths):
-            wrong = ("reject" if method == "gate" else "decided") if truth == "equal" else "allow"
-            units = None if method == "gate" else float(np.median(found["units"][:, m, t]))
+            wrong = ("reject" if method == GATE else "decided") if truth == "equal" else "allow"
+            units = None if method == GATE else float(np.median(found["units"][:, m, t]))
             for at, decision in enumerate(decisions):
                 reached = found["decision"][:, m, t] == at
                 yield GateRate(
@@ -236,7 +236,7 @@ class _Decisions(ItemJob):
             data = Data.from_arguments(None, None, [self._metric(j, z, truth) for j, z in enumerate(scores)])
             samples = [sample.with_counts() for sample in data.count(NAMES, Resampling(threads=1))]
             for m, method in enumerate(self.methods):
-                if method == "gate":
+                if method == GATE:
                     decisions[m, t], units[m, t] = self._gate(data, seed, threads), self.size
                 else:
                     stops = [self._stop(method, sample, threads) for sample in samples]

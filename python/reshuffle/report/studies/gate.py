@@ -7,7 +7,7 @@ from typing import Any
 
 from ...errors import counted
 from ...results.studies import StudyResult
-from ...results.studies.gate import GatePlan, GateRate
+from ...results.studies.gate import GATE, GatePlan, GateRate
 from ..cells import Table
 from ..pivot import Bold, Columns, Rows, pivot
 from ..wording import ci, joined, number
@@ -24,7 +24,6 @@ NAMES: Mapping[str, tuple[str, Callable[[Any], str]]] = {
     "size": ("n", lambda size: f"{size:,}"),
     "truth": ("Truth", str),
 }
-GATE = "gate"
 
 
 def title(study: StudyResult[GatePlan]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import counted
 from ...results.studies import SequentialLook, SequentialVerdict, StudyResult
-from ...results.studies.watch import WatchPlan
+from ...results.studies.watch import E_BH, WatchPlan
 from ..cells import Table, decimals_for, equation, pvalue_cell, signed
 from ..wording import number
 from .base import Figure, StudyReport
@@ -23,7 +23,6 @@ METHODS = {
     "pocock": ("Pocock boundaries", "at the planned looks together"),
 }
 EXACT = ("betting", "sign")
-E_BH = "e-bh"
 
 
 def _verdicts(study: StudyResult[WatchPlan]) -> tuple[SequentialVerdict, ...]:

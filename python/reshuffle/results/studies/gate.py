@@ -9,6 +9,9 @@ from ..intervals import ConfidenceInterval
 from .base import ErrorRate
 from .plan import Plan
 
+# The method of fixed gates; the others look while data arrive.
+GATE = "gate"
+
 
 @documented
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from ...documented import documented
 from .plan import Plan
 
+# The adjustments for several differences.
+BONFERRONI, E_BH = "bonferroni", "e-bh"
+
 
 @documented
 @dataclass(frozen=True, slots=True)
