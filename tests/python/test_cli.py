@@ -720,9 +720,11 @@ def test_kinds_know_the_names_of_their_entries() -> None:
 def test_options_are_explained_with_all_places_where_they_are_written(run: Any) -> None:
     text = " ".join(run("explain", "margin").out.split())
     assert "margin: null hypothesis of studies (--null)" in text
-    assert "margin: option (of comparisons)" in text
-    assert "reshuffle gate --margin; --test equivalence:METRIC=VALUE;" in text
-    assert "Written reshuffle compare --baseline; " in " ".join(run("explain", "baseline").out.split())
+    assert "margin: option (reshuffle COMMAND --help)" in text
+    assert "--margin of gate, study gate, tune mert; --test equivalence:METRIC=VALUE;" in text
+    assert "Written --baseline of compare, " in " ".join(run("explain", "baseline").out.split())
+    assert "--looks of watch" in run("explain", "looks").out
+    assert "votes: command (reshuffle COMMAND)" in run("explain", "votes").out
     assert len(run("explain", "options").out.splitlines()) < len(run("explain").out.splitlines())
 
 

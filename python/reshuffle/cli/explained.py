@@ -78,7 +78,7 @@ KINDS: Sequence[Kind] = (
         "Adjustments",
         "--adjust",
         "tests:adjustments",
-        get_args(types.Adjustment),
+        (*get_args(types.Adjustment), *get_args(types.SequentialAdjustment)[1:]),
     ),
     Kind("families", "family of tests", "Families", "--family", "tests:families", get_args(types.Family)),
     Kind("rules", "rule of gates", "Rules of gates", "reshuffle gate --rule", "tests:rules", get_args(types.GateRule)),
@@ -91,6 +91,14 @@ KINDS: Sequence[Kind] = (
         get_args(types.Exchange),
         "What is exchanged",
         {"Null hypothesis": "null", "Caveat": "caveat"},
+    ),
+    Kind(
+        "looks",
+        "test while data arrive",
+        "Tests while data arrive",
+        "reshuffle watch --method",
+        "tests:sequential",
+        get_args(types.SequentialMethod)[1:],
     ),
     Kind("studies", "study", "Studies", "reshuffle study", "studies:studies", get_args(types.Study)),
     Kind(
@@ -135,8 +143,9 @@ KINDS: Sequence[Kind] = (
     ),
 )
 
-# Too many for the lists of all names; --help has them.
-OPTIONS = Kind("options", "option", "Options", "of comparisons", "options:options")
+# Not in the lists of all names, because --help has them: commands, and options, for which all commands are imported.
+COMMANDS = Kind("commands", "command", "Commands", "reshuffle COMMAND", "options:commands")
+OPTIONS = Kind("options", "option", "Options", "reshuffle COMMAND --help", "options:options")
 
 
 def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
@@ -146,10 +155,12 @@ def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
     """
     if not names:
         return [(kind, kind.entries()) for kind in KINDS]
-    every = [*KINDS, OPTIONS]
+    every = [*KINDS, COMMANDS, OPTIONS]
     found: dict[str, tuple[Kind, list[Entry]]] = {}
     for name in names:
-        meant = [kind for kind in every if kind.is_called(name) or any(_same(each, name) for each in kind.known)]
+        # No option has the name of a metric.
+        kinds = KINDS if metric_key(name) in KINDS[0].known else every
+        meant = [kind for kind in kinds if kind.is_called(name) or any(_same(each, name) for each in kind.known)]
         if not meant:
             raise _unknown(name, [each for kind in every for each in (*kind.known, kind.key)])
         for kind in meant:

@@ -1,21 +1,10 @@
 """Tests of a difference while data arrive: how often one looks does not raise the error rate.
 
-================= ============================ ======================================= ==============================
-method            for                          error rate                              source
-================= ============================ ======================================= ==============================
-betting           means of bounded scores      at most α at any number of units,       Waudby-Smith & Ramdas 2024,
-                                               however one stops                       doi:10.1093/jrsssb/qkad009
-sign              which system wins more       the same                                Robbins 1970,
-                  often                                                                doi:10.1214/aoms/1177696786
-asymptotic        any metric of summed counts  about α, from a first look at many      Waudby-Smith et al. 2024,
-                                               units on                                doi:10.1214/24-AOS2408
-obrien-fleming,   any metric of summed counts  about α, at looks that were planned     Lan & DeMets 1983,
-pocock                                                                                 doi:10.1093/biomet/70.3.659
-================= ============================ ======================================= ==============================
+What each is for, when its error rate holds, and its source: :data:`reshuffle.results.studies.watch.SEQUENTIAL_TESTS`.
 
-The first three are *anytime-valid*. The first two have an *e-value* after every unit, the wealth of bets against the
-null hypothesis, whose expected value is then 1 at most. Units have to be independent, and their order must not depend
-on their scores.
+``betting``, ``sign`` and ``asymptotic`` are *anytime-valid*. The first two have an *e-value* after every unit, the
+wealth of bets against the null hypothesis, whose expected value is then 1 at most. Units have to be independent, and
+their order must not depend on their scores.
 """
 
 from __future__ import annotations

@@ -1,47 +1,70 @@
-"""Options: of commands that compare, and those that follow a name and a colon."""
+"""Options: of all commands, and those that follow a name and a colon."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+
+import click
 
 from ...options.choices import INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Named
-from ...options.comparisons import CompareRuns, CompareSets
 from ...options.declare import Option, options_of
-from ...options.gate import Gated
-from ..declared import flag_of, help_of
+from ...options.nulls import NULLS_WITH_OPTIONS
+from ..root import SECTIONS, cli
 from . import Entry
 
-COMMANDS = {"compare": CompareSets, "runs": CompareRuns, "gate": Gated}
 # The options by which something with options of its own is chosen.
-NAMED: Mapping[str, Named] = {"--test": TESTS_WITH_OPTIONS, "--interval": INTERVALS_WITH_OPTIONS}
+NAMED: Mapping[str, Named] = {
+    "--test": TESTS_WITH_OPTIONS,
+    "--interval": INTERVALS_WITH_OPTIONS,
+    "--null": NULLS_WITH_OPTIONS,
+}
+
+
+def commands() -> Iterable[Entry]:
+    for section in SECTIONS.values():
+        for name, (_, about) in section.items():
+            yield Entry(name, about, facts={"More": f"reshuffle {name} --help"})
 
 
 def options() -> Iterable[Entry]:
     """Each option with all places where it can be written. What it does is that of the first of these."""
-    places: dict[str, list[str]] = {}
+    places: dict[str, dict[str, list[str]]] = {}
     about: dict[str, str] = {}
-    for name, place, text in _written():
-        places.setdefault(name, []).append(place)
+    for name, written, command, text in _written():
+        places.setdefault(name, {}).setdefault(written, []).append(command)
         about.setdefault(name, text)
-    return (Entry(name, about[name], facts={"Written": "; ".join(every)}) for name, every in places.items())
+    for name, every in places.items():
+        parts = (f"{flag} of {', '.join(found)}" if any(found) else flag for flag, found in every.items())
+        yield Entry(name, about[name], facts={"Written": "; ".join(parts)})
 
 
-def _written() -> Iterable[tuple[str, str, str]]:
-    """The name of each option, a place where it can be written, and what it does there."""
-    for command, record in COMMANDS.items():
-        for each in options_of(record).values():
-            if each.flag.shown:
-                flag = flag_of(each)
-                yield flag.lstrip("-"), f"reshuffle {command} {flag}", help_of(each, record)
+def _written() -> Iterator[tuple[str, str, str, str]]:
+    """The name of each option, how it is written, in which command if not in several, and what it does there."""
+    for command, params in _leaves(cli):
+        for param in params:
+            if isinstance(param, click.Option) and not param.hidden and param.help:
+                flag = max(param.opts, key=len)
+                yield flag.lstrip("-"), flag, command, " ".join(param.help.split())
     for flag, named in NAMED.items():
         for name, make in named.items():
             for key, each in options_of(make.func).items():
                 if key not in make.keywords and each.flag.shown:
                     written = _written_as(each)
                     own = key.removesuffix("s") if each.is_mapping else written
-                    yield own, f"{flag} {name}:{written if each.is_mapping else f'{written}=VALUE'}", _about(each)
+                    yield own, f"{flag} {name}:{written if each.is_mapping else f'{written}=VALUE'}", "", _about(each)
+
+
+def _leaves(group: click.Group, before: str = "") -> Iterator[tuple[str, list[click.Parameter]]]:
+    """Every command that is no group, with its parameters."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from _leaves(command, f"{before}{name} ")
+        elif command is not None:
+            yield f"{before}{name}", command.params
 
 
 def with_options(name: str, named: Named) -> list[list[str]]:

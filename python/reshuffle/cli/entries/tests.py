@@ -6,19 +6,21 @@ import inspect
 import re
 from collections.abc import Iterable, Mapping
 
+from ...errors import either
 from ...inference.estimates import MEANS, SUMS
 from ...inference.exchange import EXCHANGES
 from ...inference.few_differing import FEW_DIFFERING, FOR_FEW
 from ...inference.gate import RULES
 from ...inference.hypotheses import FAMILIES
 from ...inference.intervals import INTERVALS, Interval
-from ...inference.multiplicity import ADJUSTMENTS, Adjustment
+from ...inference.multiplicity import ADJUSTMENTS, FALSE_DISCOVERY, Adjustment
 from ...inference.tests import ADJUSTMENT_CHOICES, DEFAULT, TEST_CHOICES, TESTS, SignificanceTest
 from ...options.choices import INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS
 from ...report import computed
 from ...report.words import words_of
 from ...resampling.stopping import STOPPING
 from ...results import UsedTest
+from ...results.studies.watch import E_BH, SEQUENTIAL_TESTS
 from . import Entry
 from .options import with_options
 
@@ -117,6 +119,10 @@ def adjustments() -> Iterable[Entry]:
         adjustment = ADJUSTMENTS.get(name)
         facts = {} if adjustment is None else _facts_of_adjustment(adjustment)
         yield Entry(name, about, "–" if adjustment is None else adjustment.source, facts)
+    about = "Benjamini and Hochberg's procedure for e-values, however they depend on one another"
+    exact = either(name for name, test in SEQUENTIAL_TESTS.items() if test.is_exact)
+    facts = {"Controls": f"{FALSE_DISCOVERY}, at one look", "Tests": f"reshuffle watch --method {exact}"}
+    yield Entry(E_BH, about, "Wang & Ramdas 2022, doi:10.1111/rssb.12489", facts)
 
 
 def _facts_of_adjustment(adjustment: Adjustment) -> dict[str, str]:
@@ -129,6 +135,12 @@ def _facts_of_adjustment(adjustment: Adjustment) -> dict[str, str]:
         "Tests": "all" if adjustment.of_pvalues is not None else ", ".join(having),
         "Caveats": "m tests need up to m times as many replicates (-n auto)." if adjustment.multiplies else "",
     }
+
+
+def sequential() -> Iterable[Entry]:
+    for name, test in SEQUENTIAL_TESTS.items():
+        rate = f"{'at most' if test.is_exact else 'about'} α, {test.holds}"
+        yield Entry(name, test.title, test.source, {"For": test.measures, "Error rate": rate})
 
 
 def families() -> Iterable[Entry]:

@@ -9,20 +9,10 @@ import numpy as np
 
 from ...errors import counted
 from ...results.studies import SequentialLook, SequentialVerdict, StudyResult
-from ...results.studies.watch import E_BH, WatchPlan
+from ...results.studies.watch import E_BH, SEQUENTIAL_TESTS, WatchPlan
 from ..cells import Table, decimals_for, equation, pvalue_cell, signed
 from ..wording import number
 from .base import Figure, StudyReport
-
-# What the methods are called, and what bounds their error rate.
-METHODS = {
-    "betting": ("betting (confidence sequence of bounded means)", "however often one looks and whenever one stops"),
-    "sign": ("sign test (mixture of all chances of a win)", "however often one looks and whenever one stops"),
-    "asymptotic": ("asymptotic confidence sequence", "however often one looks from the first look on"),
-    "obrien-fleming": ("O'Brien–Fleming boundaries", "at the planned looks together"),
-    "pocock": ("Pocock boundaries", "at the planned looks together"),
-}
-EXACT = ("betting", "sign")
 
 
 def _verdicts(study: StudyResult[WatchPlan]) -> tuple[SequentialVerdict, ...]:
@@ -97,16 +87,16 @@ def conclusions(study: StudyResult[WatchPlan]) -> Iterator[str]:
 def notes(study: StudyResult[WatchPlan]) -> Iterator[str]:
     """The method, its error rate, and what it takes for granted."""
     plan, n = study.plan, len(_verdicts(study))
-    name, when = METHODS[plan.method]
-    rate, alpha = "at most" if plan.method in EXACT else "about (asymptotically)", number(plan.alpha)
+    test = SEQUENTIAL_TESTS[plan.method]
+    rate, alpha = "at most" if test.is_exact else "about (asymptotically)", number(plan.alpha)
     if plan.adjust == E_BH:
         yield (
-            f"Method: {name}, with e-BH. Among the verdicts after {counted(plan.units, plan.unit)}, the expected "
-            f"share of wrong ones is {rate} {alpha}, {when}. A later look may withdraw a verdict. Each sequence and "
-            "each p is for a single difference, without adjustment."
+            f"Method: {test.title}, with e-BH. Among the verdicts after {counted(plan.units, plan.unit)}, the expected "
+            f"share of wrong ones is {rate} {alpha}, {test.holds}. A later look may withdraw a verdict. Each sequence "
+            "and each p is for a single difference, without adjustment."
         )
     else:
-        yield f"Method: {name}. The probability of a wrong verdict is {rate} {alpha}, {when}."
+        yield f"Method: {test.title}. The probability of a wrong verdict is {rate} {alpha}, {test.holds}."
         if n > 1:
             yield f"Each of the {n} differences is tested at level {alpha}/{n}, so that this holds for all."
     logs = [each.log_evalue for each in _verdicts(study) if each.log_evalue is not None]

@@ -2,13 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...documented import documented
 from .plan import Plan
 
 # The adjustments for several differences.
 BONFERRONI, E_BH = "bonferroni", "e-bh"
+
+
+class SequentialTest(NamedTuple):
+    """What a test of a difference while data arrive is called, and when it holds its level."""
+
+    title: str
+    measures: str
+    """What it is for."""
+    holds: str
+    """When its error rate holds."""
+    source: str
+    is_exact: bool = False
+    """Whether the error rate is at most α; else it is about α, the closer the more units there are."""
+
+
+ANY_METRIC = "any metric of summed counts"
+SEQUENTIAL_TESTS: Mapping[str, SequentialTest] = {
+    "betting": SequentialTest(
+        "betting (confidence sequence of bounded means)",
+        "means of scores with bounds",
+        "however often one looks and whenever one stops",
+        "Waudby-Smith & Ramdas 2024, doi:10.1093/jrsssb/qkad009",
+        is_exact=True,
+    ),
+    "sign": SequentialTest(
+        "sign test (mixture of all chances of a win)",
+        "means of segment scores: which system wins more often",
+        "however often one looks and whenever one stops",
+        "Robbins 1970, doi:10.1214/aoms/1177696786",
+        is_exact=True,
+    ),
+    "asymptotic": SequentialTest(
+        "asymptotic confidence sequence",
+        ANY_METRIC,
+        "however often one looks from the first look on",
+        "Waudby-Smith et al. 2024, doi:10.1214/24-AOS2408",
+    ),
+    "obrien-fleming": SequentialTest(
+        "O'Brien–Fleming boundaries", ANY_METRIC, "at the planned looks together", "doi:10.1093/biomet/70.3.659"
+    ),
+    "pocock": SequentialTest(
+        "Pocock boundaries", ANY_METRIC, "at the planned looks together", "doi:10.1093/biomet/70.3.659"
+    ),
+}
 
 
 @documented
