@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
 import re
 import shutil
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -248,10 +250,31 @@ def test_digests_do_not_depend_on_where_files_are(saved: Path, run: Any) -> None
 
 
 def test_what_can_be_read_only_once_has_no_digest(saved: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(saved / "pipe.txt")
+    writer = threading.Thread(target=lambda: (saved / "pipe.txt").write_bytes((saved / "larger.txt").read_bytes()))
+    writer.start()
     with (saved / "tuned.txt").open() as file:
         monkeypatch.setattr("sys.stdin", file)
-        result = read_json(run("score", "reference.txt", "-", "--format", "json").out)
-    assert [file.name for file in result.inputs] == ["reference.txt"]
+        assert run("score", "reference.txt", "-", "pipe.txt", "-o", "once.json").code == 0
+    writer.join()
+    inputs = read_json("once.json").inputs
+    assert [(each.name, each.sha256 is None) for each in inputs] == [("reference.txt", False), ("-", True), ("-", True)]
+    found = run("verify", "once.json")
+    assert found.out == (
+        "-: not compared (standard input or a pipe)\n"
+        "same files: reference.txt; add the command to compute the result again\n"
+    )
+
+
+def test_files_whose_names_do_not_tell_them_apart_are_not_compared(saved: Path, run: Any) -> None:
+    (saved / "new").mkdir()
+    shutil.copy(saved / "larger.txt", saved / "new/reference.txt")
+    references = [str(saved / name) for name in ("reference.txt", "new/reference.txt")]
+    assert run("score", references[0], "tuned.txt", "-o", "alike.json", "--refs", references[1]).code == 0
+    assert run("verify", "alike.json").out == (
+        "reference.txt: not compared (the name of several files, by absolute paths)\n"
+        "same files: tuned.txt; add the command to compute the result again\n"
+    )
 
 
 def test_what_differs_is_named_with_its_key_and_by_how_much(saved: Path, run: Any) -> None:

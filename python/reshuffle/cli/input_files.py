@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from ..data.files import CHUNK, STDIN, display_name, opened
@@ -13,14 +13,29 @@ from ..results import InputFile
 
 
 def input_files(paths: Iterable[str]) -> tuple[InputFile, ...]:
-    """The files of paths ``FILE`` and ``FILE#NAME``, each once, but not those that can be read only once."""
-    files = dict.fromkeys(file for file, _ in map(split_name, paths) if file != STDIN)
-    return tuple(_read(file) for file in files if _is_file(file))
+    """The files of paths ``FILE`` and ``FILE#NAME``, each once."""
+    files = dict.fromkeys(file for file, _ in map(split_name, paths))
+    once = {file for file in files if file == STDIN or _is(Path.is_fifo, file)}
+    return tuple(
+        InputFile(STDIN, None, None) if file in once else _read(file)
+        for file in files
+        if file in once or _is(Path.is_file, file)
+    )
 
 
 def files_here(saved: Iterable[InputFile]) -> list[InputFile | None]:
     """The files of the same names in the current folder; None where there is none."""
-    return [_read(file.name) if _is_file(file.name) else None for file in saved]
+    return [_read(file.name) if _is(Path.is_file, file.name) else None for file in saved]
+
+
+def unknown_files(saved: Sequence[InputFile]) -> dict[str, str]:
+    """The names that do not tell which file was read, and why."""
+    names = [file.name for file in saved]
+    return {
+        file.name: "standard input or a pipe" if file.sha256 is None else "the name of several files, by absolute paths"
+        for file in saved
+        if file.sha256 is None or names.count(file.name) > 1
+    }
 
 
 def changes(saved: Sequence[InputFile], now: Sequence[InputFile | None]) -> list[str]:
@@ -47,9 +62,9 @@ def _change(saved: InputFile, now: InputFile | None) -> str:
     return f"{now.name} {what}: {_shown(now)}; was {_shown(saved)}"
 
 
-def _is_file(file: str) -> bool:
+def _is(kind: Callable[[Path], bool], file: str) -> bool:
     try:
-        return Path(file).is_file()
+        return kind(Path(file))
     except (OSError, ValueError):  # the name is too long, or contains a NUL
         return False
 
@@ -69,4 +84,6 @@ def _read(file: str) -> InputFile:
 
 
 def _shown(file: InputFile) -> str:
+    if file.size is None or file.sha256 is None:
+        return "standard input or a pipe"
     return f"{counted(file.size, 'byte')}, SHA-256 {file.sha256[:16]}…"

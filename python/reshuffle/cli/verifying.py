@@ -6,7 +6,7 @@ import io
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
 from typing import IO, Any, NamedTuple, cast
@@ -19,7 +19,7 @@ from ..options.declare import options_of
 from ..options.display import ComparisonDisplay
 from ..report.wording import counted
 from ..results import Comparison, Gate, InputFile, SetComparison
-from .input_files import changes, files_here, other_files
+from .input_files import changes, files_here, other_files, unknown_files
 from .output import ON_INPUTS
 from .process import DIFFERENT
 
@@ -62,16 +62,19 @@ def _verify_files(saved: Sequence[InputFile]) -> int:
         raise InputError(
             "RESULT names no files: expected a command after it: reshuffle verify RESULT compare REF SYS SYS"
         )
-    differing = changes(saved, files_here(saved))
+    unknown = unknown_files(saved)
+    named = [file for file in saved if file.name not in unknown]
+    _show_lines(f"{name}: not compared ({why})" for name, why in unknown.items())
+    differing = changes(named, files_here(named))
     _show_lines(differing)
     if differing:
         return DIFFERENT
-    names = ", ".join(file.name for file in saved)
+    names = ", ".join(file.name for file in named) or "none"
     click.echo(f"same files: {printable(names)}; add the command to compute the result again")
     return 0
 
 
-def _show_lines(lines: Sequence[str], out: IO[str] | None = None) -> None:
+def _show_lines(lines: Iterable[str], out: IO[str] | None = None) -> None:
     for each in lines:
         click.echo(printable(each), file=out)
 

@@ -32,7 +32,11 @@ OF_STUDY = "The tables have the results, with intervals for their Monte Carlo er
 def as_checklist(result: Comparison | SetComparison | StudyResult, layout: Layout, entries: str) -> str:
     """The facts, in sections with the numbers of the questions. ``entries`` is the file of the BibTeX entries."""
     said = _of_study(result, layout) if isinstance(result, StudyResult) else _of_comparison(result, layout)
-    files = [f"File {file.name}: {file.size:,} bytes, SHA-256 {file.sha256}" for file in result.inputs]
+    files = [
+        f"File {file.name}: {file.size:,} bytes, SHA-256 {file.sha256}"
+        for file in result.inputs
+        if file.size is not None
+    ]
     metrics = [f"{metric.name}: {metric.signature}" for metric in said.metrics]
     sections: Mapping[str, Iterable[str]] = {
         TITLE: [f"Computed by reshuffle {result.version}. Questions that a result cannot answer are left out."],

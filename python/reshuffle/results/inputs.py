@@ -13,8 +13,10 @@ class InputFile:
     """A file that the command line read, as it was then."""
 
     name: str
-    """As it was given. Of an absolute path only the last part, so that results do not depend on where files are."""
-    size: int
-    """In bytes."""
-    sha256: str
+    """As it was given. Of an absolute path only the last part, so that results do not depend on where files are; ``-``
+    for standard input and pipes.
+    """
+    size: int | None
+    """In bytes; None for what can be read only once, as also for ``sha256``."""
+    sha256: str | None
     """The SHA-256 digest of its bytes, in hexadecimal digits, as ``sha256sum`` prints it."""
