@@ -15,6 +15,7 @@ from reshuffle import (
     Comparison,
     InputError,
     InputFile,
+    InputWarning,
     SegmentScores,
     SetComparison,
     StudyResult,
@@ -213,6 +214,9 @@ def test_only_an_earlier_paper_is_replaced(unsaved: None, tmp_path: Path) -> Non
     assert (tmp_path / "main.tex").read_text("utf-8") == "of the user"
     (tmp_path / "matrix-BLEU.pdf").write_text("of the user", "utf-8")  # a figure that the earlier paper does not have
     with pytest.raises(InputError, match=r"has matrix-BLEU\.pdf already, not from an earlier paper"):
+        ranked().paper(tmp_path)
+    (tmp_path / "matrix-BLEU.pdf").unlink()
+    with pytest.warns(InputWarning, match=r"still has forest\.pdf.* from an earlier paper: delete"):
         ranked().paper(tmp_path)
     with pytest.raises(InputError, match=r"main\.tex is a file: choose another name for the folder of the paper"):
         with_baseline().paper(tmp_path / "main.tex")

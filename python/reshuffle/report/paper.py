@@ -6,12 +6,12 @@ The contents are those of the other reports. This module chooses and names them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from ..errors import InputError, listed, printable
+from ..errors import InputError, listed, printable, warn
 from ..results import Comparison, SetComparison
 from ..results.studies import StudyResult
 from .checklist import TITLE, as_checklist
@@ -53,10 +53,11 @@ def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
     return {name: text.encode() for name, text in texts.items()} | figures
 
 
-def check_folder(folder: Path, names: Iterable[str] = FIXED) -> None:
+def check_folder(folder: Path, names: Collection[str] | None = None) -> None:
     """Raise :class:`InputError` if the folder cannot be made, or has files of these names that no earlier paper wrote.
 
-    An earlier paper is recognized by its checklist, which ends with the names of its files.
+    An earlier paper is recognized by its checklist, which ends with the names of its files. Those that the new one does
+    not replace stay, with a warning. Without names, only those that every paper has are checked.
     """
     shown = printable(str(folder))
     if folder.exists() and not folder.is_dir():
@@ -64,9 +65,12 @@ def check_folder(folder: Path, names: Iterable[str] = FIXED) -> None:
     facts = folder / FACTS
     said = facts.read_text("utf-8", "replace") if facts.is_file() else ""
     own = said.rpartition(WRITTEN)[2].strip().split(", ") if said.startswith(TITLE) and WRITTEN in said else []
-    existing = [name for name in names if (folder / name).exists() and name not in own]
+    existing = [name for name in names or FIXED if (folder / name).exists() and name not in own]
     if existing:
         raise InputError(f"{shown} has {listed(existing)} already, not from an earlier paper: choose another folder")
+    stale = [name for name in own if names is not None and name not in names and (folder / name).exists()]
+    if stale:
+        warn(f"{shown} still has {listed(stale)} from an earlier paper: delete what you no longer need")
 
 
 def write_paper(result: Paper, folder: Path, layout: Layout) -> list[Path]:
