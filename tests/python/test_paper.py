@@ -32,6 +32,7 @@ from reshuffle.report.paper import MOST_FIGURES
 from reshuffle.report.sources import entries_of
 from reshuffle.report.studies import STUDIES as REPORTS
 from reshuffle.report.words import words
+from reshuffle.results.studies.watch import SEQUENTIAL_TESTS
 from test_meta_report import RESULTS as META
 from test_run_reports import RESULTS as RUNS
 from test_study_power_reports import RESULTS as POWER
@@ -143,7 +144,8 @@ def test_every_study_has_a_paragraph() -> None:
     assert {*REPORTS} - {"runs"} == {*texts["study"]}
     every = [*texts["common"].values(), *(each for own in texts["study"].values() for each in own)]
     assert {each[1:] for each in every if each.startswith("=")} == {*texts["common"]}
-    for source in (source for each in every for source in re.findall(r"\[@(.+?)\]", each)):
+    cited = {source for each in every for source in re.findall(r"\[@(.+?)\]", each)}
+    for source in cited - {"{source}"} | {test.source for test in SEQUENTIAL_TESTS.values()}:
         assert entries_of(source) == [source]
     assert {name: own["source"] for name, own in words("runs")["exchange"].items()} == {
         name: unit.source for name, unit in EXCHANGES.items()

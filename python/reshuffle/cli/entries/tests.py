@@ -122,7 +122,7 @@ def adjustments() -> Iterable[Entry]:
     about = "Benjamini and Hochberg's procedure for e-values, however they depend on one another"
     exact = either(name for name, test in SEQUENTIAL_TESTS.items() if test.is_exact)
     facts = {"Controls": f"{FALSE_DISCOVERY}, at one look", "Tests": f"reshuffle watch --method {exact}"}
-    yield Entry(E_BH, about, "Wang & Ramdas 2022, doi:10.1111/rssb.12489", facts)
+    yield Entry(E_BH, about, "doi:10.1111/rssb.12489", facts)
 
 
 def _facts_of_adjustment(adjustment: Adjustment) -> dict[str, str]:

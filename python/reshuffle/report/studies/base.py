@@ -90,6 +90,8 @@ class StudyReport:
     """From a result and a function that cites to the sentences of a methods paragraph, in place of those of
     ``words/studies.toml``.
     """
+    settings: Callable[[Any], Mapping[str, str]] | None = None
+    """From a result to values of these sentences that are not in its plan."""
     truths: str = "What was true"
     """The heading of the truths in a page."""
     truth: str = ""

@@ -31,13 +31,17 @@ def _of_words(study: StudyResult, cite: Cite) -> Iterator[str]:
     values = {name: text for name, value in study.plan.items() if (text := _shown(name, value))} | _material(
         study, cite
     )
+    settings = report_of(study).settings
+    if settings is not None:
+        values |= settings(study)
     for template in words_of("studies", "study", study.study):
         shared = template.removeprefix("=")
         text = words("studies")["common"][shared] if shared != template else template
         if {*re.findall(r"\{(\w+)\}", text)} <= {*values}:
             # Between texts there are sources, which names of systems cannot make.
             parts = re.split(r" \[@(.+?)\]", text)
-            yield "".join(cite(part) if n % 2 else part.format_map(values) for n, part in enumerate(parts))
+            filled = (part.format_map(values) for part in parts)
+            yield "".join(cite(part) if n % 2 else part for n, part in enumerate(filled))
 
 
 def _shown(name: str, value: Any) -> str:

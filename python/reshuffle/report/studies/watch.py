@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from ...errors import counted
 from ...results.studies import SequentialLook, SequentialVerdict, StudyResult
-from ...results.studies.watch import E_BH, SEQUENTIAL_TESTS, WatchPlan
+from ...results.studies.watch import E_BH, SEQUENTIAL_TESTS, SequentialTest, WatchPlan
 from ..cells import Table, decimals_for, equation, pvalue_cell, signed
 from ..wording import number
 from .base import Figure, StudyReport
@@ -84,11 +84,22 @@ def conclusions(study: StudyResult[WatchPlan]) -> Iterator[str]:
             yield f"{each.system} is {each.verdict} than {each.baseline} under {each.metric}, shown after {after}."
 
 
+def _rate(test: SequentialTest) -> str:
+    return "at most" if test.is_exact else "about (asymptotically)"
+
+
+def settings(study: StudyResult[WatchPlan]) -> Mapping[str, str]:
+    """The test, and what it bounds, for a methods paragraph."""
+    test, alpha = SEQUENTIAL_TESTS[study.plan.method], number(study.plan.alpha)
+    level = {"share": alpha} if study.plan.adjust == E_BH else {"rate": _rate(test)}
+    return {"test": test.title, "source": test.source, "holds": test.holds, **level}
+
+
 def notes(study: StudyResult[WatchPlan]) -> Iterator[str]:
     """The method, its error rate, and what it takes for granted."""
     plan, n = study.plan, len(_verdicts(study))
-    test = SEQUENTIAL_TESTS[plan.method]
-    rate, alpha = "at most" if test.is_exact else "about (asymptotically)", number(plan.alpha)
+    test, alpha = SEQUENTIAL_TESTS[plan.method], number(plan.alpha)
+    rate = _rate(test)
     if plan.adjust == E_BH:
         yield (
             f"Method: {test.title}, with e-BH. Among the verdicts after {counted(plan.units, plan.unit)}, the expected "
@@ -131,4 +142,4 @@ FIGURES = {
         over="units",
     )
 }
-REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES, settings=settings)

@@ -22,6 +22,7 @@ class SequentialTest(NamedTuple):
     holds: str
     """When its error rate holds."""
     source: str
+    """The identifier of the paper."""
     is_exact: bool = False
     """Whether the error rate is at most α; else it is about α, the closer the more units there are."""
 
@@ -32,21 +33,21 @@ SEQUENTIAL_TESTS: Mapping[str, SequentialTest] = {
         "betting (confidence sequence of bounded means)",
         "means of scores with bounds",
         "however often one looks and whenever one stops",
-        "Waudby-Smith & Ramdas 2024, doi:10.1093/jrsssb/qkad009",
+        "doi:10.1093/jrsssb/qkad009",
         is_exact=True,
     ),
     "sign": SequentialTest(
         "sign test (mixture of all chances of a win)",
         "means of segment scores: which system wins more often",
         "however often one looks and whenever one stops",
-        "Robbins 1970, doi:10.1214/aoms/1177696786",
+        "doi:10.1214/aoms/1177696786",
         is_exact=True,
     ),
     "asymptotic": SequentialTest(
         "asymptotic confidence sequence",
         ANY_METRIC,
         "however often one looks from the first look on",
-        "Waudby-Smith et al. 2024, doi:10.1214/24-AOS2408",
+        "doi:10.1214/24-AOS2408",
     ),
     "obrien-fleming": SequentialTest(
         "O'Brien–Fleming boundaries", ANY_METRIC, "at the planned looks together", "doi:10.1093/biomet/70.3.659"
