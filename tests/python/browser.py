@@ -63,7 +63,9 @@ class Browser:
         place, number_sign, fragment = address.partition("#")
         self.loads += 1
         self.driver.get(f"{place.partition('?')[0]}?{self.loads}{number_sign}{fragment}")
-        self.wait("return document.querySelector('[aria-busy=true]') === null")
+        # Scripts may still reach the page before.
+        is_read = "return location.search === arguments[0] && document.querySelector('[aria-busy=true]') === null"
+        self.wait(is_read, f"?{self.loads}")
 
     def run(self, script: str, *arguments: Any) -> Any:
         """The value that a script returns."""
@@ -139,12 +141,21 @@ Services.obs.addObserver((channel) => {
 }, "http-on-modify-request");
 """
 CONSOLE = """
+// The sizes of texts are measured before the page is complete: that matters only for style sheets in files.
 const found = Services.console.getMessageArray()
   .filter((each) => each instanceof Ci.nsIScriptError && each.sourceName.startsWith("file:"))
-  .map((each) => each.message);
+  .map((each) => each.message)
+  .filter((message) => !message.includes("Layout was forced before the page was fully loaded"));
 Services.console.reset();
 return found;
 """
+# Elements as they are, all else as JSON.
+AS_OF_PAGE = """async (...sent) => {
+  const given = sent.map((each) => typeof each === "string" ? JSON.parse(each) : each);
+  const value = await (function () { SCRIPT }).apply(null, given);
+  const isNode = (each) => each instanceof Node;
+  return isNode(value) || (Array.isArray(value) && value.some(isNode)) ? value : JSON.stringify(value ?? null);
+}"""
 # The settings that stand for media features.
 PREFERENCES = {
     "prefers_color_scheme": ("layout.css.prefers-color-scheme.content-override", {"dark": 0, "light": 1}, 2),
@@ -160,10 +171,41 @@ class FirefoxBrowser(Browser):
         """Firefox has no such protocol."""
         pytest.skip(f"{command} is a command of Chromium's protocol")
 
+    def run(self, script: str, *arguments: Any) -> Any:
+        """The value that a script returns. It is called as the page's own, because WebDriver's scripts do not see the
+        constants of a page.
+        """
+        from selenium.common.exceptions import JavascriptException
+        from selenium.webdriver.remote.webelement import WebElement
+
+        def sent(value: Any) -> dict[str, Any]:
+            return (
+                {"sharedId": value.id}
+                if isinstance(value, WebElement)
+                else {"type": "string", "value": json.dumps(value)}
+            )
+
+        answer = self.driver.script.call_function(
+            AS_OF_PAGE.replace("SCRIPT", script),
+            await_promise=True,
+            target={"context": self.driver.current_window_handle},
+            arguments=[*map(sent, arguments)],
+        )
+        if answer["type"] == "exception":
+            raise JavascriptException(answer["exceptionDetails"]["text"])
+        return self._received(answer["result"])
+
+    def _received(self, found: dict[str, Any]) -> Any:
+        if found["type"] == "array":
+            return [*map(self._received, found["value"])]
+        return (
+            self.driver.create_web_element(found["sharedId"]) if found["type"] == "node" else json.loads(found["value"])
+        )
+
     def chrome(self, script: str, *arguments: Any) -> Any:
         """The value of a script of the browser itself."""
         with self.driver.context(self.driver.CONTEXT_CHROME):
-            return self.run(script, *arguments)
+            return self.driver.execute_script(script, *arguments)
 
     def resize(self, width: int, height: int = 1000) -> None:
         """Set the size of the page."""

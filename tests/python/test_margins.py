@@ -569,7 +569,7 @@ def test_the_page_names_the_margin_and_calls_no_system_better(browser: Browser, 
     assert "differ significantly" not in text
     assert len(browser.all(".figure .margin")) == (2 if test == "equivalence" else 1)
     assert not browser.all(".figure .dot.better, .figure .dot.worse, .figure .whisker.better, .figure .whisker.worse")
-    browser.all("#differences .choice")[0].click()
+    browser.all("#differences .choice text")[0].click()
     detail = " ".join(browser.run("return document.querySelector('#null').innerText").split())
     assert limit in detail
     assert "Tests with a margin have no null distribution of no difference." in detail

@@ -285,6 +285,10 @@ def test_texts_that_are_too_different_are_marked_as_a_whole_between_their_common
     one = " ".join(f"a{i}" for i in range(3000))
     systems = {"old": [f"same {one} end", "x"], "new": [f"same {one.replace('a', 'b')} end", "y"]}
     browser.open(small(systems, ["same end", "x"], baseline="old").render("html"), "system=new&baseline=old")
+    print(
+        browser.run('return document.querySelector("#segments").outerHTML')[:3000],
+        browser.run("return [location.href, document.readyState]"),
+    )
     search(browser, "same")
     assert marks(browser) == [[f"DEL {one}"], [f"INS {one.replace('a', 'b')}"]]
 
