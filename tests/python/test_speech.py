@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgets import budget
-from reshuffle import Comparison, InputError, compare, metric, read_json
+from inputs import put
+from reshuffle import Comparison, InputError, compare, metric, read_json, score
 from reshuffle.data.reading import read_columns
 
 RATES = {"wer": "asr-wer", "mer": "mer", "wil": "wil"}
@@ -352,6 +353,44 @@ def test_wer_of_transcripts_warns() -> None:
     assert not warned([*transcripts, "Yes"], "wer")
     assert not warned([*transcripts, "yes."], "wer")
     assert not warned(transcripts[:40], "wer")
+
+
+def test_transcripts_beside_texts_with_punctuation_and_capitals_warn() -> None:
+    bare = [f"we don't say{'s' * (i % 3)} it" for i in range(60)]
+    written = [f"{line.capitalize()}." for line in bare]
+
+    def warned(references: list[str], outputs: list[str], chosen: Any) -> list[str]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            score(references, {"a": outputs[::-1]}, metrics=chosen)
+        return [str(each.message) for each in caught]
+
+    (of_outputs,) = warned(written, bare, "asr-wer")
+    assert of_outputs == (
+        "the outputs of a have no punctuation and only one case, unlike the references: asr-wer with lowercase and "
+        "no_punct compares the words alone"
+    )
+    (of_references,) = warned(bare, written, "cer")
+    assert of_references.startswith(
+        "the references have no punctuation and only one case, unlike the outputs of a: cer"
+    )
+    assert warned(written, written, "asr-wer") == warned(bare, bare, "asr-wer") == []
+    assert warned(written, bare, metric("asr-wer", lowercase=True, no_punct=True)) == warned(written, bare, "ter") == []
+
+
+@pytest.mark.usefixtures("here")
+def test_ids_that_are_scored_as_words_warn(run: Any) -> None:
+    said = ["no no", "yes", "well then", "no"]
+    for name, changed in (("ref", {}), ("one", {3: "oh"}), ("two", {5: "oh", 7: ""})):
+        put(f"{name}.kaldi", "".join(f"anna-{i:04} {changed.get(i, said[i % 4])}\n" for i in range(30)))
+    words = ["score", "ref.kaldi", "one.kaldi", "two.kaldi", "-m", "asr-wer"]
+    assert run(*words).err == (
+        "reshuffle: warning: each line begins with an id, the same in all texts, which is scored as a word: to leave "
+        "ids out, read the files as --input-format kaldi\n"
+    )
+    assert run(*words, "--input-format", "kaldi").err == ""
+    put("two.kaldi", "".join(f"anna-{i + 1:04} {said[i % 4]}\n" for i in range(30)))
+    assert run(*words).err == ""
 
 
 def test_signatures_name_what_changes_a_score() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from ..documented import documented
-from ..errors import InputError, counted, listed, quoted, warn
+from ..errors import InputError, Option, counted, listed, quoted, warn
 from ..types import InputFormat
 from .alignment import aligned
 from .columns import Table, named_columns, segment_list
@@ -20,6 +20,8 @@ from .formats.base import Column
 from .reading import PLURALS, read_texts, split_name
 
 Lines: TypeAlias = Sequence[str]
+# Fewer lines may begin with words of their own by chance.
+MANY_IDS = 20
 # The most texts of another length that an error names.
 MAX_DIFFERENT = 4
 T = TypeVar("T")
@@ -105,8 +107,8 @@ class Corpus:
         Warns
         -----
         InputWarning
-            If a system's output is identical to a reference or to another system's output, or if exactly one text has
-            an empty last segment. Never for a single segment, where this is common.
+            If a system's output is identical to a reference or to another system's output, if lines begin with ids, or
+            if exactly one text has an empty last segment. Never for a single segment, where this is common.
         """
         if self.n_segments < 2:
             return
@@ -122,6 +124,12 @@ class Corpus:
             elif duplicates:
                 warn(f"the outputs of systems {same!r} and {name!r} are identical: was a file passed twice?")
         columns = [*references, *((f"system {name!r}", lines) for name, lines in self.systems.items())]
+        if _begin_with_ids([column for _, column in columns]):
+            warn(
+                "each line begins with an id, the same in all texts, which is scored as a word: to leave ids out, read "
+                "the files as {option} kaldi",
+                option=Option("input_format"),
+            )
         blank = [what for what, column in columns if _is_blank(column[-1])]
         if len(blank) == 1:
             warn(f"only {blank[0]} has an empty last segment: is it aligned with the other texts?")
@@ -166,6 +174,17 @@ class Corpus:
             reference_columns(references),
             {name: segment_list(name, lines) for name, lines in named.items()},
         )
+
+
+def _begin_with_ids(columns: Sequence[Sequence[str | None]]) -> bool:
+    """Whether the first words of each segment are the same in all texts, and no other segment begins with them."""
+    ids: set[str] = set()
+    for texts in zip(*columns, strict=True):
+        first = {(text or "").partition(" ")[0] for text in texts}
+        if len(first) > 1 or not ids.isdisjoint(first) or "" in first:
+            return False
+        ids |= first
+    return len(ids) >= MANY_IDS
 
 
 def _is_blank(line: str | None) -> bool:

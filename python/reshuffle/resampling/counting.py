@@ -13,7 +13,7 @@ import numpy as np
 
 from ..data.columns import Table, segment_list
 from ..data.corpus import Corpus, Lines
-from ..errors import InputError, counted, quoted, unknown_name, warn
+from ..errors import InputError, Option, counted, listed, quoted, unknown_name, warn
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric
 from ..metrics.black_box import CorpusFunction
@@ -148,7 +148,7 @@ class Data:
             corpus = Corpus.from_texts(references, systems)
             corpus.check(duplicates=warn_of_duplicates)
             _check_detokenized(corpus, resolved)
-            _check_kind_of_wer(corpus, resolved)
+            _check_transcripts(corpus, resolved)
             resolved = [m.of_texts(corpus, documents) if _waits_for_texts(m) else m for m in resolved]
             return cls(corpus, resolved, tuple(corpus.systems), corpus.n_segments)
         if references is not None or systems is not None:
@@ -358,17 +358,36 @@ TRANSCRIPTS = 50
 IN_TRANSCRIPTS = "'-’"
 
 
-def _check_kind_of_wer(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
-    """Warn if the word error rate of machine translation is used on what seem to be transcripts of speech."""
-    keys = [m.key for m in metrics if isinstance(m, NativeMetric)]
-    if "wer" not in keys or "asr-wer" in keys or corpus.n_segments < TRANSCRIPTS:
+def _is_transcript(lines: Sequence[str | None]) -> bool:
+    """Whether there is no punctuation and only one case."""
+    text = " ".join(line for line in lines if isinstance(line, str))
+    punctuated = any(category(c).startswith("P") for c in set(text).difference(IN_TRANSCRIPTS))
+    return not punctuated and (text.islower() or text.isupper())
+
+
+def _check_transcripts(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
+    """Warn of word error rates that are probably meant otherwise: where the references seem to be transcripts of speech
+    and the metric is that of machine translation, or where only one of references and outputs seems to be.
+    """
+    native = [m for m in metrics if isinstance(m, NativeMetric)]
+    keys, plain = [m.key for m in native], [m for m in native if m.by_speaker and not m.options]
+    if corpus.n_segments < TRANSCRIPTS or not (plain or "wer" in keys):
         return
-    references = " ".join(line for line in corpus.references[0] if isinstance(line, str))
-    punctuated = any(category(c).startswith("P") for c in set(references).difference(IN_TRANSCRIPTS))
-    if not punctuated and (references.islower() or references.isupper()):
+    is_reference = _is_transcript(corpus.references[0])
+    if is_reference and "wer" in keys and "asr-wer" not in keys:
         warn(
             "the references have no punctuation and only one case, like transcripts of speech, but WER tokenizes "
             "texts: asr-wer counts the word error rate of speech recognition, as jiwer does"
+        )
+    other = [name for name, lines in corpus.systems.items() if plain and _is_transcript(lines) != is_reference]
+    if other:
+        of = listed(other)
+        bare, others = ("references", f"outputs of {of}") if is_reference else (f"outputs of {of}", "references")
+        warn(
+            f"the {bare} have no punctuation and only one case, unlike the {others}: {plain[0].key} with {{lowercase}} "
+            "and {no_punct} compares the words alone",
+            lowercase=Option("lowercase"),
+            no_punct=Option("no_punct"),
         )
 
 
