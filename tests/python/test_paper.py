@@ -15,7 +15,6 @@ from reshuffle import (
     Comparison,
     InputError,
     InputFile,
-    InputWarning,
     SegmentScores,
     SetComparison,
     StudyResult,
@@ -218,8 +217,16 @@ def test_only_an_earlier_paper_is_replaced(unsaved: None, tmp_path: Path) -> Non
     with pytest.raises(InputError, match=r"has matrix-BLEU\.pdf already, not from an earlier paper"):
         ranked().paper(tmp_path)
     (tmp_path / "matrix-BLEU.pdf").unlink()
-    with pytest.warns(InputWarning, match=r"still has forest\.pdf.* from an earlier paper: delete"):
-        ranked().paper(tmp_path)
+    # A paper is replaced as a whole: its figures do not stay beside another table. Files that it cannot have made do.
+    facts = tmp_path / "checklist.txt"
+    facts.write_text(facts.read_text("utf-8").rstrip() + ", main.tex, ../outside.pdf\n", "utf-8")
+    (tmp_path.parent / "outside.pdf").touch()
+    ranked().paper(tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"main.tex", *(path.name for path in ranked().paper(tmp_path))}
+    assert "forest.pdf" not in names
+    assert (tmp_path.parent / "outside.pdf").exists()
+    with_baseline().paper(tmp_path)
     with pytest.raises(InputError, match=r"main\.tex is a file: choose another name for the folder of the paper"):
         with_baseline().paper(tmp_path / "main.tex")
 

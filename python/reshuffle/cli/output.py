@@ -177,13 +177,16 @@ def _paper(folder: str | None) -> Path | None:
 
 
 def _write_paper(folder: Path, contents: Mapping[str, bytes], inputs: Sequence[str]) -> None:
-    check_folder(folder, contents)
+    stale = check_folder(folder, contents)
     with _write_errors(display_name(str(folder))):
         folder.mkdir(parents=True, exist_ok=True)
     with _replacements([str(folder / name) for name in contents], inputs, "xb") as files:
         for (name, content), file in zip(contents.items(), files, strict=True):
             with _write_errors(display_name(str(folder / name))):
                 file.write(content)
+    for path in stale:
+        with _write_errors(display_name(str(path))):
+            path.unlink()
 
 
 class _Part(NamedTuple):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from ..errors import InputError, listed, printable, warn
+from ..errors import InputError, listed, printable
 from ..results import Comparison, SetComparison
 from ..results.studies import StudyResult
 from .checklist import TITLE, as_checklist
@@ -53,11 +53,13 @@ def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
     return {name: text.encode() for name, text in texts.items()} | figures
 
 
-def check_folder(folder: Path, names: Collection[str] | None = None) -> None:
-    """Raise :class:`InputError` if the folder cannot be made, or has files of these names that no earlier paper wrote.
+def check_folder(folder: Path, names: Collection[str] | None = None) -> list[Path]:
+    """The figures of an earlier paper in the folder that a paper with files of these names does not have.
 
-    An earlier paper is recognized by its checklist, which ends with the names of its files. Those that the new one does
-    not replace stay, with a warning. Without names, only those that every paper has are checked.
+    Raise :class:`InputError` if the folder cannot be made, or has files of these names that no earlier paper wrote.
+
+    An earlier paper is recognized by its checklist, which ends with the names of its files. Without names, only those
+    that every paper has are checked.
     """
     shown = printable(str(folder))
     if folder.exists() and not folder.is_dir():
@@ -68,19 +70,21 @@ def check_folder(folder: Path, names: Collection[str] | None = None) -> None:
     existing = [name for name in names or FIXED if (folder / name).exists() and name not in own]
     if existing:
         raise InputError(f"{shown} has {listed(existing)} already, not from an earlier paper: choose another folder")
-    stale = [name for name in own if names is not None and name not in names and (folder / name).exists()]
-    if stale:
-        warn(f"{shown} still has {listed(stale)} from an earlier paper: delete what you no longer need")
+    # Others than figures have the same names in all papers, so whatever else is in the list was not written by this.
+    others = [name for name in own if name not in (names or own) and re.fullmatch(r"[^/\\]+\.pdf", name)]
+    return [folder / name for name in others if (folder / name).is_file()]
 
 
 def write_paper(result: Paper, folder: Path, layout: Layout) -> list[Path]:
     """Write the files, unless one of them cannot be made, and return their paths."""
     contents = paper_files(result, layout)
-    check_folder(folder, contents)
+    stale = check_folder(folder, contents)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
             (folder / name).write_bytes(content)
+        for path in stale:
+            path.unlink()
     except OSError as error:
         raise InputError(f"{printable(str(folder))} cannot be written: {error.strerror or error}") from None
     return [folder / name for name in contents]
