@@ -172,6 +172,7 @@ def compared_sets(
         raise InputError("no test sets: expected at least one")
     check_integer("seed", resampling.seed, 0, MAX_SEED)
     _check_metrics(sets)
+    _warn_of_copies(sets)
     names, dropped = _common_systems(sets, missing_systems)
     data = [each.data for each in sets.values()]
     design = Design.from_settings(names, data, testing, levels, resampling)
@@ -217,6 +218,21 @@ def _check_metrics(sets: Mapping[str, SetData]) -> None:
     for metrics in zip(*(each.data.metrics for each in sets.values()), strict=True):
         if len({m.higher_is_better for m in metrics}) > 1:
             raise InputError(f"{metrics[0].name}: higher is better on some test sets, lower on others")
+
+
+def _warn_of_copies(sets: Mapping[str, SetData]) -> None:
+    """Warn of test sets with the same outputs: averages take each as a sample of its own."""
+    distinct: dict[str, Mapping[str, Sequence[str]]] = {}
+    for name, each in sets.items():
+        outputs = {} if each.data.corpus is None else each.data.corpus.systems
+        same = next((other for other, found in distinct.items() if outputs and found == outputs), None)
+        if same is None:
+            distinct[name] = outputs
+        else:
+            warn(
+                f"test sets {quoted(same)} and {quoted(name)} have the same outputs, so the average is less certain "
+                "than its interval says: was a test set given twice?"
+            )
 
 
 def _common_systems(sets: Mapping[str, SetData], missing_systems: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

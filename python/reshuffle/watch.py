@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from . import _core, signature
 from .comparing import data_and_units
-from .errors import InputError, either
+from .errors import InputError, either, warn
 from .inference import sequential
 from .inference.estimates import MEANS, check_kind
 from .inference.hypotheses import pairs_of
@@ -38,6 +38,8 @@ from .validate import check_name
 
 # How many looks are shown, and how many are taken if each needs a pass over the data.
 SHOWN, TAKEN = 10, 100
+# Scores in a smaller part of the bounds than this are warned of.
+SMALL_PART = 0.1
 
 
 @called_with(WatchOptions)
@@ -249,6 +251,13 @@ def _scaled(hypothesis: Hypothesis) -> tuple[Scores, float]:
                 f"{hypothesis.sample.metric.name}: segment {outside + 1:,} has the score {scores[outside]:g}, outside "
                 f"the bounds {low:g} and {high:g}: give the lowest and the highest possible score"
             )
+    ends = [end(hypothesis.sample.segment_values(row)) for row in (0, 1) for end in (np.min, np.max)]
+    if max(ends) - min(ends) < SMALL_PART * (high - low):
+        warn(
+            f"{hypothesis.sample.metric.name}: all scores are between {min(ends):g} and {max(ends):g}, a small part of "
+            f"the bounds {low:g} and {high:g}, and intervals are as wide as the bounds: give the lowest and "
+            "the highest possible score"
+        )
     return hypothesis.values / (high - low), high - low
 
 

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -891,3 +892,13 @@ def test_wrong_command_lines_are_refused_in_a_sentence(
     outcome = run("compare", *args)
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
     assert message in outcome.err
+
+
+def test_a_test_set_given_twice_is_warned_of() -> None:
+    one = (["a b", "c d"], {"x": ["a b", "c"], "y": ["a", "c d"]})
+    other = (["a b", "c d"], {"x": ["a b", "c"], "y": ["a", "c e"]})
+    with pytest.warns(reshuffle.InputWarning, match=r"test sets 'one' and 'two' have the same outputs, so"):
+        compare_sets({"one": one, "other": other, "two": one}, n_resamples=9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compare_sets({"one": one, "other": other}, n_resamples=9)

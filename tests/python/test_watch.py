@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 import reshuffle
 from budgets import budget
-from reshuffle import InputError, SegmentScores, _core, watch
+from reshuffle import InputError, InputWarning, SegmentScores, _core, watch
 from reshuffle.inference import sequential
 from reshuffle.metrics.base import Scores
 from reshuffle.results.studies import SequentialVerdict, StudyResult
@@ -501,3 +502,12 @@ def test_the_command(tmp_path: Path, run: Callable[..., Any]) -> None:
     assert run("watch", *files, "--method", "betting").code == 2
     assert "--source is for" in run("watch", *files, "--method", "sign", "--source", str(output)).err
     assert run("plot", str(output), "course", "-o", str(tmp_path / "course.svg")).code == 0
+
+
+def test_scores_in_a_small_part_of_the_bounds_are_warned_of() -> None:
+    differences = stream(1, 400, 0.1)
+    with pytest.warns(InputWarning, match=r"all scores are between 0 and 1, a small part of the bounds 0 and 100, and"):
+        watch(metrics=scores(differences), bounds=(0, 100))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        watch(metrics=scores(differences), bounds=(0, 1))
