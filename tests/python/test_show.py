@@ -266,13 +266,18 @@ def test_what_can_be_read_only_once_has_no_digest(saved: Path, run: Any, monkeyp
     )
 
 
-def test_files_whose_names_do_not_tell_them_apart_are_not_compared(saved: Path, run: Any) -> None:
+def test_absolute_paths_are_compared_from_their_common_folder(saved: Path, run: Any) -> None:
     (saved / "new").mkdir()
     shutil.copy(saved / "larger.txt", saved / "new/reference.txt")
     references = [str(saved / name) for name in ("reference.txt", "new/reference.txt")]
-    assert run("score", references[0], "tuned.txt", "-o", "alike.json", "--refs", references[1]).code == 0
-    assert run("verify", "alike.json").out == (
-        "reference.txt: not compared (the name of several files, by absolute paths)\n"
+    assert run("score", references[0], "tuned.txt", "-o", "absolute.json", "--refs", references[1]).code == 0
+    assert run("verify", "absolute.json").out == (
+        "same files: reference.txt, new/reference.txt, tuned.txt; add the command to compute the result again\n"
+    )
+    mixed = ["score", "reference.txt", "tuned.txt", "-o", "mixed.json", "--refs", references[1]]
+    assert run(*mixed).code == 0
+    assert run("verify", "mixed.json").out == (
+        "reference.txt: not compared (the name of several files)\n"
         "same files: tuned.txt; add the command to compute the result again\n"
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -16,10 +17,16 @@ def input_files(paths: Iterable[str]) -> tuple[InputFile, ...]:
     """The files of paths ``FILE`` and ``FILE#NAME``, each once."""
     files = dict.fromkeys(file for file, _ in map(split_name, paths))
     once = {file for file in files if file == STDIN or _is(Path.is_fifo, file)}
+    there = {file for file in files if _is(Path.is_file, file)}
+    folders = [str(Path(file).parent) for file in there if Path(file).is_absolute()]
+    try:
+        common = os.path.commonpath(folders) if folders else None
+    except ValueError:  # on several drives
+        common = None
     return tuple(
-        InputFile(STDIN, None, None) if file in once else _read(file)
+        InputFile(STDIN, None, None) if file in once else _read(file, common)
         for file in files
-        if file in once or _is(Path.is_file, file)
+        if file in once or file in there
     )
 
 
@@ -32,7 +39,7 @@ def unknown_files(saved: Sequence[InputFile]) -> dict[str, str]:
     """The names that do not tell which file was read, and why."""
     names = [file.name for file in saved]
     return {
-        file.name: "standard input or a pipe" if file.sha256 is None else "the name of several files, by absolute paths"
+        file.name: "standard input or a pipe" if file.sha256 is None else "the name of several files"
         for file in saved
         if file.sha256 is None or names.count(file.name) > 1
     }
@@ -69,7 +76,8 @@ def _is(kind: Callable[[Path], bool], file: str) -> bool:
         return False
 
 
-def _read(file: str) -> InputFile:
+def _read(file: str, common: str | None = None) -> InputFile:
+    """The digest of a file. Absolute paths are named from ``common``, the folder of all of them."""
     path, digest, size = Path(file), hashlib.sha256(), 0
 
     def read() -> None:
@@ -80,7 +88,9 @@ def _read(file: str) -> InputFile:
                 size += len(chunk)
 
     opened(file, read)
-    return InputFile(display_name(path.name if path.is_absolute() else file), size, digest.hexdigest())
+    if path.is_absolute():
+        file = path.name if common is None else path.relative_to(common).as_posix()
+    return InputFile(display_name(file), size, digest.hexdigest())
 
 
 def _shown(file: InputFile) -> str:

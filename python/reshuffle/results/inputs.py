@@ -13,8 +13,8 @@ class InputFile:
     """A file that the command line read, as it was then."""
 
     name: str
-    """As it was given. Of an absolute path only the last part, so that results do not depend on where files are; ``-``
-    for standard input and pipes.
+    """As it was given. Absolute paths begin in the folder that all of them have in common, so that results do not
+    depend on where it is; ``-`` is standard input or a pipe.
     """
     size: int | None
     """In bytes; None for what can be read only once, as also for ``sha256``."""
