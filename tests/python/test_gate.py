@@ -473,7 +473,8 @@ def test_the_exit_code_is_the_verdict(
     ("line", "message"),
     [
         ("baseline.txt --ref ref.txt --margin bleu=1", "expected BASE and NEW"),
-        ("--margin r1=1 --human r1 r2", "got r2: if that is another rater, a gate takes one"),
+        ("--margin r1=1 --human r1 r2", "got r2: if these are other raters, a gate takes one"),
+        ("--scores r1 a --scores r2 a --margin r1=1 --human r1 r2 r3", "got r2, r3: if these are other raters"),
         ("baseline.txt tuned.txt --margin bleu=1", "no reference: add --ref REF"),
         ("baseline.txt tuned.txt --ref ref.txt --set a ref.txt baseline.txt tuned.txt --margin bleu=1", "--set"),
         ("baseline.txt tuned.txt --ref ref.txt --margin bleu", "must be a metric and a number"),
