@@ -39,8 +39,6 @@ FEWEST = 20
 FEWEST_IN_STRATUM = 5
 # Plans have so many labels of a segment at most.
 MOST_LABELS = 3
-# An error of so small a share of the mean is rounding.
-SMALLEST = 1e-12
 # A sample of raters.
 FEWEST_RATERS = 5
 
@@ -263,7 +261,7 @@ class Asked(NamedTuple):
     def records(self, pairs: Sequence[tuple[int, int | None]], standardized: bool) -> list[LabelledEstimate]:
         """The answers to these questions, and for pairs their p-values."""
         found = [Question.of(self.ratings, self.scores, *each).answers(self.design) for each in pairs]
-        pvalues = np.array([[_pvalue(answers[0], each) for each in answers] for answers in found])
+        pvalues = np.array([[each.pvalue for each in answers] for answers in found])
         adjusted = [holm(column).tolist() for column in pvalues.T]
         return [
             _record(
@@ -434,16 +432,6 @@ class Planned(NamedTuple):
         return math.ceil(self._labels((difference / shown) ** 2)) if shown else None
 
 
-def _is_unknown(alone: Estimated) -> bool:
-    """Whether labels are all equal, which says nothing of their error."""
-    return alone.standard_error <= SMALLEST * abs(alone.mean)
-
-
-def _pvalue(alone: Estimated, own: Estimated) -> float:
-    """1 where the error is unknown: no difference is shown."""
-    return 1.0 if _is_unknown(alone) else own.pvalue
-
-
 def _record(
     names: tuple[str, str | None, str, str | None],
     standardized: bool,
@@ -455,12 +443,11 @@ def _record(
     """``answers`` are that of the labels alone and the one to record."""
     metric, predictor, system, baseline = names
     alone, own = answers
-    unknown = _is_unknown(alone)
-    low, high = (None, None) if unknown else own.interval(options.confidence_level)
+    low, high = own.interval(options.confidence_level) if own.is_tested else (None, None)
     is_pair = baseline is not None
     plan = Planned(own, n_units if options.target == "set" else math.inf, 1 - options.confidence_level)
     # More labels do not make raters differ less, and say nothing of the degrees of freedom of strata.
-    is_planned = is_pair and options.raters == "fixed" and options.strata is None and not unknown
+    is_planned = is_pair and options.raters == "fixed" and options.strata is None and own.is_tested
     planned = options.difference if is_planned else None
     return LabelledEstimate(
         metric,
@@ -473,12 +460,12 @@ def _record(
         standard_error=own.standard_error,
         low=low,
         high=high,
-        pvalue=_pvalue(alone, own) if is_pair else None,
+        pvalue=own.pvalue if is_pair else None,
         adjusted_pvalue=adjusted if is_pair else None,
         weight=own.weight,
         correlation=own.correlation,
         worth=plan.as_good_as(alone) - own.n,
-        detectable=plan.detectable if is_pair and options.raters == "fixed" and not unknown else None,
+        detectable=plan.detectable if is_pair and options.raters == "fixed" and own.is_tested else None,
         needed=None if planned is None else plan.needed(planned),
         shift_pvalue=own.shift_pvalue,
     )

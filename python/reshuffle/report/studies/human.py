@@ -231,7 +231,10 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
             "then: the probability if there is such a difference. Later labels must not depend on earlier ones."
         )
     if any(row.low is None for name in ("differences", "scores") for row in study.tables[name]):
-        yield "Without an interval: all these labels, or their differences, are equal, so their error is unknown."
+        yield (
+            "Without an interval: these labels, or their differences, are all equal, or all predicted without an "
+            "error, so their error is unknown."
+        )
     if any(row.adjusted_pvalue is not None for row in study.tables["differences"]):
         yield "p is adjusted for all pairs by Holm's method; each interval is for one pair."
     if study.tables.get("ranking"):

@@ -43,7 +43,9 @@ class LabelledEstimate:
     estimate: float
     standard_error: float
     low: float | None
-    """The ends of the t interval; None if all labels, or all differences of them, are equal: their error is unknown."""
+    """The ends of the t interval; None if labels, or differences of them, are all equal or all predicted without an
+    error: then their error is unknown.
+    """
     high: float | None
     pvalue: float | None
     """Two-sided, of the t test that there is no difference; 1 without an interval. None for a mean."""
