@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,28 @@ def test_a_constant_predictor_changes_nothing() -> None:
         None,
         0,
     )
+
+
+def test_a_metric_that_is_worth_no_labels() -> None:
+    """Its weight takes a degree of freedom: variances have the divisor n - 2 instead of n - 1."""
+    sample = Sample()
+    # Neither the labels nor their differences are correlated with it.
+    at = np.flatnonzero(sample.labelled)
+    shuffled = np.random.default_rng(0).standard_normal((2, 300))
+    of_labels = np.array([np.ones(60), *sample.truth[:, at]]).T
+    shuffled[:, at] -= (of_labels @ np.linalg.lstsq(of_labels, shuffled[:, at].T, rcond=None)[0]).T
+    result = human(metrics=sample.metrics(shuffled))
+    assert difference(result, "judge").worth == pytest.approx(60 * 58 / 59 - 60)
+    assert "  -1  " in result.render("text")
+    assert "Worth below 0: the metric was worth no labels" in result.render("text")
+    assert "Worth below 0" not in sample.estimated().render("text")
+
+
+def test_a_worth_below_0_is_a_share_of_0() -> None:
+    result = Sample().estimated()
+    (alone, own) = result.tables["differences"]
+    tables = {**result.tables, "differences": (alone, replace(own, worth=-2.0), own)}
+    assert "judge is worth about 0% to " in replace(result, tables=tables).render("text")
 
 
 def test_a_perfect_predictor_of_these_segments() -> None:

@@ -130,7 +130,7 @@ def _table(study: StudyResult[HumanPlan], name: str, rows: Sequence[LabelledEsti
             " to ".join(f"{end:{sign}.{decimals}f}" for end in (row.low, row.high) if end is not None) or "–",
             *([pvalue_cell(row.decisive_pvalue)] if of_pairs else []),
             "–" if row.correlation is None else f"{row.correlation:.2f}",
-            "–" if row.predictor is None else "+0" if abs(row.worth) < 0.5 else f"{row.worth:+,.0f}",
+            "–" if row.predictor is None else _worth_cell(row.worth),
         ]
         if of_pairs:
             cells.append("–" if row.detectable is None else f"{row.detectable:.{decimals}f}")
@@ -181,6 +181,15 @@ def _verdict(study: StudyResult[HumanPlan], row: LabelledEstimate) -> str:
     return f"{row.system} is {better} than {row.baseline} under {row.metric}, {by}."
 
 
+def _worth_cell(worth: float) -> str:
+    """A number of labels with its sign, which 0 has, too.
+
+    >>> _worth_cell(-0.3), _worth_cell(-1.2)
+    ('+0', '-1')
+    """
+    return "+0" if abs(worth) < 0.5 else f"{worth:+,.0f}"
+
+
 def _worth(predictor: str, rows: Sequence[LabelledEstimate]) -> str:
     shares = [row.worth / row.labelled for row in rows]
     # A correlation of nothing but noise is larger in one of twenty cases.
@@ -190,7 +199,7 @@ def _worth(predictor: str, rows: Sequence[LabelledEstimate]) -> str:
     if len(rows) == 1:
         extra = counted(round(rows[0].worth), "extra label")
         return f"{predictor} is worth about {extra}, on top of the {rows[0].labelled:,} there are."
-    low, high = (f"{100 * share:.0f}%" for share in (min(shares), max(shares)))
+    low, high = (f"{100 * max(0, share):.0f}%" for share in (min(shares), max(shares)))
     return f"{predictor} is worth about {low} to {high} extra labels, depending on the pair."
 
 
@@ -211,6 +220,11 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
         f"gives the smallest error ({name}). ρ: its correlation with the labels. Worth: how many extra labels would be "
         "as good."
     )
+    if any(_worth_cell(row.worth).startswith("-") for name in ("differences", "scores") for row in study.tables[name]):
+        yield (
+            "Worth below 0: the metric was worth no labels, and that its weight is fitted to them makes the error a "
+            "little larger."
+        )
     if plan.raters == "random":
         yield (
             "Nothing is planned for raters who are a sample (MDD and numbers of labels): more labels do not make "
