@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -648,6 +649,62 @@ def test_ranks() -> None:
     assert [each.system for each in human(metrics=[lower, judge], all_pairs=True).tables["ranking"]][-1] == "c"
     with pytest.raises(InputError, match="baseline and all_pairs cannot be combined"):
         human(metrics=[people, judge], all_pairs=True, baseline="a")
+
+
+def test_the_paragraph_of_a_paper() -> None:
+    said = Sample().estimated().methods_sentence()
+    for part in (
+        "Labels by people (people) of 60 of 300 segments, drawn at random, and scores of all by judge were combined by "
+        "prediction-powered inference (Angelopoulos",
+        "Estimates are of all segments like these, of which they are a sample.",
+        "Differences from a were tested by two-sided t tests with the help of judge.",
+        "Intervals have the confidence level 0.95.",
+    ):
+        assert part in said
+    assert "Holm" not in said
+    strata = np.repeat([0, 1], 150)
+    of_set = Sample().estimated(target="set", strata=strata).methods_sentence()
+    assert "were combined by the regression estimate. Estimates are of labels of all these 300 segments." in of_set
+    assert "Labels are a sample from each of 2 strata." in of_set
+    sample = Sample()
+    metrics = [*_three(sample), SegmentScores("other", dict(zip("abc", sample.judge[[0, 1, 1]], strict=True)))]
+    several = human(metrics=metrics, all_pairs=True).methods_sentence()
+    assert (
+        "Differences of all pairs were tested by two-sided t tests by the labels alone, and p-values adjusted for all "
+        "pairs by Holm's method." in several
+    )
+    rated_by, names = rated(0, 5)
+    for raters, meant in (("fixed", "estimates are for these raters"), ("random", "raters are a sample, too")):
+        paragraph = human(metrics=rated_by, human=names, raters=raters).methods_sentence()
+        assert f"A label is the mean of those that a segment has of 5 raters; {meant}." in paragraph
+
+
+def _three(sample: Sample) -> list[SegmentScores]:
+    """A third system, which is the second one half a point better."""
+    labels, judge = (np.stack([*each, each[1] + 0.5]) for each in (sample.labels, sample.judge))
+    return [
+        SegmentScores("people", dict(zip("abc", labels, strict=True)), missing="pairwise"),
+        SegmentScores("judge", dict(zip("abc", judge, strict=True))),
+    ]
+
+
+def test_captions_of_a_paper_explain_the_columns() -> None:
+    result = human(metrics=_three(Sample()), all_pairs=True, difference=0.1)
+    captions = re.findall(r"\\caption\{(.*)\}\\label", result.render("latex"))
+    (ranks,) = [each for each in captions if "Ranks" in each]
+    assert ranks.endswith(
+        "Rank: simultaneous 95\\% confidence intervals of the ranks. Group: systems that share a letter do not differ "
+        "significantly (compact letter display). Significant: adjusted p $\\leq$ 0.05 in the t test of the pair."
+    )
+    (differences,) = [each for each in captions if "Differences of all pairs" in each]
+    for symbol in ("p is adjusted for all pairs", r"$\rho$: ", "Worth: ", "MDD: ", "for 0.1: "):
+        assert symbol in differences
+    (scores,) = [each for each in captions if ". Scores." in each]
+    assert "MDD" not in scores
+    rated_by, names = rated(0, 3)
+    of_raters = human(metrics=rated_by, human=names).render("latex")
+    assert "Krippendorff's, $\\kappa$: Cohen's" in of_raters
+    assert "standardized: in standard deviations" in of_raters
 
 
 def test_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
