@@ -19,6 +19,8 @@ from reshuffle.human import Design, Question
 from reshuffle.inference.predicted import Estimated, Labelled
 from reshuffle.inference.raters import agreements, noise, standardized
 from reshuffle.metrics.base import Scores
+from reshuffle.report import Layout
+from reshuffle.report.checklist import as_checklist
 from reshuffle.resampling.units import Strata
 from reshuffle.results.studies import LabelledEstimate, StudyResult
 
@@ -705,6 +707,14 @@ def test_captions_of_a_paper_explain_the_columns() -> None:
     of_raters = human(metrics=rated_by, human=names).render("latex")
     assert "Krippendorff's, $\\kappa$: Cohen's" in of_raters
     assert "standardized: in standard deviations" in of_raters
+
+
+def test_the_checklist_of_a_paper_claims_no_simulation() -> None:
+    facts = as_checklist(Sample().estimated(), Layout(), "references.bib")
+    assert "Monte Carlo" not in facts
+    assert "Intervals of scores and differences are for the sampling of the units with labels" in " ".join(
+        facts.split()
+    )
 
 
 def test_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -18,6 +18,8 @@ from budgets import budget
 from reshuffle import InputError, SegmentScores, _core, watch
 from reshuffle.inference import sequential
 from reshuffle.metrics.base import Scores
+from reshuffle.report import Layout
+from reshuffle.report.checklist import as_checklist
 from reshuffle.results.studies import SequentialVerdict, StudyResult
 
 LARGEST_BET = 0.5
@@ -485,6 +487,13 @@ def test_documents_are_units() -> None:
     ids = np.repeat(np.arange(60), 10).tolist()
     result = watch(metrics=scores(stream(9, 600, 0.2)), documents=ids, first_look=20)
     assert (result.plan["unit"], result.plan["units"]) == ("document", 60)
+
+
+def test_the_checklist_of_a_paper_claims_no_simulation() -> None:
+    scores = dict(zip("ab", np.random.default_rng(0).random((2, 50)), strict=True))
+    facts = as_checklist(watch(metrics=SegmentScores("m", scores), bounds=(0, 1)), Layout(), "references.bib")
+    assert "Monte Carlo" not in facts
+    assert "are confidence sequences for the sampling of the units" in " ".join(facts.split())
 
 
 def test_the_command(tmp_path: Path, run: Callable[..., Any]) -> None:

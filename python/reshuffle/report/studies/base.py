@@ -90,6 +90,8 @@ class StudyReport:
     """From a result and a function that cites to the sentences of a methods paragraph, in place of those of
     ``words/studies.toml``.
     """
+    intervals: str = "The tables have the results, with intervals for their Monte Carlo error where these are known."
+    """What the checklist of a paper says of the tables and of what their intervals are for."""
     truths: str = "What was true"
     """The heading of the truths in a page."""
     truth: str = ""

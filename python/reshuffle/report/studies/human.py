@@ -346,4 +346,9 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
     yield f"This holds for labelled {units} that were drawn at random from all of them."
 
 
-REPORT = StudyReport(title, tables, conclusions, notes, paper=paper, methods=methods)
+# For the checklist of a paper.
+INTERVALS = (
+    "Intervals of scores and differences are for the sampling of the units with labels, and of raters if these are "
+    "random. Each system has a single output: variation between training runs is not in them."
+)
+REPORT = StudyReport(title, tables, conclusions, notes, paper=paper, methods=methods, intervals=INTERVALS)
