@@ -9,10 +9,9 @@ from attrs import field, frozen
 from typing_extensions import Doc
 
 from ..errors import Argument, InputError
-from .comparisons import Pairs, Watched
+from .comparisons import Watched
 from .declare import Flag, Kind, Options
-from .gate import names
-from .groups import SYSTEM_OR_FILE, IdsOfDocuments, IdsOfStrata, Inputs
+from .groups import SYSTEM_OR_FILE, IdsOfDocuments, IdsOfStrata, Inputs, check_pairs, names
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -66,8 +65,8 @@ class Labelling(Options):
     ] = 0.95
 
     def check_together(self) -> None:
-        """:class:`InputError` for looks without what they plan, and as :class:`Pairs`."""
-        Pairs.check_together(self)  # type: ignore[arg-type]
+        """:class:`InputError` for looks without what they plan, and for a baseline of all pairs."""
+        check_pairs(self.baseline, self.all_pairs)
         looks, difference = Argument("looks"), Argument("difference")
         if self.looks is not None and (self.difference is None or self.target == "set"):
             raise InputError(
