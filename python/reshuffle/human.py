@@ -253,8 +253,8 @@ def _check_strata(strata: Strata, labelled: NDArray[np.bool_], units: str) -> No
     for number, (n, size) in enumerate(found, start=1):
         if n < FEWEST_IN_STRATUM or size - n < 2:
             raise InputError(
-                f"strata: {n:,} of {size:,} {units} of stratum {number} of {strata.n_strata} have labels, but at least "
-                f"{FEWEST_IN_STRATUM} must, and at least 2 must not: merge it with another"
+                f"strata: {n:,} of {size:,} {units} of stratum {number} of {strata.n_strata} have labels, but a "
+                f"stratum needs at least {FEWEST_IN_STRATUM} with labels and 2 without: merge it with another"
             )
 
 

@@ -404,7 +404,9 @@ def test_strata_of_the_command_and_the_report() -> None:
     assert difference(result, None).estimate != difference(sample.estimated(), None).estimate
     sample.labelled[150:] &= np.arange(150) < 10
     with pytest.raises(
-        InputError, match=r"strata: \d of 150 segments of stratum \d of 2 have labels, but at least 5 must"
+        InputError,
+        match=r"strata: \d of 150 segments of stratum \d of 2 have labels, but a stratum needs at "
+        "least 5 with labels and 2 without: merge it with another",
     ):
         sample.estimated(strata=strata)
 
@@ -575,7 +577,9 @@ def test_a_rater_without_a_scale() -> None:
     sample = Sample()
     result = _with_rater(sample, np.where(sample.labelled, 3.0, NAN) + np.zeros((2, 1)))
     assert {each.standardized for each in result.tables["differences"]} == {False}
-    assert "No labels are standardized, because a rater has no scale" in " ".join(result.render("text").split())
+    assert "Labels were not standardized, because the labels of at least one rater are all equal" in " ".join(
+        result.render("text").split()
+    )
     assert "Agreement of raters is unknown" not in result.render("text")
 
 
@@ -586,7 +590,7 @@ def test_raters_who_share_no_output() -> None:
     labels[:, at] = sample.truth[:, at]
     text = " ".join(_with_rater(sample, labels).render("text").split())
     assert "Agreement of raters is unknown: no output has labels of two of them." in text
-    assert "No labels are standardized" not in text
+    assert "Labels were not standardized" not in text
 
 
 def test_labels_of_each_segment_are_planned() -> None:

@@ -27,8 +27,8 @@ class Labelling(Options):
         Doc(
             """The metric that has the labels, or several, one for each rater. By default the one with missing scores.
 
-            A label is then the mean of those that a segment has. For a difference, each rater counts who labelled both
-            systems."""
+            With several raters, the label of a segment is the mean of those it has. For a difference, only raters who
+            labelled both systems count."""
         ),
     ] = field(default=(), converter=names)
     raters: Annotated[

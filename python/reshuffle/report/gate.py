@@ -151,7 +151,10 @@ def _sentences(gate: Gate) -> Iterator[str]:
     labelled = [task for task in gate.tasks if task.unit.startswith("labelled ")]
     if labelled:
         numbers = joined(f"{counted(task.n_units, task.unit)} ({task.name})" for task in labelled)
-        yield f"This holds if {numbers} were drawn at random. Scores and Δ are estimates with weights of their own."
+        yield (
+            f"This holds if {numbers} were drawn at random. Scores and Δ are estimated separately, so Δ need not equal "
+            "the difference of the scores."
+        )
     untested = _untested(gate)
     if untested:
         yield (

@@ -330,8 +330,8 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
         yield RATERS[plan.raters]
         if not any(row.standardized for row in study.tables["scores"]):
             yield (
-                "No labels are standardized, because a rater has no scale: all labels of that rater are equal, or "
-                "there is only one."
+                "Labels were not standardized, because the labels of at least one rater are all equal, or there is "
+                "only one of them."
             )
         if not study.tables.get("agreement"):
             yield "Agreement of raters is unknown: no output has labels of two of them."
