@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 import reshuffle
+from conftest import ROOT
 from reshuffle import InputError, SegmentScores, human
 from reshuffle.human import Design, Question
 from reshuffle.inference.predicted import Estimated, Labelled
@@ -22,7 +23,7 @@ from reshuffle.metrics.base import Scores
 from reshuffle.report import Layout
 from reshuffle.report.checklist import as_checklist
 from reshuffle.resampling.units import Strata
-from reshuffle.results.studies import LabelledEstimate, StudyResult
+from reshuffle.results.studies import LabelledEstimate, PlannedLook, PlannedRaters, RaterAgreement, StudyResult
 
 NAN = float("nan")
 
@@ -720,6 +721,13 @@ def test_the_checklist_of_a_paper_claims_no_simulation() -> None:
     assert "Intervals of scores and differences are for the sampling of the units with labels" in " ".join(
         facts.split()
     )
+
+
+def test_the_page_about_json_describes_every_table() -> None:
+    page = (ROOT / "docs/json.md").read_text("utf-8")
+    said = {*re.findall(r"`(\w+)`", page.partition("### Labels with the help of metrics")[2].partition("\n### ")[0])}
+    of_looks = {*PlannedLook.__slots__, *PlannedRaters.__slots__, *RaterAgreement.__slots__}
+    assert {*LabelledEstimate.__slots__, *of_looks} <= said
 
 
 def test_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
