@@ -1,10 +1,12 @@
-"""Measure how often tests of BLEU while data arrive are wrong, and how soon they are right.
+"""Measure how often tests of BLEU while data arrive are wrong, how soon they are right, and e-values of nights.
 
     python -m benches.simulations.sequential --help
 
 Outputs that are swapped with probability ½, or real ones, are looked at as segments arrive by the method ``asymptotic``
 of ``reshuffle watch``. Beside it stands a z-test at the end (``once``). ``reshuffle study gate`` has the methods for
 scores of segments.
+
+The second table has the product of the e-values of ``sign`` over nights, of new segments or of the same ones.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from scipy.special import ndtri
 
 from benches.data import SET, Array, find
 from benches.machine import markdown_table
+from reshuffle.inference.sequential import sign_wealth
 from reshuffle.metrics.base import Metric
 from reshuffle.options.watch import WatchOptions
 from reshuffle.resampling import CountSample
@@ -29,6 +32,7 @@ LENGTH = 3000
 PAIRS = (("SYSTRAN.4847", "KIT.4950"), ("LMU-nmt-reranked.4934", "KIT.4950"))
 # The first look of each column.
 COLUMNS = {"asymptotic": 500, "asymptotic from 50": 50}
+NIGHTS, SEGMENTS = 20, 40
 
 
 def bleu_counts(first: str, second: str) -> tuple[Metric, Array]:
@@ -67,18 +71,43 @@ def _cell(stops: list[int | None]) -> str:
     return f"{share}, {int(np.median([LENGTH if stop is None else stop for stop in stops])):,}"
 
 
+def nights(share: float, simulations: int) -> list[str]:
+    """How often the product of the e-values of nights ever reaches 1/α if this share of segments is new each night.
+
+    10% of the segments differ, and are as often better as worse. Segments that stay have the same difference.
+    """
+    rng = np.random.default_rng(round(100 * share))
+    new = round(share * SEGMENTS)
+    reached = 0
+    for _ in range(simulations):
+        differences = np.zeros(SEGMENTS)
+        log_product = 0.0
+        for night in range(NIGHTS):
+            at = rng.permutation(SEGMENTS)[: SEGMENTS if night == 0 else new]
+            differences[at] = rng.choice([-1.0, 0.0, 1.0], len(at), p=[0.05, 0.9, 0.05])
+            log_product += float(sign_wealth(differences)[-1])
+            if log_product >= -np.log(ALPHA):
+                reached += 1
+                break
+    return [f"{100 * share:g}%", f"{reached / simulations:.3f}".lstrip("0")]
+
+
 def main() -> None:
-    """Simulate all pairs, and print a table."""
+    """Simulate all pairs, and nights, and print tables."""
     parser = argparse.ArgumentParser(
         prog="python -m benches.simulations.sequential",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--simulations", type=int, default=300, help="series of segments (default: 300)")
+    parser.add_argument("--nights", type=int, default=2000, help="series of nights; 0 leaves them out (default: 2000)")
     options = parser.parse_args()
     print(f"Share decided, median stop; {options.simulations:,} series of {LENGTH:,} segments, α = {ALPHA}\n")
     rows = [series(pair, swapped, options.simulations) for pair in PAIRS for swapped in (True, False)]
     print(markdown_table(["systems", *COLUMNS, "once"], rows))
+    if options.nights:
+        print(f"\nShare that ever reaches 1/α; {options.nights:,} series of {NIGHTS} nights of {SEGMENTS} segments\n")
+        print(markdown_table(["new each night", "reached"], [nights(share, options.nights) for share in (1, 0.2, 0)]))
 
 
 if __name__ == "__main__":

@@ -218,6 +218,9 @@ class Metric:
     def gradients(self, totals: NDArray[np.int64]) -> NDArray[np.float64]:
         """The derivatives of the scores of (R, K) summed counts with respect to each sum: (R, K)."""
 
+    def divides_by_zero(self, totals: NDArray[np.int64]) -> bool:
+        """Whether the score of (K,) summed counts comes from a division by 0 in a formula as text."""
+
     def details(self, totals: NDArray[np.int64]) -> list[tuple[str, float]]:
         """The components of the score of (K,) summed counts, by name."""
 

@@ -317,6 +317,11 @@ class _Labelled:
         return cls(name, label, data.metrics[at], design.unit, sampled, rule, margin, *own)
 
     @property
+    def is_identical(self) -> bool:
+        """Whether labels and the predictor say the same of both systems on all segments: without a test, no doubt."""
+        return not any(np.nan_to_num(new - base).any() for base, new in self.scores)
+
+    @property
     def oriented(self) -> Estimated:
         """The difference, so that larger is better."""
         sign = 1 if self.metric.higher_is_better else -1
@@ -331,8 +336,11 @@ class _Labelled:
         """The record."""
         alpha, own, error = self.rule.alpha, self.oriented, self.difference.standard_error
         sign = 1 if self.metric.higher_is_better else -1
-        margin = None if self.given is None else self._in_points(self.given)
-        p = None if margin is None else own.pvalue_above(-margin)
+        margin, p, bound = None if self.given is None else self._in_points(self.given), None, None
+        if margin is not None:
+            p, bound = (
+                (0.0, 0.0) if self.is_identical else (own.pvalue_above(-margin), sign * own.interval(1 - 2 * alpha)[0])
+            )
         better = own.pvalue_above(0.0) if self.rule.primary else None
         differ = self.labels[1] - self.labels[0]
         return GateTask(
@@ -345,10 +353,10 @@ class _Labelled:
             baseline_score=self.baseline.mean,
             system_score=self.system.mean,
             difference=self.difference.mean,
-            standard_error=error,
+            standard_error=error if own.is_tested or self.is_identical else None,
             margin=margin,
             given_margin=None if self.given is None else str(self.given),
-            bound=None if margin is None else sign * own.interval(1 - 2 * alpha)[0],
+            bound=bound,
             margin_test=None if margin is None else "t-test",
             margin_pvalue=p,
             worse_test="t-test",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,8 +39,6 @@ FEWEST = 20
 FEWEST_IN_STRATUM = 5
 # Plans have so many labels of a segment at most.
 MOST_LABELS = 3
-# An error of so small a share of the mean is rounding.
-SMALLEST = 1e-12
 # A sample of raters.
 FEWEST_RATERS = 5
 
@@ -96,7 +94,19 @@ def human(options: HumanOptions) -> StudyResult[HumanPlan]:
             watched.plan(counting_steps(data, len(data.names)))
         at = labels_among(data, options.human, options.raters == "random")
         scores = scores_by_segment(data, Resampling(threads=options.threads, progress=watched))
-        return _estimated(options, data, at, scores, units)
+        design = Design.of(units, data.n_segments, options.target == "set", options.raters == "random")
+        asked = Asked.of(options, data, at, scores, design)
+        ways = [asked, *asked.without_scales()]
+        plan, metrics = _plan(asked), data.used_metrics()
+        return StudyResult(
+            study="human",
+            plan=plan,
+            metrics=metrics,
+            tables={name: tuple(rows) for name, rows in _tables(ways).items()},
+            truths={},
+            signature=signature.without_seed("human", plan, [metric.signature for metric in metrics]),
+            version=_core.VERSION,
+        )
 
 
 def labels_among(data: Data, named: Sequence[str], random_raters: bool = False) -> list[int]:
@@ -243,32 +253,77 @@ def _check_strata(strata: Strata, labelled: NDArray[np.bool_], units: str) -> No
     for number, (n, size) in enumerate(found, start=1):
         if n < FEWEST_IN_STRATUM or size - n < 2:
             raise InputError(
-                f"strata: {n:,} of {size:,} {units} of stratum {number} of {strata.n_strata} have labels, but at least "
-                f"{FEWEST_IN_STRATUM} must, and at least 2 must not: merge it with another"
+                f"strata: {n:,} of {size:,} {units} of stratum {number} of {strata.n_strata} have labels, but a "
+                f"stratum needs at least {FEWEST_IN_STRATUM} with labels and 2 without: merge it with another"
             )
 
 
 class Asked(NamedTuple):
     """What is estimated from the same labels: the ratings (A, k, S), and the predictors' scores (k, S)."""
 
-    label: str
+    raters: Sequence[str]
     ratings: Scores
     scores: Sequence[Scores]
     predictors: Sequence[str]
     design: Design
     options: HumanOptions
     names: Sequence[str]
-    n_units: int
+    higher_is_better: bool = True
+    standardized: bool = False
 
-    def records(self, pairs: Sequence[tuple[int, int | None]], standardized: bool) -> list[LabelledEstimate]:
+    @classmethod
+    def of(
+        cls, options: HumanOptions, data: Data, at: Sequence[int], scores: Sequence[Scores], design: Design
+    ) -> Asked:
+        """``at`` are the indices of the metrics that have the labels."""
+        others = [m for m in range(len(scores)) if m not in at]
+        return cls(
+            [data.labels[m] for m in at],
+            np.array([scores[m] for m in at]),
+            [scores[m] for m in others],
+            [data.labels[m] for m in others],
+            design,
+            options,
+            data.names,
+            data.metrics[at[0]].higher_is_better,
+        )
+
+    def without_scales(self) -> Iterator[Asked]:
+        """The same of standardized labels; nothing for one rater, or one without a scale."""
+        if len(self.raters) > 1 and (ratings := standardized(self.ratings)) is not None:
+            yield self._replace(ratings=ratings, standardized=True)
+
+    @property
+    def baseline(self) -> int | None:
+        """The index of the system that others are compared with; None for all pairs."""
+        if self.options.all_pairs:
+            return None
+        return 0 if self.options.baseline is None else self.names.index(self.options.baseline)
+
+    @property
+    def pairs(self) -> Sequence[tuple[int, int]]:
+        """The pairs that are compared."""
+        return pairs_of(len(self.names), self.baseline)
+
+    @property
+    def unit_of(self) -> NDArray[np.intp]:
+        """The unit of each segment."""
+        return self.design.unit_of(self.ratings.shape[-1])
+
+    @property
+    def n_units(self) -> int:
+        """The number of units, with labels or not."""
+        return int(self.unit_of.max()) + 1
+
+    def records(self, pairs: Sequence[tuple[int, int | None]]) -> list[LabelledEstimate]:
         """The answers to these questions, and for pairs their p-values."""
         found = [Question.of(self.ratings, self.scores, *each).answers(self.design) for each in pairs]
-        pvalues = np.array([[_pvalue(answers[0], each) for each in answers] for answers in found])
+        pvalues = np.array([[each.pvalue for each in answers] for answers in found])
         adjusted = [holm(column).tolist() for column in pvalues.T]
         return [
             _record(
-                (self.label, predictor, self.names[system], None if other is None else self.names[other]),
-                standardized,
+                (", ".join(self.raters), predictor, self.names[system], None if other is None else self.names[other]),
+                self.standardized,
                 (answers[0], answers[column]),
                 self.options,
                 self.n_units,
@@ -277,6 +332,19 @@ class Asked(NamedTuple):
             for row, ((system, other), answers) in enumerate(zip(pairs, found, strict=True))
             for column, predictor in enumerate([None, *self.predictors])
         ]
+
+    def agreement(self) -> Iterator[RaterAgreement]:
+        """How far the raters agree. Names and orders have no scale."""
+        level = self.options.confidence_level
+        for each in agreements(self.ratings, self.unit_of, level, DEFAULT_SEED):
+            if each.coefficient == "alpha-interval" or not self.standardized:
+                yield RaterAgreement(self.standardized, *each)
+
+    @property
+    def can_plan_raters(self) -> bool:
+        """Whether the number of labels of each segment can be planned."""
+        design = self.design
+        return len(self.raters) > 1 and not (design.finite or design.random_raters or design.strata is not None)
 
     def designs(self, system: int, other: int) -> Iterator[PlannedRaters]:
         """How many units show the planned difference with 80% power, by the number of labels of each segment."""
@@ -295,91 +363,52 @@ class Asked(NamedTuple):
                 yield PlannedRaters(predictor, self.names[system], self.names[other], each, needed)
 
 
-def _estimated(
-    options: HumanOptions, data: Data, at: Sequence[int], scores: Sequence[Scores], units: Units
-) -> StudyResult[HumanPlan]:
-    design = Design.of(units, data.n_segments, options.target == "set", options.raters == "random")
-    base = 0 if options.baseline is None else data.names.index(options.baseline)
-    others = [m for m in range(len(scores)) if m not in at]
-    predictors, raters = [data.labels[m] for m in others], [data.labels[m] for m in at]
-    kept = Asked(
-        ", ".join(raters),
-        np.array([scores[m] for m in at]),
-        [scores[m] for m in others],
-        predictors,
-        design,
-        options,
-        data.names,
-        int(design.unit_of(data.n_segments).max()) + 1,
-    )
-    ways = {False: kept}
-    if len(at) > 1 and (without_scales := standardized(kept.ratings)) is not None:
-        ways[True] = kept._replace(ratings=without_scales)
-    pairs = pairs_of(len(data.names), None if options.all_pairs else base)
-    systems: list[tuple[int, int | None]] = [(system, None) for system in range(len(data.names))]
-    tables: dict[str, Sequence[Any]] = {
-        "differences": [row for z, way in ways.items() for row in way.records(pairs, z)],
-        "scores": [row for z, way in ways.items() for row in way.records(systems, z)],
-    }
-    plan = taken(
+def _plan(asked: Asked) -> HumanPlan:
+    """The options, and what followed from them."""
+    options, strata = asked.options, asked.design.strata
+    return taken(
         HumanPlan,
         options,
-        systems=data.names,
-        baseline=None if options.all_pairs else data.names[base],
-        human=tuple(raters),
-        raters=options.raters if len(at) > 1 else None,
-        strata=None if design.strata is None else design.strata.n_strata,
-        unit=design.unit,
-        units=kept.n_units,
+        systems=asked.names,
+        baseline=None if asked.baseline is None else asked.names[asked.baseline],
+        human=tuple(asked.raters),
+        raters=options.raters if len(asked.raters) > 1 else None,
+        strata=None if strata is None else strata.n_strata,
+        unit=asked.design.unit,
+        units=asked.n_units,
     )
+
+
+def _tables(ways: Sequence[Asked]) -> Mapping[str, Sequence[Any]]:
+    """All tables. ``ways`` are the labels as given, which decide, and standardized ones if there are any."""
+    given, options = ways[0], ways[0].options
+    systems: list[tuple[int, int | None]] = [(system, None) for system in range(len(given.names))]
+    found: dict[str, Sequence[Any]] = {
+        "differences": [row for way in ways for row in way.records(given.pairs)],
+        "scores": [row for way in ways for row in way.records(systems)],
+    }
+    differences, scores = ([row for row in rows if not row.standardized] for rows in found.values())
     if options.looks is not None:
-        tables["looks"] = [
-            look
-            for row in tables["differences"]
-            if not row.standardized
-            for look in _looks(row, options.looks, options)
-        ]
-    if (
-        options.difference is not None
-        and len(at) > 1
-        and not (design.finite or design.random_raters or design.strata is not None)
-    ):
-        tables["designs"] = [each for system, other in pairs for each in kept.designs(system, other)]
+        found["looks"] = [look for row in differences for look in _looks(row, options.looks, options)]
+    if options.difference is not None and given.can_plan_raters:
+        found["designs"] = [each for pair in given.pairs for each in given.designs(*pair)]
     if options.all_pairs:
-        helped, higher = deciding(predictors), data.metrics[at[0]].higher_is_better
-        differences, scored = (
-            [row for row in tables[name] if row.predictor == helped] for name in ("differences", "scores")
-        )
-        tables["ranking"] = _ranking(differences, scored, higher, 1 - options.confidence_level)
-    if len(at) > 1:
-        index = design.unit_of(data.n_segments)
-        tables["agreement"] = [
-            RaterAgreement(z, *each)
-            for z, way in ways.items()
-            for each in agreements(way.ratings, index, options.confidence_level, DEFAULT_SEED)
-            if not z or each.coefficient == "alpha-interval"
-        ]
-    used = data.used_metrics()
-    return StudyResult(
-        study="human",
-        plan=plan,
-        metrics=used,
-        tables={name: tuple(rows) for name, rows in tables.items()},
-        truths={},
-        signature=signature.without_seed("human", plan, [metric.signature for metric in used]),
-        version=_core.VERSION,
-    )
+        found["ranking"] = _ranking(given, differences, scores)
+    if len(given.raters) > 1:
+        found["agreement"] = [each for way in ways for each in way.agreement()]
+    return found
 
 
 def _ranking(
-    differences: Sequence[LabelledEstimate], scores: Sequence[LabelledEstimate], higher: bool, alpha: float
+    asked: Asked, differences: Sequence[LabelledEstimate], scores: Sequence[LabelledEstimate]
 ) -> Sequence[RankedSystem]:
-    """The systems by their scores, with what the tests of all pairs say of them."""
-    scores = sorted((row for row in scores if not row.standardized), key=lambda row: row.estimate, reverse=higher)
+    """The systems by their scores, with what the tests of all pairs say of them, by the predictor that decides."""
+    higher, helped = asked.higher_is_better, deciding(asked.predictors)
+    scores = sorted([row for row in scores if row.predictor == helped], key=lambda row: row.estimate, reverse=higher)
     at = {row.system: index for index, row in enumerate(scores)}
     better = np.zeros((len(at),) * 2, dtype=np.bool_)
     for row in differences:
-        if row.baseline is not None and not row.standardized and row.decisive_pvalue <= alpha:
+        if row.predictor == helped and row.baseline and row.decisive_pvalue <= 1 - asked.options.confidence_level:
             pair = at[row.system], at[row.baseline]
             better[pair if (row.estimate > 0) == higher else pair[::-1]] = True
     different = [sum(1 << int(other) for other in np.flatnonzero(row)) for row in better | better.T]
@@ -434,16 +463,6 @@ class Planned(NamedTuple):
         return math.ceil(self._labels((difference / shown) ** 2)) if shown else None
 
 
-def _is_unknown(alone: Estimated) -> bool:
-    """Whether labels are all equal, which says nothing of their error."""
-    return alone.standard_error <= SMALLEST * abs(alone.mean)
-
-
-def _pvalue(alone: Estimated, own: Estimated) -> float:
-    """1 where the error is unknown: no difference is shown."""
-    return 1.0 if _is_unknown(alone) else own.pvalue
-
-
 def _record(
     names: tuple[str, str | None, str, str | None],
     standardized: bool,
@@ -455,12 +474,11 @@ def _record(
     """``answers`` are that of the labels alone and the one to record."""
     metric, predictor, system, baseline = names
     alone, own = answers
-    unknown = _is_unknown(alone)
-    low, high = (None, None) if unknown else own.interval(options.confidence_level)
+    low, high = own.interval(options.confidence_level) if own.is_tested else (None, None)
     is_pair = baseline is not None
     plan = Planned(own, n_units if options.target == "set" else math.inf, 1 - options.confidence_level)
     # More labels do not make raters differ less, and say nothing of the degrees of freedom of strata.
-    is_planned = is_pair and options.raters == "fixed" and options.strata is None and not unknown
+    is_planned = is_pair and options.raters == "fixed" and options.strata is None and own.is_tested
     planned = options.difference if is_planned else None
     return LabelledEstimate(
         metric,
@@ -473,12 +491,12 @@ def _record(
         standard_error=own.standard_error,
         low=low,
         high=high,
-        pvalue=_pvalue(alone, own) if is_pair else None,
+        pvalue=own.pvalue if is_pair else None,
         adjusted_pvalue=adjusted if is_pair else None,
         weight=own.weight,
         correlation=own.correlation,
         worth=plan.as_good_as(alone) - own.n,
-        detectable=plan.detectable if is_pair and options.raters == "fixed" and not unknown else None,
+        detectable=plan.detectable if is_pair and options.raters == "fixed" and own.is_tested else None,
         needed=None if planned is None else plan.needed(planned),
         shift_pvalue=own.shift_pvalue,
     )

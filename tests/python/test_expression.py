@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from budgets import budget
-from reshuffle import FromCounts, InputError, compare, metric, open_counts, save_counts, score
+from reshuffle import FromCounts, InputError, InputWarning, compare, metric, open_counts, save_counts, score
 from reshuffle.metrics.expression import Expression
 
 COLUMNS = ("a", "b", "c", "d")
@@ -212,6 +212,25 @@ def test_undefined_scores_are_errors_wherever_they_occur() -> None:
         score(metrics=FromCounts("x", {"a": [[0, 5]]}, "log(hits / all)", columns=["hits", "all"]))
     defined = FromCounts("x", counts, "where(hits > 0, log(hits / all), -9)", columns=["hits", "all"])
     assert compare(metrics=defined, n_resamples=999).comparisons
+
+
+@pytest.mark.parametrize("text", ["edits / 0", "edits / chars", "f(chars, chars, chars)"])
+def test_a_division_by_0_in_the_score_itself_is_said(text: str) -> None:
+    tables = {name: {"edits": [1, 2, 0], "chars": [0, 0, 0]} for name in "ab"}
+    with pytest.warns(InputWarning, match=r"x: the formula divides by 0, which counts as 0, for the sums of a, b \("):
+        found = FromCounts("x", tables, text)
+    assert [each.score for each in score(metrics=found).scores] == [0, 0]
+
+
+def test_a_division_by_0_of_one_system_or_where_it_does_not_count(recwarn: pytest.WarningsRecorder) -> None:
+    tables = {"a": {"hits": [3, 0], "all": [4, 0]}, "b": {"hits": [0, 0], "all": [0, 0]}}
+    assert float(FromCounts("x", tables, "where(all > 0, hits / all, 1)").score([0, 0])) == 1
+    # A draw of the second segment alone divides by 0; the score does not.
+    FromCounts("x", {"a": tables["a"]}, "hits / all")
+    assert not recwarn.list
+    FromCounts("x", tables, "hits / all")
+    (said,) = recwarn.list
+    assert str(said.message).endswith("for the sums of b (hits = 0, all = 0)")
 
 
 def test_formulas_need_names_of_columns_that_agree() -> None:

@@ -84,6 +84,34 @@ def test_labels_have_three_verdicts(difference: float, margin: float, verdict: s
     assert task.is_worse == (wide.high < 0)
 
 
+@pytest.mark.parametrize("shift", [-1.0, 0.0, 0.1])
+def test_labels_that_all_differ_by_the_same_show_nothing(shift: float) -> None:
+    """As in the table of ``human``: whatever the metric says, no error can be known."""
+    people, judge = labelled(0.3)
+    base = np.asarray(by_system(people)["base"])
+    metrics = [SegmentScores("people", {"base": base, "new": base + shift}, missing="pairwise"), judge]
+    found = gate(metrics=metrics, human="people", margin={"people": 0.2})
+    (task,) = found.tasks
+    assert found.verdict == "inconclusive"
+    assert (task.standard_error, task.bound, task.margin_pvalue, task.worse_pvalue) == (None, -np.inf, 1, 1)
+    (own,) = [each for each in reshuffle.human(metrics=metrics).tables["differences"] if each.predictor == "judge"]
+    assert own.pvalue == 1
+    said = " ".join(found.render("text").split())
+    assert "people is not shown to be within 0.2 of the baseline" in said
+    assert "The labels of people, or their differences, are all equal" in said
+    assert reshuffle.read_json(found.render("json")) == found
+
+
+def test_labels_of_the_same_outputs() -> None:
+    same = [
+        SegmentScores(each.name, dict.fromkeys(("base", "new"), by_system(each)["base"]), missing=each.missing)
+        for each in labelled(0.3)
+    ]
+    found = gate(metrics=same, human="people", margin={"people": 0.2})
+    assert (found.verdict, found.tasks[0].bound, found.tasks[0].standard_error) == ("allow", 0, 0)
+    assert "the systems do not differ under any metric" in found.render("text")
+
+
 def test_labels_of_errors() -> None:
     """Where lower is better, the verdicts are those of the negative labels."""
     metrics = labelled(-0.6)
@@ -473,7 +501,8 @@ def test_the_exit_code_is_the_verdict(
     ("line", "message"),
     [
         ("baseline.txt --ref ref.txt --margin bleu=1", "expected BASE and NEW"),
-        ("--margin r1=1 --human r1 r2", "got r2: if that is another rater, a gate takes one"),
+        ("--margin r1=1 --human r1 r2", "got r2: if these are other raters, a gate takes one"),
+        ("--scores r1 a --scores r2 a --margin r1=1 --human r1 r2 r3", "got r2, r3: if these are other raters"),
         ("baseline.txt tuned.txt --margin bleu=1", "no reference: add --ref REF"),
         ("baseline.txt tuned.txt --ref ref.txt --set a ref.txt baseline.txt tuned.txt --margin bleu=1", "--set"),
         ("baseline.txt tuned.txt --ref ref.txt --margin bleu", "must be a metric and a number"),

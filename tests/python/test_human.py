@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,16 @@ import pytest
 from numpy.typing import ArrayLike
 
 import reshuffle
+from conftest import ROOT
 from reshuffle import InputError, SegmentScores, human
 from reshuffle.human import Design, Question
 from reshuffle.inference.predicted import Estimated, Labelled
 from reshuffle.inference.raters import agreements, noise, standardized
 from reshuffle.metrics.base import Scores
+from reshuffle.report import Layout
+from reshuffle.report.checklist import as_checklist
 from reshuffle.resampling.units import Strata
-from reshuffle.results.studies import LabelledEstimate, StudyResult
+from reshuffle.results.studies import LabelledEstimate, PlannedLook, PlannedRaters, RaterAgreement, StudyResult
 
 NAN = float("nan")
 
@@ -150,11 +155,34 @@ def test_a_constant_predictor_changes_nothing() -> None:
     )
 
 
+def test_a_metric_that_is_worth_no_labels() -> None:
+    """Its weight takes a degree of freedom: variances have the divisor n - 2 instead of n - 1."""
+    sample = Sample()
+    # Neither the labels nor their differences are correlated with it.
+    at = np.flatnonzero(sample.labelled)
+    shuffled = np.random.default_rng(0).standard_normal((2, 300))
+    of_labels = np.array([np.ones(60), *sample.truth[:, at]]).T
+    shuffled[:, at] -= (of_labels @ np.linalg.lstsq(of_labels, shuffled[:, at].T, rcond=None)[0]).T
+    result = human(metrics=sample.metrics(shuffled))
+    assert difference(result, "judge").worth == pytest.approx(60 * 58 / 59 - 60)
+    assert "  -1  " in result.render("text")
+    assert "Worth below 0: the metric was worth no labels" in result.render("text")
+    assert "Worth below 0" not in sample.estimated().render("text")
+
+
+def test_a_worth_below_0_is_a_share_of_0() -> None:
+    result = Sample().estimated()
+    (alone, own) = result.tables["differences"]
+    tables = {**result.tables, "differences": (alone, replace(own, worth=-2.0), own)}
+    assert "judge is worth about 0% to " in replace(result, tables=tables).render("text")
+
+
 def test_a_perfect_predictor_of_these_segments() -> None:
     sample = Sample(noise=0.0)
     own = difference(sample.estimated(target="set"), "judge")
     assert own.estimate == pytest.approx((sample.truth[1] - sample.truth[0]).mean(), abs=1e-12)
-    assert own.standard_error == pytest.approx(0, abs=1e-12)
+    # But nobody knows how it does on the segments without labels.
+    assert (own.standard_error, own.low, own.pvalue) == (0, None, 1)
 
 
 def test_the_mean_of_these_segments_is_better_known() -> None:
@@ -188,10 +216,11 @@ def test_documents_are_ratios_of_sums() -> None:
     assert own.standard_error == pytest.approx(np.std(drawn), rel=0.1)
 
 
-@pytest.mark.parametrize(("estimate", "p"), [(Estimated(0.0, 0.0, 29, 30), 1.0), (Estimated(1.0, 0.0, 29, 30), 0.0)])
-def test_no_error(estimate: Estimated, p: float) -> None:
-    assert estimate.pvalue == p
-    assert estimate.interval(0.95) == (estimate.mean, estimate.mean)
+@pytest.mark.parametrize("mean", [0.0, 1.0])
+def test_no_error_is_no_test(mean: float) -> None:
+    estimate = Estimated(mean, 0.0, 29, 30)
+    assert (estimate.pvalue, estimate.pvalue_above(0.0), estimate.pvalue_above(-2.0)) == (1, 1, 1)
+    assert estimate.interval(0.95) == (-np.inf, np.inf)
 
 
 def test_identical_systems() -> None:
@@ -213,7 +242,9 @@ def test_labels_that_differ_nowhere_have_no_interval(shift: float) -> None:
         assert (own.low, own.high, own.detectable, own.needed) == (None, None, None, None)
         assert own.pvalue == 1
     assert "No difference between b and a is shown" in result.render("text")
-    assert "Without an interval: all these labels" in result.render("text")
+    assert "Without an interval: these labels, or their differences, are all equal" in " ".join(
+        result.render("text").split()
+    )
     assert all(each.low is not None for each in result.tables["scores"])
     assert "Without an interval" not in Sample().estimated().render("text")
 
@@ -374,7 +405,9 @@ def test_strata_of_the_command_and_the_report() -> None:
     assert difference(result, None).estimate != difference(sample.estimated(), None).estimate
     sample.labelled[150:] &= np.arange(150) < 10
     with pytest.raises(
-        InputError, match=r"strata: \d of 150 segments of stratum \d of 2 have labels, but at least 5 must"
+        InputError,
+        match=r"strata: \d of 150 segments of stratum \d of 2 have labels, but a stratum needs at "
+        "least 5 with labels and 2 without: merge it with another",
     ):
         sample.estimated(strata=strata)
 
@@ -545,7 +578,9 @@ def test_a_rater_without_a_scale() -> None:
     sample = Sample()
     result = _with_rater(sample, np.where(sample.labelled, 3.0, NAN) + np.zeros((2, 1)))
     assert {each.standardized for each in result.tables["differences"]} == {False}
-    assert "No labels are standardized, because a rater has no scale" in " ".join(result.render("text").split())
+    assert "Labels were not standardized, because the labels of at least one rater are all equal" in " ".join(
+        result.render("text").split()
+    )
     assert "Agreement of raters is unknown" not in result.render("text")
 
 
@@ -556,7 +591,7 @@ def test_raters_who_share_no_output() -> None:
     labels[:, at] = sample.truth[:, at]
     text = " ".join(_with_rater(sample, labels).render("text").split())
     assert "Agreement of raters is unknown: no output has labels of two of them." in text
-    assert "No labels are standardized" not in text
+    assert "Labels were not standardized" not in text
 
 
 def test_labels_of_each_segment_are_planned() -> None:
@@ -621,6 +656,78 @@ def test_ranks() -> None:
     assert [each.system for each in human(metrics=[lower, judge], all_pairs=True).tables["ranking"]][-1] == "c"
     with pytest.raises(InputError, match="baseline and all_pairs cannot be combined"):
         human(metrics=[people, judge], all_pairs=True, baseline="a")
+
+
+def test_the_paragraph_of_a_paper() -> None:
+    said = Sample().estimated().methods_sentence()
+    for part in (
+        "Labels by people (people) of 60 of 300 segments, drawn at random, and scores of all by judge were combined by "
+        "prediction-powered inference (Angelopoulos",
+        "Estimates are of all segments like these, of which they are a sample.",
+        "Differences from a were tested by two-sided t tests with the help of judge.",
+        "Intervals have the confidence level 0.95.",
+    ):
+        assert part in said
+    assert "Holm" not in said
+    strata = np.repeat([0, 1], 150)
+    of_set = Sample().estimated(target="set", strata=strata).methods_sentence()
+    assert "were combined by the regression estimate. Estimates are of labels of all these 300 segments." in of_set
+    assert "Labels are a sample from each of 2 strata." in of_set
+    sample = Sample()
+    metrics = [*_three(sample), SegmentScores("other", dict(zip("abc", sample.judge[[0, 1, 1]], strict=True)))]
+    several = human(metrics=metrics, all_pairs=True).methods_sentence()
+    assert (
+        "Differences of all pairs were tested by two-sided t tests by the labels alone, and p-values adjusted for all "
+        "pairs by Holm's method." in several
+    )
+    rated_by, names = rated(0, 5)
+    fixed = human(metrics=rated_by, human=names).methods_sentence()
+    random = human(metrics=rated_by, human=names, raters="random").methods_sentence()
+    assert "A label is the mean of those that a segment has of 5 raters; estimates are for these raters." in fixed
+    assert "A label is the mean of those that a segment has of 5 raters; raters are a sample, too." in random
+
+
+def _three(sample: Sample) -> list[SegmentScores]:
+    """A third system, which is the second one half a point better."""
+    labels, judge = (np.stack([*each, each[1] + 0.5]) for each in (sample.labels, sample.judge))
+    return [
+        SegmentScores("people", dict(zip("abc", labels, strict=True)), missing="pairwise"),
+        SegmentScores("judge", dict(zip("abc", judge, strict=True))),
+    ]
+
+
+def test_captions_of_a_paper_explain_the_columns() -> None:
+    result = human(metrics=_three(Sample()), all_pairs=True, difference=0.1)
+    captions = re.findall(r"\\caption\{(.*)\}\\label", result.render("latex"))
+    (ranks,) = [each for each in captions if "Ranks" in each]
+    assert ranks.endswith(
+        "Rank: simultaneous 95\\% confidence intervals of the ranks. Group: systems that share a letter do not differ "
+        "significantly (compact letter display). Significant: adjusted p $\\leq$ 0.05 in the t test of the pair."
+    )
+    (differences,) = [each for each in captions if "Differences of all pairs" in each]
+    for symbol in ("p is adjusted for all pairs", r"$\rho$: ", "Worth: ", "MDD: ", "for 0.1: "):
+        assert symbol in differences
+    (scores,) = [each for each in captions if ". Scores." in each]
+    assert "MDD" not in scores
+    rated_by, names = rated(0, 3)
+    of_raters = human(metrics=rated_by, human=names).render("latex")
+    assert "Krippendorff's, $\\kappa$: Cohen's" in of_raters
+    assert "standardized: in standard deviations" in of_raters
+
+
+def test_the_checklist_of_a_paper_claims_no_simulation() -> None:
+    facts = as_checklist(Sample().estimated(), Layout(), "references.bib")
+    assert "Monte Carlo" not in facts
+    assert "Intervals of scores and differences are for the sampling of the units with labels" in " ".join(
+        facts.split()
+    )
+
+
+def test_the_page_about_json_describes_every_table() -> None:
+    page = (ROOT / "docs/json.md").read_text("utf-8")
+    said = {*re.findall(r"`(\w+)`", page.partition("### Labels with the help of metrics")[2].partition("\n### ")[0])}
+    of_looks = {*PlannedLook.__slots__, *PlannedRaters.__slots__, *RaterAgreement.__slots__}
+    assert {*LabelledEstimate.__slots__, *of_looks} <= said
 
 
 def test_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from conftest import ROOT
 from reshuffle import Comparison, read_html, read_json
 from reshuffle.cli.main import main
 from reshuffle.data.demo import write_demo
@@ -101,6 +102,14 @@ def test_options_of_reports_are_those_of_the_command(run: Any, kind: str, option
     found = run("show", f"{kind}/as.json", *options.split())
     assert found[:2] == run(*KINDS[kind].split(), *options.split())[:2]
     assert found.out != run("show", f"{kind}/as.json").out
+
+
+def test_the_guide_names_the_commands_whose_results_are_shown(run: Any) -> None:
+    shown = " ".join(run("show", "--help").out.split())
+    names = re.findall(r"\w+", shown.partition("that reshuffle ")[2].partition(" wrote;")[0])
+    page = " ".join((ROOT / "docs/guide/reports.md").read_text("utf-8").split())
+    listed = page.partition("It reads the results of ")[2].partition(". ")[0]
+    assert re.findall(r"`(\w+)`", listed) == [name for name in names if name != "or"]
 
 
 def test_notes_name_flags_and_standard_input_is_read(saved: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

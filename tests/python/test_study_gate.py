@@ -12,10 +12,11 @@ import pytest
 from reshuffle import InputError, SegmentScores, read_json, watch
 from reshuffle import gate as gate_of
 from reshuffle.inference.gate import allowed_if_equal
+from reshuffle.options.studies import Gate as Options
 from reshuffle.results.studies import GateRate, StudyResult
 from reshuffle.seeds import derive_seed
 from reshuffle.study import gate
-from reshuffle.study.gate import DIFFERENCES, NAIVE_FROM
+from reshuffle.study.gate import DIFFERENCES, NAIVE_FROM, _jobs
 from reshuffle.study.run_model import normal_values
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -76,14 +77,48 @@ def test_decisions_are_those_of_the_gate_and_of_watch() -> None:
             expected["gate"][gate_of(metrics=metrics, margin=margins, n_resamples=99, seed=seed).verdict] += 1
             for method in LOOKING:
                 found = watch(metrics=metrics, method=method, **OPTIONS[method]).tables["verdicts"]
-                at = [each.decided_at for each in found if each.decided_at is not None]
-                expected[method]["decided" if at else "undecided"] += 1
-                stops[method].append(min(at, default=60))
+                first = min((each.decided_at for each in found if each.decided_at is not None), default=None)
+                stops[method].append(first or 60)
+                # The first tasks are those that are worse.
+                right = [
+                    task < worse and each.verdict == "worse"
+                    for task, each in enumerate(found)
+                    if each.decided_at == first
+                ]
+                expected[method]["undecided" if first is None else "decided" if all(right) else "wrongly"] += 1
         for method, counts in expected.items():
             shown = rates(study, method=method, truth=truth)
             assert {name: each.rate for name, each in shown.items()} == {name: counts[name] / n for name in shown}
             if method != "gate":
                 assert shown["decided"].units == np.median(stops[method])
+
+
+def test_decisions_in_the_wrong_direction_are_no_successes() -> None:
+    """Where the new system is hardly worse, naive tests show one difference in both directions, about as often."""
+    study = gate(methods="naive", differences="40%", tasks=1, margin=0.01, sizes=400, simulations=100)
+    found = rates(study, truth="one worse")
+    assert (found["decided"].rate, found["wrongly"].rate) == pytest.approx((0.12, 0.12), abs=0.1)
+    assert min(found["decided"].rate, found["wrongly"].rate) > 0
+    equal = rates(study, truth="equal")
+    assert (equal["decided"].rate, equal["wrongly"].rate) == (0, pytest.approx(1 - equal["undecided"].rate))
+    assert [each.decision for each in study.tables["decisions"] if each.is_wrong] == ["wrongly"] * 2
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.3, 0.8])
+def test_scores_of_tasks_have_the_correlation_and_the_means_of_the_truth(correlation: float) -> None:
+    """As numpy finds them in a large test set."""
+    n = 40_000
+    (job,) = _jobs(Options(tasks=3, correlation=correlation, margin=20.0, sizes=n, simulations=1))
+    for truth, worse in (("equal", 0), ("one worse", 1), ("all worse", 3)):
+        found: list[Any] = [metric.scores for metric in job.metrics(7, truth)]
+        x = np.array([each["new"] - each["base"] for each in found])
+        between = np.corrcoef(x)[np.triu_indices(3, 1)]
+        assert between == pytest.approx([correlation] * 3, abs=4 * (1 - correlation**2) / math.sqrt(n) + 1e-3)
+        errors = x.std(axis=1, ddof=1) / math.sqrt(n)
+        # The margin is 20 standard errors.
+        expected = [-20.0 if task < worse else 0.0 for task in range(3)]
+        assert x.mean(axis=1) / errors == pytest.approx(expected, abs=4)
+        assert x.std(axis=1) == pytest.approx([0.125] * 3, rel=0.02)
 
 
 def test_z_tests_after_every_segment_and_once() -> None:
@@ -95,7 +130,7 @@ def test_z_tests_after_every_segment_and_once() -> None:
         x = scores["new"] - scores["base"]
         beyond = [n for n in range(2, 61) if abs(x[:n].mean()) >= 1.959964 * x[:n].std(ddof=1) / math.sqrt(n)]
         stops.append((min((n for n in beyond if n >= NAIVE_FROM), default=None), 60 in beyond))
-    naive, once = (rates(study, method=name, truth="equal")["decided"].rate for name in ("naive", "once"))
+    naive, once = (rates(study, method=name, truth="equal")["wrongly"].rate for name in ("naive", "once"))
     assert naive == np.mean([stop is not None for stop, _ in stops])
     assert once == np.mean([at_end for _, at_end in stops])
 
@@ -104,9 +139,9 @@ def test_the_report_marks_wrong_decisions_and_says_what_was_simulated() -> None:
     study = gate(methods="naive", differences="10%", tasks=[1, 2], margin=4, sizes=400, simulations=60)
     assert read_json(study.render("json")) == study
     text = " ".join(study.render("text").split())
-    assert "naive decides wrongly more often than α = 0.05 in 3 of 3 cases" in text
+    assert "naive decides wrongly more often than α = 0.05 in 3 of 8 cases" in text
     assert "Margin = 4 standard errors." in text
-    assert "Wrong: decided where all are equal." in text
+    assert "wrongly: it is not, or has the other sign." in text
     gated = gate(tasks=1, simulations=40, n_resamples=99).render("text")
     assert "Wrong decisions of gate are compatible with α = 0.05." in gated
 

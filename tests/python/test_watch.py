@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import warnings
 from collections.abc import Callable
@@ -15,10 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reshuffle
+from benches.simulations.sequential import nights
 from budgets import budget
 from reshuffle import InputError, InputWarning, SegmentScores, _core, watch
 from reshuffle.inference import sequential
 from reshuffle.metrics.base import Scores
+from reshuffle.report import Layout
+from reshuffle.report.checklist import as_checklist
 from reshuffle.results.studies import SequentialVerdict, StudyResult
 
 LARGEST_BET = 0.5
@@ -486,6 +490,19 @@ def test_documents_are_units() -> None:
     ids = np.repeat(np.arange(60), 10).tolist()
     result = watch(metrics=scores(stream(9, 600, 0.2)), documents=ids, first_look=20)
     assert (result.plan["unit"], result.plan["units"]) == ("document", 60)
+
+
+def test_e_values_of_nights_multiply_only_if_segments_are_new() -> None:
+    new, same = (float(nights(share, 200)[1]) for share in (1, 0))
+    assert new <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
+    assert same > 0.1
+
+
+def test_the_checklist_of_a_paper_claims_no_simulation() -> None:
+    scores = dict(zip("ab", np.random.default_rng(0).random((2, 50)), strict=True))
+    facts = as_checklist(watch(metrics=SegmentScores("m", scores), bounds=(0, 1)), Layout(), "references.bib")
+    assert "Monte Carlo" not in facts
+    assert "are confidence sequences for the sampling of the units" in " ".join(facts.split())
 
 
 def test_the_command(tmp_path: Path, run: Callable[..., Any]) -> None:

@@ -78,10 +78,11 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     chosen = made(GateOptions, values)
     if chosen.human is not None:
         options["missing"] = "pairwise"  # segments without labels are meant
-        if systems and len(systems) != 2:
+        names = [name for name, _ in options["scores"]]
+        if systems and (len(systems) != 2 or any(name in names for name in systems)):
             raise InputError(
-                f"expected BASE and NEW, the outputs of two systems, got {listed(systems)}: if that is another rater, "
-                "a gate takes one (--human NAME)"
+                f"expected BASE and NEW, the outputs of two systems, got {listed(systems)}: if these are other "
+                "raters, a gate takes one (--human NAME)"
             )
     inputs = Inputs.from_options(*_positional(systems, options), options, chosen.threads)
     if inputs.is_one:  # manifests may also be for compare

@@ -21,6 +21,10 @@ In strata whose shares W_h of all segments are known, labels are a random sample
 the estimate is Σ W_h·θ_h with one λ, which makes Σ W_h²·se_h² as small as possible, and degrees of freedom are those of
 Satterthwaite (1946, doi:10.2307/3002019). It is the same whether strata were drawn from, or made afterwards.
 
+Labels that are all equal, or are all predicted without an error, leave a standard error of 0. That says nothing of the
+units without labels, so there is no test: p is 1, and the interval unbounded. (The t test of ``compare``, which has
+the scores of all units, has p = 0 there.)
+
 Where the raters are a sample, too, the error of the labelled units is that of two crossed clusters, units and raters:
 the variance with clusters of units, plus that with clusters of raters, minus that of both together (Cameron, Gelbach &
 Miller 2011, doi:10.1198/jbes.2010.07136), with A − 1 degrees of freedom for A raters.
@@ -37,6 +41,9 @@ from numpy.typing import NDArray
 from ..lazy import lazy
 from ..metrics.base import Scores
 from ..resampling.units import Strata
+
+# A part of an error that is so small a share of the values is rounding.
+SMALLEST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -56,28 +63,35 @@ class Estimated:
     shift: float = math.nan
     """How far the mean prediction of the labelled units is from that of the others, in standard errors; else NaN."""
 
+    @property
+    def is_tested(self) -> bool:
+        """Whether there is a test: not if the labels say nothing of their error."""
+        return self.standard_error > 0
+
     def interval(self, level: float) -> tuple[float, float]:
-        """The ends of the t interval."""
+        """The ends of the t interval, infinite without a test."""
         from scipy.special import stdtrit
 
+        if not self.is_tested:
+            return -math.inf, math.inf
         half = float(stdtrit(self.freedom, (1 + level) / 2)) * self.standard_error
         return self.mean - half, self.mean + half
 
     @property
     def pvalue(self) -> float:
-        """Two-sided, of the t test that the mean is 0. 1 if all labels and predictions are 0."""
+        """Two-sided, of the t test that the mean is 0."""
         from scipy.special import stdtr
 
-        if self.standard_error == 0:
-            return float(self.mean == 0)
+        if not self.is_tested:
+            return 1.0
         return float(2 * stdtr(self.freedom, -abs(self.mean) / self.standard_error))
 
     def pvalue_above(self, limit: float) -> float:
         """One-sided, of the t test that the mean is ``limit`` or less."""
         from scipy.special import stdtr
 
-        if self.standard_error == 0:
-            return float(self.mean <= limit)
+        if not self.is_tested:
+            return 1.0
         return float(stdtr(self.freedom, (limit - self.mean) / self.standard_error))
 
     @property
@@ -123,7 +137,7 @@ class Labelled:
             weight = covariance / (variance + of_others)
             others = of_rest
         estimate = (means + weight * (others - of_labelled)) @ self._shares
-        error, freedom = self._error(means, y, y - weight * f)
+        error, freedom = self._error(means, y, _without_rounding(y - weight * f, y))
         if not self.finite:
             error = math.hypot(error, weight * math.sqrt(of_others))
         correlation = float(covariance / math.sqrt(variance * self._product(y, y, at))) if y.any() else None
@@ -147,7 +161,8 @@ class Labelled:
         """
         stratum, sizes = self._strata.index[at], self.sizes[at]
         means = sums_of(stratum, sums) / sums_of(stratum, sizes)
-        return means, (sums - means[stratum] * sizes) * self._scales(at)
+        scales = self._scales(at)
+        return means, _without_rounding((sums - means[stratum] * sizes) * scales, sums * scales)
 
     def _scales(self, at: NDArray[np.bool_]) -> Scores:
         """What makes the sum of a unit a part of the mean of all segments: share of the stratum by mean size."""
@@ -180,10 +195,16 @@ class Labelled:
         labels, sizes = self.by_rater
         stratum = self._strata.index[at]
         own = (labels - means[stratum] * sizes) * self._scales(at) - (y - residuals) * sizes / self.sizes[at]
-        own /= np.bincount(stratum)[stratum]
+        own = _without_rounding(own / np.bincount(stratum)[stratum], labels)
         n_raters = len(own)
         between = n_raters / (n_raters - 1) * float((own.sum(axis=1) ** 2).sum()) - float((own**2).sum())
         return math.sqrt(variance + max(between, 0.0)), min(freedom, n_raters - 1)
+
+
+def _without_rounding(parts: Scores, values: Scores) -> Scores:
+    """``parts``, those of them that are rounding of numbers as large as ``values`` replaced by 0."""
+    found: Scores = np.where(np.abs(parts) > SMALLEST * np.abs(values).max(), parts, 0.0)
+    return found
 
 
 def sums_of(index: NDArray[np.intp], values: Scores) -> Scores:

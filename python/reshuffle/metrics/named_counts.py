@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..data.arrays import as_array
 from ..data.columns import named_columns
-from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted
+from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted, warn
 from .base import Counts, check_present
 from .expression import SEGMENTS, Expression
 from .fixed_point import MAX_RELATIVE_ERROR, steps_of
@@ -51,6 +51,15 @@ def named_counts(
             of_system.append(np.ones(n_segments, dtype=np.int64))
     formula = Expression(name, text, expected, tuple(scales.values()), not lower_is_better)
     return formula, {system: np.stack(own, axis=1) for system, own in counts.items()}
+
+
+def note_divisions(formula: Expression, counts: Mapping[str, Counts]) -> None:
+    """Warn of systems whose own score comes from a division by 0. Single draws may, without a word."""
+    sums = {system: rows.sum(axis=0) for system, rows in counts.items()}
+    found = [system for system, totals in sums.items() if formula.core.divides_by_zero(totals)]
+    if found:
+        totals = ", ".join(f"{column} = {total:g}" for column, total in formula.details(sums[found[0]]).items())
+        warn(f"{formula.name}: the formula divides by 0, which counts as 0, for the sums of {listed(found)} ({totals})")
 
 
 def _columns(what: str, text: str, rows: Any, names: Sequence[str] | None) -> Columns:

@@ -47,7 +47,7 @@ from .base import (
 )
 from .expression import Expression
 from .fixed_point import MAX_RELATIVE_ERROR, steps_of
-from .named_counts import named_counts
+from .named_counts import named_counts, note_divisions
 from .native import NativeMetric, metric, resolve
 
 PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # or a table from any package
@@ -415,7 +415,7 @@ class FromCounts(CountsOfFormula):
         if self.higher_is_better is not None:
             check_flag("higher_is_better", self.higher_is_better)
         tables = dict(_items_by_system(self.name, self.counts))
-        given: Metric | None = None
+        given: Expression | None = None
         if isinstance(self.scoring, str) and not has_formula(self.scoring.partition(":")[0]):
             lower = self.higher_is_better is False
             given, tables = named_counts(self.name, self.scoring, tables, self.columns, lower)
@@ -425,6 +425,8 @@ class FromCounts(CountsOfFormula):
         _check_same_length(self.name, counts)
         for system, rows in counts.items():
             check_sums(rows[None], f"{self.name}, system {system}: ")
+        if given is not None:
+            note_divisions(given, counts)
         widths = {system: rows.shape[1] for system, rows in counts.items()}
         if len(set(widths.values())) > 1:
             shown = ", ".join(f"{system} has {width}" for system, width in widths.items())

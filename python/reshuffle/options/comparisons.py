@@ -9,7 +9,6 @@ from attrs import field, frozen
 from typing_extensions import Doc
 
 from .. import types
-from ..errors import Argument, InputError
 from ..validate import check_n_resamples
 from .choices import AR, INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Simultaneous, WithMargin, read
 from .declare import Check, Flag, Kind, Options, several
@@ -27,6 +26,7 @@ from .groups import (
     Progress,
     ReferenceColumns,
     Threads,
+    check_pairs,
 )
 
 if TYPE_CHECKING:
@@ -138,9 +138,7 @@ class Pairs(Test):
 
     def check_together(self) -> None:
         """:class:`InputError` for a baseline that is not needed."""
-        if self.all_pairs and self.baseline is not None:
-            fields = {"baseline": Argument("baseline"), "all_pairs": Argument("all_pairs")}
-            raise InputError("{baseline} and {all_pairs} cannot be combined: leave one of them out", **fields)
+        check_pairs(self.baseline, self.all_pairs)
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

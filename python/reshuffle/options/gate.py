@@ -4,7 +4,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from annotated_types import MinLen
@@ -14,9 +14,9 @@ from typing_extensions import Doc
 from .. import types
 from ..errors import Argument, InputError, quoted
 from .comparisons import Resampled, Stratified, Texts
-from .declare import Flag, Kind, Options, Reads, several
+from .declare import Flag, Kind, Options, Reads
 from .files import File, References, SetFiles, Sets
-from .groups import PYTHON, FixedLevel
+from .groups import PYTHON, FixedLevel, names
 
 if TYPE_CHECKING:
     import os
@@ -82,11 +82,6 @@ def _number(value: Any) -> float:
     if isinstance(value, bool):
         raise TypeError
     return float(value)
-
-
-def names(value: str | Sequence[str] | None) -> tuple[str, ...]:
-    """One name or several as a tuple; none for None."""
-    return () if value is None else several(value)
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

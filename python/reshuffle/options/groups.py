@@ -11,6 +11,7 @@ from attrs import field, frozen
 from typing_extensions import Doc
 
 from .. import types
+from ..errors import Argument, InputError
 from ..execution import check_executor
 from ..validate import DEFAULT_SEED, MAX_SEED, MAX_THREADS, chosen_seed
 from .declare import Check, Flag, Kind, Options, several
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 PYTHON = Flag(shown=False)
 # Notes on how values are written on the command line.
 SYSTEM_OR_FILE = "its name or file"
+
+
+def names(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    """One name or several as a tuple; none for None."""
+    return () if value is None else several(value)
 
 
 def whole_numbers(value: int | Sequence[int]) -> tuple[int, ...]:
@@ -54,6 +60,13 @@ def by_metric(value: Mapping[str, float] | None) -> Mapping[str, float]:
     if not isinstance(value, Mapping):
         return {} if value is None else value
     return {name: float(each) if _is(each, Real) else each for name, each in value.items()}
+
+
+def check_pairs(baseline: str | None, all_pairs: bool) -> None:
+    """:class:`InputError` for a baseline where all pairs are compared."""
+    if all_pairs and baseline is not None:
+        fields = {"baseline": Argument("baseline"), "all_pairs": Argument("all_pairs")}
+        raise InputError("{baseline} and {all_pairs} cannot be combined: leave one of them out", **fields)
 
 
 ReferenceColumns = Annotated["str | Sequence[str] | None", PYTHON, Kind("str or sequence of str, optional")]

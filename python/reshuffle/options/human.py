@@ -9,10 +9,9 @@ from attrs import field, frozen
 from typing_extensions import Doc
 
 from ..errors import Argument, InputError
-from .comparisons import Pairs, Watched
+from .comparisons import Watched
 from .declare import Flag, Kind, Options
-from .gate import names
-from .groups import SYSTEM_OR_FILE, IdsOfDocuments, IdsOfStrata, Inputs
+from .groups import SYSTEM_OR_FILE, IdsOfDocuments, IdsOfStrata, Inputs, check_pairs, names
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -28,8 +27,8 @@ class Labelling(Options):
         Doc(
             """The metric that has the labels, or several, one for each rater. By default the one with missing scores.
 
-            A label is then the mean of those that a segment has. For a difference, each rater counts who labelled both
-            systems."""
+            With several raters, the label of a segment is the mean of those it has. For a difference, only raters who
+            labelled both systems count."""
         ),
     ] = field(default=(), converter=names)
     raters: Annotated[
@@ -66,8 +65,8 @@ class Labelling(Options):
     ] = 0.95
 
     def check_together(self) -> None:
-        """:class:`InputError` for looks without what they plan, and as :class:`Pairs`."""
-        Pairs.check_together(self)  # type: ignore[arg-type]
+        """:class:`InputError` for looks without what they plan, and for a baseline of all pairs."""
+        check_pairs(self.baseline, self.all_pairs)
         looks, difference = Argument("looks"), Argument("difference")
         if self.looks is not None and (self.difference is None or self.target == "set"):
             raise InputError(

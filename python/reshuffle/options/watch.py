@@ -27,7 +27,7 @@ def bounds(value: tuple[float, float]) -> tuple[float, float]:
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class Looks(Options):
-    """When tests look that do not look after every unit."""
+    """When to look, for tests that do not look after every unit."""
 
     TITLE: ClassVar[str] = "Looks"
     first_look: Annotated[

@@ -26,7 +26,6 @@ RUNS = (
     "training runs."
 )
 SEVERAL_RUNS = "Scores are means of several runs of each system; s_test is their standard deviation."
-OF_STUDY = "The tables have the results, with intervals for their Monte Carlo error where these are known."
 
 
 def as_checklist(result: Comparison | SetComparison | StudyResult, layout: Layout, entries: str) -> str:
@@ -73,6 +72,7 @@ def _of_comparison(result: Comparison | SetComparison, layout: Layout) -> _Facts
 def _of_study(study: StudyResult, layout: Layout) -> _Facts:
     from .studies.documents import study_document
     from .studies.page import study_facts
+    from .studies.registry import report_of
 
     systems, units = study.plan.get("systems"), study.plan.get("units")
     data = [f"Test set: {counted(units, str(study.plan.get('unit', 'segment')))}"] if isinstance(units, int) else []
@@ -80,7 +80,7 @@ def _of_study(study: StudyResult, layout: Layout) -> _Facts:
         systems = [f"{name} ({counted(n, 'run')})" for name, n in study.plan.systems.items()]
     if isinstance(systems, list):
         data.append(f"Systems: {', '.join(systems)}")
-    said = SEVERAL_RUNS if isinstance(study, RunComparison) else OF_STUDY
+    said = SEVERAL_RUNS if isinstance(study, RunComparison) else report_of(study).intervals
     return _Facts(study.metrics, data, [*study_facts(study)], said, study_document(study, layout).tables)
 
 

@@ -63,7 +63,7 @@ def _reason(gate: Gate) -> str:
     if not all(task.has_enough for task in gate.tasks) and gate.verdict != "reject":
         task = min(gate.tasks, key=lambda each: each.n_units)
         return f"{counted(task.n_units, task.unit)} are too few for a verdict: 20 are needed ({task.name})."
-    if gate.is_identical:
+    if gate.is_identical and not _untested(gate):
         return "the systems do not differ under any metric."
     if gate.verdict == "reject":
         return f"{_listed([t for t in gate.tasks if t.is_worse], _worse)}."
@@ -72,6 +72,11 @@ def _reason(gate: Gate) -> str:
     if gate.verdict == "allow":
         return f"{_listed(_closest(gate.tasks), _shown)}."
     return f"{_listed([task for task in gate.tasks if not task.is_shown], _open)}."
+
+
+def _untested(gate: Gate) -> list[GateTask]:
+    """Tasks of labels that say nothing of their error."""
+    return [task for task in gate.tasks if task.unit.startswith("labelled ") and task.standard_error is None]
 
 
 def _under(tasks: Sequence[GateTask]) -> str:
@@ -146,7 +151,16 @@ def _sentences(gate: Gate) -> Iterator[str]:
     labelled = [task for task in gate.tasks if task.unit.startswith("labelled ")]
     if labelled:
         numbers = joined(f"{counted(task.n_units, task.unit)} ({task.name})" for task in labelled)
-        yield f"This holds if {numbers} were drawn at random. Scores and Δ are estimates with weights of their own."
+        yield (
+            f"This holds if {numbers} were drawn at random. Scores and Δ are estimated separately, so Δ need not equal "
+            "the difference of the scores."
+        )
+    untested = _untested(gate)
+    if untested:
+        yield (
+            f"The labels of {joined(task.name for task in untested)}, or their differences, are all equal, or all "
+            "predicted without an error. So their error is unknown, and nothing is shown."
+        )
     worse = [task for task in gate.tasks if task.is_worse]
     if gate.verdict == "allow" and worse:
         yield f"{_listed(worse, _worse)}: by less than the margin."

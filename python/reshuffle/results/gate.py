@@ -49,7 +49,7 @@ class GateTask:
     difference: float
     """The system's score minus the baseline's."""
     standard_error: float | None
-    """That of the difference, by the delta method; None if it is unknown."""
+    """That of the difference, by the delta method; None if it is unknown, as where labels are all equal."""
     margin: float | None
     """How much worse the system may be, in points; None if the rule needs no margin here."""
     given_margin: str | None
@@ -197,7 +197,7 @@ class Gate(Reported):
 
     @property
     def is_identical(self) -> bool:
-        """Whether the systems differ in no segment under any metric."""
+        """Whether the systems differ in no segment under any metric; of labels, in none that has them."""
         return not any(task.n_differing for task in self.tasks)
 
     @property

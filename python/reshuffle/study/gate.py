@@ -41,7 +41,7 @@ from .testing import STAGE
 NAMES = ("base", "new")
 LABEL = "score"
 VERDICTS = ("allow", "reject", "inconclusive")
-LOOKED = ("decided", "undecided")
+LOOKED = ("decided", "wrongly", "undecided")
 # A z-test needs some units.
 NAIVE_FROM = 51
 TRUTHS = {
@@ -58,6 +58,8 @@ class Differences:
     sd: float
     """The standard deviation of a segment's difference, if the systems are equally good."""
     of_normal: Callable[[Scores, float], Scores]
+    most: float = 0.1
+    """The largest true difference for which they keep within −1 to 1."""
     signed: bool = True
     """Whether wins and losses are then equally likely."""
 
@@ -70,14 +72,14 @@ def _answers(share: float) -> Differences:
         lower, upper = ndtri((share - difference) / 2), ndtri((share + difference) / 2)
         return (z > -upper).astype(np.float64) - (z < lower)
 
-    return Differences(math.sqrt(share), of_normal)
+    return Differences(math.sqrt(share), of_normal, share)
 
 
 def _skewed(sign: float) -> Differences:
     """.9 in one of ten segments, −.1 in the others, or the reverse."""
     from scipy.special import ndtri
 
-    return Differences(0.3, lambda z, difference: difference + sign * np.where(z > ndtri(0.9), 0.9, -0.1), False)
+    return Differences(0.3, lambda z, difference: difference + sign * np.where(z > ndtri(0.9), 0.9, -0.1), signed=False)
 
 
 DIFFERENCES: Mapping[str, Callable[[], Differences]] = {
@@ -151,8 +153,7 @@ def _check(options: Gate) -> None:
                 "ask for more segments" + (", or an earlier first look" if name == "asymptotic" else "")
             )
     for job in _jobs(options):
-        most = job.difference / (job.own.sd**2 if job.differences.endswith("%") else 0.1)
-        if most > 1:
+        if job.difference > job.own.most:
             raise InputError(
                 f"margin: {job.margin:g} standard errors are larger than {job.differences} differences of {job.size:,} "
                 "segments can be: ask for smaller margins, or more segments"
@@ -178,7 +179,7 @@ def _rates(job: _Decisions, settings: StudySettings) -> Iterator[GateRate]:
     for m, method in enumerate(job.methods):
         decisions = VERDICTS if method == GATE else LOOKED
         for t, truth in enumerate(job.truths):
-            wrong = ("reject" if method == GATE else "decided") if truth == "equal" else "allow"
+            wrong = "wrongly" if method != GATE else "reject" if truth == "equal" else "allow"
             units = None if method == GATE else float(np.median(found["units"][:, m, t]))
             for at, decision in enumerate(decisions):
                 reached = found["decision"][:, m, t] == at
@@ -229,35 +230,49 @@ class _Decisions(ItemJob):
     def item(self, index: int, threads: int | None) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
         """The decisions on one suite of test sets. All truths have the same noise."""
         seed = derive_seed(self.seed, "simulation", index)
-        shared, *own = normal_values(seed, (1 + self.tasks) * self.size).reshape(1 + self.tasks, self.size)
-        scores = [math.sqrt(self.correlation) * shared + math.sqrt(1 - self.correlation) * each for each in own]
         decisions, units = self.columns.empty(1)[0]
         for t, truth in enumerate(self.truths):
-            data = Data.from_arguments(None, None, [self._metric(j, z, truth) for j, z in enumerate(scores)])
+            data = Data.from_arguments(None, None, self.metrics(seed, truth))
             samples = [sample.with_counts() for sample in data.count(NAMES, Resampling(threads=1))]
             for m, method in enumerate(self.methods):
                 if method == GATE:
                     decisions[m, t], units[m, t] = self._gate(data, seed, threads), self.size
                 else:
-                    stops = [self._stop(method, sample, threads) for sample in samples]
-                    first = min((stop for stop in stops if stop is not None), default=None)
-                    decisions[m, t], units[m, t] = first is None, first or self.size
+                    decisions[m, t], units[m, t] = self._looked(method, samples, truth, threads)
         return decisions, units
 
-    def _metric(self, task: int, z: Scores, truth: str) -> SegmentScores:
-        """The scores of both systems on a task."""
-        is_worse = truth == "all worse" or (truth == "one worse" and task == 0)
-        values = self.own.of_normal(z, -self.difference if is_worse else 0.0).round(6)
-        return SegmentScores(f"task{task}", {"base": np.maximum(-values, 0), "new": np.maximum(values, 0)})
+    def metrics(self, seed: int, truth: str) -> list[SegmentScores]:
+        """The scores of both systems on all tasks."""
+        shared, *own = normal_values(seed, (1 + self.tasks) * self.size).reshape(1 + self.tasks, self.size)
+        found = []
+        for task, noise in enumerate(own):
+            z = math.sqrt(self.correlation) * shared + math.sqrt(1 - self.correlation) * noise
+            values = self.own.of_normal(z, -self.difference if _is_worse(task, truth) else 0.0).round(6)
+            scores = {"base": np.maximum(-values, 0), "new": np.maximum(values, 0)}
+            found.append(SegmentScores(f"task{task}", scores))
+        return found
 
     def _gate(self, data: Data, seed: int, threads: int | None) -> int:
         rule = GateOptions(margin=dict.fromkeys(data.labels, self.difference), alpha=self.alpha)
         resampling = Resampling(self.n_resamples, seed, threads)
         return VERDICTS.index(gated({"": SetData(data, Units())}, rule, resampling).verdict)
 
-    def _stop(self, method: str, sample: CountSample, threads: int | None) -> int | None:
-        """After how many segments a test of one task decides, at its share of the level."""
-        alpha = self.alpha / self.tasks
+    def _looked(self, method: str, samples: Sequence[CountSample], truth: str, threads: int | None) -> tuple[int, int]:
+        """What the first tests of a task show, and after how many segments. It is right if all of them are."""
+        hypotheses = [self._hypothesis(method, sample, threads) for sample in samples]
+        stops = [self._stop(method, each) for each in hypotheses]
+        first = min((stop for stop in stops if stop is not None), default=None)
+        if first is None:
+            return LOOKED.index("undecided"), self.size
+        is_right = all(
+            _is_worse(task, truth) and each.values[:first].sum() < 0
+            for task, (each, stop) in enumerate(zip(hypotheses, stops, strict=True))
+            if stop == first
+        )
+        return LOOKED.index("decided" if is_right else "wrongly"), first
+
+    def _hypothesis(self, method: str, sample: CountSample, threads: int | None) -> Hypothesis:
+        """The test of a task, at its share of the level."""
         rows = CountSample.from_counts(sample.metric, sample.counts[::-1], sample.unit)
         options = WatchOptions(
             method=method,
@@ -267,11 +282,18 @@ class _Decisions(ItemJob):
             looks=self.looks,
             threads=threads,
         )
-        hypothesis = Hypothesis(rows, 1, alpha, options)
+        return Hypothesis(rows, 1, self.alpha / self.tasks, options)
+
+    def _stop(self, method: str, hypothesis: Hypothesis) -> int | None:
+        """After how many segments a test of one task decides."""
         if method in METHODS:
             return decided_at(hypothesis)
-        n, sums = np.arange(1, self.size + 1), np.cumsum(hypothesis.values)
-        variances = (np.cumsum(hypothesis.values**2) - sums**2 / n) / np.maximum(n - 1, 1) * n
-        beyond = (variances > 0) & (sums**2 >= critical_value(alpha) ** 2 * variances)
-        beyond[: self.size - 1 if method == "once" else NAIVE_FROM - 1] = False
-        return int(beyond.argmax()) + 1 if beyond.any() else None
+        looks = np.arange(self.size if method == "once" else NAIVE_FROM, self.size + 1)
+        differences, errors = hypothesis.estimates(looks)
+        beyond = looks[np.abs(differences / errors) >= critical_value(hypothesis.alpha)]
+        return int(beyond[0]) if len(beyond) else None
+
+
+def _is_worse(task: int, truth: str) -> bool:
+    """Whether the new system is worse on a task."""
+    return truth == "all worse" or (truth == "one worse" and task == 0)

@@ -115,6 +115,11 @@ pub trait Formula: Send + Sync {
         false
     }
 
+    /// Does a score come from a division by 0 that a user wrote? It counts as 0.
+    fn divides_by_zero(&self, _totals: &[i64]) -> bool {
+        false
+    }
+
     /// The number of exact decimals of a score if counts are real numbers in fixed point; None if scores are exact.
     fn decimals(&self) -> Option<u32> {
         None

@@ -164,6 +164,11 @@ impl Metric {
         shaped(py, out, [n, width])
     }
 
+    fn divides_by_zero(&self, totals: PyReadonlyArray1<'_, i64>) -> PyResult<bool> {
+        self.check_width(totals.shape()[0])?;
+        Ok(self.formula.divides_by_zero(in_order(&totals)?))
+    }
+
     fn details(&self, totals: PyReadonlyArray1<'_, i64>) -> PyResult<Vec<(String, f64)>> {
         self.check_width(totals.shape()[0])?;
         Ok(self.formula.details(in_order(&totals)?))

@@ -286,8 +286,8 @@ STUDIES: Mapping[str, Study] = {
         """How often a gate allows and rejects, and how often tests decide while data arrive.
 
         Segment scores of two systems are simulated, on one task (a metric on a test set) or several. The new system is
-        as good as the baseline, or worse by exactly the margin on one task or on all. An equal system should be
-        rejected, and a worse one allowed, in at most a share alpha of the simulations.
+        as good as the baseline, or worse by exactly the margin on one task or on all. If the error rates
+        hold, an equal system is rejected, and a worse one allowed, in no more than a share alpha of the simulations.
         """,
         examples=(
             "reshuffle study gate",

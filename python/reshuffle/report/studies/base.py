@@ -92,6 +92,8 @@ class StudyReport:
     """
     settings: Callable[[Any], Mapping[str, str]] | None = None
     """From a result to values of these sentences that are not in its plan."""
+    intervals: str = "The tables have the results, with intervals for their Monte Carlo error where these are known."
+    """What the checklist of a paper says of the tables and of what their intervals are for."""
     truths: str = "What was true"
     """The heading of the truths in a page."""
     truth: str = ""

@@ -54,7 +54,7 @@ def _table(rates: Sequence[GateRate], heading: str) -> Table:
     def cells(rate: GateRate) -> list[str]:
         shown = f"{percent(rate.rate, decimals)}{_mark(rate):<{width}}"
         cell = Bold(shown) if _mark(rate) == LIBERAL else shown
-        return [cell] if rate.units is None else [cell, f"{rate.units:,.0f}"]
+        return [cell, f"{rate.units:,.0f}"] if rate.decision == "wrongly" else [cell]
 
     def cell_of(name: str) -> tuple[str, Callable[[Any], str]]:
         heading, show = NAMES[name]
@@ -62,8 +62,12 @@ def _table(rates: Sequence[GateRate], heading: str) -> Table:
 
     rows = Rows(dict(map(cell_of, names)), group=lambda rate: [getattr(rate, name) for name in names[:-1]])
     looked = rates[0].units is not None
+    # They decide after as many segments, rightly or wrongly.
     columns = Columns(
-        "decision", lambda name: [name, "Segments"] if looked else [name], cells, ["decided"] if looked else None
+        "decision",
+        lambda name: [name, "Segments"] if name == "wrongly" else [name],
+        cells,
+        ["decided", "wrongly"] if looked else None,
     )
     return pivot(heading, rates, rows, columns, "rates of wrong decisions whose interval lies above α")
 
@@ -110,7 +114,10 @@ def notes(study: StudyResult[GatePlan]) -> Iterator[str]:
             "task is worse, reject where all are equal."
         )
     if set(plan.methods) - {GATE}:
-        yield "While data arrive, all tasks together are tested at α. Wrong: decided where all are equal."
+        yield (
+            "While data arrive, all tasks together are tested at α. decided: the first difference that is shown is "
+            "there. wrongly: it is not, or has the other sign."
+        )
     widest = max((rate.confidence_interval.high - rate.confidence_interval.low) / 2 for rate in rates)
     level = ci(rates[0].confidence_interval.confidence_level)
     yield f"Half the width of a rate's {level} (Clopper–Pearson) is at most {percent(widest, 1)} points."

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from ...errors import counted, listed
+from ...errors import counted, listed, printable
 from ...results.studies import LabelledEstimate, RaterAgreement, StudyResult
 from ...results.studies.human import HumanPlan, deciding, is_selected
 from ..cells import Table, decimals_for, pvalue_cell, rank_cell
+from ..methods import Cite, metrics_phrase
 from ..notes import LETTERS
-from ..wording import number
+from ..wording import joined, number
 from .base import StudyReport
 from .wording import of_name
 
@@ -89,6 +90,45 @@ def tables(study: StudyResult[HumanPlan]) -> Iterator[Table]:
         yield table
 
 
+def paper(study: StudyResult[HumanPlan]) -> Iterator[Table]:
+    """The same tables, whose captions explain their columns: papers have no notes."""
+    symbols = _symbols(study)
+    for table in tables(study):
+        yield table.explained(" ".join(symbols[name] for name in table.header if name in symbols))
+
+
+def _symbols(study: StudyResult[HumanPlan]) -> Mapping[str, str]:
+    """What columns have, by their headings."""
+    plan = study.plan
+    alpha, level = number(1 - plan.confidence_level), number(100 * plan.confidence_level)
+    adjusted = any(row.adjusted_pvalue is not None for row in study.tables["differences"])
+    found = {
+        "p": "p is adjusted for all pairs by Holm's method; each interval is for one pair." if adjusted else "",
+        "ρ": "ρ: the metric's correlation with the labels.",
+        "Worth": "Worth: how many extra labels would be as good.",
+        "MDD": f"MDD: minimum detectable difference, which a single t test at {alpha} shows with 80% power.",
+        "Rank": f"Rank: simultaneous {level}% confidence intervals of the ranks.",
+        "Group": f"Group: {LETTERS} Significant: {'adjusted ' * adjusted}p ≤ {alpha} in the t test of the pair.",
+        "Coefficient": "α: Krippendorff's, κ: Cohen's; 1 is perfect agreement, 0 that of chance.",
+    }
+    if any(row.standardized for row in study.tables["scores"]):
+        found["Labels"] = (
+            "standardized: in standard deviations from the mean of the rater, over all labels of that rater, as WMT "
+            "does."
+        )
+    if plan.difference is not None:
+        of, share = f"of these {plan.units:,} {plan.unit}s ", ""
+        if plan.target == "population":
+            of, share = "", f", if as large a share of the {plan.unit}s has labels"
+        found[_for(plan)] = f"{_for(plan)}: the labels {of}that show such a difference with 80% power{share}."
+    return {name: text for name, text in found.items() if text}
+
+
+def _for(plan: HumanPlan) -> str:
+    """The heading of the column of planned labels."""
+    return "" if plan.difference is None else f"for {number(plan.difference)}"
+
+
 def _planned(study: StudyResult[HumanPlan]) -> str:
     return "–" if study.plan.difference is None else number(study.plan.difference)
 
@@ -116,7 +156,7 @@ def _table(study: StudyResult[HumanPlan], name: str, rows: Sequence[LabelledEsti
     ways = len({row.standardized for row in rows}) > 1
     names = ["System", *(["Labels"] if ways else []), "With"]
     header = [*names, "Δ" if of_pairs else "Score", _interval(study), *(["p"] if of_pairs else []), "ρ", "Worth"]
-    header += [*(["MDD"] if of_pairs else []), *([f"for {number(planned)}"] if planned is not None else [])]
+    header += [*(["MDD"] if of_pairs else []), *([_for(study.plan)] if planned is not None else [])]
     table = Table(f"{title(study)}. {name}", header, n_names=len(names), grouped=len(names) - 1)
     decimals = decimals_for(max(abs(row.estimate) for row in rows))
     sign = "+" if of_pairs else ""
@@ -130,7 +170,7 @@ def _table(study: StudyResult[HumanPlan], name: str, rows: Sequence[LabelledEsti
             " to ".join(f"{end:{sign}.{decimals}f}" for end in (row.low, row.high) if end is not None) or "–",
             *([pvalue_cell(row.decisive_pvalue)] if of_pairs else []),
             "–" if row.correlation is None else f"{row.correlation:.2f}",
-            "–" if row.predictor is None else "+0" if abs(row.worth) < 0.5 else f"{row.worth:+,.0f}",
+            "–" if row.predictor is None else _worth_cell(row.worth),
         ]
         if of_pairs:
             cells.append("–" if row.detectable is None else f"{row.detectable:.{decimals}f}")
@@ -181,6 +221,15 @@ def _verdict(study: StudyResult[HumanPlan], row: LabelledEstimate) -> str:
     return f"{row.system} is {better} than {row.baseline} under {row.metric}, {by}."
 
 
+def _worth_cell(worth: float) -> str:
+    """A number of labels with its sign, which 0 has, too.
+
+    >>> _worth_cell(-0.3), _worth_cell(-1.2)
+    ('+0', '-1')
+    """
+    return "+0" if abs(worth) < 0.5 else f"{worth:+,.0f}"
+
+
 def _worth(predictor: str, rows: Sequence[LabelledEstimate]) -> str:
     shares = [row.worth / row.labelled for row in rows]
     # A correlation of nothing but noise is larger in one of twenty cases.
@@ -190,68 +239,103 @@ def _worth(predictor: str, rows: Sequence[LabelledEstimate]) -> str:
     if len(rows) == 1:
         extra = counted(round(rows[0].worth), "extra label")
         return f"{predictor} is worth about {extra}, on top of the {rows[0].labelled:,} there are."
-    low, high = (f"{100 * share:.0f}%" for share in (min(shares), max(shares)))
+    low, high = (f"{100 * max(0, share):.0f}%" for share in (min(shares), max(shares)))
     return f"{predictor} is worth about {low} to {high} extra labels, depending on the pair."
+
+
+def _estimator(plan: HumanPlan) -> tuple[str, str | None]:
+    """What the estimate with a metric is called, and its paper, if there is one."""
+    if plan.target == "set":
+        return "regression estimate", None
+    return "prediction-powered inference", "doi:10.1126/science.adi6000"
+
+
+def methods(study: StudyResult[HumanPlan], cite: Cite) -> Iterator[str]:
+    """The labels and who gave them, the metric, what is estimated, and how it is tested."""
+    plan, differences = study.plan, study.tables["differences"]
+    (fewest, most), units = _numbers(study), counted(plan.units, plan.unit)
+    n, whose = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}", joined(map(printable, plan.human))
+    by = metrics_phrase([each for each in study.metrics if each.name not in plan.human], cite)
+    name, source = _estimator(plan)
+    yield (
+        f"Labels by people ({whose}) of {n} of {units}, drawn at random, and scores of all by {by} were combined by "
+        f"{'the ' * (plan.target == 'set')}{name}{cite(source)}."
+    )
+    yield f"Estimates are of {_meant(plan)}."
+    if plan.raters is not None:
+        meant = "estimates are for these raters" if plan.raters == "fixed" else "raters are a sample, too"
+        yield f"A label is the mean of those that a segment has of {len(plan.human)} raters; {meant}."
+    if plan.strata is not None:
+        yield f"Labels are a sample from each of {plan.strata:,} strata."
+    if differences:
+        of = "of all pairs" if plan.baseline is None else f"from {printable(plan.baseline)}"
+        adjusted = any(row.adjusted_pvalue is not None for row in differences)
+        holm = ", and p-values adjusted for all pairs by Holm's method" * adjusted
+        yield f"Differences {of} were tested by two-sided t tests {_by(_chosen(study))}{holm}."
+    yield f"Intervals have the confidence level {number(plan.confidence_level)}."
+
+
+def _meant(plan: HumanPlan) -> str:
+    """Whose mean is estimated."""
+    if plan.target == "population":
+        return f"all {plan.unit}s like these, of which they are a sample"
+    return f"labels of all these {counted(plan.units, plan.unit)}"
 
 
 def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
     """What is estimated, how, and what may be wrong."""
     plan = study.plan
     units = f"{plan.unit}s"
-    meant = (
-        f"all {units} like these, of which they are a sample"
-        if plan.target == "population"
-        else f"labels of all these {counted(plan.units, plan.unit)}"
-    )
-    yield f"Estimates are of {meant}."
-    finite = plan.target == "set"
-    name = "regression estimate" if finite else "prediction-powered inference"
+    yield f"Estimates are of {_meant(plan)}."
+    symbols = _symbols(study)
     yield (
         "With a metric: the mean of the labels, adjusted by the metric's scores of the others, with the weight that "
-        f"gives the smallest error ({name}). ρ: its correlation with the labels. Worth: how many extra labels would be "
-        "as good."
+        f"gives the smallest error ({_estimator(plan)[0]}). {symbols['ρ']} {symbols['Worth']}"
     )
+    if any(_worth_cell(row.worth).startswith("-") for name in ("differences", "scores") for row in study.tables[name]):
+        yield (
+            "Worth below 0: the metric was worth no labels, and that its weight is fitted to them makes the error a "
+            "little larger."
+        )
     if plan.raters == "random":
         yield (
             "Nothing is planned for raters who are a sample (MDD and numbers of labels): more labels do not make "
             "raters differ less."
         )
     elif study.tables["differences"]:
-        level = number(1 - plan.confidence_level)
-        yield f"MDD: minimum detectable difference, which a single t test at {level} shows with 80% power."
-    if plan.difference is not None and plan.strata is not None and plan.raters != "random":
-        yield "Numbers of labels are not planned with strata: the degrees of freedom of more labels are not known."
-    elif plan.difference is not None and plan.raters != "random":
-        of = f"of these {plan.units:,} {units} " if finite else ""
-        share = "" if finite else f", if as large a share of the {units} has labels"
-        yield f"for {number(plan.difference)}: the labels {of}that show such a difference with 80% power{share}."
+        yield symbols["MDD"]
+    if plan.difference is not None and plan.raters != "random":
+        yield (
+            symbols[_for(plan)]
+            if plan.strata is None
+            else "Numbers of labels are not planned with strata: the degrees of freedom of more labels are not known."
+        )
     if plan.looks is not None:
         yield (
             "Looks: O'Brien and Fleming's boundary. At each, compare p of the pair, without an adjustment. Shown by "
             "then: the probability if there is such a difference. Later labels must not depend on earlier ones."
         )
     if any(row.low is None for name in ("differences", "scores") for row in study.tables[name]):
-        yield "Without an interval: all these labels, or their differences, are equal, so their error is unknown."
-    if any(row.adjusted_pvalue is not None for row in study.tables["differences"]):
-        yield "p is adjusted for all pairs by Holm's method; each interval is for one pair."
+        yield (
+            "Without an interval: these labels, or their differences, are all equal, or all predicted without an "
+            "error, so their error is unknown."
+        )
+    if "p" in symbols:
+        yield symbols["p"]
     if study.tables.get("ranking"):
-        level = number(100 * plan.confidence_level)
-        yield f"Rank: simultaneous {level}% confidence intervals of the ranks. Group: {LETTERS}"
+        yield f"{symbols['Rank']} {symbols['Group']}"
     if plan.strata is not None:
         yield f"Labels are a sample of each of {plan.strata:,} strata, which count by their sizes."
     if plan.raters is not None:
         yield RATERS[plan.raters]
         if not any(row.standardized for row in study.tables["scores"]):
             yield (
-                "No labels are standardized, because a rater has no scale: all labels of that rater are equal, or "
-                "there is only one."
+                "Labels were not standardized, because the labels of at least one rater are all equal, or there is "
+                "only one of them."
             )
         if not study.tables.get("agreement"):
             yield "Agreement of raters is unknown: no output has labels of two of them."
-        yield (
-            "standardized: in standard deviations from the mean of the rater, over all labels of that rater, as WMT "
-            "does. α: Krippendorff's, κ: Cohen's; 1 is perfect agreement, 0 that of chance."
-        )
+        yield " ".join(symbols[name] for name in ("Labels", "Coefficient") if name in symbols)
     if len({row.predictor for row in study.tables["scores"]}) > 2:
         yield (
             "Choose one metric before you see the labels. The best of several intervals is too short, so the verdict "
@@ -262,4 +346,9 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
     yield f"This holds for labelled {units} that were drawn at random from all of them."
 
 
-REPORT = StudyReport(title, tables, conclusions, notes)
+# For the checklist of a paper.
+INTERVALS = (
+    "Intervals of scores and differences are for the sampling of the units with labels, and of raters if these are "
+    "random. Each system has a single output: variation between training runs is not in them."
+)
+REPORT = StudyReport(title, tables, conclusions, notes, paper=paper, methods=methods, intervals=INTERVALS)

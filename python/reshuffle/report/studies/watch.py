@@ -142,4 +142,9 @@ FIGURES = {
         over="units",
     )
 }
-REPORT = StudyReport(title, tables, conclusions, notes, FIGURES, settings=settings)
+# For the checklist of a paper.
+INTERVALS = (
+    "Intervals, where there are any, are confidence sequences for the sampling of the units. Each system has a single "
+    "output: variation between training runs is not in them."
+)
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES, settings=settings, intervals=INTERVALS)

@@ -7,7 +7,7 @@ use super::Formula;
 use super::mean::resolution;
 use crate::error::{Error, Result};
 use parse::parse;
-use steps::{Step, derivatives, values};
+use steps::{Step, derivatives, divides_by_zero, values};
 
 /// The largest magnitude of a score. Squares of scores have to stay finite.
 const LARGEST: f64 = 1e75;
@@ -103,6 +103,10 @@ impl Formula for Expression {
 
     fn may_be_undefined(&self) -> bool {
         true
+    }
+
+    fn divides_by_zero(&self, totals: &[i64]) -> bool {
+        divides_by_zero(&self.steps, &self.values(totals, 1))
     }
 
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
@@ -264,6 +268,18 @@ mod tests {
             .all(|text| at(text, &[0]).is_nan())
         );
         assert_eq!(5.0, at("where(a > 0, log(a), 5)", &[0]));
+    }
+
+    #[test]
+    fn a_division_by_zero_that_the_score_comes_from_is_known() {
+        let at = |text: &str, row: &[i64]| expression(text).unwrap().divides_by_zero(row);
+        for text in ["a / b", "a / 0", "1 + exp(a / (b - b))", "ratio(a, b)", "min(a / b, 0)", "f(b, b, a - 3)"] {
+            assert!(at(text, &[3, 0][..expression(text).unwrap().width()]), "{text}");
+        }
+        for text in ["b / a", "where(b > 0, a / b, 1)", "a * b", "mean(a, b)"] {
+            assert!(!at(text, &[3, 0]), "{text}");
+        }
+        assert!(at("where(b > 0, 1, a / b)", &[3, 0]) && at("where(a / b, 1, 2)", &[3, 0]));
     }
 
     #[test]

@@ -144,6 +144,23 @@ pub(super) fn values(steps: &[Step], (totals, scales): (&[i64], &[f64]), n: usiz
     values
 }
 
+/// Whether the score of one row comes from a division by 0. `values` are those of [`values`].
+pub(super) fn divides_by_zero(steps: &[Step], values: &[f64]) -> bool {
+    let mut found = vec![false; steps.len()];
+    for (i, step) in steps.iter().enumerate() {
+        found[i] = match *step {
+            Step::Constant(_) | Step::Column(_) => false,
+            Step::Unary(_, x) => found[x],
+            Step::Binary(function, x, y) => found[x] || found[y] || (function == Binary::Divide && values[y] == 0.0),
+            // What is not chosen does not count.
+            Step::Where(condition, yes, no) => {
+                found[condition] || found[if values[condition] == 0.0 { no } else { yes }]
+            }
+        }
+    }
+    found.last().is_some_and(|&last| last)
+}
+
 /// Adds the derivatives of the scores with respect to all columns to `out`, column by column, by the chain rule from the
 /// last step back to the first. `values` are those of [`values`].
 pub(super) fn derivatives(steps: &[Step], scales: &[f64], values: &[f64], out: &mut [f64]) {
