@@ -465,9 +465,10 @@ class _OnSet:
 
 def _in_points(margin: Margin, sample: Sample, label: str) -> float:
     """The margin in points of the metric. ``sample`` has the segments of the test set."""
-    if not margin.unit:
-        return margin.value
     ((_, base),) = sample.rows_of([PAIR])
+    if not margin.unit:
+        _check_range(margin, sample, label)
+        return margin.value
     if margin.unit == "%":
         scale = abs(float(sample.scores[base])) / 100
     elif isinstance(sample, TextSample):
@@ -476,6 +477,19 @@ def _in_points(margin: Margin, sample: Sample, label: str) -> float:
         alone, (row,) = sample.alone([base])
         scale = math.sqrt(alone.linear.variance(row) * alone.n_units)
     return _scaled(margin, scale, label)
+
+
+def _check_range(margin: Margin, sample: Sample, label: str) -> None:
+    """:class:`InputError` for a margin that no difference of these scores exceeds, as of 5 for scores of 0 and 1."""
+    if not isinstance(sample, CountSample) or not sample.metric.is_mean:
+        return
+    scores = [sample.metric.segment_scores(sample.rows(row)) for row in sample.rows_of([PAIR])[0]]
+    ends = [end(each) for each in scores for end in (np.nanmin, np.nanmax)]
+    if 0 < max(ends) - min(ends) <= margin.value:
+        raise InputError(
+            f"the margin of {label} is {margin}, but all scores of segments are between {min(ends):g} and "
+            f"{max(ends):g}, so that any system would be allowed: give the margin in points of these scores"
+        )
 
 
 def _scaled(margin: Margin, scale: float, label: str) -> float:
@@ -542,6 +556,8 @@ def _decided(
             for task in tasks
         ]
     margins = [task.margin for task in with_margin if task.margin is not None]
+    if all(task.n_differing == 0 for task in tasks):
+        warn(f"{names[0]} and {names[1]} have the same scores on every {tasks[0].unit}: was a file passed twice?")
     return Gate(
         verdict=verdict_of(rule.rule, tasks),
         rule=rule.rule,

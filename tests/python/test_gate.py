@@ -19,7 +19,7 @@ import pytest
 from numpy.typing import NDArray
 
 import reshuffle
-from reshuffle import CorpusFunction, Gate, InputError, NonInferiority, SegmentScores, compare, gate
+from reshuffle import CorpusFunction, Gate, InputError, InputWarning, NonInferiority, SegmentScores, compare, gate
 from reshuffle.cli.main import run
 from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.gate import verdict_of
@@ -311,7 +311,7 @@ def test_missing_scores_are_left_out() -> None:
     values = np.where(np.arange(60) % 3 == 0, np.nan, -1.0) + np.arange(60) % 2
     (task,) = gate(
         metrics=SegmentScores("points", {"base": np.zeros(60), "new": values}, missing="pairwise"),
-        margin={"points": 1},
+        margin={"points": 0.9},
     ).tasks
     assert (task.n_units, task.difference) == (40, -0.5)
     assert all(each.segment % 3 != 1 for each in task.lost if isinstance(each.segment, int))
@@ -750,6 +750,41 @@ def test_logs_of_inspect_ai_with_epochs_and_clusters(folder: Path, capsys: pytes
         assert (task["unit"], task["n_units"]) == (unit, n)
         assert task["baseline_score"] == pytest.approx(answered[0].mean())
         assert task["difference"] == pytest.approx(answered[1].mean() - answered[0].mean())
+
+
+def test_a_log_that_was_not_completed_is_warned_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right = np.random.default_rng(6).random((2, 40)) < 0.6
+    base, new = (inspect_log("a", np.array([own, own])) for own in right)
+    (folder / "a.json").write_text(json.dumps({**base, "status": "error"}))
+    (folder / "b.eval").write_bytes(zipped(new))
+    command("--scores match a.json b.eval --missing pairwise --margin match=0.9")
+    assert "a.json: the evaluation was not completed (status 'error')" in capsys.readouterr().err
+
+
+def test_a_margin_that_no_score_can_reach_is_refused() -> None:
+    scores = SegmentScores("acc", {"a": [0.0, 1.0] * 30, "b": [0.0, 1.0, 1.0] * 20})
+    with pytest.raises(InputError, match=r"the margin of acc is 5, but all scores of segments are between 0 and 1"):
+        gate(metrics=scores, margin={"acc": 5})
+    assert gate(metrics=scores, margin={"acc": 0.9}, n_resamples=99).verdict == "allow"
+    ratings = SegmentScores("acc", {"a": [2.0, 1.0] * 30, "b": [0.0, 7.0, 1.0] * 20})
+    assert gate(metrics=ratings, margin={"acc": 5}, n_resamples=99).verdict == "allow"
+
+
+def test_the_same_scores_twice_are_warned_of() -> None:
+    with pytest.warns(InputWarning, match="a and b have the same scores on every segment: was a file passed twice"):
+        gate(metrics=SegmentScores("acc", {"a": [0.0, 1.0] * 30, "b": [0.0, 1.0] * 30}), margin={"acc": 0.1})
+
+
+def test_a_configuration_with_scores_and_another_rule(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, scores in {"a": [0, 1] * 30, "b": [0, 1, 1] * 20}.items():
+        (folder / f"{name}.txt").write_text("".join(f"{each}\n" for each in scores))
+    (folder / "scores.toml").write_text('metrics = ["acc"]\n\n[margin]\nacc = 0.5\n')
+    line = "--scores acc a.txt b.txt --config scores.toml"
+    assert command(line) == 0
+    assert command(f"{line} --rule no-regression") == 0
+    assert "scores.toml: the margins are left out, because --rule no-regression has none" in capsys.readouterr().err
+    assert command(f"{line} -o verdict.json") == 0
+    assert capsys.readouterr().err.startswith("ALLOW: acc is not worse by 0.5 or more")
 
 
 def test_logs_of_lm_eval_with_clusters(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,8 @@ from typing import Any, get_args
 import click
 
 from .. import types
-from ..errors import InputError, listed
+from ..data.files import STDIN, display_name
+from ..errors import InputError, listed, warn
 from ..options.gate import Gate as GateOptions
 from ..options.gate import Gated, GatedFiles, GatedSets, GateFiles, GateKeys
 from .command import Command
@@ -63,6 +64,7 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     """
     from ..gate import gated
     from ..report import Layout
+    from ..report.gate import headline
     from ..settings import Resampling
     from .executors import chosen_executor
     from .inputs.sets import Inputs
@@ -99,6 +101,8 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
             resampling = replace(Resampling.from_options(chosen, progress), executor=workers)
             result = gated(sets, chosen, resampling)
         write(result)
+        if all(file not in (None, STDIN) for file, _ in reports.files):
+            click.echo(headline(result), err=True)  # a log of CI should have the verdict
     return CODES[result.verdict]
 
 
@@ -112,9 +116,13 @@ def _with_config(path: str | None, values: dict[str, Any], options: dict[str, An
     manifest = Manifest.read(path, "the margins of a gate in TOML or JSON")
     found = manifest.values(GateKeys)
     found.pop("metric_options", None)
-    metrics = found.pop("metrics", ())
+    # Scores from files have names like metrics, but are chosen by --scores.
+    scored = {name for name, _ in options["scores"]}
+    metrics = [text for text in found.pop("metrics", ()) if text not in scored]
     if not options["metrics"]:
         options["metrics"] = tuple(parse_metric(text, manifest.folder) for text in metrics)
+    if values.get("rule") == "no-regression" and "margin" not in values and found.pop("margin", None):
+        warn(f"{display_name(path)}: the margins are left out, because --rule no-regression has none")
     return found | values
 
 

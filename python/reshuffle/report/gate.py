@@ -42,7 +42,7 @@ def gate_document(gate: Gate, layout: Layout) -> Document:
         [MEANINGS[gate.rule].format(alpha=number(gate.alpha))],
         gate.signature,
         page=lambda: _page(gate, gate_document(gate, layout), layout),
-        headline=_headline(gate),
+        headline=headline(gate),
         marker=f"reshuffle-gate {_suite(gate)}",
         link=layout.page,
     )
@@ -54,7 +54,8 @@ def _suite(gate: Gate) -> str:
     return hashlib.sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def _headline(gate: Gate) -> str:
+def headline(gate: Gate) -> str:
+    """The verdict, and why it was reached."""
     return f"{gate.verdict.upper()}: {_reason(gate)}"
 
 
@@ -214,14 +215,15 @@ def _trends(gate: Gate) -> Iterator[str]:
         yield f"No trend over {counted(runs, 'run')} (Mann and Kendall's test)."
     for trend in moving[:MOST_LISTED]:
         verb = "rise" if trend.tau > 0 else "fall"
-        test = f"τ = {trend.tau:.2f}, Mann and Kendall's test, adjusted p {_pvalue(trend.pvalue)}"
+        test = f"τ = {trend.tau:.2f}, Mann and Kendall's test, adjusted {_pvalue(trend.pvalue)}"
         yield f"The scores of {trend.task} {verb} over {counted(trend.n_runs, 'run')} ({test})."
 
 
 def _tasks(gate: Gate) -> Table:
     margins = any(task.margin is not None for task in gate.tasks)
     level = f"{number(round(100 * (1 - gate.alpha), 10))}% bound"
-    header = [gate.baseline, gate.system, "Δ", *([level, "Margin"] if margins else []), "p (worse)", "Result"]
+    of_margin, p = [level, "Margin"] if margins else [], f"{'adjusted ' * (len(gate.tasks) > 1)}p (worse)"
+    header = [gate.baseline, gate.system, "Δ", *of_margin, p, "Result"]
     n_sets = len({task.test_set for task in gate.tasks})
     names = ["Test set", "Metric"] if n_sets > 1 else ["Metric"]
     table = Table(f"{gate.system} against {gate.baseline}", [*names, *header], n_names=len(names), grouped=n_sets > 1)
@@ -281,10 +283,10 @@ def gate_as_junit(gate: Gate, layout: object = None) -> str:
         )
         said = _plain(f"{_worse(task) if result == 'worse' else _open(task) if result == 'open' else result}")
         if fails:
-            ElementTree.SubElement(case, "failure", type=gate.verdict, message=said).text = _plain(_headline(gate))
+            ElementTree.SubElement(case, "failure", type=gate.verdict, message=said).text = _plain(headline(gate))
         else:
             ElementTree.SubElement(case, "system-out").text = said
-    ElementTree.SubElement(suite, "system-out").text = _plain("\n".join([_headline(gate), *_sentences(gate)]))
+    ElementTree.SubElement(suite, "system-out").text = _plain("\n".join([headline(gate), *_sentences(gate)]))
     ElementTree.indent(suite)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suite, encoding="unicode")}\n'
 

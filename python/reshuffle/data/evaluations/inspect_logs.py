@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ...errors import quoted, warn
 from ..formats._json_parts import parts, value_of
 from ..formats.base import Source, shown_json
 from ._samples import Sample, Samples, names, read
@@ -52,6 +53,8 @@ def _from_zip(source: Source) -> Samples:
     if not isinstance(header, dict):
         source.fail(f"{name}: expected an object, got {shown_json(header)}")
     _check_version(source, header.get("version"))
+    if name.startswith("_journal"):
+        header["status"] = "started"
     if "summaries.json" in archive.members:
         found = value_of(source, archive.text("summaries.json"), "summaries.json")
         if not isinstance(found, list):
@@ -81,6 +84,9 @@ def _checked(source: Source, header: Mapping[str, Any], samples: list[Sample]) -
         source.fail("the log has no samples: was it written with --no-log-samples?")
     if not any(sample.scores for sample in samples):
         source.fail(f"none of {len(samples):,} samples has a score: was the log scored (inspect score)?")
+    status = header.get("status", "success")
+    if status != "success":
+        warn(f"{source.name}: the evaluation was not completed (status {quoted(status)})")
     named = [sample._replace(system=model) for sample in samples]
     return Samples(source, named, number_of=_number, expected="a number, or a grade such as 'C',")
 
