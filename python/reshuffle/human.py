@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _core, signature
 from .comparing import data_and_units
-from .errors import InputError, counted, listed
+from .errors import InputError, counted, listed, warn
 from .inference.hypotheses import pairs_of
 from .inference.multiplicity import holm
 from .inference.power import POWER, detectable_factor, t_detectable, t_required_units
@@ -229,6 +229,11 @@ class Question(NamedTuple):
             )
         if design.strata is not None:
             _check_strata(design.strata, labelled, unit + "s")
+        elif np.ptp(np.flatnonzero(labelled)) < labelled.sum():
+            warn(
+                f"the {labelled.sum():,} {unit}s with labels follow one another: they are a random sample only if all "
+                f"{unit}s are in random order"
+            )
         of_raters = np.array(
             [
                 sums_of(index, np.where(has, own, 0) * part)[labelled]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike
 
 import reshuffle
 from conftest import ROOT
-from reshuffle import InputError, SegmentScores, human
+from reshuffle import InputError, InputWarning, SegmentScores, human
 from reshuffle.human import Design, Question
 from reshuffle.inference.predicted import Estimated, Labelled
 from reshuffle.inference.raters import agreements, noise, standardized
@@ -299,12 +300,12 @@ def test_report() -> None:
     sample = Sample()
     text = sample.estimated().render("text")
     assert text.startswith("people: labels of 60 of 300 segments. Differences from a\n")
-    assert "b is better than a under people, with the help of judge." in text
+    assert "b is better than a under people, by the labels and judge." in text
     assert "judge is worth about " in text
     assert "Choose one metric" not in text
     useless = human(metrics=sample.metrics(np.random.default_rng(9).random((2, 300)))).render("text")
     assert "judge says little or nothing about these labels" in useless
-    assert "No difference between b and a is shown under people, with the help of judge." in useless
+    assert "No difference between b and a is shown under people, by the labels and judge." in useless
 
 
 def test_pairs_are_adjusted() -> None:
@@ -615,7 +616,7 @@ def test_labels_of_each_segment_are_planned() -> None:
     assert one > two > three
     own = [each for each in planned.tables["differences"] if each.predictor is None and not each.standardized]
     assert three == pytest.approx(own[0].needed, abs=2)
-    assert "Labels for a difference of 0.3, with the help of judge" in planned.render("text")
+    assert "Labels for a difference of 0.3, by the labels and judge" in planned.render("text")
 
 
 def test_planned_looks() -> None:
@@ -628,7 +629,7 @@ def test_planned_looks() -> None:
     assert looks[0].labels == pytest.approx(looks[-1].labels / 3, abs=1)
     assert own.needed is not None
     assert 1 < looks[-1].labels / own.needed < 1.03
-    assert "Looks for a difference of 0.2, with the help of judge" in result.render("text")
+    assert "Looks for a difference of 0.2, by the labels and judge" in result.render("text")
     with pytest.raises(InputError, match="looks are planned for a difference of all segments like these"):
         Sample().estimated(looks=3)
 
@@ -650,7 +651,7 @@ def test_ranks() -> None:
         ("c", "a"),
         ("c", "b"),
     }
-    assert "Ranks, with the help of judge" in result.render("text")
+    assert "Ranks, by the labels and judge" in result.render("text")
     assert reshuffle.read_json(result.render("json")) == result
     lower = SegmentScores("people", dict(zip("abc", labels, strict=True)), False, missing="pairwise")
     assert [each.system for each in human(metrics=[lower, judge], all_pairs=True).tables["ranking"]][-1] == "c"
@@ -664,7 +665,7 @@ def test_the_paragraph_of_a_paper() -> None:
         "Labels by people (people) of 60 of 300 segments, drawn at random, and scores of all by judge were combined by "
         "prediction-powered inference (Angelopoulos",
         "Estimates are of all segments like these, of which they are a sample.",
-        "Differences from a were tested by two-sided t tests with the help of judge.",
+        "Differences from a were tested by two-sided t tests by the labels and judge.",
         "Intervals have the confidence level 0.95.",
     ):
         assert part in said
@@ -749,3 +750,13 @@ def test_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     expected = difference(sample.estimated(), "judge")
     (own,) = [each for each in found["differences"] if each["predictor"] == "judge"]
     assert own["estimate"] == pytest.approx(expected.estimate, rel=1e-9)
+
+
+def test_labels_in_a_row_are_warned_of() -> None:
+    sample = Sample()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sample.estimated()
+    sample.labelled = np.arange(len(sample.labelled)) < 60
+    with pytest.warns(InputWarning, match="the 60 segments with labels follow one another: they are a random sample"):
+        sample.estimated()

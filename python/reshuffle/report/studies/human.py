@@ -147,7 +147,7 @@ def _chosen(study: StudyResult[HumanPlan]) -> str | None:
 
 
 def _by(predictor: str | None) -> str:
-    return "by the labels alone" if predictor is None else f"with the help of {predictor}"
+    return "by the labels alone" if predictor is None else f"by the labels and {predictor}"
 
 
 def _table(study: StudyResult[HumanPlan], name: str, rows: Sequence[LabelledEstimate]) -> Table:
