@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -68,8 +69,12 @@ def unsaved(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pictures(result: Any) -> set[str]:
-    """The names of the figures, after a check that the other files are those of every paper."""
-    files = paper_files(result, Layout())
+    """The names of the figures."""
+    return pictures_among(paper_files(result, Layout()))
+
+
+def pictures_among(files: Mapping[str, bytes]) -> set[str]:
+    """The same, after a check that the other files are those of every paper."""
     assert files.keys() >= FIXED
     figures = files.keys() - FIXED
     assert all(name.endswith(".pdf") and files[name].startswith(b"%PDF-") for name in figures)
@@ -102,9 +107,11 @@ STUDIES: dict[str, tuple[Any, set[str]]] = {
 def test_a_paper_about_a_study_has_its_figures_paragraph_and_facts(unsaved: None, name: str) -> None:
     make, expected = STUDIES[name]
     study: StudyResult = replace(make(), inputs=(InputFile("a b.txt", 1234, "f" * 64),))
-    assert expected <= pictures(study)
-    assert len(pictures(study)) <= MOST_FIGURES
-    texts = {name: paper_files(study, Layout())[name].decode() for name in FIXED}
+    files = paper_files(study, Layout())
+    found = pictures_among(files)
+    assert expected <= found
+    assert len(found) <= MOST_FIGURES
+    texts = {name: files[name].decode() for name in FIXED}
     assert texts["table.tex"] == render(study, "latex")
     assert texts["references.bib"] == study.bibtex()
     cited = {key for keys in re.findall(r"\\citep\{([^}]*)\}", texts["methods.tex"]) for key in keys.split(",")}
