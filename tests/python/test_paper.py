@@ -35,7 +35,7 @@ from reshuffle.report.words import words
 from test_meta_report import RESULTS as META
 from test_run_reports import RESULTS as RUNS
 from test_study_power_reports import RESULTS as POWER
-from tex import TWO_COLUMNS, compiled
+from tex import TWO_COLUMNS, compiled, need
 
 CORPUS = demo_corpus()
 FIXED = {"table.tex", "methods.tex", "table.typ", "methods.typ", "references.bib", "checklist.txt"}
@@ -225,8 +225,7 @@ def test_only_an_earlier_paper_is_replaced(unsaved: None, tmp_path: Path) -> Non
         with_baseline().paper(tmp_path / "main.tex")
 
 
-def test_the_command_writes_the_same_beside_its_report(demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(demo)
+def test_the_command_writes_the_same_beside_its_report(unsaved: None, demo: Path, run: Any) -> None:
     compared = ["compare", "reference.txt", "tuned.txt", "larger.txt", "-n", "200"]
     outcome = run(*compared, "--paper", "paper", "--columns", "2")
     assert (outcome.code, outcome.err) == (0, "")
@@ -293,6 +292,7 @@ def hostile() -> Comparison:
 
 @pytest.mark.parametrize("make", [ranked, hostile, lambda: on_sets(False), RUNS["computed"]])
 def test_an_article_with_the_files_compiles(tmp_path: Path, make: Any) -> None:
+    need("pdflatex", "bibtex")
     paths = make().paper(tmp_path / "paper")
     shown = [f"\\includegraphics{{paper/{path.stem}}}\\par" for path in paths if path.suffix == ".pdf"]
     entries = r"\bibliographystyle{plainnat}\bibliography{paper/references}"
