@@ -34,7 +34,6 @@ from .resampling.averaged import AveragedData, averaged_samples
 from .resampling.counting import Data
 from .resampling.influence import influences
 from .resampling.units import Documents, Strata
-from .resampling.votes import VoteData
 from .results import (
     Brevity,
     ComparedTexts,
@@ -216,7 +215,7 @@ class Resampled(NamedTuple):
 
     def influences(self, pairs: Pairs) -> Sequence[Influence | None]:
         """On how many units each difference rests, metric by metric, pair by pair; None for averages and ratings."""
-        if isinstance(self.data, AveragedData | VoteData):
+        if isinstance(self.data, AveragedData) or self.data.ratings is not None:
             return [None] * (len(self.by_segment) * len(pairs))
         return [found for sample in self.replicates.samples for found in influences(sample, pairs)]
 
@@ -517,7 +516,7 @@ def _scores(
         scores=tuple(scores),
         n_segments=data.n_segments,
         n_references=data.most_references,
-        votes=data.votes if isinstance(data, VoteData) else None,
+        votes=None if isinstance(data, AveragedData) else data.ratings,
         unit=samples[0].unit,
         n_units=samples[0].n_units,
         signature=signature.joined(

@@ -71,6 +71,8 @@ def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[
     class Package(ModuleType):
         def __setattr__(self, name: str, value: object) -> None:
             if name in module_of and isinstance(value, ModuleType):
+                if module_of[name] != f".{name}":  # the name of a function elsewhere: found when it is used
+                    return
                 value = getattr(value, name)
             super().__setattr__(name, value)
 

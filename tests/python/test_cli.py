@@ -1,20 +1,15 @@
-"""The command line as used from a shell and by programs: reports, options, errors, streams and files."""
+"""The command line as used from a shell and by programs: inputs, options, reports and errors."""
 
 from __future__ import annotations
 
 import csv
-import errno
 import html
 import io
 import json
-import os
 import re
 import shlex
-import stat
-import subprocess
 import sys
 from collections.abc import Sequence
-from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,36 +17,16 @@ from typing import Any
 import click
 import pytest
 
-from reshuffle import InputError, compare, read_corpus, report
-from reshuffle.cli import output
-from reshuffle.cli.explained import KINDS
+from reshuffle import compare, read_corpus
 from reshuffle.cli.params import Option
 from reshuffle.cli.root import cli
-from reshuffle.metrics.registry import metric_specs
 from unnamed import unnamed
 
 SYSTEMS = ["baseline", "tuned", "larger", "rules"]
 
 
 COMPARE = ("compare", "reference.txt", *(f"{name}.txt" for name in SYSTEMS), "-n", "500")
-
-
-@pytest.mark.parametrize("command", ["watch", "human", "flips", "compare"])
-def test_every_command_of_systems_has_help_on_all_options(run: Any, command: str) -> None:
-    short, full = run(command, "--help").out, run(command, "--help-all").out
-    assert "--by-position" in full
-    assert "--help-all" not in full
-    assert ("--by-position" in short) == ("--help-all" not in short) == (command == "flips")
-
-
-@pytest.mark.parametrize("command", ["show", "verify", "explain", "plot", "doctor", "demo", "study"])
-def test_help_all_is_another_name_of_help_where_that_shows_all(run: Any, command: str) -> None:
-    assert run(command, "--help-all") == run(command, "--help")
-    assert "Usage:" in run(command, "--help-all").out
-
-
-def test_the_short_help_of_compare_says_which_files_csv_is_written_to(run: Any) -> None:
-    assert "csv (FILE.systems.csv, FILE.pairs.csv)" in " ".join(run("compare", "--help").out.split())
+FLIPS = ("flips", "reference.txt", "baseline.txt", "tuned.txt", "--threshold", "50")
 
 
 def test_a_figure_without_a_kind_is_told_the_kinds(run: Any) -> None:
@@ -115,83 +90,6 @@ def test_tables_escape_names_and_latex_has_minus_signs(demo: Path, run: Any) -> 
     assert re.fullmatch(r"\$-\$\d+\.\d\d to \$-\$\d+\.\d\d", interval)
 
 
-def test_the_ending_of_the_output_file_chooses_the_format_unless_an_option_does(demo: Path, run: Any) -> None:
-    for ending, fmt in {
-        ".json": "json", ".md": "markdown", ".tex": "latex", ".typ": "typst", ".html": "html", ".txt": "text",
-        ".TEX": "latex", "": "text",
-    }.items():  # fmt: skip
-        expected = run(*COMPARE, "--format", fmt).out
-        for chosen, name in (((), f"out{ending}"), (("--format", fmt), "other.json")):
-            assert run(*COMPARE, *chosen, "-o", name) == (0, "", "")
-            # HTML also has the command line.
-            options = shlex.join((*chosen, "-o", name))
-            assert expected == (demo / name).read_text("utf-8").replace(f" {options}<", f" --format {fmt}<")
-    segments = ("score", "reference.txt", "tuned.txt", "--segments", "-o")
-    for ending, start in ((".jsonl", "{"), (".tsv", "segment\t"), ("", "segment\t")):
-        assert run(*segments, f"segments{ending}").code == 0
-        assert (demo / f"segments{ending}").read_text("utf-8").startswith(start)
-    flips = ("flips", "reference.txt", "baseline.txt", "tuned.txt", "--threshold", "50", "-o")
-    for ending, start in ((".json", "{"), (".csv", "segment,"), (".txt", "BLEU")):
-        assert run(*flips, f"flips{ending}").code == 0
-        assert start in (demo / f"flips{ending}").read_text("utf-8")[:60]
-
-
-FLIPS = ("flips", "reference.txt", "baseline.txt", "tuned.txt", "--threshold", "50")
-
-
-@pytest.mark.parametrize(
-    ("command", "name", "known"),
-    [
-        (COMPARE, "out.pdf", ".txt, .json, .csv, .md, .tex, .typ or .html"),
-        (COMPARE, "out.xlsx", ".html, or add --format"),
-        (COMPARE, "out.tsv", ".html, or add --format"),
-        (COMPARE, "out.json.gz", ".html, or add --format"),
-        (("score", "reference.txt", "tuned.txt", "--segments"), "out.csv", ".txt, .tsv or .jsonl, or add --format"),
-        (FLIPS, "out.html", ".txt, .json, .csv, .md, .tex or .typ, or add --format"),
-    ],
-)
-def test_an_unknown_ending_is_refused(demo: Path, run: Any, command: Sequence[str], name: str, known: str) -> None:
-    outcome = run(*command, "-o", "first.txt", "-o", name)
-    assert (outcome.code, outcome.out) == (2, "")
-    assert f"error: -o {name}: no format has the ending {Path(name).suffix}; use " in outcome.err
-    assert known in outcome.err
-    assert not [*demo.glob("first*"), *demo.glob("out*")]
-
-
-def test_one_command_writes_several_files(demo: Path, run: Any) -> None:
-    files = {"out.json": "out.json", "out.html": "out.html", "out.csv": "out.pairs.csv", "report": "report"}
-    options = [word for name in files for word in ("-o", name)]
-    outcome = run(*COMPARE, *options, "-o", "-", "--methods")
-    together = {name: (demo / file).read_text("utf-8") for name, file in files.items()}
-    assert (outcome.code, outcome.out) == (0, together["report"])
-    for name, file in files.items():
-        assert run(*COMPARE, "-o", name, *(["--methods"] if name == "report" else [])).code == 0
-        alone = (demo / file).read_text("utf-8")
-        # HTML also has the command line.
-        assert alone.replace(f"-o {name}<", "") == together[name].replace(
-            f"{shlex.join([*options, '-o', '-', '--methods'])}<", ""
-        )
-
-
-@pytest.mark.parametrize(
-    ("second", "message"),
-    [
-        ("folder", "folder is a directory"),
-        ("no/where.json", "no/where.json cannot be written: No such file"),
-        ("tuned.txt", "tuned.txt is also an input"),
-        ("./first.json", "-o names ./first.json twice: leave out one of them"),
-    ],
-)
-def test_of_several_files_none_is_written_if_one_cannot_be(demo: Path, run: Any, second: str, message: str) -> None:
-    (demo / "folder").mkdir()
-    before = sorted(demo.iterdir())
-    command = [
-        word if word != "500" else "100000000000" for word in COMPARE
-    ]  # so long that only an early error ends it
-    assert message in run(*command, "-o", "first.json", "-o", second).refusal()
-    assert before == sorted(demo.iterdir())
-
-
 REPEATED = {
     "test": ((*COMPARE, "--test", "ar", "--test", "t-test"), "--test is used twice, with 'ar' and 't-test': leave out"),
     "the same twice": ((*COMPARE, "--seed", "1", "--seed", "1"), "--seed is used twice, with '1' and '1'"),
@@ -226,56 +124,6 @@ def test_options_of_all_commands_are_refused_if_repeated() -> None:
     ]
     assert len(commands) > 20
     assert not others
-
-
-def test_csv_has_a_file_for_systems_and_one_for_pairs(demo: Path, run: Any) -> None:
-    command = (*COMPARE, "--all-pairs")
-    expected = {name: run(*command, "--format", "csv", "--table", name).out for name in ("systems", "pairs")}
-    assert expected["pairs"] == run(*command, "--format", "csv").out == run(*command, "--format", "csv", "-o", "-").out
-    rows = list(csv.DictReader(io.StringIO(expected["pairs"])))
-    assert [(row["baseline"], row["system"]) for row in rows] == [*combinations(SYSTEMS, 2)]
-    of_baseline = list(csv.DictReader(io.StringIO(run(*COMPARE, "--format", "csv").out)))
-    assert [(row["baseline"], row["system"]) for row in of_baseline] == [*combinations(SYSTEMS, 2)][:3]
-    assert of_baseline[0]["pvalue"].startswith("0.1397")
-    (demo / "out.csv").write_text("kept")
-    assert run(*command, "-o", "out.csv") == (0, "", "")
-    for name, table in expected.items():
-        assert table == (demo / f"out.{name}.csv").read_text("utf-8")
-        assert run(*command, "--table", name, "-o", "one.csv").code == 0
-        assert table == (demo / "one.csv").read_text("utf-8")
-    assert (demo / "out.csv").read_text() == "kept"
-    assert len(list(csv.DictReader(io.StringIO(expected["systems"])))) == 4
-    # Scores without tests have one table.
-    assert run("score", "reference.txt", "tuned.txt", "-o", "scores.csv").code == 0
-    assert (demo / "scores.csv").read_text("utf-8").startswith("system,metric,score,")
-    assert run(*command, "--format", "csv", "-o", "plain").code == 0
-    assert (demo / "plain.systems").read_text("utf-8") == expected["systems"]
-
-
-def test_neither_file_of_csv_is_written_if_one_cannot_be(demo: Path, run: Any, monkeypatch: Any) -> None:
-    (demo / "out.systems.csv").write_text("old")
-    (demo / "out.pairs.csv").mkdir()
-    outcome = run(*COMPARE, "-o", "out.csv")
-    assert (outcome.code, "out.pairs.csv is not a file" in outcome.err) == (2, True)
-    assert (demo / "out.systems.csv").read_text() == "old"
-    (demo / "out.pairs.csv").rmdir()
-    (demo / "out.pairs.csv").write_text("old")
-    pieces = report.pieces
-
-    def fails(result: Any, fmt: str, layout: Any) -> Any:
-        if layout.table == "pairs":
-            raise InputError("no")
-        return pieces(result, fmt, layout)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(output, "pieces", fails)
-        assert run(*COMPARE, "-o", "out.csv").code == 2
-    assert {"old"} == {(demo / f"out.{name}.csv").read_text() for name in ("systems", "pairs")}
-    assert not list(demo.glob(".*"))
-    # A table that is also an input is not overwritten.
-    (demo / "in.pairs.csv").write_text((demo / "tuned.txt").read_text("utf-8"), "utf-8")
-    outcome = run("compare", "reference.txt", "baseline.txt", "in.pairs.csv", "--input-format", "text", "-o", "in.csv")
-    assert (outcome.code, "in.pairs.csv is also an input" in outcome.err) == (2, True)
 
 
 def test_the_methods_follow_the_text(demo: Path, run: Any) -> None:
@@ -612,28 +460,6 @@ def test_more_replicates_than_fit_in_memory_give_one_sentence_and_exit_code_3(de
     assert outcome.err.startswith("reshuffle: error: not enough memory: cannot allocate ")
 
 
-def test_a_report_is_written_atomically_and_keeps_the_files_permissions(demo: Path, run: Any) -> None:
-    report = demo / "report.md"
-    report.write_text("old")
-    report.chmod(0o640)
-    (demo / "link.md").symlink_to(report)
-    outcome = run(*COMPARE, "--format", "markdown", "-o", "link.md")
-    assert (outcome.code, outcome.out) == (0, "")
-    assert report.read_text().startswith("**BLEU: 400 segments")
-    assert stat.S_IMODE(report.stat().st_mode) == 0o640
-    assert (demo / "link.md").is_symlink()
-    assert not list(demo.glob(".*"))
-
-
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anything")
-def test_a_read_only_file_is_refused(demo: Path, run: Any) -> None:
-    report = demo / "report"
-    report.write_text("old")
-    report.chmod(0o400)
-    assert "report cannot be written: Permission denied" in run(*COMPARE, "-o", "report").err
-    assert report.read_text() == "old"
-
-
 def test_the_demo_does_not_overwrite_its_files(tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     outcome = run("demo", "--write", "deep/demo")
@@ -671,94 +497,6 @@ def test_on_a_terminal_a_key_continues_the_tour() -> None:
     assert "reshuffle demo --write demo" in child.before
 
 
-def test_explain_lists_the_registries(run: Any) -> None:
-    text = run("explain").out
-    document = json.loads(run("explain", "--format", "json").out)
-    assert document.pop("unicode") in text
-    assert list(document) == [kind.key for kind in KINDS]
-    for names in document.values():
-        assert all(entry["name"] in text for entry in names)
-    options = {option.name for option in next(spec for spec in metric_specs() if spec.name == "bleu").options}
-    assert {entry["name"] for entry in document["metrics"][0]["options"]} == options
-
-
-def test_explain_lists_the_options_of_named_metrics(run: Any) -> None:
-    text = run("explain", "ter", "chrf++").out
-    assert "--variant" in text
-    assert "--word-order" in text
-    assert "with --no-punct" in " ".join(text.split())
-    assert "--smooth-method" not in text
-    document = json.loads(run("explain", "ter", "--format", "json").out)
-    assert [m["name"] for m in document["metrics"]] == ["ter"]
-    assert run("explain", "chrf", "--format", "markdown").out.count("\n## ") == 1
-    outcome = run("explain", "trr")
-    assert outcome.code == 2
-    assert outcome.err == (
-        "reshuffle: error: unknown name 'trr': did you mean 'ter'? 'reshuffle explain' lists all names\n"
-    )
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.key)
-def test_every_name_is_explained(run: Any, kind: Any) -> None:
-    entries = list(kind.entries())
-    assert len({entry.name for entry in entries}) == len(entries)
-    texts = [" ".join(part.split()) for part in run("explain", *(entry.name for entry in entries)).out.split("\n\n")]
-    for entry in entries:
-        heading = f"{entry.name}: {kind.noun} ({kind.chosen_by})"
-        (own,) = (text for text in texts if text.startswith(heading))
-        for words in (entry.about, *entry.facts.values(), entry.source.strip("–")):
-            assert " ".join(words.split()) in own
-    table = run("explain", kind.key).out
-    assert table.startswith(f"{kind.title} (")
-    assert table.count("\n") < run("explain").out.count("\n")
-
-
-def test_kinds_know_the_names_of_their_entries() -> None:
-    assert [set(kind.names) for kind in KINDS] == [{entry.name for entry in kind.entries()} for kind in KINDS]
-
-
-def test_options_are_explained_with_all_places_where_they_are_written(run: Any) -> None:
-    text = " ".join(run("explain", "margin").out.split())
-    assert "margin: null hypothesis of studies (--null)" in text
-    assert "margin: option (reshuffle COMMAND --help)" in text
-    assert "--margin of gate, study gate, tune mert; --test equivalence:METRIC=VALUE;" in text
-    assert "Written --baseline of compare, " in " ".join(run("explain", "baseline").out.split())
-    assert "--looks of watch" in run("explain", "looks").out
-    assert "votes: command (reshuffle COMMAND)" in run("explain", "votes").out
-    assert len(run("explain", "options").out.splitlines()) < len(run("explain").out.splitlines())
-
-
-def test_what_has_the_same_name_is_explained_together(run: Any) -> None:
-    text = run("explain", "studentized", "ar-studentized", "BLEU").out
-    titles = re.findall(r"^(\S+: [a-z ]+) \(", text, flags=re.MULTILINE)
-    assert titles == [
-        "studentized: confidence interval", "ar-studentized: significance test", "ar-studentized: confidence interval",
-        "bleu: metric",
-    ]  # fmt: skip
-
-
-def test_the_sizes_and_caveats_of_tests_are_explained(run: Any) -> None:
-    text = " ".join(run("explain", "bootstrap-shift", "permutation", "run").out.split())
-    assert "Rejects about 11% of true null hypotheses at 0.05: use ar or bootstrap-both." in text
-    assert "the chance of any false star was 0.15 at 0.05" in text
-    assert "Question would new runs differ on these segments?" in text
-
-
-@pytest.mark.parametrize("command", ["compare", "score", "runs", "plot", "explain", "demo"])
-def test_every_command_has_help_with_examples(run: Any, command: str) -> None:
-    out = run(command, "--help").out
-    assert f"Usage: reshuffle {command}" in out
-    if command != "demo":
-        assert "Examples:" in out
-
-
-def test_version_is_printed_and_no_arguments_print_help(run: Any) -> None:
-    assert run("--version").out.startswith("reshuffle 0.")
-    outcome = run()
-    assert outcome.code == 2
-    assert "Usage: reshuffle" in outcome.out + outcome.err
-
-
 def test_a_p_value_equal_to_the_level_is_significant(demo: Path, run: Any) -> None:
     # 1 - 0.95 is not 0.05 in floating point, but p = 1/20 at .95 and p = 1/10 at .9 must both be significant.
     for n, confidence, p in ((19, "0.95", "0.0500*"), (9, "0.9", "0.1000*"), (99, "0.99", "0.0100*")):
@@ -776,133 +514,6 @@ def test_the_table_of_the_main_set_fits_100_columns(data: Path, run: Any) -> Non
     assert max(map(len, table.splitlines())) <= 100
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-@pytest.mark.parametrize(
-    ("redirection", "blamed"),
-    [
-        ("> /dev/full", "standard output cannot be written: No space"),
-        ("-o /dev/stdout > /dev/full", "standard output cannot be written: No space"),
-        ("<&-", "standard input is closed"),
-        (">&-", "standard output cannot be written: it is closed"),
-    ],
-)
-def test_an_error_names_the_output_that_is_full_or_closed(demo: Path, redirection: str, blamed: str) -> None:
-    last = "-" if redirection == "<&-" else "tuned.txt"
-    command = f"{sys.executable} -m reshuffle compare reference.txt baseline.txt {last} -n 9 {redirection}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, cwd=demo)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"reshuffle: error: {blamed}")
-    assert done.stderr.count("\n") == 1
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-@pytest.mark.parametrize(("device", "reason"), [("full", "No space"), ("fd/77", "Bad file descriptor")])
-def test_an_error_names_the_device_that_cannot_be_written(demo: Path, run: Any, device: str, reason: str) -> None:
-    outcome = run(*COMPARE[:4], "-n", "9", "-o", f"/dev/{device}")
-    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
-    assert outcome.err.startswith(f"reshuffle: error: /dev/{device} cannot be written: {reason}")
-
-
-@pytest.mark.parametrize("command", ["--version", "compare --help", "demo --write new"])
-def test_a_closed_standard_output_is_an_error_that_suggests_o(tmp_path: Path, command: str) -> None:
-    shell = f"exec {sys.executable} -m reshuffle {command} >&-"
-    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert (
-        done.stderr == "reshuffle: error: standard output cannot be written: it is closed; use -o to write to a file\n"
-    )
-
-
-@pytest.mark.parametrize("closed", ["2>&-", "0<&- 2>&-"])
-def test_the_report_does_not_depend_on_standard_error(demo: Path, run: Any, closed: str) -> None:
-    def shell(command: str) -> subprocess.CompletedProcess[str]:
-        line = f"{sys.executable} -m reshuffle {command}"
-        return subprocess.run(["bash", "-c", line], stdout=subprocess.PIPE, text=True, check=False, cwd=demo)
-
-    # No file may get the descriptor of a closed stream: what is written to that stream would end up in the file.
-    assert shell(f"score reference.txt tuned.txt --segments -o segments.tsv {closed} 1>&-").returncode == 0
-    assert (demo / "segments.tsv").read_text().startswith("segment\tsystem\tBLEU\n1\ttuned\t")
-    if closed == "2>&-":
-        expected = run("score", "reference.txt", "tuned.txt").out
-        assert shell(f"score reference.txt tuned.txt {closed}").stdout == expected != ""
-        assert shell(f"compare reference.txt {closed}").returncode == 2
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        f"{' '.join(COMPARE)} --format json | head -n 1",
-        f"{' '.join(COMPARE)} --format json -o /dev/stdout | true",
-        f"{' '.join(COMPARE)} -o >(true)",
-        "compare --help | true",
-        "explain --format markdown | head -n 1",
-    ],
-)
-def test_a_reader_that_closes_the_pipe_is_not_an_error(demo: Path, command: str) -> None:
-    shell = ["bash", "-o", "pipefail", "-c", f"{sys.executable} -m reshuffle {command}"]
-    done = subprocess.run(shell, capture_output=True, text=True, check=False, cwd=demo)
-    assert done.returncode == 0
-    assert done.stderr == "" or done.stderr.startswith("Signature: ")
-    assert done.stdout.count("\n") <= 1
-
-
-def test_bad_input_sets_the_exit_code_even_if_the_message_cannot_be_written(demo: Path) -> None:
-    command = f"{{ sleep 0.5; {sys.executable} -m reshuffle score reference.txt nowhere.txt; }} 2>&1 | true"
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, check=False, cwd=demo)
-    assert done.returncode == 2
-
-
-@pytest.mark.skipif(os.name == "nt", reason="/dev/stdout is POSIX")
-def test_o_accepts_names_of_streams(demo: Path, run: Any) -> None:
-    command = "score reference.txt tuned.txt"
-    expected = run(*command.split()).out.encode()
-    assert run(*command.split(), "-o", "/dev/null", "-o", "/dev/stderr") == (0, "", expected.decode())
-    (demo / "log").write_text("before\n")
-    for redirection in ("-o /dev/fd/1 | cat", "-o >(cat)", "-o /dev/stdout >> log"):
-        shell = f"{sys.executable} -m reshuffle {command} {redirection}; wait"
-        done = subprocess.run(["bash", "-o", "pipefail", "-c", shell], capture_output=True, check=True, cwd=demo)
-        log = (demo / "log").read_bytes().removeprefix(b"before\n")
-        assert (log if redirection.endswith("log") else done.stdout) == expected, redirection
-    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
-
-
-@pytest.mark.parametrize("call", ["exists", "access", "open", "write", "close", "unlink", "replace", "chmod"])
-def test_the_error_names_the_file_that_cannot_be_written(demo: Path, run: Any, monkeypatch: Any, call: str) -> None:
-    # root is subject to no permissions, and file systems differ, so the system's refusal is simulated.
-    target = demo / "report"
-    target.write_text("old")
-
-    def refuse(*args: Any, **kwargs: Any) -> Any:
-        raise OSError(errno.EROFS, "Read-only file system")
-
-    def opened(path: Any, mode: str, **kwargs: Any) -> Any:
-        if call == "open":
-            refuse()
-        stream = io.StringIO()
-        Path(path).touch()
-        if call in ("write", "close"):
-            setattr(stream, {"write": "writelines", "close": "close"}[call], refuse)
-        return stream
-
-    if call == "access":
-        monkeypatch.setattr("os.access", lambda *args: False)
-    elif call in ("open", "write", "close"):
-        monkeypatch.setattr("reshuffle.cli.output.open", opened, raising=False)
-    elif call == "unlink":  # the error of a read-only file system for a missing file
-        monkeypatch.setattr("pathlib.Path.unlink", refuse)
-        monkeypatch.setattr("reshuffle.cli.output.open", refuse, raising=False)
-    elif call == "exists":  # a folder without search permission
-        monkeypatch.setattr("pathlib.Path.is_dir", refuse)
-    else:
-        monkeypatch.setattr(f"pathlib.Path.{call}", refuse)
-    outcome = run(*COMPARE, "-o", "report")
-    reason = "Permission denied" if call == "access" else "Read-only file system"
-    assert outcome == (2, "", f"reshuffle: error: report cannot be written: {reason}\n")
-    monkeypatch.undo()
-    assert target.read_text() == "old"
-    assert not list(demo.glob(".*"))
-
-
 def test_max_input_limits_the_decompressed_size(demo: Path, run: Any) -> None:
     import gzip
 
@@ -918,26 +529,6 @@ def test_max_input_limits_the_decompressed_size(demo: Path, run: Any) -> None:
     ):
         assert "is larger than 2 KiB" in run(*args, "--max-input", "2K").err
     assert "--max-input: expected a size" in run("score", *files, "--max-input", "much").err
-
-
-def test_output_is_utf_8_in_any_locale(demo: Path) -> None:
-    (demo / "tuned.txt").rename(demo / "größer.txt")
-    done = subprocess.run(
-        [sys.executable, "-m", "reshuffle", "score", "reference.txt", "größer.txt"],
-        capture_output=True,
-        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
-        check=True,
-        cwd=demo,
-    )
-    assert "\ngrößer " in done.stdout.decode("utf-8")
-
-
-def test_scores_of_the_main_set_equal_sacrebleu(data: Path, run: Any) -> None:
-    # sacrebleu 2.6.0: sacrebleu ref.txt -i sys/uedin-nmt.4722.txt -m bleu -w 4 --format text
-    # BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = 28.3012
-    folder = data / "wmt17-en-de"
-    out = run("score", str(folder / "ref.txt"), str(folder / "sys/uedin-nmt.4722.txt"), "--format", "json").out
-    assert round(json.loads(out)["scores"][0]["score"], 4) == 28.3012
 
 
 def test_columns_of_standard_input_are_files_and_not_options(demo: Path, run: Any, monkeypatch: Any) -> None:
@@ -970,200 +561,3 @@ def test_every_file_format_gives_the_same_comparison(demo: Path, run: Any) -> No
     expected = run(*COMPARE).out
     for form in ("all.tsv#{}", "all.ndjson#{}", "{}.sgm"):
         assert expected == run("compare", *map(form.format, columns), "-n", "500").out
-
-
-def write_numbers(path: Path, numbers: list[float]) -> str:
-    path.write_text("".join(f"{number}\n" for number in numbers))
-    return str(path)
-
-
-def test_external_scores_can_be_compared_with_texts_or_alone(demo: Path, run: Any) -> None:
-    n = len((demo / "reference.txt").read_text().splitlines())
-    write_numbers(demo / "a.comet", [i % 7 / 10 for i in range(n)])
-    write_numbers(demo / "b.comet", [i % 5 / 10 for i in range(n)])
-    texts = ("reference.txt", "baseline.txt", "larger.txt")
-    scores = ("--scores", "COMET", "a.comet", "b.comet")
-    beside = json.loads(run("compare", *texts, *scores, "--by-position", "-n", "99", "--format", "json").out)
-    assert [m["name"] for m in beside["metrics"]] == ["BLEU", "COMET"]
-    assert beside["systems"] == ["baseline", "larger"]
-    alone = json.loads(run("compare", *scores, "-n", "99", "--lower-is-better", "COMET", "--format", "json").out)
-    assert alone["systems"] == ["a", "b"]
-    assert alone["metrics"][0]["higher_is_better"] is False
-    assert alone["n_references"] == 0
-    of_b = alone["scores"][-1]["score"]
-    assert of_b == beside["scores"][-1]["score"] == pytest.approx(sum(i % 5 for i in range(n)) / 10 / n)
-    assert run("score", *scores, "--baseline", "a").code == 2
-    by_file = run("compare", "--baseline", "b.comet", "-n", "99", *scores, "--scores", "two", *scores[2:])
-    assert "COMET and two: 400 segments, 2 systems" in by_file.out
-    assert by_file.out.splitlines()[4].startswith("b ")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("--scores x", "--scores x: expected a file for each system after the name, got none"),
-        ("--scores x a b --scores x a b", "--scores x is used twice"),
-        ("--scores x a b --lower-is-better y", "unknown --lower-is-better 'y'"),
-        ("reference.txt tuned.txt rules.txt --lower-is-better y", "--lower-is-better y needs --scores y"),
-        ("--scores '' a b", "--scores: expected a name and files, got an empty name"),
-        ("--scores x a b --scores y a", "--scores y: expected a file for each of 2 systems after the name, got 1"),
-        ("--scores x a", "only one system (a): a comparison needs at least two"),
-        ("--scores x a c", "c: no such file"),
-        ("--scores x a nan", "nan, line 2: expected a finite number"),
-        ("--scores x a short", "x: a has 3 segments, short has 2: all systems must have the same segments"),
-        ("reference.txt tuned.txt rules.txt --scores x a b", "x: no file is named like 2 of 2 systems: 'tuned.txt', "),
-        ("reference.txt tuned.txt rules.txt --scores x a b --by-position", "x has 3 segments, the texts 400"),
-        ("reference.txt tuned.txt rules.txt --by-position", "--by-position needs --scores"),
-        ("--scores x a b -m bleu", "-m bleu needs texts"),
-        ("--scores x a b --lowercase", "--lowercase does not apply to external scores"),
-        ("--scores x a b --parses p.conllu", "no REF: --parses takes all files up to the next option, so put it last"),
-        ("--scores x - -", "standard input (-) can supply only one text"),
-        ("", "no reference and no systems: add REF and SYS, or external scores"),
-        ("reference.txt tuned.txt rules.txt -m depf", "DepF reads parses in CoNLL-U, but reference.txt contains text"),
-        ("p.conllu p.conllu p.conllu", "BLEU reads text, but p.conllu contains parses in CoNLL-U"),
-        ("p.conllu p.conllu bad.conllu -m depf", "bad.conllu, line 2: expected 10 columns of CoNLL-U"),
-        ("reference.txt tuned.txt rules.txt --variant tercom", "--variant does not apply to bleu"),
-    ],
-)
-def test_invalid_inputs_of_metrics_are_refused(demo: Path, run: Any, arguments: str, message: str) -> None:
-    for name, content in {
-        "a": "1\n2\n3\n",
-        "b": "1\n2\n4\n",
-        "nan": "1\nnan\n3\n",
-        "short": "1\n2\n",
-        "p.conllu": "# nothing\n\n",
-        "bad.conllu": "# nothing\n1\ta\n\n",
-    }.items():
-        (demo / name).write_text(content)
-    assert message in run("compare", *shlex.split(arguments)).refusal()
-
-
-def test_a_flag_applies_to_every_metric_that_has_it(demo: Path, run: Any) -> None:
-    texts = ("reference.txt", "baseline.txt", "-m", "bleu", "-m", "chrf", "-m", "ter", "-m", "nist")
-    out = run("score", *texts, "--lowercase", "--variant", "tercom", "--max-ngram-order", "3").out
-    for part in (
-        "BLEU|nrefs:1|case:lc|eff:no|tok:13a|smooth:exp|order:3",
-        "chrF2|nrefs:1|case:lc",
-        "TER|nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|variant:tercom",
-        "NIST|nrefs:1|case:lc|tok:13a|order:3",
-    ):
-        assert part in out
-
-
-def parse(line: str) -> str:
-    """A flat parse of a line; the parts of hyphenated words are words, as in multiword tokens."""
-    rows = [f"# text = {line}"]
-    number = 1
-    for token in line.split():
-        parts = token.split("-")
-        if len(parts) > 1:
-            rows.append(f"{number}-{number + len(parts) - 1}\t{token}" + "\t_" * 8)
-        for part in parts:
-            rows.append(f"{number}\t{part or '-'}\t_\t_\t_\t_\t{0 if number == 1 else 1}\tdep\t_\t_")
-            number += 1
-    return "\n".join(rows) + "\n\n"
-
-
-@pytest.fixture
-def parses(demo: Path) -> list[str]:
-    """Parses of the demo's texts, and the options that name them."""
-    for name in ("reference", "tuned", "rules"):
-        lines = (demo / f"{name}.txt").read_text("utf-8").splitlines()
-        (demo / f"{name}.conllu").write_text("".join(map(parse, lines)), "utf-8")
-    return ["reference.conllu", "tuned.conllu", "rules.conllu"]
-
-
-def test_parses_can_be_given_beside_texts(demo: Path, parses: list[str], run: Any) -> None:
-    texts = [name.replace(".conllu", ".txt") for name in parses]
-    options = ("-n", "99", "--format", "json", "--adjust", "none")
-    both = run("compare", *texts, *options, "-m", "bleu", "-m", "depf", "--lowercase", "--parses", *parses)
-    assert (both.code, both.err) == (0, "")
-    document = json.loads(both.out)
-    assert [m["name"] for m in document["metrics"]] == ["BLEU", "DepF"]
-    for metrics, files in ((("-m", "bleu"), texts), (("-m", "depf"), parses)):
-        alone = json.loads(run("compare", *files, *options, "--lowercase", *metrics).out)
-        (used,) = alone["metrics"]
-        assert used in document["metrics"]
-        pairs = [pair for pair in document["comparisons"] if pair["metric"] == used["name"]]
-        for pair in pairs:  # there are two tests
-            pair["caveats"].remove("many-tests")
-        assert alone["comparisons"] == pairs
-    # Also with a second reference, and in ``score``.
-    many = ("-m", "bleu", "-m", "depf", "--refs", texts[2], "--parses", parses[0], parses[2], parses[1])
-    assert "DepF|nrefs:2|" in run("score", *texts[:2], *many).out
-    assert run("score", *texts[:2], "-m", "depf", "--segments", "--parses", *parses[:2]).out.startswith(
-        "segment\tsystem\tDepF"
-    )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            "-m depf --parses reference.conllu tuned.conllu",
-            "expected a file for each of 1 references and 2 systems, got 2",
-        ),
-        ("-m bleu --parses reference.conllu tuned.conllu rules.conllu", "--parses does not apply to bleu: add -m depf"),
-        (
-            "-m depf --parses reference.conllu rules.conllu tuned.conllu",
-            "--parses: rules.conllu is in the position of tuned.txt but named like rules.txt: put the files in the "
-            "same order: reference.conllu tuned.conllu rules.conllu",
-        ),
-        (
-            "-m depf --parses reference.conllu tuned.conllu reference.conllu",
-            "reference.conllu, line 1: the parse does not match r",
-        ),
-        (
-            "-m depf --parses reference.conllu tuned.conllu short.conllu",
-            "short.conllu has 1 sentences, rules.txt has 400 seg",
-        ),
-        (
-            "-m depf --parses reference.conllu tuned.conllu other.conllu",
-            "other.conllu, line 1: the parse does not match r",
-        ),
-        ("-m depf", "DepF reads parses in CoNLL-U, but reference.txt contains text"),
-    ],
-)
-def test_parses_of_other_texts_are_refused(
-    demo: Path, parses: list[str], run: Any, arguments: str, message: str
-) -> None:
-    (demo / "short.conllu").write_text(parse("x"))
-    (demo / "other.conllu").write_text(parse("x") * 400)
-    assert message in run("compare", "reference.txt", "tuned.txt", "rules.txt", *arguments.split()).refusal()
-
-
-def test_what_files_and_columns_are_called_is_printable_in_a_terminal(
-    demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hostile, shown = "a\x1b[31m\x9b\u202eb", r"a\u001b[31m\u009b\u202eb"
-    (demo / "tuned.txt").rename(demo / f"{hostile}.txt")
-    (demo / "table.tsv").write_text(f"{hostile}\tb\n1\t2\n", "utf-8")
-    compare = ("compare", "reference.txt", "baseline.txt", f"{hostile}.txt", "-n", "9")
-    for command, code in (
-        (compare, 0),
-        (("compare", "reference.txt", f"{hostile}2.txt", "larger.txt"), 2),
-        (("compare", "reference.txt", "baseline.txt", f"table.tsv:{hostile}"), 2),
-        (("compare", "reference.txt", "baseline.txt", "table.tsv:c"), 2),
-        ((*compare, "--baseline", hostile.upper()), 2),
-        (("compare", "reference.txt", "baseline.txt", f"{hostile}.txt", f"{hostile}.txt"), 0),
-        (("score", "reference.txt", f"{hostile}.txt", "-m", f"bleu:{hostile}=1"), 2),
-        (("explain", hostile), 2),
-        ((f"{hostile}",), 2),
-        (("compare", f"--{hostile}"), 2),
-    ):
-        found = run(*command)
-        assert found.code == code, command
-        assert found.err.startswith("reshuffle: error: ") == (code == 2)
-        text = found.out + found.err
-        assert {c for c in text if not c.isprintable()} <= {"\n"}, command
-    names = {fmt: run(*compare, "--format", fmt).out for fmt in ("csv", "json")}
-    assert all(hostile[-1] in text and "\u202e" in text for text in names.values())
-    # On a terminal, formats for programs are printable too, and JSON has the same names.
-    monkeypatch.setattr("reshuffle.cli.output.stdout_width", lambda: 100)
-    monkeypatch.setenv("NO_COLOR", "1")
-    for fmt in ("csv", "json", "markdown", "html"):
-        text = run(*compare, "--format", fmt).out
-        assert {c for c in text if not c.isprintable()} <= {"\n"}
-        assert shown.replace("\\", r"\\" if fmt == "markdown" else "\\") in text.replace(r"\[", "[")
-    assert json.loads(run(*compare, "--format", "json").out) == json.loads(names["json"])
-    assert shown in run("score", "reference.txt", f"{hostile}.txt", "--segments").out

@@ -262,3 +262,165 @@ def test_a_forgotten_command_gets_a_hint(demo: Path, run: Any) -> None:
     assert outcome.code == 2
     assert f"to compare systems write 'reshuffle compare {' '.join(TEXTS)}'" in outcome.err
     assert "did you mean 'compare'" in run("compair", *TEXTS).err
+
+
+# Scores and parses as inputs.
+
+
+def write_numbers(path: Path, numbers: list[float]) -> str:
+    path.write_text("".join(f"{number}\n" for number in numbers))
+    return str(path)
+
+
+def test_external_scores_can_be_compared_with_texts_or_alone(demo: Path, run: Any) -> None:
+    n = len((demo / "reference.txt").read_text().splitlines())
+    write_numbers(demo / "a.comet", [i % 7 / 10 for i in range(n)])
+    write_numbers(demo / "b.comet", [i % 5 / 10 for i in range(n)])
+    texts = ("reference.txt", "baseline.txt", "larger.txt")
+    scores = ("--scores", "COMET", "a.comet", "b.comet")
+    beside = json.loads(run("compare", *texts, *scores, "--by-position", "-n", "99", "--format", "json").out)
+    assert [m["name"] for m in beside["metrics"]] == ["BLEU", "COMET"]
+    assert beside["systems"] == ["baseline", "larger"]
+    alone = json.loads(run("compare", *scores, "-n", "99", "--lower-is-better", "COMET", "--format", "json").out)
+    assert alone["systems"] == ["a", "b"]
+    assert alone["metrics"][0]["higher_is_better"] is False
+    assert alone["n_references"] == 0
+    of_b = alone["scores"][-1]["score"]
+    assert of_b == beside["scores"][-1]["score"] == pytest.approx(sum(i % 5 for i in range(n)) / 10 / n)
+    assert run("score", *scores, "--baseline", "a").code == 2
+    by_file = run("compare", "--baseline", "b.comet", "-n", "99", *scores, "--scores", "two", *scores[2:])
+    assert "COMET and two: 400 segments, 2 systems" in by_file.out
+    assert by_file.out.splitlines()[4].startswith("b ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--scores x", "--scores x: expected a file for each system after the name, got none"),
+        ("--scores x a b --scores x a b", "--scores x is used twice"),
+        ("--scores x a b --lower-is-better y", "unknown --lower-is-better 'y'"),
+        ("reference.txt tuned.txt rules.txt --lower-is-better y", "--lower-is-better y needs --scores y"),
+        ("--scores '' a b", "--scores: expected a name and files, got an empty name"),
+        ("--scores x a b --scores y a", "--scores y: expected a file for each of 2 systems after the name, got 1"),
+        ("--scores x a", "only one system (a): a comparison needs at least two"),
+        ("--scores x a c", "c: no such file"),
+        ("--scores x a nan", "nan, line 2: expected a finite number"),
+        ("--scores x a short", "x: a has 3 segments, short has 2: all systems must have the same segments"),
+        ("reference.txt tuned.txt rules.txt --scores x a b", "x: no file is named like 2 of 2 systems: 'tuned.txt', "),
+        ("reference.txt tuned.txt rules.txt --scores x a b --by-position", "x has 3 segments, the texts 400"),
+        ("reference.txt tuned.txt rules.txt --by-position", "--by-position needs --scores"),
+        ("--scores x a b -m bleu", "-m bleu needs texts"),
+        ("--scores x a b --lowercase", "--lowercase does not apply to external scores"),
+        ("--scores x a b --parses p.conllu", "no REF: --parses takes all files up to the next option, so put it last"),
+        ("--scores x - -", "standard input (-) can supply only one text"),
+        ("", "no reference and no systems: add REF and SYS, or external scores"),
+        ("reference.txt tuned.txt rules.txt -m depf", "DepF reads parses in CoNLL-U, but reference.txt contains text"),
+        ("p.conllu p.conllu p.conllu", "BLEU reads text, but p.conllu contains parses in CoNLL-U"),
+        ("p.conllu p.conllu bad.conllu -m depf", "bad.conllu, line 2: expected 10 columns of CoNLL-U"),
+        ("reference.txt tuned.txt rules.txt --variant tercom", "--variant does not apply to bleu"),
+    ],
+)
+def test_invalid_inputs_of_metrics_are_refused(demo: Path, run: Any, arguments: str, message: str) -> None:
+    for name, content in {
+        "a": "1\n2\n3\n",
+        "b": "1\n2\n4\n",
+        "nan": "1\nnan\n3\n",
+        "short": "1\n2\n",
+        "p.conllu": "# nothing\n\n",
+        "bad.conllu": "# nothing\n1\ta\n\n",
+    }.items():
+        (demo / name).write_text(content)
+    assert message in run("compare", *shlex.split(arguments)).refusal()
+
+
+def test_a_flag_applies_to_every_metric_that_has_it(demo: Path, run: Any) -> None:
+    texts = ("reference.txt", "baseline.txt", "-m", "bleu", "-m", "chrf", "-m", "ter", "-m", "nist")
+    out = run("score", *texts, "--lowercase", "--variant", "tercom", "--max-ngram-order", "3").out
+    for part in (
+        "BLEU|nrefs:1|case:lc|eff:no|tok:13a|smooth:exp|order:3",
+        "chrF2|nrefs:1|case:lc",
+        "TER|nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|variant:tercom",
+        "NIST|nrefs:1|case:lc|tok:13a|order:3",
+    ):
+        assert part in out
+
+
+def parse(line: str) -> str:
+    """A flat parse of a line; the parts of hyphenated words are words, as in multiword tokens."""
+    rows = [f"# text = {line}"]
+    number = 1
+    for token in line.split():
+        parts = token.split("-")
+        if len(parts) > 1:
+            rows.append(f"{number}-{number + len(parts) - 1}\t{token}" + "\t_" * 8)
+        for part in parts:
+            rows.append(f"{number}\t{part or '-'}\t_\t_\t_\t_\t{0 if number == 1 else 1}\tdep\t_\t_")
+            number += 1
+    return "\n".join(rows) + "\n\n"
+
+
+@pytest.fixture
+def parses(demo: Path) -> list[str]:
+    """Parses of the demo's texts, and the options that name them."""
+    for name in ("reference", "tuned", "rules"):
+        lines = (demo / f"{name}.txt").read_text("utf-8").splitlines()
+        (demo / f"{name}.conllu").write_text("".join(map(parse, lines)), "utf-8")
+    return ["reference.conllu", "tuned.conllu", "rules.conllu"]
+
+
+def test_parses_can_be_given_beside_texts(demo: Path, parses: list[str], run: Any) -> None:
+    texts = [name.replace(".conllu", ".txt") for name in parses]
+    options = ("-n", "99", "--format", "json", "--adjust", "none")
+    both = run("compare", *texts, *options, "-m", "bleu", "-m", "depf", "--lowercase", "--parses", *parses)
+    assert (both.code, both.err) == (0, "")
+    document = json.loads(both.out)
+    assert [m["name"] for m in document["metrics"]] == ["BLEU", "DepF"]
+    for metrics, files in ((("-m", "bleu"), texts), (("-m", "depf"), parses)):
+        alone = json.loads(run("compare", *files, *options, "--lowercase", *metrics).out)
+        (used,) = alone["metrics"]
+        assert used in document["metrics"]
+        pairs = [pair for pair in document["comparisons"] if pair["metric"] == used["name"]]
+        for pair in pairs:  # there are two tests
+            pair["caveats"].remove("many-tests")
+        assert alone["comparisons"] == pairs
+    # Also with a second reference, and in ``score``.
+    many = ("-m", "bleu", "-m", "depf", "--refs", texts[2], "--parses", parses[0], parses[2], parses[1])
+    assert "DepF|nrefs:2|" in run("score", *texts[:2], *many).out
+    assert run("score", *texts[:2], "-m", "depf", "--segments", "--parses", *parses[:2]).out.startswith(
+        "segment\tsystem\tDepF"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            "-m depf --parses reference.conllu tuned.conllu",
+            "expected a file for each of 1 references and 2 systems, got 2",
+        ),
+        ("-m bleu --parses reference.conllu tuned.conllu rules.conllu", "--parses does not apply to bleu: add -m depf"),
+        (
+            "-m depf --parses reference.conllu rules.conllu tuned.conllu",
+            "--parses: rules.conllu is in the position of tuned.txt but named like rules.txt: put the files in the "
+            "same order: reference.conllu tuned.conllu rules.conllu",
+        ),
+        (
+            "-m depf --parses reference.conllu tuned.conllu reference.conllu",
+            "reference.conllu, line 1: the parse does not match r",
+        ),
+        (
+            "-m depf --parses reference.conllu tuned.conllu short.conllu",
+            "short.conllu has 1 sentences, rules.txt has 400 seg",
+        ),
+        (
+            "-m depf --parses reference.conllu tuned.conllu other.conllu",
+            "other.conllu, line 1: the parse does not match r",
+        ),
+    ],
+)
+def test_parses_of_other_texts_are_refused(
+    demo: Path, parses: list[str], run: Any, arguments: str, message: str
+) -> None:
+    (demo / "short.conllu").write_text(parse("x"))
+    (demo / "other.conllu").write_text(parse("x") * 400)
+    assert message in run("compare", "reference.txt", "tuned.txt", "rules.txt", *arguments.split()).refusal()

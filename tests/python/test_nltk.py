@@ -105,21 +105,6 @@ def test_nist_with_any_references_equals_nltks(corpus: tuple[list[str], Columns]
     assert corpus_nist(references, hypotheses, n=order) == pytest.approx(float(nist.score(rows.sum(axis=0))), abs=1e-6)
 
 
-def test_nltk_nist_uses_the_best_of_several_references_for_each_order() -> None:
-    # The example of nltk 3.10.4's sentence_nist, which gives 3.3709…
-    hypothesis = "It is a guide to action which ensures that the military always obeys the commands of the party"
-    references = [
-        "It is a guide to action that ensures that the military will forever heed Party commands",
-        "It is the guiding principle which guarantees the military forces always being under the command of the Party",
-        "It is the practical guide for the army always to heed the directions of the party",
-    ]
-    columns = [[line] for line in references]
-    (of_nltk,) = score(columns, [[hypothesis]], metric("nist", tokenize="none", nltk_quirks=True)).scores
-    assert of_nltk.score == pytest.approx(3.37095, abs=0.5e-4)
-    (of_mteval,) = score(columns, [[hypothesis]], metric("nist", tokenize="none")).scores
-    assert of_mteval.score == pytest.approx(5.0379, abs=0.5e-4)
-
-
 def test_nltk_counts_an_ngram_of_every_order_in_every_sentence() -> None:
     # nltk 3.10.4: corpus_bleu([[["a", "b", "c"]], [["a", "b", "c", "d", "e"]]], [["a", "b", "c"], […]]) is 0.9036: of
     # 4-grams, 2 of 3 match, one of them in a sentence of three words.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -35,7 +36,7 @@ from reshuffle.results.studies.watch import SEQUENTIAL_TESTS
 from test_meta_report import RESULTS as META
 from test_run_reports import RESULTS as RUNS
 from test_study_power_reports import RESULTS as POWER
-from tex import TWO_COLUMNS, compiled
+from tex import TWO_COLUMNS, compiled, need
 
 CORPUS = demo_corpus()
 FIXED = {"table.tex", "methods.tex", "table.typ", "methods.typ", "references.bib", "checklist.txt"}
@@ -69,8 +70,12 @@ def unsaved(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pictures(result: Any) -> set[str]:
-    """The names of the figures, after a check that the other files are those of every paper."""
-    files = paper_files(result, Layout())
+    """The names of the figures."""
+    return pictures_among(paper_files(result, Layout()))
+
+
+def pictures_among(files: Mapping[str, bytes]) -> set[str]:
+    """The same, after a check that the other files are those of every paper."""
     assert files.keys() >= FIXED
     figures = files.keys() - FIXED
     assert all(name.endswith(".pdf") and files[name].startswith(b"%PDF-") for name in figures)
@@ -103,9 +108,11 @@ STUDIES: dict[str, tuple[Any, set[str]]] = {
 def test_a_paper_about_a_study_has_its_figures_paragraph_and_facts(unsaved: None, name: str) -> None:
     make, expected = STUDIES[name]
     study: StudyResult = replace(make(), inputs=(InputFile("a b.txt", 1234, "f" * 64),))
-    assert expected <= pictures(study)
-    assert len(pictures(study)) <= MOST_FIGURES
-    texts = {name: paper_files(study, Layout())[name].decode() for name in FIXED}
+    files = paper_files(study, Layout())
+    found = pictures_among(files)
+    assert expected <= found
+    assert len(found) <= MOST_FIGURES
+    texts = {name: files[name].decode() for name in FIXED}
     assert texts["table.tex"] == render(study, "latex")
     assert texts["references.bib"] == study.bibtex()
     cited = {key for keys in re.findall(r"\\citep\{([^}]*)\}", texts["methods.tex"]) for key in keys.split(",")}
@@ -231,8 +238,7 @@ def test_only_an_earlier_paper_is_replaced(unsaved: None, tmp_path: Path) -> Non
         with_baseline().paper(tmp_path / "main.tex")
 
 
-def test_the_command_writes_the_same_beside_its_report(demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(demo)
+def test_the_command_writes_the_same_beside_its_report(unsaved: None, demo: Path, run: Any) -> None:
     compared = ["compare", "reference.txt", "tuned.txt", "larger.txt", "-n", "200"]
     outcome = run(*compared, "--paper", "paper", "--columns", "2")
     assert (outcome.code, outcome.err) == (0, "")
@@ -299,6 +305,7 @@ def hostile() -> Comparison:
 
 @pytest.mark.parametrize("make", [ranked, hostile, lambda: on_sets(False), RUNS["computed"]])
 def test_an_article_with_the_files_compiles(tmp_path: Path, make: Any) -> None:
+    need("pdflatex", "bibtex")
     paths = make().paper(tmp_path / "paper")
     shown = [f"\\includegraphics{{paper/{path.stem}}}\\par" for path in paths if path.suffix == ".pdf"]
     entries = r"\bibliographystyle{plainnat}\bibliography{paper/references}"

@@ -153,7 +153,7 @@ def test_a_mutant_whose_tests_do_not_end_is_killed(tmp_path: Path) -> None:
     sys.modules["mutants"] = mutants  # where its classes look for their names
     try:
         spec.loader.exec_module(mutants)
-        (tmp_path / "test_a.py").write_text("def test_a():\n    while True: pass\n")
+        (tmp_path / "test_a.py").write_text("import time\n\ndef test_a():\n    time.sleep(600)\n")
         assert not mutants.passes(["test_a.py"], tmp_path, 3)
         (tmp_path / "test_a.py").write_text("def test_a():\n    pass\n")
         assert mutants.passes(["test_a.py"], tmp_path, 60)

@@ -788,7 +788,9 @@ class Screen:
         ]
     ],
 )
-def test_the_progress_bar_is_erased_at_the_end(tmp_path: Path, command: str, end: str) -> None:
+def test_the_progress_bar_is_erased_at_the_end(
+    tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch, command: str, end: str
+) -> None:
     import pexpect
 
     # The bar appears at once for every step, and the error comes late.
@@ -840,10 +842,9 @@ main(sys.argv[1:-2])
     assert "slowly" not in screen.text
     assert "━" not in screen.text
     if end == "done":
-        expected = subprocess.run(
-            [sys.executable, "-m", "reshuffle", *options], capture_output=True, text=True, check=True, cwd=tmp_path
-        )
-        report = "".join(line.rstrip() + "\n" for line in (expected.stdout + expected.stderr).splitlines())
+        monkeypatch.chdir(tmp_path)
+        expected = run(*options)
+        report = "".join(line.rstrip() + "\n" for line in (expected.out + expected.err).splitlines())
         assert screen.text.split() == report.expandtabs().split()
         assert screen.text.startswith(report[:10].split("\t")[0])
     else:

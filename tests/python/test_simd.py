@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ def run(path: str | None, *arguments: str, cwd: Path | None = None) -> subproces
     return subprocess.run(command, env=environment, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
 
 
+@cache
 def supported_paths() -> list[str]:
     """The paths that this processor supports."""
     best = run(None, "-c", "from reshuffle import _core; print(_core.simd())").stdout.strip()
@@ -129,5 +131,4 @@ def test_a_command_with_an_unknown_path_exits_with_code_2(texts: Path) -> None:
     assert 'RESHUFFLE_SIMD must be unset or one of portable, avx2, avx512, got "AVX2"' in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
     # Calls without SIMD code ignore the variable.
-    assert run("AVX2", "-m", "reshuffle", "--version").returncode == 0
     assert run("AVX2", "-c", "import reshuffle; reshuffle.metric('bleu')").returncode == 0

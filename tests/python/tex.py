@@ -17,14 +17,19 @@ TWO_COLUMNS = (
 )
 
 
+def need(*programs: str) -> None:
+    """Skip the test if one of these programs is not installed."""
+    for program in programs:
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+
+
 def compiled(folder: Path, body: str, begin: str = ARTICLE, bibtex: bool = False) -> str:
     """What pdflatex says about a document, ``folder/all.pdf``; with BibTeX on the last of three runs.
 
     The test is skipped if they are not installed.
     """
-    for program in ("pdflatex", *["bibtex"] * bibtex):
-        if shutil.which(program) is None:
-            pytest.skip(f"{program} is not installed")
+    need("pdflatex", *["bibtex"] * bibtex)
     (folder / "all.tex").write_text(f"{begin}\n{body}\n\\end{{document}}\n", "utf-8")
     latex = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
     said = ""

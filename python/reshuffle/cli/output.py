@@ -17,7 +17,7 @@ from .. import types
 from ..data.files import STDIN, display_name
 from ..data.reading import split_name
 from ..errors import InputError, either, printable, shortened
-from ..report import PAPERS, WITH_METHODS, Layout, Terminal, check_folder, paper_files, pieces
+from ..report import PAPERS, WITH_METHODS, Layout, Terminal, pieces
 from ..report.terminal import stdout_width
 from ..report.wording import joined
 from ..results import Comparison, Flips, Gate, SegmentTable, SetComparison
@@ -156,7 +156,7 @@ def destination(
             if read:
                 result = replace(result, inputs=read)
             if reports.paper is not None and isinstance(result, Comparison | SetComparison | StudyResult):
-                _write_paper(reports.paper, paper_files(result, layout), kept)
+                _write_paper(reports.paper, result, layout, kept)
             for part in parts:
                 _write(sys.stdout if part.output is None else opened[part.output], result, part)
 
@@ -167,7 +167,8 @@ def _paper(folder: str | None) -> Path | None:
     """The folder of ``--paper``, after a check."""
     if folder is None:
         return None
-    from .plotting import need_matplotlib  # most results need no figures
+    from ..report import check_folder  # most commands write no paper and draw no figures
+    from .plotting import need_matplotlib
 
     need_matplotlib()
     if not folder:
@@ -176,7 +177,12 @@ def _paper(folder: str | None) -> Path | None:
     return Path(folder)
 
 
-def _write_paper(folder: Path, contents: Mapping[str, bytes], inputs: Sequence[str]) -> None:
+def _write_paper(
+    folder: Path, result: Comparison | SetComparison | StudyResult, layout: Layout, inputs: Sequence[str]
+) -> None:
+    from ..report import check_folder, paper_files
+
+    contents = paper_files(result, layout)
     stale = check_folder(folder, contents)
     with _write_errors(display_name(str(folder))):
         folder.mkdir(parents=True, exist_ok=True)

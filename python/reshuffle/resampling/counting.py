@@ -20,7 +20,7 @@ from ..metrics.black_box import CorpusFunction
 from ..metrics.native import NativeMetric, count_all, metric, warn_of_scores
 from ..metrics.precomputed import PrecomputedCounts, SegmentScores
 from ..metrics.stored import StoredCounts
-from ..results import ComparedTexts, UsedMetric
+from ..results import ComparedTexts, UsedMetric, VoteFit
 from ..settings import DocumentIds, Resampling, Units
 from ..types import MetricName
 from .incomplete import IncompleteSample
@@ -192,6 +192,11 @@ class Data:
             UsedMetric(label, m.signature(self.n_references), m.higher_is_better, None, m.source)
             for label, m in zip(self.labels, self.metrics, strict=True)
         )
+
+    @property
+    def ratings(self) -> VoteFit | None:
+        """The fit of votes, if the scores are ratings."""
+        return None
 
     @property
     def most_references(self) -> int:

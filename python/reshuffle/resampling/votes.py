@@ -339,6 +339,11 @@ class VoteData(Data):
         return cls(None, metrics, names, sample.n_units, sample, votes)
 
     @property
+    def ratings(self) -> VoteFit:
+        """The fit of the votes."""
+        return self.votes
+
+    @property
     def most_references(self) -> int:
         """0: nobody wrote references."""
         return 0

@@ -1,0 +1,34 @@
+from .differences import in_words as in_words
+from .document import Document as Document
+from .documents import document as document
+from .formats import DATA as DATA
+from .formats import FORMATS as FORMATS
+from .formats import OF_GATES as OF_GATES
+from .formats import OF_SEGMENTS as OF_SEGMENTS
+from .formats import PAPERS as PAPERS
+from .formats import WITH_METHODS as WITH_METHODS
+from .formats import WRITERS as WRITERS
+from .formats import formats_of as formats_of
+from .formats import pieces as pieces
+from .formats import plots_of as plots_of
+from .formats import render as render
+from .fragment import as_fragment as as_fragment
+from .frames import as_pandas as as_pandas
+from .frames import as_polars as as_polars
+from .frames import rows_of as rows_of
+from .layout import MAX_TEXTS as MAX_TEXTS
+from .layout import Layout as Layout
+from .methods import Methods as Methods
+from .notebook import notebook_html as notebook_html
+from .paper import check_folder as check_folder
+from .paper import paper_files as paper_files
+from .paper import write_paper as write_paper
+from .plots import PLOTS as PLOTS
+from .plots import Plots as Plots
+from .plots import check_matplotlib as check_matplotlib
+from .rows import TABLES as TABLES
+from .rows import columns_of as columns_of
+from .terminal import Terminal as Terminal
+from .text import as_text as as_text
+
+__all__: list[str]

@@ -1,0 +1,108 @@
+"""The formats of results: those for people, for programs, of gates and of segments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, get_args
+
+from .. import types
+from ..errors import InputError, either
+from ..results import Comparison, Flips, Gate, SegmentTable
+from ..results.studies import StudyResult
+from ..validate import check_name
+from .csv import as_csv
+from .document import Document
+from .documents import document
+from .gate import gate_as_junit
+from .json import as_json
+from .latex import as_latex
+from .layout import Layout
+from .markdown import as_markdown
+from .page import as_html
+from .plots import Plots, check_matplotlib
+from .segments import segments_as_jsonl, segments_as_tsv
+from .text import as_text
+from .typst import as_typst
+
+if TYPE_CHECKING:
+    from .studies import StudyPlots
+
+# For people. In papers, captions explain the tables.
+WRITERS: Mapping[str, Callable[[Document, Layout], str]] = {
+    "text": as_text,
+    "markdown": as_markdown,
+    "latex": as_latex,
+    "typst": as_typst,
+    "html": as_html,
+}
+PAPERS = ("latex", "typst")
+WITH_METHODS = ("text", *PAPERS)
+# For programs: with every number in full, and the names of the input.
+DATA: Mapping[str, Callable[[Any, Layout], str]] = {"json": as_json, "csv": as_csv}
+# Only of gates, for programs that show the results of tests.
+OF_GATES: Mapping[str, Callable[[Gate, Layout], str]] = {"junit": gate_as_junit}
+# For programs, piece by piece, because the scores of all segments may be large.
+OF_SEGMENTS: Mapping[str, Callable[[SegmentTable], Iterator[str]]] = {
+    "tsv": segments_as_tsv,
+    "jsonl": segments_as_jsonl,
+}
+FORMATS = (*WRITERS, *DATA)
+
+
+def formats_of(result: Any) -> tuple[str, ...]:
+    """The formats of a kind of result."""
+    if isinstance(result, SegmentTable):
+        return tuple(OF_SEGMENTS)
+    if isinstance(result, Gate):
+        return (*FORMATS, *OF_GATES)
+    return get_args(types.FlipFormat) if isinstance(result, Flips) else FORMATS
+
+
+def render(result: Any, fmt: str | None = None, layout: Layout | None = None) -> str:
+    """A result of any kind in a format of its kind, by default the first, ending in a newline."""
+    return "".join(pieces(result, fmt or formats_of(result)[0], layout))
+
+
+def pieces(result: Any, fmt: str, layout: Layout | None = None) -> Iterable[str]:
+    """The same piece by piece.
+
+    >>> from reshuffle import segment_scores
+    >>> table = segment_scores(["the cat sat on the mat"], {"a": ["the cat sat on the mat"]})
+    >>> print(*pieces(table, "tsv"), sep="", end="")  # doctest: +NORMALIZE_WHITESPACE
+    segment system BLEU
+    1       a      100.0
+    """
+    check_name("format", fmt, formats_of(result))
+    layout = layout or Layout()
+    if layout.methods and fmt not in WITH_METHODS:
+        raise InputError(
+            f"the paragraph about methods is for {either(WITH_METHODS)}, not for {fmt}: leave out --methods"
+        )
+    if layout.table is not None and fmt != "csv":
+        raise InputError(f"a table (--table) is chosen for the format csv, not for {fmt}: leave it out")
+    if fmt in OF_SEGMENTS:
+        return OF_SEGMENTS[fmt](result)
+    if fmt in OF_GATES:
+        return [OF_GATES[fmt](result, layout)]
+    if fmt in DATA:
+        return [DATA[fmt](result, layout)]
+    if fmt != "text":
+        layout = layout.for_paper() if fmt in PAPERS else replace(layout, full=True)
+    return [WRITERS[fmt](document(result, layout), layout)]
+
+
+def plots_of(result: Comparison | StudyResult) -> Plots | StudyPlots:
+    """The figures of a comparison or of a study.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If matplotlib is not installed.
+    """
+    check_matplotlib()
+    if isinstance(result, Comparison):
+        return Plots(result)
+    from .studies import StudyPlots
+
+    return StudyPlots(result)

@@ -1,0 +1,118 @@
+"""Help, and what ``reshuffle explain`` says."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from reshuffle.cli.explained import KINDS
+from reshuffle.metrics.registry import metric_specs
+
+
+@pytest.mark.parametrize("command", ["watch", "human", "flips", "compare"])
+def test_every_command_of_systems_has_help_on_all_options(run: Any, command: str) -> None:
+    short, full = run(command, "--help").out, run(command, "--help-all").out
+    assert "--by-position" in full
+    assert "--help-all" not in full
+    assert ("--by-position" in short) == ("--help-all" not in short) == (command == "flips")
+
+
+@pytest.mark.parametrize("command", ["show", "verify", "explain", "plot", "doctor", "demo", "study"])
+def test_help_all_is_another_name_of_help_where_that_shows_all(run: Any, command: str) -> None:
+    assert run(command, "--help-all") == run(command, "--help")
+    assert "Usage:" in run(command, "--help-all").out
+
+
+def test_the_short_help_of_compare_says_which_files_csv_is_written_to(run: Any) -> None:
+    assert "csv (FILE.systems.csv, FILE.pairs.csv)" in " ".join(run("compare", "--help").out.split())
+
+
+def test_explain_lists_the_registries(run: Any) -> None:
+    text = run("explain").out
+    document = json.loads(run("explain", "--format", "json").out)
+    assert document.pop("unicode") in text
+    assert list(document) == [kind.key for kind in KINDS]
+    for names in document.values():
+        assert all(entry["name"] in text for entry in names)
+    options = {option.name for option in next(spec for spec in metric_specs() if spec.name == "bleu").options}
+    assert {entry["name"] for entry in document["metrics"][0]["options"]} == options
+
+
+def test_explain_lists_the_options_of_named_metrics(run: Any) -> None:
+    text = run("explain", "ter", "chrf++").out
+    assert "--variant" in text
+    assert "--word-order" in text
+    assert "with --no-punct" in " ".join(text.split())
+    assert "--smooth-method" not in text
+    document = json.loads(run("explain", "ter", "--format", "json").out)
+    assert [m["name"] for m in document["metrics"]] == ["ter"]
+    assert run("explain", "chrf", "--format", "markdown").out.count("\n## ") == 1
+    outcome = run("explain", "trr")
+    assert outcome.code == 2
+    assert outcome.err == (
+        "reshuffle: error: unknown name 'trr': did you mean 'ter'? 'reshuffle explain' lists all names\n"
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.key)
+def test_every_name_is_explained(run: Any, kind: Any) -> None:
+    entries = list(kind.entries())
+    assert len({entry.name for entry in entries}) == len(entries)
+    texts = [" ".join(part.split()) for part in run("explain", *(entry.name for entry in entries)).out.split("\n\n")]
+    for entry in entries:
+        heading = f"{entry.name}: {kind.noun} ({kind.chosen_by})"
+        (own,) = (text for text in texts if text.startswith(heading))
+        for words in (entry.about, *entry.facts.values(), entry.source.strip("–")):
+            assert " ".join(words.split()) in own
+    table = run("explain", kind.key).out
+    assert table.startswith(f"{kind.title} (")
+    assert table.count("\n") < run("explain").out.count("\n")
+
+
+def test_kinds_know_the_names_of_their_entries() -> None:
+    assert [set(kind.names) for kind in KINDS] == [{entry.name for entry in kind.entries()} for kind in KINDS]
+
+
+def test_options_are_explained_with_all_places_where_they_are_written(run: Any) -> None:
+    text = " ".join(run("explain", "margin").out.split())
+    assert "margin: null hypothesis of studies (--null)" in text
+    assert "margin: option (reshuffle COMMAND --help)" in text
+    assert "--margin of gate, study gate, tune mert; --test equivalence:METRIC=VALUE;" in text
+    assert "Written --baseline of compare, " in " ".join(run("explain", "baseline").out.split())
+    assert "--looks of watch" in run("explain", "looks").out
+    assert "votes: command (reshuffle COMMAND)" in run("explain", "votes").out
+    assert len(run("explain", "options").out.splitlines()) < len(run("explain").out.splitlines())
+
+
+def test_what_has_the_same_name_is_explained_together(run: Any) -> None:
+    text = run("explain", "studentized", "ar-studentized", "BLEU").out
+    titles = re.findall(r"^(\S+: [a-z ]+) \(", text, flags=re.MULTILINE)
+    assert titles == [
+        "studentized: confidence interval", "ar-studentized: significance test", "ar-studentized: confidence interval",
+        "bleu: metric",
+    ]  # fmt: skip
+
+
+def test_the_sizes_and_caveats_of_tests_are_explained(run: Any) -> None:
+    text = " ".join(run("explain", "bootstrap-shift", "permutation", "run").out.split())
+    assert "Rejects about 11% of true null hypotheses at 0.05: use ar or bootstrap-both." in text
+    assert "the chance of any false star was 0.15 at 0.05" in text
+    assert "Question would new runs differ on these segments?" in text
+
+
+@pytest.mark.parametrize("command", ["compare", "score", "runs", "plot", "explain", "demo"])
+def test_every_command_has_help_with_examples(run: Any, command: str) -> None:
+    out = run(command, "--help").out
+    assert f"Usage: reshuffle {command}" in out
+    if command != "demo":
+        assert "Examples:" in out
+
+
+def test_version_is_printed_and_no_arguments_print_help(run: Any) -> None:
+    assert run("--version").out.startswith("reshuffle 0.")
+    outcome = run()
+    assert outcome.code == 2
+    assert "Usage: reshuffle" in outcome.out + outcome.err

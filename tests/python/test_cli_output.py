@@ -1,0 +1,345 @@
+"""What the command line writes: files, streams and pipes, and their errors."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import io
+import json
+import os
+import shlex
+import stat
+import subprocess
+import sys
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reshuffle import InputError, report
+from reshuffle.cli import output
+from test_cli import COMPARE, FLIPS, SYSTEMS
+
+
+def test_the_ending_of_the_output_file_chooses_the_format_unless_an_option_does(demo: Path, run: Any) -> None:
+    for ending, fmt in {
+        ".json": "json", ".md": "markdown", ".tex": "latex", ".typ": "typst", ".html": "html", ".txt": "text",
+        ".TEX": "latex", "": "text",
+    }.items():  # fmt: skip
+        expected = run(*COMPARE, "--format", fmt).out
+        for chosen, name in (((), f"out{ending}"), (("--format", fmt), "other.json")):
+            assert run(*COMPARE, *chosen, "-o", name) == (0, "", "")
+            # HTML also has the command line.
+            options = shlex.join((*chosen, "-o", name))
+            assert expected == (demo / name).read_text("utf-8").replace(f" {options}<", f" --format {fmt}<")
+    segments = ("score", "reference.txt", "tuned.txt", "--segments", "-o")
+    for ending, start in ((".jsonl", "{"), (".tsv", "segment\t"), ("", "segment\t")):
+        assert run(*segments, f"segments{ending}").code == 0
+        assert (demo / f"segments{ending}").read_text("utf-8").startswith(start)
+    flips = ("flips", "reference.txt", "baseline.txt", "tuned.txt", "--threshold", "50", "-o")
+    for ending, start in ((".json", "{"), (".csv", "segment,"), (".txt", "BLEU")):
+        assert run(*flips, f"flips{ending}").code == 0
+        assert start in (demo / f"flips{ending}").read_text("utf-8")[:60]
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "known"),
+    [
+        (COMPARE, "out.pdf", ".txt, .json, .csv, .md, .tex, .typ or .html"),
+        (COMPARE, "out.xlsx", ".html, or add --format"),
+        (COMPARE, "out.tsv", ".html, or add --format"),
+        (COMPARE, "out.json.gz", ".html, or add --format"),
+        (("score", "reference.txt", "tuned.txt", "--segments"), "out.csv", ".txt, .tsv or .jsonl, or add --format"),
+        (FLIPS, "out.html", ".txt, .json, .csv, .md, .tex or .typ, or add --format"),
+    ],
+)
+def test_an_unknown_ending_is_refused(demo: Path, run: Any, command: Sequence[str], name: str, known: str) -> None:
+    outcome = run(*command, "-o", "first.txt", "-o", name)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"error: -o {name}: no format has the ending {Path(name).suffix}; use " in outcome.err
+    assert known in outcome.err
+    assert not [*demo.glob("first*"), *demo.glob("out*")]
+
+
+def test_one_command_writes_several_files(demo: Path, run: Any) -> None:
+    files = {"out.json": "out.json", "out.html": "out.html", "out.csv": "out.pairs.csv", "report": "report"}
+    options = [word for name in files for word in ("-o", name)]
+    outcome = run(*COMPARE, *options, "-o", "-", "--methods")
+    together = {name: (demo / file).read_text("utf-8") for name, file in files.items()}
+    assert (outcome.code, outcome.out) == (0, together["report"])
+    for name, file in files.items():
+        assert run(*COMPARE, "-o", name, *(["--methods"] if name == "report" else [])).code == 0
+        alone = (demo / file).read_text("utf-8")
+        # HTML also has the command line.
+        assert alone.replace(f"-o {name}<", "") == together[name].replace(
+            f"{shlex.join([*options, '-o', '-', '--methods'])}<", ""
+        )
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ("folder", "folder is a directory"),
+        ("no/where.json", "no/where.json cannot be written: No such file"),
+        ("tuned.txt", "tuned.txt is also an input"),
+        ("./first.json", "-o names ./first.json twice: leave out one of them"),
+    ],
+)
+def test_of_several_files_none_is_written_if_one_cannot_be(demo: Path, run: Any, second: str, message: str) -> None:
+    (demo / "folder").mkdir()
+    before = sorted(demo.iterdir())
+    command = [
+        word if word != "500" else "100000000000" for word in COMPARE
+    ]  # so long that only an early error ends it
+    assert message in run(*command, "-o", "first.json", "-o", second).refusal()
+    assert before == sorted(demo.iterdir())
+
+
+def test_csv_has_a_file_for_systems_and_one_for_pairs(demo: Path, run: Any) -> None:
+    command = (*COMPARE, "--all-pairs")
+    expected = {name: run(*command, "--format", "csv", "--table", name).out for name in ("systems", "pairs")}
+    assert expected["pairs"] == run(*command, "--format", "csv").out == run(*command, "--format", "csv", "-o", "-").out
+    rows = list(csv.DictReader(io.StringIO(expected["pairs"])))
+    assert [(row["baseline"], row["system"]) for row in rows] == [*combinations(SYSTEMS, 2)]
+    of_baseline = list(csv.DictReader(io.StringIO(run(*COMPARE, "--format", "csv").out)))
+    assert [(row["baseline"], row["system"]) for row in of_baseline] == [*combinations(SYSTEMS, 2)][:3]
+    assert of_baseline[0]["pvalue"].startswith("0.1397")
+    (demo / "out.csv").write_text("kept")
+    assert run(*command, "-o", "out.csv") == (0, "", "")
+    for name, table in expected.items():
+        assert table == (demo / f"out.{name}.csv").read_text("utf-8")
+        assert run(*command, "--table", name, "-o", "one.csv").code == 0
+        assert table == (demo / "one.csv").read_text("utf-8")
+    assert (demo / "out.csv").read_text() == "kept"
+    assert len(list(csv.DictReader(io.StringIO(expected["systems"])))) == 4
+    # Scores without tests have one table.
+    assert run("score", "reference.txt", "tuned.txt", "-o", "scores.csv").code == 0
+    assert (demo / "scores.csv").read_text("utf-8").startswith("system,metric,score,")
+    assert run(*command, "--format", "csv", "-o", "plain").code == 0
+    assert (demo / "plain.systems").read_text("utf-8") == expected["systems"]
+
+
+def test_neither_file_of_csv_is_written_if_one_cannot_be(demo: Path, run: Any, monkeypatch: Any) -> None:
+    (demo / "out.systems.csv").write_text("old")
+    (demo / "out.pairs.csv").mkdir()
+    outcome = run(*COMPARE, "-o", "out.csv")
+    assert (outcome.code, "out.pairs.csv is not a file" in outcome.err) == (2, True)
+    assert (demo / "out.systems.csv").read_text() == "old"
+    (demo / "out.pairs.csv").rmdir()
+    (demo / "out.pairs.csv").write_text("old")
+    pieces = report.pieces
+
+    def fails(result: Any, fmt: str, layout: Any) -> Any:
+        if layout.table == "pairs":
+            raise InputError("no")
+        return pieces(result, fmt, layout)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(output, "pieces", fails)
+        assert run(*COMPARE, "-o", "out.csv").code == 2
+    assert {"old"} == {(demo / f"out.{name}.csv").read_text() for name in ("systems", "pairs")}
+    assert not list(demo.glob(".*"))
+    # A table that is also an input is not overwritten.
+    (demo / "in.pairs.csv").write_text((demo / "tuned.txt").read_text("utf-8"), "utf-8")
+    outcome = run("compare", "reference.txt", "baseline.txt", "in.pairs.csv", "--input-format", "text", "-o", "in.csv")
+    assert (outcome.code, "in.pairs.csv is also an input" in outcome.err) == (2, True)
+
+
+def test_a_report_is_written_atomically_and_keeps_the_files_permissions(demo: Path, run: Any) -> None:
+    report = demo / "report.md"
+    report.write_text("old")
+    report.chmod(0o640)
+    (demo / "link.md").symlink_to(report)
+    outcome = run(*COMPARE, "--format", "markdown", "-o", "link.md")
+    assert (outcome.code, outcome.out) == (0, "")
+    assert report.read_text().startswith("**BLEU: 400 segments")
+    assert stat.S_IMODE(report.stat().st_mode) == 0o640
+    assert (demo / "link.md").is_symlink()
+    assert not list(demo.glob(".*"))
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anything")
+def test_a_read_only_file_is_refused(demo: Path, run: Any) -> None:
+    report = demo / "report"
+    report.write_text("old")
+    report.chmod(0o400)
+    assert "report cannot be written: Permission denied" in run(*COMPARE, "-o", "report").err
+    assert report.read_text() == "old"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize(
+    ("redirection", "blamed"),
+    [
+        ("> /dev/full", "standard output cannot be written: No space"),
+        ("-o /dev/stdout > /dev/full", "standard output cannot be written: No space"),
+        ("<&-", "standard input is closed"),
+        (">&-", "standard output cannot be written: it is closed"),
+    ],
+)
+def test_an_error_names_the_output_that_is_full_or_closed(demo: Path, redirection: str, blamed: str) -> None:
+    last = "-" if redirection == "<&-" else "tuned.txt"
+    command = f"{sys.executable} -m reshuffle compare reference.txt baseline.txt {last} -n 9 {redirection}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, cwd=demo)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"reshuffle: error: {blamed}")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize(("device", "reason"), [("full", "No space"), ("fd/77", "Bad file descriptor")])
+def test_an_error_names_the_device_that_cannot_be_written(demo: Path, run: Any, device: str, reason: str) -> None:
+    outcome = run(*COMPARE[:4], "-n", "9", "-o", f"/dev/{device}")
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert outcome.err.startswith(f"reshuffle: error: /dev/{device} cannot be written: {reason}")
+
+
+@pytest.mark.parametrize("command", ["--version", "compare --help", "demo --write new"])
+def test_a_closed_standard_output_is_an_error_that_suggests_o(tmp_path: Path, command: str) -> None:
+    shell = f"exec {sys.executable} -m reshuffle {command} >&-"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (
+        done.stderr == "reshuffle: error: standard output cannot be written: it is closed; use -o to write to a file\n"
+    )
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "0<&- 2>&-"])
+def test_the_report_does_not_depend_on_standard_error(demo: Path, run: Any, closed: str) -> None:
+    def shell(command: str) -> subprocess.CompletedProcess[str]:
+        line = f"{sys.executable} -m reshuffle {command}"
+        return subprocess.run(["bash", "-c", line], stdout=subprocess.PIPE, text=True, check=False, cwd=demo)
+
+    # No file may get the descriptor of a closed stream: what is written to that stream would end up in the file.
+    assert shell(f"score reference.txt tuned.txt --segments -o segments.tsv {closed} 1>&-").returncode == 0
+    assert (demo / "segments.tsv").read_text().startswith("segment\tsystem\tBLEU\n1\ttuned\t")
+    if closed == "2>&-":
+        expected = run("score", "reference.txt", "tuned.txt").out
+        assert shell(f"score reference.txt tuned.txt {closed}").stdout == expected != ""
+        assert shell(f"compare reference.txt {closed}").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"{' '.join(COMPARE)} --format json | head -n 1",
+        f"{' '.join(COMPARE)} --format json -o /dev/stdout | true",
+        f"{' '.join(COMPARE)} -o >(true)",
+        "compare --help | true",
+        "explain --format markdown | head -n 1",
+    ],
+)
+def test_a_reader_that_closes_the_pipe_is_not_an_error(demo: Path, command: str) -> None:
+    shell = ["bash", "-o", "pipefail", "-c", f"{sys.executable} -m reshuffle {command}"]
+    done = subprocess.run(shell, capture_output=True, text=True, check=False, cwd=demo)
+    assert done.returncode == 0
+    assert done.stderr == "" or done.stderr.startswith("Signature: ")
+    assert done.stdout.count("\n") <= 1
+
+
+def test_bad_input_sets_the_exit_code_even_if_the_message_cannot_be_written(demo: Path) -> None:
+    command = f"{{ sleep 0.5; {sys.executable} -m reshuffle score reference.txt nowhere.txt; }} 2>&1 | true"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, check=False, cwd=demo)
+    assert done.returncode == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="/dev/stdout is POSIX")
+def test_o_accepts_names_of_streams(demo: Path, run: Any) -> None:
+    command = "score reference.txt tuned.txt"
+    expected = run(*command.split()).out.encode()
+    assert run(*command.split(), "-o", "/dev/null", "-o", "/dev/stderr") == (0, "", expected.decode())
+    (demo / "log").write_text("before\n")
+    for redirection in ("-o /dev/fd/1 | cat", "-o >(cat)", "-o /dev/stdout >> log"):
+        shell = f"{sys.executable} -m reshuffle {command} {redirection}; wait"
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", shell], capture_output=True, check=True, cwd=demo)
+        log = (demo / "log").read_bytes().removeprefix(b"before\n")
+        assert (log if redirection.endswith("log") else done.stdout) == expected, redirection
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+
+@pytest.mark.parametrize("call", ["exists", "access", "open", "write", "close", "unlink", "replace", "chmod"])
+def test_the_error_names_the_file_that_cannot_be_written(demo: Path, run: Any, monkeypatch: Any, call: str) -> None:
+    # root is subject to no permissions, and file systems differ, so the system's refusal is simulated.
+    target = demo / "report"
+    target.write_text("old")
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    def opened(path: Any, mode: str, **kwargs: Any) -> Any:
+        if call == "open":
+            refuse()
+        stream = io.StringIO()
+        Path(path).touch()
+        if call in ("write", "close"):
+            setattr(stream, {"write": "writelines", "close": "close"}[call], refuse)
+        return stream
+
+    if call == "access":
+        monkeypatch.setattr("os.access", lambda *args: False)
+    elif call in ("open", "write", "close"):
+        monkeypatch.setattr("reshuffle.cli.output.open", opened, raising=False)
+    elif call == "unlink":  # the error of a read-only file system for a missing file
+        monkeypatch.setattr("pathlib.Path.unlink", refuse)
+        monkeypatch.setattr("reshuffle.cli.output.open", refuse, raising=False)
+    elif call == "exists":  # a folder without search permission
+        monkeypatch.setattr("pathlib.Path.is_dir", refuse)
+    else:
+        monkeypatch.setattr(f"pathlib.Path.{call}", refuse)
+    outcome = run(*COMPARE, "-o", "report")
+    reason = "Permission denied" if call == "access" else "Read-only file system"
+    assert outcome == (2, "", f"reshuffle: error: report cannot be written: {reason}\n")
+    monkeypatch.undo()
+    assert target.read_text() == "old"
+    assert not list(demo.glob(".*"))
+
+
+def test_output_is_utf_8_in_any_locale(demo: Path) -> None:
+    (demo / "tuned.txt").rename(demo / "größer.txt")
+    done = subprocess.run(
+        [sys.executable, "-m", "reshuffle", "score", "reference.txt", "größer.txt"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        check=True,
+        cwd=demo,
+    )
+    assert "\ngrößer " in done.stdout.decode("utf-8")
+
+
+def test_what_files_and_columns_are_called_is_printable_in_a_terminal(
+    demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hostile, shown = "a\x1b[31m\x9b\u202eb", r"a\u001b[31m\u009b\u202eb"
+    (demo / "tuned.txt").rename(demo / f"{hostile}.txt")
+    (demo / "table.tsv").write_text(f"{hostile}\tb\n1\t2\n", "utf-8")
+    compare = ("compare", "reference.txt", "baseline.txt", f"{hostile}.txt", "-n", "9")
+    for command, code in (
+        (compare, 0),
+        (("compare", "reference.txt", f"{hostile}2.txt", "larger.txt"), 2),
+        (("compare", "reference.txt", "baseline.txt", f"table.tsv:{hostile}"), 2),
+        (("compare", "reference.txt", "baseline.txt", "table.tsv:c"), 2),
+        ((*compare, "--baseline", hostile.upper()), 2),
+        (("compare", "reference.txt", "baseline.txt", f"{hostile}.txt", f"{hostile}.txt"), 0),
+        (("score", "reference.txt", f"{hostile}.txt", "-m", f"bleu:{hostile}=1"), 2),
+        (("explain", hostile), 2),
+        ((f"{hostile}",), 2),
+        (("compare", f"--{hostile}"), 2),
+    ):
+        found = run(*command)
+        assert found.code == code, command
+        assert found.err.startswith("reshuffle: error: ") == (code == 2)
+        text = found.out + found.err
+        assert {c for c in text if not c.isprintable()} <= {"\n"}, command
+    names = {fmt: run(*compare, "--format", fmt).out for fmt in ("csv", "json")}
+    assert all(hostile[-1] in text and "\u202e" in text for text in names.values())
+    # On a terminal, formats for programs are printable too, and JSON has the same names.
+    monkeypatch.setattr("reshuffle.cli.output.stdout_width", lambda: 100)
+    monkeypatch.setenv("NO_COLOR", "1")
+    for fmt in ("csv", "json", "markdown", "html"):
+        text = run(*compare, "--format", fmt).out
+        assert {c for c in text if not c.isprintable()} <= {"\n"}
+        assert shown.replace("\\", r"\\" if fmt == "markdown" else "\\") in text.replace(r"\[", "[")
+    assert json.loads(run(*compare, "--format", "json").out) == json.loads(names["json"])
+    assert shown in run("score", "reference.txt", f"{hostile}.txt", "--segments").out
