@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import codecs
 import io
+import json
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -199,6 +201,29 @@ def _decompressed(data: bytes, name: str, max_input: int) -> bytes:
             except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
                 raise InputError(f"{name} looks like {compression} but cannot be decompressed: {error}") from None
     return data
+
+
+def unique_json(text: str, file: str, what: str, twice: str, hint: str = "") -> Any:
+    """A JSON value of ``what``, in which no object has a key twice: one of the two would be lost.
+
+    ``twice`` says what is wrong with such a key, and ``hint`` what text that is no JSON may be.
+    """
+
+    def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+            raise InputError(f"{file}: {twice.format(quoted(key))}")
+        return found
+
+    try:
+        return json.loads(text, object_pairs_hook=unique)
+    except InputError:
+        raise
+    except RecursionError:
+        raise InputError(f"{file} is nested too deeply for {what}") from None
+    except ValueError as error:  # not only JSONDecodeError: a number may have too many digits
+        raise InputError(f"{file} is not valid JSON: {error}{hint}") from None
 
 
 class Limit:

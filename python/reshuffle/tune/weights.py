@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.files import MAX_INPUT, display_name, read_lines
+from ..data.files import MAX_INPUT, display_name, read_lines, unique_json
+from ..data.formats.base import is_finite
 from ..documented import documented
 from ..errors import LINE_MESSAGE, InputError, listed, quoted
 
@@ -153,17 +151,10 @@ def weights_by_name(
             f"{file}: no weight for the feature {quoted(missing[0])}; it has weights for {listed(weights) or 'none'}"
         )
     for name, weight in weights.items():
-        if not _is_finite(weight):
+        if not is_finite(weight):
             raise InputError(f"{file}: expected a finite number as the weight of {quoted(name)}, got {quoted(weight)}")
     dense = np.array([weights[name] for name in names], dtype=np.float64)
     return Weights(dense, np.array([weights.get(name, 0.0) for name in sparse_names], dtype=np.float64))
-
-
-def _is_finite(weight: object) -> bool:
-    try:
-        return isinstance(weight, (int, float)) and not isinstance(weight, bool) and math.isfinite(weight)
-    except OverflowError:  # an integer above all floats
-        return False
 
 
 def _is_number(text: str) -> bool:
@@ -205,21 +196,7 @@ def _in_order(
 
 
 def _from_json(text: str, file: str) -> dict[str, float]:
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            ((twice, _),) = Counter(name for name, _ in pairs).most_common(1)
-            raise InputError(f"{file}: a second weight for the feature {quoted(twice)}")
-        return found
-
-    try:
-        found = json.loads(text, object_pairs_hook=unique)
-    except InputError:
-        raise
-    except RecursionError:
-        raise InputError(f"{file} is nested too deeply for weights of features") from None
-    except ValueError as error:
-        raise InputError(f"{file} is not valid JSON: {error}") from None
+    found = unique_json(text, file, "weights of features", "a second weight for the feature {}")
     if not isinstance(found, dict):
         raise InputError(f"{file}: expected a JSON object with the weight of each feature")
     return found

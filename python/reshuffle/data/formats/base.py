@@ -119,6 +119,14 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def is_finite(value: object) -> bool:
+    """Whether a JSON value is a number that a float can have."""
+    try:
+        return is_number(value) and math.isfinite(value)  # type: ignore[arg-type]
+    except OverflowError:  # an integer beyond all floats
+        return False
+
+
 def number_in(text: str) -> float:
     """A text as a float; NaN if it is not a number.
 
