@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple, TypeAlias, get_args
 import click
 
 from .. import types
-from ..data.files import STDIN, display_name
+from ..data.files import STDIN, check_stdin, display_name
 from ..data.reading import split_name
 from ..errors import InputError, either, printable, shortened
 from ..report import PAPERS, WITH_METHODS, Layout, Terminal, check_folder, paper_files, pieces
@@ -131,6 +131,7 @@ def destination(
     its command to that of this process unless it has one. Each of the ``tables`` of CSV goes to a file of its own,
     which has the name of the table before the ending, unless the layout names one.
     """
+    check_stdin(list(inputs).count(STDIN))
     layout = layout or Layout()
     if layout.command is None:
         layout = replace(layout, command=click.get_current_context().meta[COMMAND_LINE])
@@ -243,6 +244,7 @@ def _open(output: str) -> contextlib.AbstractContextManager[IO[str]]:
 @contextlib.contextmanager
 def stream_destination(output: str, inputs: Sequence[str]) -> Iterator[IO[bytes]]:
     """A file to write bytes to. If the body fails, the file of this name is left as it was."""
+    check_stdin(list(inputs).count(STDIN))
     shown = display_name(output)
     with contextlib.ExitStack() as stack:
         if _is_stream(output, shown):

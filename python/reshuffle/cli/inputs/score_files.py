@@ -167,22 +167,22 @@ class ScoreFiles:
         of_file: dict[str, list[tuple[str, int]]] = {}
         for key, path in wanted.items():
             of_file.setdefault(split_name(path)[0], []).append(key)
-        found = {}
+        found, qrels = {}, self.files.qrels
+        judged = None if qrels is None else Source.read(qrels, "relevance judgments", self.files.max_input)
         for keys in of_file.values():
             source, _, format_name = opened(wanted[keys[0]], self.input_format, self.files.max_input)
             log = None
-            if self.files.qrels is None and self.input_format is None and may_be_log(source):
+            if judged is None and self.input_format is None and may_be_log(source):
                 log = open_log(source)
             for key in keys:
                 metric, name = key[0], split_name(wanted[key])[1]
-                if self.files.qrels is not None:
-                    judged = Source.read(self.files.qrels, "relevance judgments", self.files.max_input)
-                    found[key] = scores_of_run(source, judged, metric)
+                if judged is not None:
+                    table = scores_of_run(source, judged, metric)
                 elif log is not None:
-                    own = metric if name is None and metric in log.names else name
-                    found[key] = log.table(log.chosen(own))
+                    table = log.table(log.chosen(metric if name is None and metric in log.names else name))
                 else:
-                    found[key] = self._in_table(metric, source, name, format_name)
+                    table = self._in_table(metric, source, name, format_name)
+                found[key] = replace(table, source=display_name(wanted[key]))
         return found
 
     def _in_table(self, metric: str, source: Source, name: str | None, format_name: str) -> ScoreTable:
@@ -200,7 +200,7 @@ class ScoreFiles:
         names = [UNNAMED if each is None else each for each in by_system]
         if format_name in BY_FILE and not self.known and names != [UNNAMED]:
             names = system_names(names)
-        return ScoreTable(metric, tuple(names), np.array([*by_system.values()]), source=source.name)
+        return ScoreTable(metric, tuple(names), np.array([*by_system.values()]))
 
     def _systems_of(self, metric: str, table: ScoreTable, wanted: Mapping[str, str]) -> dict[str, str]:
         """What the file of a metric calls each system. ``wanted`` has the systems' files, by name, if any are known."""

@@ -12,7 +12,6 @@ import numpy as np
 from attrs import evolve
 
 from ...data.count_files import is_count_file
-from ...data.files import STDIN, check_stdin
 from ...data.judgments import Judgments, read_judgments
 from ...data.reading import split_name
 from ...data.score_tables import ScoreTable, read_all_scores, read_scores
@@ -231,9 +230,7 @@ class MetaInputs:
         for name, files in found.items():
             with on_test_set("" if path is None else name):
                 sets[name] = MetaInput.checked(name, files, default, threads)
-        checked = cls(sets, path)
-        check_stdin(checked.paths.count(STDIN))
-        return checked
+        return cls(sets, path)
 
     @property
     def paths(self) -> list[str]:
