@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,7 +13,7 @@ from ...data.corpus import system_names
 from ...data.file_names import few, files_by_name, same_names
 from ...data.files import display_name
 from ...data.formats.base import Source
-from ...data.joined_scores import join, open_log, row, segment_order
+from ...data.joined_scores import join, on_segments, open_log, row, segment_order
 from ...data.reading import split_name
 from ...data.retrieval import scores_of_run
 from ...data.score_tables import ScoreTable
@@ -39,41 +39,40 @@ class Groups(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadScores:
-    """Scores by metric and system.
+    """A table for each metric and system. Those with ids of segments are from logs, and have the same ids."""
 
-    ``ids`` has the ids of the segments, if any file is a log. ``log`` is the first log, ``logs`` has the metrics and
-    systems whose scores are from logs, and ``other`` is the first file that is no log.
-    """
+    rows: Mapping[tuple[str, str], ScoreTable]
 
-    scores: Mapping[str, Mapping[str, list[float]]]
-    ids: tuple[str, ...] | None = None
-    log: str = ""
-    logs: Collection[tuple[str, str]] = ()
-    other: str | None = None
+    @property
+    def by_metric(self) -> dict[str, dict[str, list[float]]]:
+        """The scores by metric and system."""
+        found: dict[str, dict[str, list[float]]] = {}
+        for (metric, system), table in self.rows.items():
+            assert table.segments is not None
+            found.setdefault(metric, {})[system] = table.segments[0].tolist()
+        return found
+
+    @property
+    def log(self) -> ScoreTable | None:
+        """The first row that is from a log."""
+        return next((table for table in self.rows.values() if table.segment_ids is not None), None)
 
     def in_order(self, what: str, n_segments: int | None = None) -> ReadScores:
         """The samples of logs in the order of the segments of texts or of other files. ``what`` is named in errors."""
-        if self.ids is None:
+        if self.log is None or self.log.segment_ids is None:
             return self
-        order = segment_order(self.ids, self.log, what, n_segments)
-        scores = {
-            name: {
-                system: [values[at] for at in order] if (name, system) in self.logs else values
-                for system, values in by_system.items()
-            }
-            for name, by_system in self.scores.items()
-        }
-        return replace(self, scores=scores, ids=tuple(self.ids[at] for at in order))
+        order = segment_order(self.log.segment_ids, self.log.source, what, n_segments)
+        rows = {key: row if row.segment_ids is None else on_segments(row, order) for key, row in self.rows.items()}
+        return ReadScores(rows)
 
     def with_groups(self, *groups: Groups | None) -> tuple[ReadScores, Sequence[str] | None, Sequence[str] | None]:
         """The scores, documents and strata of the same segments, without texts: of logs by the ids of samples."""
-        scores = self
-        by_line = next((each.path for each in groups if each is not None and each.ids is None), self.other)
-        if self.ids is not None and by_line is not None:
-            scores = self.in_order(display_name(by_line))
+        others = [display_name(each.path) for each in groups if each is not None and each.ids is None]
+        others += [row.source for row in self.rows.values() if row.segment_ids is None]
+        scores = self.in_order(others[0]) if others else self
+        ids = None if scores.log is None else scores.log.segment_ids
         documents, strata = (
-            None if each is None else each.values if scores.ids is None else _of_samples(each, scores.ids)
-            for each in groups
+            None if each is None else each.values if ids is None else _of_samples(each, ids) for each in groups
         )
         return scores, documents, strata
 
@@ -145,22 +144,8 @@ class ScoreFiles:
                 if len(table.systems) != 1:
                     raise not_one_system(table.source, table.systems)
                 rows[metric, system] = table
-        return self._joined(rows)
-
-    def _joined(self, rows: Mapping[tuple[str, str], ScoreTable]) -> ReadScores:
-        """The scores by metric and system, with those of logs on the samples that match."""
         logs = {key: table for key, table in rows.items() if table.segment_ids is not None}
-        scores = {key: table.segments[0].tolist() for key, table in rows.items() if table.segments is not None}
-        ids = None
-        if logs:
-            joined, ids, _ = join(logs, self.files.unmatched, "--unmatched drop")
-            scores |= joined
-        by_metric: dict[str, dict[str, list[float]]] = {metric: {} for metric in self.files.scores}
-        for (metric, system), values in scores.items():
-            by_metric[metric][system] = values
-        log = next((table.source for table in logs.values()), "")
-        other = next((table.source for key, table in rows.items() if key not in logs), None)
-        return ReadScores(by_metric, ids, log, frozenset(logs), other)
+        return ReadScores(rows | join(logs, self.files.unmatched, "--unmatched drop")[0] if logs else rows)
 
     def _read(self, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], ScoreTable]:
         """What each file has. Of a file that is named several times, the content is kept as long as it is needed."""

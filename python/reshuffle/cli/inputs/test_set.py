@@ -191,7 +191,7 @@ class Input:
     def _given(self, found: ReadScores) -> list[SegmentScores | FromCounts]:
         """The metrics of other programs."""
         lower, missing = self.files.lower_is_better, self.files.missing
-        scores = [SegmentScores(name, scores, name not in lower, missing) for name, scores in found.scores.items()]
+        scores = [SegmentScores(name, scores, name not in lower, missing) for name, scores in found.by_metric.items()]
         return [*scores, *given_counts(self.files, self.systems)]
 
     @property
