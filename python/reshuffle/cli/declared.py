@@ -202,3 +202,10 @@ def made(record: type[Options], values: Mapping[str, Any]) -> Any:
     options = record(**values)
     check(options, {name: flag_of(each) for name, each in options_of(record).items()})
     return options
+
+
+def check_unused(options: Options, names: Collection[str], why: str) -> None:
+    """:class:`InputError` if one of these options was given."""
+    for name, each in options_of(type(options)).items():
+        if name in names and getattr(options, name) != each.default:
+            raise InputError(f"{flag_of(each)} {why}: leave it out")

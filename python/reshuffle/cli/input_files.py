@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..data.files import CHUNK, STDIN, display_name, opened
-from ..data.reading import split_name
+from ..data.reading import path_is, split_name
 from ..errors import counted
 from ..results import InputFile
 
@@ -15,12 +15,12 @@ from ..results import InputFile
 def input_files(paths: Iterable[str]) -> tuple[InputFile, ...]:
     """The files of paths ``FILE`` and ``FILE#NAME``, each once, but not those that can be read only once."""
     files = dict.fromkeys(file for file, _ in map(split_name, paths) if file != STDIN)
-    return tuple(_read(file) for file in files if _is_file(file))
+    return tuple(_read(file) for file in files if path_is(file, Path.is_file))
 
 
 def files_here(saved: Iterable[InputFile]) -> list[InputFile | None]:
     """The files of the same names in the current folder; None where there is none."""
-    return [_read(file.name) if _is_file(file.name) else None for file in saved]
+    return [_read(file.name) if path_is(file.name, Path.is_file) else None for file in saved]
 
 
 def changes(saved: Sequence[InputFile], now: Sequence[InputFile | None]) -> list[str]:
@@ -45,13 +45,6 @@ def _change(saved: InputFile, now: InputFile | None) -> str:
     is_same = Path(saved.name).name == Path(now.name).name
     what = "has changed since" if is_same else f"in place of {saved.name}"
     return f"{now.name} {what}: {_shown(now)}; was {_shown(saved)}"
-
-
-def _is_file(file: str) -> bool:
-    try:
-        return Path(file).is_file()
-    except (OSError, ValueError):  # the name is too long, or contains a NUL
-        return False
 
 
 def _read(file: str) -> InputFile:

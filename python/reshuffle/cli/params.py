@@ -60,14 +60,9 @@ class Option(click.Option):
             if self.is_flag:
                 names = " and ".join([*self.opts, *self.secondary_opts])
                 raise InputError(f"{names} contradict each other: leave out one of them")
-            shown = " and ".join(map(_as_written, (first, last)))
-            raise InputError(f"{self.opts[0]} is used twice, with {shown}: leave out one of them")
+            one, other = (quoted(" ".join(value) if isinstance(value, tuple) else value) for value in (first, last))
+            raise InputError(f"{self.opts[0]} is used twice, with {one} and {other}: leave out one of them")
         return super().consume_value(ctx, {**opts, str(self.name): last})
-
-
-def _as_written(value: Any) -> str:
-    """The value of an option, which may be several words, for messages."""
-    return quoted(" ".join(value) if isinstance(value, tuple) else value)
 
 
 def option(*names: str, **attributes: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -150,13 +145,9 @@ def name_and_words(option: str, words: Sequence[str], what: str) -> tuple[str, t
 
 def is_input(word: str) -> bool:
     """Whether a word is standard input or an existing file, perhaps with the name of one of its columns."""
-    from ..data.reading import split_name  # not at start-up
+    from ..data.reading import path_is, split_name  # not at start-up
 
-    try:
-        path = Path(split_name(word)[0])
-        return word == "-" or (path.exists() and not path.is_dir())
-    except (OSError, ValueError):  # the name is too long
-        return False
+    return word == "-" or path_is(split_name(word)[0], lambda path: path.exists() and not path.is_dir())
 
 
 class ExecutorName(StrParam):

@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from ..errors import InputError, counted, quoted, warn
+from ..errors import LINE_MESSAGE, InputError, counted, quoted, warn
 from ..options.files import MAX_INPUT as MAX_INPUT
 from ..validate import check_integer
 
@@ -198,6 +198,17 @@ def reading(name: str, expected: str = "a file") -> Iterator[None]:
         raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
 
 
+@contextlib.contextmanager
+def writing(name: str) -> Iterator[None]:
+    """Turn errors of the system while a file or folder is written into :class:`InputError`."""
+    try:
+        yield
+    except BrokenPipeError:  # the reader has closed the pipe
+        raise
+    except OSError as error:
+        raise InputError(f"{name} cannot be written: {error.strerror or error}") from None
+
+
 def compression_of(start: bytes) -> tuple[str, Any]:
     """The name and the module of the compression of a file that begins so; without one, an empty name."""
     found = ((name, module) for name, magic, _, module in COMPRESSIONS if start.startswith(magic))
@@ -227,6 +238,11 @@ def _decompressed(data: bytes, name: str, max_input: int) -> bytes:
         return data
     with decompressing(name, compression), module.open(io.BytesIO(data)) as stream:
         return Limit(name, max_input).read(stream)
+
+
+def at_line(file: str, line: int, problem: str) -> InputError:
+    """The error for a line of a file."""
+    return InputError(LINE_MESSAGE, file=file, line=line, problem=problem)
 
 
 def unique_json(text: str, file: str, what: str, twice: str, hint: str = "") -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..errors import LINE_MESSAGE, InputError, quoted
-from .files import MAX_INPUT, STDIN, decoded, display_name, read_bytes, split_lines, unique_json
+from ..errors import InputError, quoted
+from .files import MAX_INPUT, STDIN, at_line, decoded, display_name, read_bytes, split_lines, unique_json
 from .system_names import NameMap
 
 EXPECTED = "expected the name of a system, a tab, and the name to display"
@@ -33,15 +33,11 @@ def read_names(path: str, *, max_input: int = MAX_INPUT) -> NameMap:
             continue
         system, tab, name = line.partition("\t")
         if not (tab and system and name.strip()) or "\t" in name:
-            raise _bad(shown, number, f"{EXPECTED}, got {quoted(line)}")
+            raise at_line(shown, number, f"{EXPECTED}, got {quoted(line)}")
         if system in names:
-            raise _bad(shown, number, f"{quoted(system)} already has a name on line {numbers[system]}")
+            raise at_line(shown, number, f"{quoted(system)} already has a name on line {numbers[system]}")
         names[system], numbers[system] = name.strip(), number
     return NameMap(names, shown, numbers)
-
-
-def _bad(file: str, line: int, problem: str) -> InputError:
-    return InputError(LINE_MESSAGE, file=file, line=line, problem=problem)
 
 
 def _from_json(text: str, shown: str) -> dict[str, str]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..errors import LINE_MESSAGE, InputError, listed, quoted, shortened, unknown_name, warn
-from .files import MAX_INPUT
+from ..errors import InputError, listed, quoted, shortened, unknown_name, warn
+from .files import MAX_INPUT, at_line
 from .formats.base import Source
 from .formats.table import read_rows
 
@@ -171,7 +171,7 @@ class Naming:
         others = f"; {len(names)} systems have no output: {listed(names)}" if len(names) > 1 else ""
         hint = "map its name with sysmap (--sysmap), or leave it out with unknown='drop' (--missing-systems drop)"
         file, _, line = place(index).rpartition(", line ")
-        raise InputError(LINE_MESSAGE, file=file, line=int(line), problem=f"{problem}{others}; {hint}")
+        raise at_line(file, int(line), f"{problem}{others}; {hint}")
 
 
 def _files(folder: str | os.PathLike[str]) -> list[Path]:

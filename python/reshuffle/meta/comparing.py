@@ -261,8 +261,8 @@ def _difference(
     if replicates is not None and testing.interval is not None:
         interval = _interval(Estimate(replicates, 0, a, b), testing)
     names, none = question.names, dict.fromkeys(("exceedances", "n_resamples", "statistic", "degrees_of_freedom"))
-    own = {**none, **own, "test": question.test, "n": question.n_common}
-    return MetricDifference(metric_a=names[a], metric_b=names[b], confidence_interval=interval, **own, **question.place)
+    own = {**none, **own, **question.place, "test": question.test, "n": question.n_common}
+    return MetricDifference(metric_a=names[a], metric_b=names[b], confidence_interval=interval, **own)
 
 
 def _statistics(question: Question, pairs: Pairs) -> Sequence[WilliamsResult | TTest]:

@@ -340,7 +340,7 @@ def drawn_scores(sample: CountSample, batch: Batch) -> Scores:
 
 def agreement_of_rows(coefficient: str, x: Scores, y: Scores) -> Scores:
     """A coefficient of system level for every row of two (n, N) arrays, NaN where it is not defined: (n,)."""
-    known = ~(np.isnan(x) | np.isnan(y)).any(axis=1)
+    known: NDArray[np.bool_] = np.asarray(~(np.isnan(x) | np.isnan(y)).any(axis=1))
     if coefficient in ("pearson", "spearman"):
         if coefficient == "spearman":
             from scipy.stats import rankdata
@@ -349,7 +349,7 @@ def agreement_of_rows(coefficient: str, x: Scores, y: Scores) -> Scores:
         x, y = without_exponent(x), without_exponent(y)
         dx, dy = (values - values.mean(axis=1, keepdims=True) for values in (x, y))
         norms = np.sqrt((dx**2).sum(axis=1) * (dy**2).sum(axis=1))
-        known &= (np.ptp(x, axis=1) > 0) & (np.ptp(y, axis=1) > 0)
+        known = known & np.asarray((np.ptp(x, axis=1) > 0) & (np.ptp(y, axis=1) > 0))
     else:
         first, second = np.triu_indices(x.shape[1], 1)
         dx, dy = (np.sign(values[:, first] - values[:, second]) for values in (x, y))

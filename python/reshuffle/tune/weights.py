@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.files import MAX_INPUT, display_name, read_lines, unique_json
+from ..data.files import MAX_INPUT, at_line, display_name, read_lines, unique_json
 from ..data.formats.base import is_finite
 from ..documented import documented
-from ..errors import LINE_MESSAGE, InputError, listed, quoted
+from ..errors import InputError, listed, quoted
 
 
 @documented
@@ -168,7 +168,7 @@ def _is_number(text: str) -> bool:
 def _number(text: str, file: str, line: int) -> float:
     if _is_number(text) and math.isfinite(float(text)):
         return float(text)
-    raise InputError(LINE_MESSAGE, file=file, line=line, problem=f"expected a finite number, got {quoted(text)}")
+    raise at_line(file, line, f"expected a finite number, got {quoted(text)}")
 
 
 def _in_order(
@@ -183,8 +183,8 @@ def _in_order(
     for line, text in lines:
         row = [_number(token, file, line) for token in text.split()]
         if len(row) != len(names):
-            problem = f"expected {len(names)} numbers, for the features {listed(names)}, got {len(row)}"
-            raise InputError(LINE_MESSAGE, file=file, line=line, problem=problem)
+            expected = f"expected {len(names)} numbers, for the features {listed(names)}"
+            raise at_line(file, line, f"{expected}, got {len(row)}")
         rows.append(np.array(row, dtype=np.float64))
     weights = Weights(rows[0], np.zeros(len(sparse_names)), *rows[1:])
     if len(rows) == 3 and (wrong := np.flatnonzero(rows[1] > rows[2])).size:
@@ -218,8 +218,7 @@ def _named(lines: Iterable[tuple[int, str]], file: str) -> dict[str, float]:
     for number, line in lines:
         for name, value in _of_line(line, file, number):
             if name in weights:
-                problem = f"a second weight for the feature {quoted(name)}"
-                raise InputError(LINE_MESSAGE, file=file, line=number, problem=problem)
+                raise at_line(file, number, f"a second weight for the feature {quoted(name)}")
             weights[name] = value
     return weights
 
@@ -240,11 +239,10 @@ def _of_line(line: str, file: str, number: int) -> list[tuple[str, float]]:
         elif groups:
             groups[-1][1].append(_number(token, file, number))
         else:
-            problem = f"expected weights as `name value` or `name= value …`, got {quoted(line)}"
-            raise InputError(LINE_MESSAGE, file=file, line=number, problem=problem)
+            raise at_line(file, number, f"expected weights as `name value` or `name= value …`, got {quoted(line)}")
     for name, values in groups:
         if not values:
-            raise InputError(LINE_MESSAGE, file=file, line=number, problem=f"no weight for {quoted(name)}")
+            raise at_line(file, number, f"no weight for {quoted(name)}")
         names = [name] if len(values) == 1 else [f"{name}_{i}" for i in range(len(values))]
         found += zip(names, values, strict=True)
     return found

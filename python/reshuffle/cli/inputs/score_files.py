@@ -13,14 +13,12 @@ from ...data.corpus import system_names
 from ...data.file_names import few, files_by_name, same_names
 from ...data.files import display_name
 from ...data.formats.base import Source
-from ...data.joined_scores import join, on_segments, open_log, row, segment_order
 from ...data.reading import split_name
-from ...data.retrieval import scores_of_run
-from ...data.score_tables import ScoreTable
 from ...data.scores import may_be_log, not_one_system, opened, scores_in
 from ...errors import InputError, listed
 
 if TYPE_CHECKING:
+    from ...data.score_tables import ScoreTable
     from ...options.files import OfSystems, SetFiles
 
 # Formats that name systems by their files.
@@ -61,6 +59,8 @@ class ReadScores:
         """The samples of logs in the order of the segments of texts or of other files. ``what`` is named in errors."""
         if self.log is None or self.log.segment_ids is None:
             return self
+        from ...data.joined_scores import on_segments, segment_order
+
         order = segment_order(self.log.segment_ids, self.log.source, what, n_segments)
         rows = {key: row if row.segment_ids is None else on_segments(row, order) for key, row in self.rows.items()}
         return ReadScores(rows)
@@ -125,6 +125,10 @@ class ScoreFiles:
 
     def read(self) -> ReadScores:
         """Read all files, each one once."""
+        if not self.files.scores:
+            return ReadScores({})
+        from ...data.joined_scores import join, row  # texts alone should not wait for readers of logs
+
         files = {
             metric: ordered_files(f"--scores {metric}", own, self.systems, self.files.by_position)
             for metric, own in self.files.scores.items()
@@ -149,6 +153,9 @@ class ScoreFiles:
 
     def _read(self, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], ScoreTable]:
         """What each file has. Of a file that is named several times, the content is kept as long as it is needed."""
+        from ...data.joined_scores import open_log
+        from ...data.retrieval import scores_of_run
+
         of_file: dict[str, list[tuple[str, int]]] = {}
         for key, path in wanted.items():
             of_file.setdefault(split_name(path)[0], []).append(key)
@@ -171,6 +178,8 @@ class ScoreFiles:
         return found
 
     def _in_table(self, metric: str, source: Source, name: str | None, format_name: str) -> ScoreTable:
+        from ...data.score_tables import ScoreTable
+
         ids = [split_name(path) for path in (self.files.documents, self.files.strata) if path is not None]
         by_system = scores_in(
             source,

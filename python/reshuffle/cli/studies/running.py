@@ -83,16 +83,17 @@ def run_study(
         destination(reports, paths, layout, others=resume) as write,
         chosen_executor(executor, chosen.threads) as workers,
     ):
+        given: dict[str, Any] = {}
         outputs = None
         if made is not None:
             with progress_bar() as progress:
                 outputs = made.outputs(chosen.threads, progress)
-            chosen = evolve(chosen, null=(Variants(made.result),))
+            given["null"] = (Variants(made.result),)
         found = test_set.read(outputs)
         if not getattr(chosen, "all_pairs", isinstance(chosen, StudyInputs)):
             test_set.note_baseline(baseline)
         parts = ("references", "systems", "metrics", "documents", "strata")
-        given: dict[str, Any] = {name: getattr(found, name) for name in parts}
+        given |= {name: getattr(found, name) for name in parts}
         given |= {"domains": found.strata, "executor": workers, "baseline": baseline}
         with progress_bar() as progress:
             own = {name: value for name, value in given.items() if name in options_of(type(chosen))}

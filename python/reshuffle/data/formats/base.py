@@ -10,8 +10,8 @@ from operator import itemgetter
 from typing import Any, NoReturn, TypeAlias
 
 from ...documented import documented
-from ...errors import LINE_MESSAGE, InputError, listed, quoted, shortened, unknown_name
-from ..files import MAX_INPUT, decoded, display_name, read_bytes, warn_of_nul
+from ...errors import InputError, listed, quoted, shortened, unknown_name
+from ..files import MAX_INPUT, at_line, decoded, display_name, read_bytes, warn_of_nul
 
 
 @documented
@@ -98,7 +98,7 @@ class Source:
         """Raise :class:`InputError` for a line of the file."""
         if line is None:
             raise InputError("{file}: {problem}", file=self.name, problem=message)
-        raise InputError(LINE_MESSAGE, file=self.name, line=line, problem=message)
+        raise at_line(self.name, line, message)
 
 
 # Names of the columns, keys or systems to read. None stands for the only one in the file.
