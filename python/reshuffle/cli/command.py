@@ -281,12 +281,11 @@ def _unmarked(value: Any) -> Any:
 class MetricOption(Parsed):
     """The value of a metric's option that was written as a flag."""
 
-    name = "value"
-
     def __init__(self, option: Flag) -> None:
+        super().__init__("value", self._read)
         self.option = option
 
-    def read(self, flag: str, text: str) -> Any:
+    def _read(self, flag: str, text: str) -> Any:
         from .metric_options import parsed
 
         return parsed(self.option.option, text, flag, flag, self.option.choices)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -39,7 +38,6 @@ from .params import FLAGS, Name, option
 
 if TYPE_CHECKING:
     from ..results import Comparison, SetComparison
-    from ..results.studies import StudyResult
 
 # A command imports what it runs in its body: --help and completion should not wait for numpy.
 
@@ -264,7 +262,7 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
     common=(*COMMON, *options_of(WatchOptions)),
 )
 @watch_options
-def watch_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
+def watch_command(**options: Any) -> None:
     """Test while data arrive, however often you look.
 
     Give all segments so far, in the order in which they came, as often as you like. The probability of any wrong
@@ -272,8 +270,9 @@ def watch_command(reference: str | None, systems: tuple[str, ...], **options: An
     promise.
     """
     from ..watch import watch
+    from .studies.running import run_study
 
-    _run(watch, WatchOptions, WatchFiles, (reference, systems), options, least=2)
+    run_study(watch, made(WatchOptions, given_values(WatchOptions, options)), options, files_record=WatchFiles)
 
 
 @click.command(
@@ -284,49 +283,21 @@ def watch_command(reference: str | None, systems: tuple[str, ...], **options: An
     common=(*COMMON, *options_of(HumanOptions)),
 )
 @human_options
-def human_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
+def human_command(**options: Any) -> None:
     """Compare systems by labels of some segments and a metric of all.
 
     One of --scores has people's labels, with missing scores where there are none. The other metrics predict them. The
     better they do so, the more certain the estimate; how much the metric was worth is shown in labels.
     """
     from ..human import human
+    from .studies.running import run_study
 
     if not options["scores"]:
         raise InputError("no labels: give them as --scores NAME FILE, empty or NaN where there are none")
-    if reference is not None and not options["metrics"]:
+    if options["reference"] is not None and not options["metrics"]:
         raise InputError("texts, but no metric of texts: add one that predicts the labels, such as -m chrf")
-    _run(human, HumanOptions, HumanFiles, (reference, systems), options, least=1)
-
-
-def _run(
-    function: Callable[..., StudyResult],
-    record: type[WatchOptions | HumanOptions],
-    files_record: type[WatchFiles],
-    arguments: tuple[str | None, tuple[str, ...]],
-    options: dict[str, Any],
-    least: int,
-) -> None:
-    """Run a function of one test set with at least so many systems, and write its result."""
-    from .inputs.sets import given_files
-    from .inputs.test_set import Input
-    from .output import chosen_output, destination
-    from .progress import progress_bar
-
-    reports, layout = chosen_output(options)
-    chosen = made(record, given_values(record, options))
-    files = given_files(files_record, options, *arguments)
-    test_set = Input.checked(files, least=least, threads=chosen.threads)
-    test_set.check_source()
-    with destination(reports, test_set.paths, layout) as write:
-        found = test_set.read()
-        parts = ("references", "systems", "metrics", "documents", "strata")
-        given: dict[str, Any] = {name: getattr(found, name) for name in parts if name in options_of(record)}
-        with progress_bar() as progress:
-            test_set.note_baseline(chosen.baseline)
-            baseline = test_set.system(chosen.baseline)
-            result = call(function, evolve(chosen, **given, baseline=baseline, progress=progress))
-        write(result)
+    chosen = made(HumanOptions, given_values(HumanOptions, options))
+    run_study(human, chosen, options, files_record=HumanFiles, least=1)
 
 
 SHOW_EXAMPLES = """\b

@@ -11,18 +11,18 @@ from ..errors import InputError, either
 from ..options.declare import SIZE, Option, Options, Reads, check, options_of
 from .command import option
 from .params import (
-    Headers,
     Name,
     Named,
     NameList,
-    Number,
-    NumberList,
-    NumberOr,
-    OfMetric,
-    Replicates,
-    Size,
     WordList,
     flattened,
+    headers,
+    number,
+    number_list,
+    number_or,
+    of_metric,
+    replicates,
+    size,
 )
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -74,26 +74,25 @@ def _takes_words(each: Option) -> bool:
 def _type(each: Option) -> tuple[Any, str]:
     """What click converts a value with, and what stands for it in the help."""
     if each.choices == ("auto",):
-        return Replicates(), "N"
+        return replicates(), "N"
     if each.choices:
         noun = f"value of {flag_of(each)}" if "_" in each.noun else each.noun
         return (NameList if each.several else Name)(noun, each.choices, each.has_options), "NAME"
     if SIZE in each.rules:
-        return Size(), "SIZE"
+        return size(), "SIZE"
     if each.flag.none is not None:
-        return NumberOr(each.flag.none), f"N|{each.flag.none}"
+        return number_or(each.flag.none), f"N|{each.flag.none}"
     if each.number is not None:
-        number = "N" if each.number is int else "VALUE"
-        return (NumberList if each.several else Number)(each.number), number
+        return (number_list if each.several else number)(each.number), "N" if each.number is int else "VALUE"
     if _takes_words(each) or each.flag.joined:
         return WordList(), "WORD"
     if each.is_mapping and each.flag.greedy:
         return Named(), "NAME FILE"
     if each.keys:
-        return Headers(each.keys), "NAME=VALUE"
+        return headers(each.keys), "NAME=VALUE"
     if each.is_mapping:
         (read,) = [rule for rule in each.rules if isinstance(rule, Reads)] or [Reads()]
-        return OfMetric(read.function), "VALUE"
+        return of_metric(read.function), "VALUE"
     return str, "VALUE"
 
 
@@ -203,3 +202,10 @@ def made(record: type[Options], values: Mapping[str, Any]) -> Any:
     options = record(**values)
     check(options, {name: flag_of(each) for name, each in options_of(record).items()})
     return options
+
+
+def check_unused(options: Options, names: Collection[str], why: str) -> None:
+    """:class:`InputError` if one of these options was given."""
+    for name, each in options_of(type(options)).items():
+        if name in names and getattr(options, name) != each.default:
+            raise InputError(f"{flag_of(each)} {why}: leave it out")

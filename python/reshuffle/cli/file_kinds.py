@@ -8,7 +8,7 @@ import re
 import shlex
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,35 +38,31 @@ from .inputs.folders import files_in, is_folder
 from .inputs.sets import read_manifest
 
 
-class Said(NamedTuple):
-    """What a reader says of a file: its format, and what is in it."""
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What a reader says of a file, or why it cannot read one that looks like its kind."""
 
-    format: str
-    contents: str
+    kind: str = ""
+    """That of the reader."""
+    format: str = ""
+    contents: str = ""
     commands: Sequence[str] = ()
     """If this format has others than its kind."""
+    problem: str = ""
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """What a file can be."""
 
     name: str
-    read: Callable[[str], Said | None]
+    read: Callable[[str], Found | None]
     """None if the file is something else; InputError if it looks like this kind and cannot be read."""
     commands: Sequence[str]
     """With FILE for its name, and other words in capitals for what the user has besides."""
 
 
-@dataclass(frozen=True)
-class Found:
-    """What one reader says, or why it cannot read a file that looks like this kind."""
-
-    kind: str
-    format: str = ""
-    contents: str = ""
-    commands: Sequence[str] = ()
-    problem: str = ""
+def _said(format_name: str, contents: str, commands: Sequence[str] = ()) -> Found:
+    return Found(format=format_name, contents=contents, commands=commands)
 
 
 def found_in(path: str) -> list[Found]:
@@ -88,7 +84,7 @@ def found_in(path: str) -> list[Found]:
             raise
         # The first line of texts may look like that of scores.
         named = bool(_columns(path)) and recognised(_source(path)) in AS_COLUMNS
-        scores = Found(SCORES.name, problem=str(error)) if named else None
+        scores = Found(kind=SCORES.name, problem=str(error)) if named else None
     if scores is not None and scores.format and scores.format.partition(":")[0] not in AS_COLUMNS:
         return [scores]
     try:
@@ -119,8 +115,7 @@ def _found(kind: Kind, path: str) -> Found | None:
     said = kind.read(path)
     if said is None:
         return None
-    commands = [_with(path, command) for command in said.commands or kind.commands]
-    return Found(kind.name, said.format, said.contents, commands)
+    return replace(said, kind=kind.name, commands=[_with(path, each) for each in said.commands or kind.commands])
 
 
 def _with(path: str, command: str) -> str:
@@ -140,22 +135,22 @@ def _source(path: str) -> Source:
     return source
 
 
-def _folder(path: str) -> Said | None:
+def _folder(path: str) -> Found | None:
     if not is_folder(path):
         return None
     files = files_in(path)
-    return Said("folder", f"{counted(len(files), 'file')}: {listed(system_names(files))}")
+    return _said("folder", f"{counted(len(files), 'file')}: {listed(system_names(files))}")
 
 
-def _counts(path: str) -> Said | None:
+def _counts(path: str) -> Found | None:
     if not is_count_file(path):
         return None
     found = open_counts(path, check=False)
     metrics = f"{counted(found.n_segments, 'segment')}; {listed([metric.name for metric in found])}"
-    return Said(f"reshuffle {found.version}", f"{metrics}; systems {listed(found.systems)}")
+    return _said(f"reshuffle {found.version}", f"{metrics}; systems {listed(found.systems)}")
 
 
-def _result(path: str) -> Said | None:
+def _result(path: str) -> Found | None:
     head = _source(path).data.removeprefix(b"\xef\xbb\xbf").lstrip()
     is_page = re.match(rb"<!doctype html|<html", head, re.IGNORECASE)
     if not re.match(rb'\{\s*"schema":', head) and not is_page:
@@ -168,36 +163,36 @@ def _result(path: str) -> Said | None:
         holds.append(
             "the whole result, but the page is cut off: write it again with reshuffle show FILE -o report.html"
         )
-    return Said(schema, "; ".join(filter(None, holds)).replace("FILE", shlex.quote(path)), (*SHOWN, *figure))
+    return _said(schema, "; ".join(filter(None, holds)).replace("FILE", shlex.quote(path)), (*SHOWN, *figure))
 
 
-def _history(path: str) -> Said | None:
+def _history(path: str) -> Found | None:
     runs, problem = runs_in(_source(path).data.split(b"\n"))
     end = f"; line {len(runs) + 1} is damaged: {problem}" if problem else ""
-    return Said("JSON lines", f"{counted(len(runs), 'run')}{end}") if runs else None
+    return _said("JSON lines", f"{counted(len(runs), 'run')}{end}") if runs else None
 
 
-def _lists(path: str) -> Said | None:
+def _lists(path: str) -> Found | None:
     if " ||| " not in first_line(_source(path)):
         return None
     lists = read_nbest(path)
     size = f"{counted(len(lists.offsets) - 1, 'sentence')}, {int(lists.offsets[-1]):,} entries"
-    return Said("id ||| hypothesis ||| features", f"{size}; features {listed(lists.names)}")
+    return _said("id ||| hypothesis ||| features", f"{size}; features {listed(lists.names)}")
 
 
-def _judgments(path: str) -> Said | None:
+def _judgments(path: str) -> Found | None:
     source = _source(path)
     first = first_line(source)
     name = next((name for name, each in JUDGMENT_FORMATS.items() if each.recognises(first)), None)
     if name is None:
         return None
     votes = JUDGMENT_FORMATS[name].read(source, None, None)
-    return Said(
+    return _said(
         name, f"{counted(len(votes.better), 'vote')}, {counted(len(votes.tied), 'tie')}; systems {listed(votes.ids)}"
     )
 
 
-def _weights(path: str) -> Said | None:
+def _weights(path: str) -> Found | None:
     text = _source(path).text()
     lines = [line for line in map(str.strip, text.splitlines()) if line and not line.startswith("#")]
     if text.lstrip().startswith("{"):
@@ -224,36 +219,36 @@ def _json_object(text: str) -> Mapping[str, Any]:
     return {}
 
 
-def _named_weights(path: str, about: str) -> Said:
+def _named_weights(path: str, about: str) -> Found:
     weights = read_named_weights(path)
-    return Said(about, f"{counted(len(weights), 'weight')}: {listed(list(weights))}")
+    return _said(about, f"{counted(len(weights), 'weight')}: {listed(list(weights))}")
 
 
-def _battles(path: str) -> Said | None:
+def _battles(path: str) -> Found | None:
     if not has_votes(_source(path)):
         return None
     votes = read_votes(path)
-    return Said("winners of pairs", f"{counted(len(votes.outcome), 'vote')}; systems {listed(votes.systems)}")
+    return _said("winners of pairs", f"{counted(len(votes.outcome), 'vote')}; systems {listed(votes.systems)}")
 
 
-def _queries(is_line: Callable[[str], bool]) -> Callable[[str], Said | None]:
-    def read(path: str) -> Said | None:
+def _queries(is_line: Callable[[str], bool]) -> Callable[[str], Found | None]:
+    def read(path: str) -> Found | None:
         source = _source(path)
-        return Said("TREC", counted(source.data.count(b"\n"), "line")) if is_line(first_line(source)) else None
+        return _said("TREC", counted(source.data.count(b"\n"), "line")) if is_line(first_line(source)) else None
 
     return read
 
 
-def _test_sets(path: str) -> Said | None:
+def _test_sets(path: str) -> Found | None:
     if "sets" not in _keys(path):
         return None
-    return Said("manifest", listed(read_manifest(path, "test sets").sets(SetFiles)))
+    return _said("manifest", listed(read_manifest(path, "test sets").sets(SetFiles)))
 
 
-def _runs(path: str) -> Said | None:
+def _runs(path: str) -> Found | None:
     if "systems" not in _keys(path):
         return None
-    return Said("manifest", f"systems {listed(read_manifest(path, 'runs').values(RunFiles)['systems'])}")
+    return _said("manifest", f"systems {listed(read_manifest(path, 'runs').values(RunFiles)['systems'])}")
 
 
 def _keys(path: str) -> Mapping[str, Any]:
@@ -265,7 +260,7 @@ def _keys(path: str) -> Mapping[str, Any]:
     return {}
 
 
-def _scores(path: str) -> Said | None:
+def _scores(path: str) -> Found | None:
     source = _source(path)
     name = recognised(source)
     if name is None:
@@ -284,14 +279,14 @@ def _scores(path: str) -> Said | None:
     one = f"reshuffle compare --scores {'METRIC' if unnamed else shlex.quote(metrics[0])} FILE OTHER"
     several = "reshuffle meta systems --human FILE --refs REF --systems FOLDER"
     holds = counted(len(cells.values), "score") + ("" if unnamed else f" of each of {listed(metrics)}")
-    return Said(
+    return _said(
         f"{name}: {score_format.about}",
         f"{holds}; systems {listed(systems)}" if systems else holds,
         (several,) if len(systems) > 1 else (one,),
     )
 
 
-def _texts(path: str) -> Said | None:
+def _texts(path: str) -> Found | None:
     name = format_of(path)
     text_format, source = INPUT_FORMATS[name], _source(path)
     about = f"{name}: {text_format.about}"
@@ -306,8 +301,8 @@ def _texts(path: str) -> Said | None:
     if 10 * empty > len(lines):
         size += ": does it have one segment on each line, as outputs do, or is it prose or a program?"
     if systems:
-        return Said(about, f"{size}; systems {listed(systems)}", ("reshuffle compare REF FILE",))
-    return Said(about, size, OF_FORMAT.get(name, ()))
+        return _said(about, f"{size}; systems {listed(systems)}", ("reshuffle compare REF FILE",))
+    return _said(about, size, OF_FORMAT.get(name, ()))
 
 
 def _columns(path: str) -> Mapping[str, Column]:
@@ -323,7 +318,7 @@ def _has_only_numbers(path: str) -> bool:
     return bool(columns) and all(all(map(_is_number, each.lines)) for each in columns.values())
 
 
-def _table(path: str) -> Said | None:
+def _table(path: str) -> Found | None:
     """What the columns of a table hold: texts, labels and ids, or numbers, perhaps with some cell that is none."""
     columns = _columns(path)
     if not columns:
@@ -342,7 +337,7 @@ def _table(path: str) -> Said | None:
     commands = (*(COLUMNS if len(others) > 1 else ()), *(NUMBERS if numbers or damaged else ()))
     name = format_of(path)
     size = counted(len(next(iter(columns.values())).lines), "segment")
-    return Said(f"{name}: {INPUT_FORMATS[name].about}", "; ".join([size, *holds, *damaged]), commands)
+    return _said(f"{name}: {INPUT_FORMATS[name].about}", "; ".join([size, *holds, *damaged]), commands)
 
 
 def _is_number(value: object) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..data.files import CHUNK, STDIN, display_name, opened
-from ..data.reading import split_name
+from ..data.reading import path_is, split_name
 from ..errors import counted
 from ..results import InputFile
 
@@ -16,8 +16,8 @@ from ..results import InputFile
 def input_files(paths: Iterable[str]) -> tuple[InputFile, ...]:
     """The files of paths ``FILE`` and ``FILE#NAME``, each once."""
     files = dict.fromkeys(file for file, _ in map(split_name, paths))
-    once = {file for file in files if file == STDIN or _is(Path.is_fifo, file)}
-    there = {file for file in files if _is(Path.is_file, file)}
+    once = {file for file in files if file == STDIN or path_is(file, Path.is_fifo)}
+    there = {file for file in files if path_is(file, Path.is_file)}
     folders = [str(Path(file).parent) for file in there if Path(file).is_absolute()]
     try:
         common = os.path.commonpath(folders) if folders else None
@@ -32,7 +32,7 @@ def input_files(paths: Iterable[str]) -> tuple[InputFile, ...]:
 
 def files_here(saved: Iterable[InputFile]) -> list[InputFile | None]:
     """The files of the same names in the current folder; None where there is none."""
-    return [_read(file.name) if _is(Path.is_file, file.name) else None for file in saved]
+    return [_read(file.name) if path_is(file.name, Path.is_file) else None for file in saved]
 
 
 def unknown_files(saved: Sequence[InputFile]) -> dict[str, str]:
@@ -67,13 +67,6 @@ def _change(saved: InputFile, now: InputFile | None) -> str:
     is_same = Path(saved.name).name == Path(now.name).name
     what = "has changed since" if is_same else f"in place of {saved.name}"
     return f"{now.name} {what}: {_shown(now)}; was {_shown(saved)}"
-
-
-def _is(kind: Callable[[Path], bool], file: str) -> bool:
-    try:
-        return kind(Path(file))
-    except (OSError, ValueError):  # the name is too long, or contains a NUL
-        return False
 
 
 def _read(file: str, common: str | None = None) -> InputFile:

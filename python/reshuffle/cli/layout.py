@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from .. import types
-from ..data.names import DisplayNames, read_names
+from ..data.names import read_names
+from ..data.system_names import NameMap
 from ..errors import InputError
 from ..options.display import ComparisonDisplay, Display
 from ..report import MAX_TEXTS, PAPERS, WITH_METHODS, Layout
@@ -28,7 +29,7 @@ class ChosenLayout:
     """The layout from the options, and the file of display names."""
 
     layout: Layout
-    names: DisplayNames | None
+    names: NameMap | None
     files: Sequence[str]
     tables: Sequence[str]
     reports: Reports

@@ -18,7 +18,7 @@ from ..options.human import HumanOptions
 from ..options.watch import WatchOptions
 from .command import option
 from .declared import declared_options
-from .params import ExecutorName, Metric, Name, Number
+from .params import ExecutorName, Metric, Name, number
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -67,7 +67,7 @@ def metrics_option(default: str, kind: Metric | None = None) -> tuple[Decorator,
 METRICS = metrics_option("bleu")
 
 
-THREADS = option("Resampling", "--threads", type=Number(int), metavar="N", help="Threads to use.  [default: all cores]")
+THREADS = option("Resampling", "--threads", type=number(int), metavar="N", help="Threads to use.  [default: all cores]")
 
 
 def executor_option(group: str) -> Decorator:

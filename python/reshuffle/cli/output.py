@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple, TypeAlias, get_args
 import click
 
 from .. import types
-from ..data.files import STDIN, display_name
+from ..data.files import STDIN, check_stdin, display_name, writing
 from ..data.reading import split_name
 from ..errors import InputError, either, printable, shortened
 from ..report import PAPERS, WITH_METHODS, Layout, Terminal, pieces
@@ -131,6 +131,7 @@ def destination(
     its command to that of this process unless it has one. Each of the ``tables`` of CSV goes to a file of its own,
     which has the name of the table before the ending, unless the layout names one.
     """
+    check_stdin(list(inputs).count(STDIN))
     layout = layout or Layout()
     if layout.command is None:
         layout = replace(layout, command=click.get_current_context().meta[COMMAND_LINE])
@@ -184,14 +185,14 @@ def _write_paper(
 
     contents = paper_files(result, layout)
     stale = check_folder(folder, contents)
-    with _write_errors(display_name(str(folder))):
+    with writing(display_name(str(folder))):
         folder.mkdir(parents=True, exist_ok=True)
     with _replacements([str(folder / name) for name in contents], inputs, "xb") as files:
         for (name, content), file in zip(contents.items(), files, strict=True):
-            with _write_errors(display_name(str(folder / name))):
+            with writing(display_name(str(folder / name))):
                 file.write(content)
     for path in stale:
-        with _write_errors(display_name(str(path))):
+        with writing(display_name(str(path))):
             path.unlink()
 
 
@@ -252,13 +253,14 @@ def _open(output: str) -> contextlib.AbstractContextManager[IO[str]]:
 @contextlib.contextmanager
 def stream_destination(output: str, inputs: Sequence[str]) -> Iterator[IO[bytes]]:
     """A file to write bytes to. If the body fails, the file of this name is left as it was."""
+    check_stdin(list(inputs).count(STDIN))
     shown = display_name(output)
     with contextlib.ExitStack() as stack:
         if _is_stream(output, shown):
             stream: IO[Any] = stack.enter_context(_stream(output, shown, "wb"))
         else:
             (stream,) = stack.enter_context(_replacements([output], inputs, "xb"))
-        with _write_errors(shown):
+        with writing(shown):
             yield stream
             stream.flush()
 
@@ -267,7 +269,7 @@ def _is_stream(output: str, shown: str) -> bool:
     """Whether to write to ``output`` directly: a pipe, a terminal or /dev/null cannot be replaced by a file."""
     if not output:
         raise InputError("-o: expected the name of a file, got an empty one")
-    with _write_errors(shown):
+    with writing(shown):
         if Path(output).is_dir():
             raise InputError(f"{shown} is a directory: expected the name of a file after -o")
         return _descriptor(output) is not None or (Path(output).exists() and not Path(output).is_file())
@@ -282,26 +284,16 @@ def _descriptor(output: str) -> int | None:
 
 
 @contextlib.contextmanager
-def _write_errors(shown: str) -> Iterator[None]:
-    try:
-        yield
-    except BrokenPipeError:  # the reader has closed the pipe
-        raise
-    except OSError as error:
-        raise InputError(f"{shown} cannot be written: {error.strerror or error}") from None
-
-
-@contextlib.contextmanager
 def _stream(path: str | int, shown: str, mode: str = "w") -> Iterator[IO[Any]]:
     # Names from JSON may have half of a surrogate pair, which standard output escapes in the same way.
     text: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
-    with _write_errors(shown):
+    with writing(shown):
         # Duplicate open descriptors: opening the path again could overwrite what other programs write there.
         target = os.dup(path) if isinstance(path, int) else path
         stream = open(target, mode, **({} if "b" in mode else text))  # noqa: SIM115
     try:
         yield stream
-        with _write_errors(shown):
+        with writing(shown):
             stream.close()
     finally:
         with contextlib.suppress(OSError):
@@ -328,7 +320,7 @@ def _replacements(paths: Sequence[str], inputs: Sequence[str], mode: str = "x") 
                 opened = zip(parts, shown, strict=True)
                 yield [stack.enter_context(_stream(str(part), name, mode)) for part, name in opened]
             for target, part, name in zip(targets, parts, shown, strict=True):
-                with _write_errors(name):
+                with writing(name):
                     if target.exists():
                         part.chmod(target.stat().st_mode & 0o7777)
                     part.replace(target)
@@ -338,7 +330,7 @@ def _replacements(paths: Sequence[str], inputs: Sequence[str], mode: str = "x") 
 
 def _check_target(target: Path, shown: str, inputs: Sequence[str]) -> None:
     """Raise :class:`InputError` for a file that must not or cannot be replaced."""
-    with _write_errors(shown):
+    with writing(shown):
         if not target.exists():
             return
         for path, _ in map(split_name, inputs):
@@ -358,7 +350,7 @@ def _write(stream: IO[str], result: Result, part: _Part) -> None:
         rendered = pieces(result, part.fmt, part.layout)
     if part.keep is not None:
         rendered = (printable(piece, part.keep) for piece in rendered)
-    with _write_errors(part.shown):
+    with writing(part.shown):
         stream.writelines(rendered)
         stream.flush()
 

@@ -60,14 +60,9 @@ class Option(click.Option):
             if self.is_flag:
                 names = " and ".join([*self.opts, *self.secondary_opts])
                 raise InputError(f"{names} contradict each other: leave out one of them")
-            shown = " and ".join(map(_as_written, (first, last)))
-            raise InputError(f"{self.opts[0]} is used twice, with {shown}: leave out one of them")
+            one, other = (quoted(" ".join(value) if isinstance(value, tuple) else value) for value in (first, last))
+            raise InputError(f"{self.opts[0]} is used twice, with {one} and {other}: leave out one of them")
         return super().consume_value(ctx, {**opts, str(self.name): last})
-
-
-def _as_written(value: Any) -> str:
-    """The value of an option, which may be several words, for messages."""
-    return quoted(" ".join(value) if isinstance(value, tuple) else value)
 
 
 def option(*names: str, **attributes: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -150,13 +145,9 @@ def name_and_words(option: str, words: Sequence[str], what: str) -> tuple[str, t
 
 def is_input(word: str) -> bool:
     """Whether a word is standard input or an existing file, perhaps with the name of one of its columns."""
-    from ..data.reading import split_name  # not at start-up
+    from ..data.reading import path_is, split_name  # not at start-up
 
-    try:
-        path = Path(split_name(word)[0])
-        return word == "-" or (path.exists() and not path.is_dir())
-    except (OSError, ValueError):  # the name is too long
-        return False
+    return word == "-" or path_is(split_name(word)[0], lambda path: path.exists() and not path.is_dir())
 
 
 class ExecutorName(StrParam):
@@ -247,97 +238,82 @@ class NameList(StrParam):
 
 
 class Parsed(click.ParamType):  # type: ignore[type-arg]
-    """The base of types that read a value from text. What is no text has been read before."""
+    """Reads a value from text by a function of the flag and the text. What is no text has been read before.
 
-    def read(self, flag: str, text: str) -> Any:
-        """The value; :class:`InputError`, with the flag, for text that cannot be read."""
-        raise NotImplementedError
+    ``accepts`` says whether a word after the first still belongs to the option.
+    """
+
+    def __init__(
+        self, name: str, read: Callable[[str, str], Any], accepts: Callable[[str], bool] | None = None
+    ) -> None:
+        self.name, self.read = name, read
+        if accepts is not None:
+            self.accepts = accepts
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return self.read(param.opts[0] if param is not None else "expected", value) if isinstance(value, str) else value
 
 
-class Number(Parsed):
+def _read_or_none(read: Callable[[str], Any], text: str) -> Any:
+    try:
+        return read(text)
+    except ValueError:
+        return None
+
+
+def number(kind: type[int] | type[float]) -> Parsed:
     """A number."""
 
-    name = "number"
+    def read(flag: str, text: str) -> float:
+        found: float | None = _read_or_none(kind, text)
+        if found is None:
+            raise InputError(f"{flag} must be {'a whole number' if kind is int else 'a number'}, got {quoted(text)}")
+        return found
 
-    def __init__(self, kind: type[int] | type[float]) -> None:
-        self._kind = kind
-
-    def read(self, flag: str, text: str) -> float:
-        try:
-            return self._kind(text)
-        except ValueError:
-            what = "a whole number" if self._kind is int else "a number"
-            raise InputError(f"{flag} must be {what}, got {quoted(text)}") from None
+    return Parsed("number", read)
 
 
-class NumberList(Parsed):
+def number_list(kind: type[int] | type[float]) -> Parsed:
     """Numbers separated by commas. An option of this type also takes the numbers that follow it."""
 
-    name = "numbers"
+    def numbers(text: str) -> Any:
+        return _read_or_none(lambda text: tuple(map(kind, text.split(","))), text)
 
-    def __init__(self, kind: type[int] | type[float]) -> None:
-        self._kind = kind
-
-    def accepts(self, word: str) -> bool:
-        """Whether a word after the first continues the list."""
-        return self._numbers(word) is not None
-
-    def _numbers(self, text: str) -> tuple[float, ...] | None:
-        try:
-            return tuple(map(self._kind, text.split(",")))
-        except ValueError:
-            return None
-
-    def read(self, flag: str, text: str) -> Any:
-        found = self._numbers(text)
+    def read(flag: str, text: str) -> Any:
+        found = numbers(text)
         if found is None:
-            what = "whole numbers" if self._kind is int else "numbers"
+            what = "whole numbers" if kind is int else "numbers"
             raise InputError(f"{flag} must be {what} separated by commas or spaces, got {quoted(text)}")
         return found
 
+    return Parsed("numbers", read, lambda word: numbers(word) is not None)
 
-class OfMetric(Parsed):
+
+def of_metric(number: Callable[[str], Any] = float) -> Parsed:
     """A metric and its value, which is a number unless ``number`` makes something else of the text: ``bleu=0.5``."""
 
-    name = "number"
+    def pair(text: str) -> Any:
+        name, _, value = text.rpartition("=")
+        found = _read_or_none(number, value) if name else None
+        return None if found is None else (name, found)
 
-    def __init__(self, number: Callable[[str], Any] = float) -> None:
-        self._number = number
-
-    def accepts(self, word: str) -> bool:
-        """Whether a word after the first is another such pair, and not a file whose name has an equals sign."""
-        return self._pair(word) is not None
-
-    def _pair(self, text: str) -> tuple[str, Any] | None:
-        name, _, number = text.rpartition("=")
-        try:
-            return (name, self._number(number)) if name else None
-        except ValueError:
-            return None
-
-    def read(self, flag: str, text: str) -> tuple[str, Any]:
-        found = self._pair(text)
+    def read(flag: str, text: str) -> Any:
+        found = pair(text)
         if found is None:
             raise InputError(f"{flag} must be a metric and a number, such as bleu=0.5, got {quoted(text)}")
         return found
 
+    # A file may have a name with an equals sign.
+    return Parsed("number", read, lambda word: pair(word) is not None)
 
-class Headers(Parsed):
+
+def headers(roles: Sequence[str]) -> Parsed:
     """What a column holds, and its header: ``system=Sys``. Several are separated by commas or follow one option."""
 
-    name = "column"
+    def accepts(word: str) -> bool:
+        return word.partition("=")[0].replace("-", "_") in roles and "=" in word
 
-    def __init__(self, roles: Sequence[str]) -> None:
-        self._roles = roles
-
-    def accepts(self, word: str) -> bool:
-        """Whether a word after the first names another column."""
-        return word.partition("=")[0].replace("-", "_") in self._roles and "=" in word
-
-    def read(self, flag: str, text: str) -> tuple[tuple[str, str], ...]:
+    def read(flag: str, text: str) -> tuple[tuple[str, str], ...]:
         found = []
         for part in text.split(","):
             role, _, header = part.partition("=")
@@ -347,9 +323,11 @@ class Headers(Parsed):
                     f"{quoted(text)}"
                 )
             key = role.replace("-", "_")
-            check_name(f"column of {flag}", key, self._roles)
+            check_name(f"column of {flag}", key, roles)
             found.append((key, header))
         return tuple(found)
+
+    return Parsed("column", read, accepts)
 
 
 def flattened(values: tuple[tuple[Any, ...], ...] | None) -> tuple[Any, ...] | None:
@@ -361,48 +339,38 @@ def flattened(values: tuple[tuple[Any, ...], ...] | None) -> tuple[Any, ...] | N
     return tuple(one for each in values for one in (each if isinstance(each, tuple) else (each,))) if values else None
 
 
-class Replicates(Parsed):
+def replicates() -> Parsed:
     """A number of replicates, or ``auto``."""
 
-    name = "replicates"
+    def read(flag: str, text: str) -> int | str:
+        found = _read_or_none(int, text)
+        check_n_resamples("-n", text if found is None else found)
+        return text if found is None else int(found)
 
-    def read(self, flag: str, text: str) -> int | str:
-        number = int(text) if _is_whole(text) else text
-        check_n_resamples("-n", number)
-        return number
+    return Parsed("replicates", read)
 
 
-class NumberOr(Parsed):
+def number_or(word: str) -> Parsed:
     """A whole number, or a word such as ``all``."""
 
-    name = "number"
+    def read(flag: str, text: str) -> int | str:
+        found = text if text == word else _read_or_none(int, text)
+        if found is None:
+            raise InputError(f"{flag} must be a whole number or {word}, got {quoted(text)}")
+        return found
 
-    def __init__(self, word: str) -> None:
-        self._word = word
-
-    def read(self, flag: str, text: str) -> int | str:
-        if text != self._word and not _is_whole(text):
-            raise InputError(f"{flag} must be a whole number or {self._word}, got {quoted(text)}")
-        return text if text == self._word else int(text)
+    return Parsed("number", read)
 
 
-def _is_whole(text: str) -> bool:
-    try:
-        int(text)
-    except ValueError:
-        return False
-    return True
-
-
-class Size(Parsed):
+def size() -> Parsed:
     """A number of bytes."""
 
-    name = "size"
-
-    def read(self, flag: str, text: str) -> int:
+    def read(flag: str, text: str) -> int:
         from ..data.files import parse_size
 
         try:
             return parse_size(text)
         except InputError as error:
             raise InputError(f"{flag}: {error}") from None
+
+    return Parsed("size", read)

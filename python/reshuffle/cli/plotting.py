@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..data.names import read_names
 from ..data.saved import read_json
 from ..errors import InputError, either, listed, quoted
-from ..options.declare import Options, options_of
+from ..options.declare import options_of
 from ..options.figures import ComparisonFigure, Figure, StudyFigure
 from ..report import PLOTS, check_matplotlib
 from ..report.layout import MAX_DIGITS, check_names
@@ -17,7 +17,7 @@ from ..report.studies import draw_figure
 from ..results import Comparison, Flips, Gate, SetComparison
 from ..results.studies import StudyResult
 from ..validate import check_integer, check_name
-from .declared import flag_of
+from .declared import check_unused
 from .output import stream_destination
 
 if TYPE_CHECKING:
@@ -62,18 +62,11 @@ def _check_own(kind: str, options: Figure) -> None:
             raise InputError(f"--{option} is for {owner}, not for {kind}: leave it out")
 
 
-def _check_unused(record: type[Options], options: Figure, why: str) -> None:
-    """:class:`InputError` if one of the options of a record was given."""
-    for name, each in options_of(record).items():
-        if getattr(options, name) is not None:
-            raise InputError(f"{flag_of(each)} {why}: leave it out")
-
-
 def _of(result: Comparison | SetComparison, kind: str, options: Figure) -> Axes:
     """The figure of a comparison."""
     if kind not in PLOTS:
         raise InputError(f"{quoted(kind)} shows a study, but the result is a comparison: choose {either(PLOTS)}")
-    _check_unused(StudyFigure, options, "is for figures of studies, but the result is a comparison")
+    check_unused(options, options_of(StudyFigure), "is for figures of studies, but the result is a comparison")
     comparison = _chosen(result, options.test_set)
     common: dict[str, Any] = {"metric": options.metric, "names": _names(options.names, result, comparison)}
     common |= {"digits": options.digits, "width": options.width, "height": options.height}
@@ -83,7 +76,7 @@ def _of(result: Comparison | SetComparison, kind: str, options: Figure) -> Axes:
 
 def _of_study(result: StudyResult, kind: str, options: Figure) -> Axes:
     """The figure of a study."""
-    _check_unused(ComparisonFigure, options, "is for figures of comparisons, but the result is a study")
+    check_unused(options, options_of(ComparisonFigure), "is for figures of comparisons, but the result is a study")
     where = {option: getattr(options, option) for option in ("metric", "test_set", *options_of(StudyFigure))}
     return draw_figure(result.plot.study, kind, width=options.width, height=options.height, **where)
 

@@ -78,7 +78,8 @@ def _run(command: Callable[[], int | None]) -> tuple[int, str]:
         return 0, ""
     except Exception as error:
         if _lacks_memory(error):
-            return OUT_OF_MEMORY, _about_memory(error)
+            said = str(error) if isinstance(error, MemoryError) else ""
+            return OUT_OF_MEMORY, f"{NO_MEMORY}: {said or 'fewer systems, metrics or replicates (-n) need less'}"
         if isinstance(error, OSError) and error.filename is None:  # errors about files are InputErrors
             return BAD_INPUT, f"standard output cannot be written: {stdout_problem(error)}"
         raise
@@ -126,11 +127,6 @@ def check_room() -> None:
 def single_threaded_blas() -> None:
     """Have numpy's OpenBLAS start no threads: they wait busily and take the processors from the core's threads."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-
-def _about_memory(error: BaseException) -> str:
-    said = str(error) if isinstance(error, MemoryError) else ""
-    return f"{NO_MEMORY}: {said}" if said else f"{NO_MEMORY}: fewer systems, metrics or replicates (-n) need less"
 
 
 def _complain(message: str) -> None:

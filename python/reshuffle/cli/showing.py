@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +14,7 @@ from ..report.studies.registry import report_of
 from ..results import Comparison, Flips, Gate, SetComparison
 from ..results.studies import StudyResult
 from ..validate import check_name
-from .declared import flag_of, given_values
+from .declared import check_unused, given_values
 from .layout import ChosenLayout
 from .output import Reports, chosen_output, destination
 
@@ -39,7 +38,7 @@ def show(source: str, options: dict[str, Any]) -> None:
     if reports.paper is not None and isinstance(result, Flips | Gate):
         raise InputError("--paper is for comparisons, scores and studies: leave it out")
     if isinstance(result, StudyResult | Flips | Gate):
-        _check_unused(display, options_of(ComparisonDisplay), "is for comparisons and scores of systems")
+        check_unused(display, options_of(ComparisonDisplay), "is for comparisons and scores of systems")
     else:
         chosen = _chosen(result, display, reports)
         layout, others = replace(chosen.layout, table=layout.table), [source, *chosen.files]
@@ -68,9 +67,9 @@ def _chosen(result: Comparison | SetComparison, display: ComparisonDisplay, repo
     parts = _parts(result)
     first, texts = parts[0], [part.texts for part in parts if part.texts is not None]
     if not first.comparisons:
-        _check_unused(display, OF_PAIRS, "is for comparisons, but the result has only scores")
+        check_unused(display, OF_PAIRS, "is for comparisons, but the result has only scores")
     if not texts:
-        _check_unused(display, ("max_texts",), "is for texts, but the result has none")
+        check_unused(display, ("max_texts",), "is for texts, but the result has none")
     elif display.max_texts is not None:
         reports.check("--max-texts", ["html"], ", or add --format html")
     chosen = ChosenLayout.chosen(display, reports, with_texts=display.max_texts is not None)
@@ -78,10 +77,3 @@ def _chosen(result: Comparison | SetComparison, display: ComparisonDisplay, repo
     chosen.check([*first.systems, *dropped], all_pairs=first.baseline is None)
     chosen.check_texts(texts)
     return chosen
-
-
-def _check_unused(display: ComparisonDisplay, names: Collection[str], why: str) -> None:
-    """:class:`InputError` if one of the options was given."""
-    for name, each in options_of(ComparisonDisplay).items():
-        if name in names and getattr(display, name) != each.default:
-            raise InputError(f"{flag_of(each)} {why}: leave it out")

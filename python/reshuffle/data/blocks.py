@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from ..errors import LINE_MESSAGE, InputError, first_three
+from ..errors import InputError, first_three
 from .files import (
-    COMPRESSIONS,
     MAX_INPUT,
     STDIN,
     Limit,
     check_stdin,
+    compression_of,
     decoded,
+    decompressing,
     display_name,
     opened,
     split_lines,
@@ -103,12 +103,10 @@ class _Column:
         self.name, self.lines = display_name(path), 0
         self._path, self._has_nul = path, False
         self._raw: io.BufferedReader[Any] = self._opened()
-        start = self._raw.peek(8)
-        found = next(((name, module) for name, magic, _, module in COMPRESSIONS if start.startswith(magic)), None)
-        self._compression = None if found is None else found[0]
+        self._compression, module = compression_of(self._raw.peek(8))
         self._stream: IO[bytes] = self._raw
-        if found is not None:
-            self._stream = Limit(self.name, max_input).lines_of(import_module(found[1]).open(self._raw))
+        if self._compression:
+            self._stream = Limit(self.name, max_input).lines_of(module.open(self._raw))
         self.total = 0 if path == STDIN else Path(path).stat().st_size
 
     def _opened(self) -> io.BufferedReader[Any]:
@@ -125,7 +123,8 @@ class _Column:
 
     def read(self, size: int) -> list[str]:
         """The next lines; fewer only at the end."""
-        lines = self._read(lambda: list(islice(self._stream, size)))
+        with decompressing(self.name, self._compression):
+            lines = list(islice(self._stream, size))
         data = b"".join(lines)
         if not self.lines and not data:
             raise InputError(f"{self.name} is empty: expected one segment per line")
@@ -135,34 +134,9 @@ class _Column:
             warn_of_nul(self.name, self.lines + data.count(b"\n", 0, nul) + 1)
         if not self.lines and data.startswith(b"\xef\xbb\xbf"):
             warn_of_mark(self.name)
-        text = self._decoded(data)
+        text = decoded(data, self.name, self.lines)
         self.lines += len(lines)
         return split_lines(text) if text else []
-
-    def _read(self, read: Callable[[], list[bytes]]) -> list[bytes]:
-        import lzma
-        import zlib
-
-        try:
-            return read()
-        except InputError:
-            raise
-        except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
-            if self._compression is None:
-                raise InputError(f"{self.name} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-            raise InputError(
-                f"{self.name} looks like {self._compression} but cannot be decompressed: {error}"
-            ) from None
-
-    def _decoded(self, data: bytes) -> str:
-        try:
-            return data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            if not self.lines:
-                return decoded(data, self.name)  # raises the error with its place
-            line = self.lines + data.count(b"\n", 0, error.start) + 1
-            problem = f"0x{data[error.start]:02x} is not valid UTF-8; convert the file to UTF-8 first"
-            raise InputError(LINE_MESSAGE, file=self.name, line=line, problem=problem) from None
 
     def close(self) -> None:
         """Close the file; not standard input itself."""

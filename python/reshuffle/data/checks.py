@@ -15,7 +15,7 @@ from ..results.histograms import N_BINS
 from ..results.studies import RunComparison, StudyResult
 from ..results.studies.human import HumanPlan
 from ..types import Stopping
-from .decoding import Decoder, Mismatch, list_of, optional, real, text
+from .decoding import Decoder, Mismatch, inside, list_of, optional, real, text
 
 
 def check_histogram(histogram: Histogram) -> None:
@@ -80,10 +80,8 @@ def check_study(result: StudyResult) -> None:
     """Check the settings and the names of metrics in a study, and that its report can be shown."""
     for name, decoder in _SETTINGS.items():
         if name in result.plan:
-            try:
+            with inside("plan", name):
                 decoder(result.plan[name])
-            except Mismatch as mismatch:
-                raise mismatch.inside("plan", name) from None
     names = [metric.name for metric in result.metrics]
     if isinstance(result.plan, HumanPlan):  # the mean of the raters
         names.append(", ".join(result.plan.human))

@@ -112,7 +112,8 @@ class Corpus:
         """
         if self.n_segments < 2:
             return
-        references = [(_reference_name(i, len(self.references)), c) for i, c in enumerate(self.references, 1)]
+        several = len(self.references) > 1
+        references = [(f"reference {i}" if several else "the reference", c) for i, c in enumerate(self.references, 1)]
         distinct: list[tuple[str, Sequence[str | None]]] = []
         for name, lines in self.systems.items():
             for what, column in references:
@@ -201,10 +202,6 @@ def number_of_references(references: Sequence[Sequence[str | None]]) -> str:
         return str(len(references))
     counts = {sum(line is not None for line in segment) for segment in zip(*references, strict=True)}
     return str(counts.pop()) if len(counts) == 1 else "var"
-
-
-def _reference_name(number: int, n_references: int) -> str:
-    return "the reference" if n_references == 1 else f"reference {number}"
 
 
 def _hint_on_empty_ends(columns: Sequence[tuple[str, Sequence[str | None]]]) -> str:

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ..errors import InputError, listed, quoted
-from .files import display_name
+from .files import display_name, reading
 
 ENDINGS = (".npz", ".npy")
 ABOUT = "reshuffle.json"
@@ -247,18 +247,13 @@ def read_arrays(path: str | os.PathLike[str], check: bool = True) -> Arrays:
 @contextlib.contextmanager
 def _problems(name: str) -> Iterator[None]:
     """Turn what goes wrong while a file is read into :class:`InputError`."""
-    try:
-        yield
-    except InputError:
-        raise
-    except FileNotFoundError:
-        raise InputError(f"{name}: no such file") from None
-    except IsADirectoryError:
-        raise InputError(f"{name} is a directory: expected {EXPECTED}") from None
-    except OSError as error:
-        raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
-    except DAMAGES as error:
-        raise InputError(f"{name} is damaged or cut off ({error}): count the texts again") from None
+    with reading(name, EXPECTED):
+        try:
+            yield
+        except InputError:
+            raise
+        except DAMAGES as error:
+            raise InputError(f"{name} is damaged or cut off ({error}): count the texts again") from None
 
 
 def _described(content: bytes, name: str) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ import dataclasses
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from ..errors import quoted
@@ -43,6 +43,15 @@ class Mismatch(Exception):  # noqa: N818
             here = f"[{step}]" if isinstance(step, int) else step
             self.place = here + ("." if self.place and self.place[0] != "[" else "") + self.place
         return self
+
+
+@contextlib.contextmanager
+def inside(*steps: str | int) -> Iterator[None]:
+    """Problems in the body are those of the value with these keys and indices."""
+    try:
+        yield
+    except Mismatch as mismatch:
+        raise mismatch.inside(*steps) from None
 
 
 def unchanged(value: Any) -> Any:

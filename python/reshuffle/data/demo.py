@@ -21,6 +21,7 @@ import numpy as np
 from ..errors import InputError, listed
 from ..validate import check_integer
 from .corpus import Corpus
+from .files import writing
 
 N_SEGMENTS = 400
 SEED = 2005
@@ -250,11 +251,9 @@ def written(directory: str, files: Sequence[tuple[str, Sequence[str | None]]]) -
     existing = [str(path) for path in contents if path.exists()]
     if existing:
         raise InputError(f"{listed(existing)} exists already: choose another directory")
-    try:
+    with writing(directory):
         folder.mkdir(parents=True, exist_ok=True)
         for path, lines in contents.items():
             path.parent.mkdir(exist_ok=True)
             path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise InputError(f"{directory} cannot be written: {error.strerror or error}") from None
     return list(contents)

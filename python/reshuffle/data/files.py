@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import io
+import json
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from ..errors import InputError, counted, quoted, warn
+from ..errors import LINE_MESSAGE, InputError, counted, quoted, warn
 from ..options.files import MAX_INPUT as MAX_INPUT
 from ..validate import check_integer
 
@@ -93,8 +96,8 @@ def read_bytes(path: str, expected: str, max_input: int = MAX_INPUT) -> bytes:
     return data
 
 
-def decoded(data: bytes, name: str) -> str:
-    """Decode UTF-8, or raise :class:`InputError` with line and byte."""
+def decoded(data: bytes, name: str, lines: int = 0) -> str:
+    """Decode UTF-8 after so many lines of a file, or raise :class:`InputError` with line and byte."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -103,9 +106,9 @@ def decoded(data: bytes, name: str) -> str:
                 f"{name} is UTF-16 text, by its first two bytes: convert the file to UTF-8 first, such as by iconv -f "
                 "UTF-16 -t UTF-8"
             ) from None
-        line = data.count(b"\n", 0, error.start) + 1
+        line = lines + data.count(b"\n", 0, error.start) + 1
         column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
-        of_file = "" if line == 1 else f" (byte {error.start + 1} of the file)"
+        of_file = "" if lines or line == 1 else f" (byte {error.start + 1} of the file)"
         raise InputError(
             f"{name}, line {line}, byte {column}: 0x{data[error.start]:02x} is not valid UTF-8; "
             f"convert the file to UTF-8 first{of_file}"
@@ -174,31 +177,95 @@ def opened(path: str, read: Callable[[], T]) -> T:
     if len(name) > LONGEST_NAME:  # a text in its place
         name = f"{quoted(name)} (a name of {len(name):,} characters)"
     try:
-        return read()
-    except FileNotFoundError:
-        raise InputError(f"{name}: no such file") from None
-    except IsADirectoryError:
-        raise InputError(f"{name} is a directory: expected a file") from None
-    except OSError as error:
-        raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
+        with reading(name):
+            return read()
+    except InputError:
+        raise
     except ValueError as error:  # the name contains a NUL
         raise InputError(f"{quoted(name)} cannot be read: {error}") from None
 
 
-def _decompressed(data: bytes, name: str, max_input: int) -> bytes:
-    for compression, magic, _, module in COMPRESSIONS:
-        if data.startswith(magic):
-            import lzma
-            import zlib
+@contextlib.contextmanager
+def reading(name: str, expected: str = "a file") -> Iterator[None]:
+    """Turn errors of the system while a file is read into :class:`InputError`."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(f"{name}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{name} is a directory: expected {expected}") from None
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
 
-            try:
-                with import_module(module).open(io.BytesIO(data)) as stream:
-                    return Limit(name, max_input).read(stream)
-            except InputError:
-                raise
-            except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
-                raise InputError(f"{name} looks like {compression} but cannot be decompressed: {error}") from None
-    return data
+
+@contextlib.contextmanager
+def writing(name: str) -> Iterator[None]:
+    """Turn errors of the system while a file or folder is written into :class:`InputError`."""
+    try:
+        yield
+    except BrokenPipeError:  # the reader has closed the pipe
+        raise
+    except OSError as error:
+        raise InputError(f"{name} cannot be written: {error.strerror or error}") from None
+
+
+def compression_of(start: bytes) -> tuple[str, Any]:
+    """The name and the module of the compression of a file that begins so; without one, an empty name."""
+    found = ((name, module) for name, magic, _, module in COMPRESSIONS if start.startswith(magic))
+    name, module = next(found, ("", ""))
+    return name, import_module(module) if module else None
+
+
+@contextlib.contextmanager
+def decompressing(name: str, compression: str) -> Iterator[None]:
+    """Turn errors while a file is decompressed into :class:`InputError`."""
+    import lzma
+    import zlib
+
+    try:
+        yield
+    except InputError:
+        raise
+    except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
+        if not compression:
+            raise InputError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise InputError(f"{name} looks like {compression} but cannot be decompressed: {error}") from None
+
+
+def _decompressed(data: bytes, name: str, max_input: int) -> bytes:
+    compression, module = compression_of(data)
+    if not compression:
+        return data
+    with decompressing(name, compression), module.open(io.BytesIO(data)) as stream:
+        return Limit(name, max_input).read(stream)
+
+
+def at_line(file: str, line: int, problem: str) -> InputError:
+    """The error for a line of a file."""
+    return InputError(LINE_MESSAGE, file=file, line=line, problem=problem)
+
+
+def unique_json(text: str, file: str, what: str, twice: str, hint: str = "") -> Any:
+    """A JSON value of ``what``, in which no object has a key twice: one of the two would be lost.
+
+    ``twice`` says what is wrong with such a key, and ``hint`` what text that is no JSON may be.
+    """
+
+    def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+            raise InputError(f"{file}: {twice.format(quoted(key))}")
+        return found
+
+    try:
+        return json.loads(text, object_pairs_hook=unique)
+    except InputError:
+        raise
+    except RecursionError:
+        raise InputError(f"{file} is nested too deeply for {what}") from None
+    except ValueError as error:  # not only JSONDecodeError: a number may have too many digits
+        raise InputError(f"{file} is not valid JSON: {error}{hint}") from None
 
 
 class Limit:

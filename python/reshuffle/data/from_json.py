@@ -15,7 +15,7 @@ from ..results import Comparison, Flips, Gate, Histogram, NullHistogram, SetComp
 from ..results.schemas import COMPARISON, FLIPS, GATE, SETS, STUDY, Result, cached_by_type
 from ..results.studies import RESULTS, StudyResult, plan_type, record_types
 from .checks import check_comparison, check_histogram, check_sets, check_stopping, check_study, check_test
-from .decoding import Decoder, Hooks, Mismatch, keys_of, list_of, object_of, record_of, text
+from .decoding import Decoder, Hooks, Mismatch, inside, keys_of, list_of, object_of, record_of, text
 from .packed import inflated, unpacked_records, unpacked_texts
 
 # What reads the first version of the layout.
@@ -55,11 +55,9 @@ def _unpacked(document: Any) -> Any:
         return document
     found = dict(document)
     for key, unpacked in _PACKED.items():
-        try:
-            if isinstance(found.get(key), dict):
+        if isinstance(found.get(key), dict):
+            with inside(key):
                 found[key] = unpacked(inflated(found[key]))
-        except Mismatch as mismatch:
-            raise mismatch.inside(key) from None
     return found
 
 
@@ -104,19 +102,15 @@ def _study(document: Any) -> StudyResult[Any]:
     # Keys that this version does not know may be those of a later one.
     for name in document:
         if name in known:
-            try:
+            with inside(name):
                 tables[name] = list_of(_decoder(known[name]))(document[name])
-            except Mismatch as mismatch:
-                raise mismatch.inside(name) from None
     if not any(tables.values()):
         raise Mismatch(f"expected the records of a table, such as {', '.join(known)}, got none")
     kind = RESULTS.get(found["study"], StudyResult)
     plan = plan_type(found["study"], found["plan"])
     if plan is not None:
-        try:
+        with inside("plan"):
             found["plan"] = _decoder(plan)(document["plan"])
-        except Mismatch as mismatch:
-            raise mismatch.inside("plan") from None
     result = kind(tables=tables, **found)
     check_study(result)
     return result

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 from ..errors import InputError, warn
 from ..results.gate import PastGate
 from .decoding import Decoder, Hooks, Mismatch, record_of
-from .files import display_name, opened
+from .files import display_name, opened, writing
 
 
 @cache
@@ -36,18 +35,10 @@ def read_history(path: str | os.PathLike[str]) -> list[PastGate]:
         return runs
     if not runs or runs_in(lines[len(runs) + 1 :])[0]:
         raise InputError(f"{name}, line {len(runs) + 1}: expected a line of the history of a gate: {problem}")
-    with _written(name), file.open("r+b") as stream:
+    with writing(name), file.open("r+b") as stream:
         stream.truncate(sum(len(line) + 1 for line in lines[: len(runs)]))
     warn(f"{name}: the end, after line {len(runs)}, is damaged and was cut off")
     return runs
-
-
-@contextlib.contextmanager
-def _written(name: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"{name} cannot be written: {error.strerror or error}") from None
 
 
 def runs_in(lines: Sequence[bytes]) -> tuple[list[PastGate], str | None]:
@@ -66,5 +57,5 @@ def runs_in(lines: Sequence[bytes]) -> tuple[list[PastGate], str | None]:
 def append_run(path: str | os.PathLike[str], run: PastGate) -> None:
     """Append a line, in one write, so that runs at the same time do not mix."""
     line = json.dumps(asdict(run), ensure_ascii=True) + "\n"
-    with _written(display_name(os.fspath(path))), Path(path).open("ab", buffering=0) as stream:
+    with writing(display_name(os.fspath(path))), Path(path).open("ab", buffering=0) as stream:
         stream.write(line.encode("ascii"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, get_args
 
 import numpy as np
@@ -119,23 +119,23 @@ def _joined(rows: Mapping[str, ScoreTable], unmatched: str, by_position: bool) -
     lacking: dict[str, tuple[str, ...]] = {}
     ids: tuple[str, ...] | None = None
     if by_position:
-        scores = _by_position(rows)
+        _check_sizes(rows)
     else:
-        scores, ids, lacking = join(rows, unmatched, "unmatched='drop'")
+        rows, ids, lacking = join(rows, unmatched, "unmatched='drop'")
         names = {table.name for table in rows.values()}
         if len(names) > 1:
             raise InputError(f"expected scores of one metric, got {listed(sorted(names))}: choose one with metric=")
     first = next(iter(rows.values()))
     source = ", ".join(dict.fromkeys(table.source for table in rows.values()))
-    matrix = np.array(list(scores.values()), dtype=np.float64)
+    matrix = np.concatenate([table.segments for table in rows.values() if table.segments is not None])
     table = ScoreTable(first.name, tuple(rows), matrix, None, first.higher_is_better, -1, source, ids)
     return JoinedScores(table, lacking)
 
 
 def join(
     rows: Mapping[K, ScoreTable], unmatched: str, option: str
-) -> tuple[dict[K, list[float]], tuple[str, ...], dict[K, tuple[str, ...]]]:
-    """The scores of each row, a table of one system, on the common segments; the ids of these; what each lacks."""
+) -> tuple[dict[K, ScoreTable], tuple[str, ...], dict[K, tuple[str, ...]]]:
+    """Each row, a table of one system, on the common segments; the ids of these; what each lacks."""
     where: dict[K, dict[str, int]] = {}
     for key, table in rows.items():
         if table.segment_ids is None:
@@ -154,14 +154,11 @@ def join(
             hint = f"; {option} leaves out segments that are not in all" if common else ""
             raise InputError(f"the ids of segments do not match: {report}{hint}")
         warn(f"the ids of segments do not match: {report}")
-    scores = {}
-    for key, table in rows.items():
-        assert table.segments is not None
-        scores[key] = table.segments[0, [where[key][name] for name in common]].tolist()
-    return scores, common, lacking
+    joined = {key: on_segments(table, [where[key][name] for name in common]) for key, table in rows.items()}
+    return joined, common, lacking
 
 
-def _by_position(rows: Mapping[str, ScoreTable]) -> dict[str, list[float]]:
+def _check_sizes(rows: Mapping[str, ScoreTable]) -> None:
     first_name, first = next(iter(rows.items()))
     for name, table in rows.items():
         if table.n_segments != first.n_segments:
@@ -169,16 +166,21 @@ def _by_position(rows: Mapping[str, ScoreTable]) -> dict[str, list[float]]:
                 f"by_position: {table.source} has {table.n_segments:,} segments of {quoted(name)}, and {first.source} "
                 f"has {first.n_segments:,} of {quoted(first_name)}: expected as many"
             )
-    return {name: table.segments[0].tolist() for name, table in rows.items() if table.segments is not None}
 
 
 def row(table: ScoreTable, i: int) -> ScoreTable:
     """A table of one of the systems."""
     assert table.segments is not None
     one = table.segments[i : i + 1]
-    return ScoreTable(
-        table.name, table.systems[i : i + 1], one, None, table.higher_is_better, -1, table.source, table.segment_ids
-    )
+    return replace(table, systems=table.systems[i : i + 1], segments=one, system_scores=None, n_ratings=-1)
+
+
+def on_segments(table: ScoreTable, order: Sequence[int]) -> ScoreTable:
+    """The table on these segments, which have ids."""
+    assert table.segments is not None
+    assert table.segment_ids is not None
+    ids = tuple(table.segment_ids[at] for at in order)
+    return replace(table, segments=table.segments[:, order], segment_ids=ids, n_ratings=-1)
 
 
 def _report(n: int, lacking: Mapping[Any, Sequence[str]]) -> str:

@@ -5,11 +5,8 @@ Their keys are the fields of records of files (:mod:`reshuffle.options.files`).
 
 from __future__ import annotations
 
-import json
-import math
 import re
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import UnionType
@@ -19,7 +16,8 @@ import attrs
 
 from ..errors import InputError, quoted, unknown_name
 from ..options.declare import FILE, NO_KEY
-from .files import STDIN, decoded, display_name, read_bytes, shown_size, uncompressed
+from .files import STDIN, decoded, display_name, read_bytes, shown_size, uncompressed, unique_json
+from .formats.base import is_finite
 
 # Limits on manifests, which are written by hand: Python's TOML parser takes a time that grows with the square of the
 # parts of a dotted key, and nearly so with the number of tables.
@@ -99,38 +97,21 @@ class Manifest:
 
 
 def _parsed(path: str, text: str) -> Any:
-    """The content of a manifest as Python objects."""
+    """The content of a manifest as Python objects. Its keys must differ: of two test sets, one would be lost."""
     name = display_name(path)
-    is_toml = uncompressed(path).lower().endswith(".toml")
-    try:
-        if is_toml:
-            return _toml(text)
-        return json.loads(text, object_pairs_hook=lambda pairs: _unique(name, pairs))
-    except InputError:
-        raise
-    except RecursionError:
-        raise InputError(f"{name} is nested too deeply for a manifest") from None
-    except ValueError as error:  # of both parsers
-        language = "TOML" if is_toml else "JSON"
-        hint = "" if is_toml else "; the name of a manifest in TOML ends in .toml"
-        raise InputError(f"{name} is not valid {language}: {error}{hint}") from None
-
-
-def _toml(text: str) -> Any:
-    if LONG_KEY.search(text):
-        raise RecursionError
+    if not uncompressed(path).lower().endswith(".toml"):
+        twice = "the key {} occurs twice in one object: use different names"
+        return unique_json(text, name, "a manifest", twice, "; the name of a manifest in TOML ends in .toml")
     from ..toml import loads
 
-    return loads(text)
-
-
-def _unique(name: str, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object. Its keys must differ: of two test sets with the same name, one would be lost."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
-        raise InputError(f"{name}: the key {quoted(twice)} occurs twice in one object: use different names")
-    return found
+    try:
+        if not LONG_KEY.search(text):
+            return loads(text)
+    except RecursionError:
+        pass
+    except ValueError as error:
+        raise InputError(f"{name} is not valid TOML: {error}") from None
+    raise InputError(f"{name} is nested too deeply for a manifest")
 
 
 def table_of(where: str, value: Any) -> dict[str, Any]:
@@ -192,7 +173,7 @@ class KeyReader:
         if get_origin(kind) is tuple:
             return self.several(key, get_args(kind)[0], value)
         if float in members:
-            return float(value) if _is_finite(value) else self.string(key, value)
+            return float(value) if is_finite(value) else self.string(key, value)
         if attrs.has(kind):
             where = f"{self.where}, {key}"
             return kind(**KeyReader(where, self.manifest).record(kind, value, nested=True))
@@ -240,14 +221,6 @@ class KeyReader:
 
     def number(self, key: str, value: Any) -> float:
         """A finite number."""
-        if not _is_finite(value):
+        if not is_finite(value):
             raise self.fail(key, "a list of finite numbers, one for each run", value)
         return float(value)
-
-
-def _is_finite(value: object) -> bool:
-    """Whether a value is a number that a float can have."""
-    try:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:  # an integer beyond all floats
-        return False

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .decoding import Mismatch, list_of, mapping_of, object_of, text, unchanged, whole
+from .decoding import Mismatch, inside, list_of, mapping_of, object_of, text, unchanged, whole
 from .files import MAX_INPUT
 
 _list, _mapping = list_of(unchanged), mapping_of(unchanged)
@@ -40,10 +40,11 @@ def unpacked_texts(document: Any) -> Any:
         return dict(zip(names, map(list, columns), strict=True))
 
     found = {key: value for key, value in document.items() if key != "names"}
-    return found | {
-        "systems": _at("systems", by_system, document.get("systems")),
-        "scores": {metric: _at("scores", by_system, rows) for metric, rows in scores.items()},
-    }
+    with inside("systems"):
+        found["systems"] = by_system(document.get("systems"))
+    with inside("scores"):
+        found["scores"] = {metric: by_system(rows) for metric, rows in scores.items()}
+    return found
 
 
 def _as_long_as(names: Sequence[str], row: Any) -> Sequence[Any]:
@@ -51,13 +52,6 @@ def _as_long_as(names: Sequence[str], row: Any) -> Sequence[Any]:
     if len(values) != len(names):
         raise Mismatch(f"expected {len(names)} values for a segment, got {len(values)}")
     return values
-
-
-def _at(key: str, unpacked: Callable[[Any], Any], packed: Any) -> Any:
-    try:
-        return unpacked(packed)
-    except Mismatch as mismatch:
-        raise mismatch.inside(key) from None
 
 
 def unpacked_records(document: Any) -> list[dict[str, Any]]:
@@ -118,10 +112,8 @@ def _values(packed: Any, count: int) -> list[Any]:
 
 
 def _inside(step: str | int, unpacked: Callable[[Any, int], list[Any]], packed: Any, count: int) -> list[Any]:
-    try:
+    with inside(step):
         return unpacked(packed, count)
-    except Mismatch as mismatch:
-        raise mismatch.inside(step) from None
 
 
 _NESTED: Mapping[str, Callable[[Any, int], list[Any]]] = {"fields": _fields, "items": _items}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -30,11 +30,11 @@ def split_name(path: str) -> tuple[str, str | None]:
     >>> split_name("scores.tsv#online-A"), split_name("-#mt"), split_name("C#.txt")
     (('scores.tsv', 'online-A'), ('-', 'mt'), ('C#.txt', None))
     """
-    if "#" not in path or _exists(path):
+    if "#" not in path or path_is(path):
         return path, None
     cuts = [i for i, character in enumerate(path) if character == "#" and i > 0]
     for i in reversed(cuts):
-        if _exists(path[:i]) and not Path(path[:i]).is_dir():
+        if path_is(path[:i]) and not Path(path[:i]).is_dir():
             return path[:i], path[i + 1 :]
     for i in cuts:
         if path[:i] == STDIN or format_of(path[:i]) != "text":
@@ -42,9 +42,10 @@ def split_name(path: str) -> tuple[str, str | None]:
     return path, None
 
 
-def _exists(path: str) -> bool:
+def path_is(path: str, test: Callable[[Path], bool] = Path.exists) -> bool:
+    """Whether a word is a path of which a test is true. One that cannot be a path is not."""
     try:
-        return Path(path).exists()
+        return test(Path(path))
     except (OSError, ValueError):  # the name is too long, or contains a NUL
         return False
 
@@ -111,7 +112,7 @@ def read_texts(
     texts, read_ids = read[: len(read) - len(ids)], read[len(read) - len(ids) :]
     n = len(references)
     texts[:n] = [(each, [one for column in columns for one in _references(column)]) for each, columns in texts[:n]]
-    id_columns = {group: _ids(group, *_only_column(path)) for group, path in zip(ids, read_ids, strict=True)}
+    id_columns = {group: _ids(group, own, column) for group, (own, (column,)) in zip(ids, read_ids, strict=True)}
     for file_format, columns in texts:
         for column in columns if file_format.numbers is float else ():
             _check_strings(column)
@@ -125,12 +126,6 @@ def _references(column: Column) -> list[Column]:
         return [column]
     lists = [value or [""] if isinstance(value, list) else [value] for value in column.lines]
     return [replace(column, lines=list(row)) for row in zip_longest(*lists)]
-
-
-def _only_column(path: ReadPath) -> tuple[FileFormat, Column]:
-    """The format of a path, and its column if there is only one, as for every path but that of references."""
-    file_format, (column,) = path
-    return file_format, column
 
 
 def _read_paths(

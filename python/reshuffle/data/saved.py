@@ -6,10 +6,10 @@ import json
 import os
 from typing import IO, Any
 
-from ..errors import LINE_MESSAGE, InputError, quoted
+from ..errors import InputError, quoted
 from ..results.schemas import Result
 from .decoding import Mismatch
-from .files import decoded, display_name, read_bytes
+from .files import at_line, decoded, display_name, read_bytes
 from .from_json import result_from_document
 
 EXPECTED = "the JSON of a result"
@@ -136,7 +136,7 @@ def _parsed(text: str, name: str) -> Any:
         if not text.removeprefix("\ufeff").lstrip(BLANK).startswith(("{", "[")):
             raise InputError(f"{name} is no JSON: expected {EXPECTED}, got {quoted(text)}") from None
         problem = f"expected {EXPECTED}, got: {error.msg} (column {error.colno})"
-        raise InputError(LINE_MESSAGE, file=name, line=error.lineno, problem=problem) from None
+        raise at_line(name, error.lineno, problem) from None
     except ValueError as error:  # a constant or a number of thousands of digits
         raise InputError(f"{name}: expected {EXPECTED}, got: {error}") from None
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
-from ..errors import InputError, listed, quoted, shortened
+from ..errors import InputError, listed, quoted, shortened, unknown_name
 from ..types import InputFormat, Missing
 from ..validate import LARGEST_SCORE, check_name, expected_score
 from .alignment import aligned
@@ -227,11 +227,22 @@ def may_be_log(source: Source) -> bool:
     return OF_TREC_EVAL.match(source.data[:1000]) is not None
 
 
-def roles_of(known: Sequence[str]) -> dict[str, str]:
-    """The column or key for each role, ignoring case."""
-    by_name = {key.lower(): key for key in reversed(known)}
-    found = {role: next((by_name[key] for key in keys if key in by_name), None) for role, keys in ROLES.items()}
-    return {role: key for role, key in found.items() if key is not None}
+def roles_of(
+    known: Sequence[str],
+    roles: Mapping[str, Sequence[str]] = ROLES,
+    columns: Mapping[str, str] | None = None,
+    file: str = "",
+) -> dict[str, str]:
+    """The column or key for each role, ignoring case, or that of ``columns``; :class:`InputError` for unknown ones."""
+    named = dict(columns or {})
+    for role, name in named.items():
+        if role not in roles:
+            raise InputError(f"columns: {unknown_name('role', role, roles)}")
+        if name not in known:
+            raise InputError(f"{file}: {unknown_name('column', name, known)}")
+    by_name = {key.lower(): key for key in reversed(known) if key not in named.values()}
+    found = {role: next((by_name[key] for key in keys if key in by_name), None) for role, keys in roles.items()}
+    return {role: key for role, key in found.items() if key is not None} | named
 
 
 def _score_key(known: Sequence[str], roles: dict[str, str], metric: str | None) -> str | None:

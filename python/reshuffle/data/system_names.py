@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..errors import LINE_MESSAGE, InputError, listed, quoted, shortened, unknown_name, warn
-from .files import MAX_INPUT
+from ..errors import InputError, listed, quoted, shortened, unknown_name, warn
+from .files import MAX_INPUT, at_line
 from .formats.base import Source
 from .formats.table import read_rows
 
@@ -17,19 +17,19 @@ HEADERS = {"from", "human", "id", "judged", "name", "rank_id", "sys", "sysid", "
 
 
 @dataclass(frozen=True)
-class SystemMap:
-    """The output that each id stands for, and the place of each id in the file for messages."""
+class NameMap:
+    """The name that each id or system of a file stands for, and the place of each in the file for messages."""
 
     names: Mapping[str, str]
     file: str = "sysmap"
     lines: Mapping[str, int] = field(default_factory=dict)
 
     def where(self, key: str) -> str:
-        """The file and, if it was read from one, the line of an id."""
+        """The file and, if it has lines, that of an id."""
         return f"{self.file}, line {self.lines[key]}" if key in self.lines else self.file
 
 
-def read_sysmap(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> SystemMap:
+def read_sysmap(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> NameMap:
     """Read which output each id stands for: a table with an id and the name of an output on each line.
 
     Parameters
@@ -76,14 +76,14 @@ def read_sysmap(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> 
         names[key], lines[key], ids_of[name] = name, rows.lines[row], key
     if not names:
         source.fail(f"expected {expected}, got only a header")
-    return SystemMap(names, source.name, lines)
+    return NameMap(names, source.name, lines)
 
 
 @dataclass(frozen=True)
 class Naming:
     """How ids in a file are mapped to systems."""
 
-    sysmap: SystemMap
+    sysmap: NameMap
     """May be empty: then ids are names."""
     systems: tuple[str, ...] | None
     """The names of the outputs, without or with ``.txt``. None if they are not known: then all names are accepted."""
@@ -94,7 +94,7 @@ class Naming:
     def from_arguments(
         cls,
         systems: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None,
-        sysmap: str | os.PathLike[str] | Mapping[str, str] | SystemMap | None,
+        sysmap: str | os.PathLike[str] | Mapping[str, str] | NameMap | None,
         unknown: str,
     ) -> Naming:
         """Check the arguments of readers, and read the map."""
@@ -107,10 +107,10 @@ class Naming:
             if len({name.removesuffix(".txt") for name in names}) < len(names):
                 raise InputError(f"systems: two outputs have the same name: {listed(names)}")
         if sysmap is None:
-            sysmap = SystemMap({})
+            sysmap = NameMap({})
         elif isinstance(sysmap, Mapping):
-            sysmap = SystemMap(dict(sysmap))
-        elif not isinstance(sysmap, SystemMap):
+            sysmap = NameMap(dict(sysmap))
+        elif not isinstance(sysmap, NameMap):
             sysmap = read_sysmap(sysmap)
         return cls(sysmap, names, unknown)
 
@@ -171,7 +171,7 @@ class Naming:
         others = f"; {len(names)} systems have no output: {listed(names)}" if len(names) > 1 else ""
         hint = "map its name with sysmap (--sysmap), or leave it out with unknown='drop' (--missing-systems drop)"
         file, _, line = place(index).rpartition(", line ")
-        raise InputError(LINE_MESSAGE, file=file, line=int(line), problem=f"{problem}{others}; {hint}")
+        raise at_line(file, int(line), f"{problem}{others}; {hint}")
 
 
 def _files(folder: str | os.PathLike[str]) -> list[Path]:

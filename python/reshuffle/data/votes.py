@@ -21,6 +21,7 @@ from .evaluations.lm_eval_samples import objects
 from .files import MAX_INPUT, display_name
 from .formats.base import Source, shown_json
 from .formats.table import read_rows
+from .scores import roles_of
 
 Integers = NDArray[np.int64]
 
@@ -246,14 +247,7 @@ def _of_pearmut(source: Source) -> Texts:
 
 def _roles(source: Source, names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
     """The header or key for each role."""
-    for role, name in columns.items():
-        if role not in ROLES:
-            raise InputError(f"columns: {unknown_name('role', role, ROLES)}")
-        if name not in names:
-            raise InputError(f"{source.name}: {unknown_name('column', name, names)}")
-    lower = {name.lower(): name for name in reversed(names)}
-    found = {role: next((lower[name] for name in known if name in lower), None) for role, known in ROLES.items()}
-    roles = {role: name for role, name in found.items() if name is not None} | dict(columns)
+    roles = roles_of(names, ROLES, columns, source.name)
     missing = next((role for role in ("first", "second", "winner") if role not in roles), None)
     if missing is not None:
         source.fail(

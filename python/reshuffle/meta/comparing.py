@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -226,7 +226,7 @@ def _interval(estimate: Estimate, testing: Testing) -> ConfidenceInterval | None
 
 def _compared(question: Question, replicates: Mapping[str, Replicates], testing: Testing) -> Iterator[MetricDifference]:
     """The differences between metrics."""
-    names, pairs = question.names, testing.pairs(question.names)
+    pairs = testing.pairs(question.names)
     if question.test is None or not pairs:
         return
     if TESTS[question.test].replicates is None:
@@ -242,30 +242,27 @@ def _compared(question: Question, replicates: Mapping[str, Replicates], testing:
     )
     plan = Plan.from_settings(settings, found.samples[0].metric, alpha=testing.levels.alpha, n_pairs=len(pairs))
     outcome = run_on_test_set(plan, found, Hypotheses.from_pairs(pairs))
-    of_differences = replicates.get("common")
     for h, (a, b) in enumerate(pairs):
-        yield MetricDifference(
-            metric_a=names[a],
-            metric_b=names[b],
-            test=question.test,
-            difference=found.samples[0].round_score(float(outcome.statistic[h])),
-            pvalue=float(outcome.pvalue[h]),
-            adjusted_pvalue=None if outcome.adjusted is None else float(outcome.adjusted[h]),
-            confidence_interval=_interval_of(of_differences, a, b, testing),
-            exceedances=int(outcome.exceedances[h]),
-            n_resamples=int(outcome.n_resamples[h]),
-            statistic=None,
-            degrees_of_freedom=None,
-            n=question.n_common,
-            **question.place,  # type: ignore[arg-type]
-        )
+        own = {
+            "difference": found.samples[0].round_score(float(outcome.statistic[h])),
+            "pvalue": float(outcome.pvalue[h]),
+            "exceedances": int(outcome.exceedances[h]),
+            "n_resamples": int(outcome.n_resamples[h]),
+        }
+        adjusted = None if outcome.adjusted is None else float(outcome.adjusted[h])
+        yield _difference(question, a, b, replicates.get("common"), testing, adjusted_pvalue=adjusted, **own)
 
 
-def _interval_of(replicates: Replicates | None, a: int, b: int, testing: Testing) -> ConfidenceInterval | None:
-    """The interval of a difference, if there are draws."""
-    if replicates is None or testing.interval is None:
-        return None
-    return _interval(Estimate(replicates, 0, a, b), testing)
+def _difference(
+    question: Question, a: int, b: int, replicates: Replicates | None, testing: Testing, **own: Any
+) -> MetricDifference:
+    """The record of a pair, with the interval of the difference if there are draws."""
+    interval = None
+    if replicates is not None and testing.interval is not None:
+        interval = _interval(Estimate(replicates, 0, a, b), testing)
+    names, none = question.names, dict.fromkeys(("exceedances", "n_resamples", "statistic", "degrees_of_freedom"))
+    own = {**none, **own, **question.place, "test": question.test, "n": question.n_common}
+    return MetricDifference(metric_a=names[a], metric_b=names[b], confidence_interval=interval, **own)
 
 
 def _statistics(question: Question, pairs: Pairs) -> Sequence[WilliamsResult | TTest]:
@@ -297,21 +294,14 @@ def _in_closed_form(
             )
         adjusted = np.maximum(of_pvalues(pvalues), pvalues)
     for h, ((a, b), result) in enumerate(zip(pairs, found, strict=True)):
-        yield MetricDifference(
-            metric_a=question.names[a],
-            metric_b=question.names[b],
-            test=question.test,
-            difference=round(float(question.compared[a] - question.compared[b]), DECIMALS),
-            pvalue=result.pvalue,
-            adjusted_pvalue=None if adjusted is None else float(adjusted[h]),
-            confidence_interval=_interval_of(replicates, a, b, testing),
-            exceedances=None,
-            n_resamples=None,
-            statistic=result.statistic,
-            degrees_of_freedom=float(result.df),
-            n=question.n_common,
-            **question.place,  # type: ignore[arg-type]
-        )
+        own = {
+            "difference": round(float(question.compared[a] - question.compared[b]), DECIMALS),
+            "pvalue": result.pvalue,
+            "adjusted_pvalue": None if adjusted is None else float(adjusted[h]),
+            "statistic": result.statistic,
+            "degrees_of_freedom": float(result.df),
+        }
+        yield _difference(question, a, b, replicates, testing, **own)
 
 
 def _groups(question: Question, comparisons: Sequence[MetricDifference], testing: Testing) -> Iterator[MetricGroup]:

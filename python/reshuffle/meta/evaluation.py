@@ -14,7 +14,7 @@ from ..results.studies.meta import MetaPlan
 from .coefficients import TESTS
 from .comparing import Answer, Testing
 from .material import JudgedSet
-from .metric_scores import mean_of_cells
+from .values import mean_of_cells
 
 # The settings in the signature.
 SIGNED = (

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..documented import documented
 from ..types import HumanScore as HumanScoreName
 from ..validate import check_name
+from .values import ratio
 
 if TYPE_CHECKING:
     from ..data.judgments import Judgments
@@ -34,25 +35,20 @@ class HumanScore:
     """From wins (…, N, N), where ``wins[i, j]`` are the votes for i against j, and ties (…, N, N) to scores (…, N)."""
 
 
-def _share(part: NDArray[np.int64] | Scores, whole: NDArray[np.int64] | Scores) -> Scores:
-    """``part / whole``, NaN where both are 0."""
-    return np.asarray(np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=np.asarray(whole) > 0))
-
-
 def _wins(wins: Counts, ties: Counts) -> Scores:
     won, lost = wins.sum(axis=-1), wins.sum(axis=-2)
-    return _share(won, won + lost)
+    return ratio(won, won + lost)
 
 
 def _expected_wins(wins: Counts, ties: Counts) -> Scores:
-    shares = _share(wins, wins + np.swapaxes(wins, -1, -2))
+    shares = ratio(wins, wins + np.swapaxes(wins, -1, -2))
     has = ~np.isnan(shares)  # the diagonal has no votes
-    return _share(np.where(has, shares, 0).sum(axis=-1), has.sum(axis=-1))
+    return ratio(np.where(has, shares, 0).sum(axis=-1), has.sum(axis=-1))
 
 
 def _wins_or_ties(wins: Counts, ties: Counts) -> Scores:
     won, lost, tied = wins.sum(axis=-1), wins.sum(axis=-2), ties.sum(axis=-1)
-    return _share(won + tied, won + lost + tied)
+    return ratio(won + tied, won + lost + tied)
 
 
 HUMAN_SCORES: Mapping[str, HumanScore] = {

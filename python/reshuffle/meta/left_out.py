@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._core import Progress
 from ..metrics.base import Counts, Scores, thread_count
-from .values import BOTH, CON, DIS, METRIC, PAIR_VALUES, PEOPLE, tau_parts, without_exponent
+from .values import BOTH, CON, DIS, METRIC, PAIR_VALUES, PEOPLE, mean_of_cells, ratio, tau_parts, without_exponent
 
 # Sums of squares that are smaller in relation to the whole are rounding errors of 0.
 NOTHING = 1e-12
@@ -77,11 +77,11 @@ def _of_groups(groups: Groups, there: NDArray[np.bool_], grouping: str) -> LeftO
     own = there if grouping == "item" else there.T
     values = groups.values[:, None, :]
     without = np.where(own, without, values)
-    within = _mean(without)
+    within = mean_of_cells(without)
     known, all_known = _zero(values), ~np.isnan(values)
     sums, counts = known.sum(axis=-1, keepdims=True), all_known.sum(axis=-1, keepdims=True)
-    whole = _divided((sums - known)[:, 0], (counts - all_known)[:, 0])
-    cells = _divided(sums - known + _zero(without), counts - all_known + ~np.isnan(without))
+    whole = ratio((sums - known)[:, 0], (counts - all_known)[:, 0])
+    cells = ratio(sums - known + _zero(without), counts - all_known + ~np.isnan(without))
     if grouping == "item":
         return LeftOut(within, whole, cells[:, there])
     return LeftOut(whole, within, cells.swapaxes(1, 2)[:, there])
@@ -90,16 +90,6 @@ def _of_groups(groups: Groups, there: NDArray[np.bool_], grouping: str) -> LeftO
 def _zero(values: Scores) -> Scores:
     """The values, 0 for NaN."""
     return np.where(np.isnan(values), 0, values)
-
-
-def _divided(a: Scores, b: NDArray[Any]) -> Scores:
-    """The quotient, NaN where the divisor is not positive."""
-    return np.asarray(np.divide(a, b, out=np.full(np.broadcast_shapes(a.shape, b.shape), np.nan), where=b > 0))
-
-
-def _mean(values: Scores) -> Scores:
-    """The mean along the last axis without NaN."""
-    return _divided(_zero(values).sum(axis=-1), (~np.isnan(values)).sum(axis=-1))
 
 
 # Pearson's r: sums of 1, x, y, x², y² and xy.
@@ -124,8 +114,7 @@ def _correlation(sums: Scores, scale: Scores) -> Scores:
     xx, yy, xy = n * xx - x * x, n * yy - y * y, n * xy - x * y
     spread = (xx > NOTHING * scale[0] * scale[3]) & (yy > NOTHING * scale[0] * scale[4]) & (n > 1.5)
     norms = np.sqrt(np.maximum(xx, 0)) * np.sqrt(np.maximum(yy, 0))
-    found = np.divide(xy, norms, out=np.full(n.shape, np.nan), where=spread & (norms > 0))
-    return np.asarray(np.clip(found, -1, 1))
+    return np.asarray(np.clip(ratio(xy, norms, spread), -1, 1))
 
 
 def _pearson(cells: Scores, human: Scores, there: NDArray[np.bool_], grouping: str) -> Groups:
@@ -192,7 +181,7 @@ def _of_ranks(sums: Scores) -> Scores:
     """ρ from sums of products of deviations. Ranks are multiples of ½, so that nothing smaller is a spread."""
     xy, xx, yy = sums
     norms = np.sqrt(np.maximum(xx, 0)) * np.sqrt(np.maximum(yy, 0))
-    return np.asarray(np.divide(xy, norms, out=np.full(np.shape(xy), np.nan), where=(xx > 0.2) & (yy > 0.2)))
+    return ratio(xy, norms, (xx > 0.2) & (yy > 0.2))
 
 
 class _Ranks(NamedTuple):
@@ -351,4 +340,4 @@ def _votes_of_cells(cells: Scores, votes: Votes) -> Counts:
 def _tau(counts: Counts, ties: str) -> Scores:
     numerators, denominators = tau_parts(counts, ties)
     varies = counts[..., CON] + counts[..., DIS] > 0
-    return _divided(numerators.astype(np.float64), np.where(varies, denominators, 0))
+    return ratio(numerators, denominators, varies)

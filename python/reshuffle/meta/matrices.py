@@ -9,8 +9,8 @@ import numpy as np
 from ..lazy import lazy
 from ..metrics.base import Scores
 from .coefficients import TESTS
-from .metric_scores import mean_of_cells
 from .samples import Agreement, MatrixSample, standardised
+from .values import mean_of_cells
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from ..metrics.precomputed import SegmentScores
 from ..resampling.incomplete import IncompleteSample
 from ..resampling.samples import CountSample, Sample
 from ..results import UsedMetric
+from .values import mean_of_cells
 
 if TYPE_CHECKING:
     from ..data.score_tables import ScoreTable
@@ -118,14 +119,6 @@ class MetricScores:
 def are_means(scores: Scores, cells: Scores | None) -> bool:
     """Whether scores of systems, (N,), are the means of their scores of segments, (N, S)."""
     return cells is not None and bool(np.allclose(scores, mean_of_cells(cells), rtol=1e-6, equal_nan=True))
-
-
-def mean_of_cells(cells: Scores) -> Scores:
-    """The mean of each row without its missing cells, NaN for a row without any: (N, S) to (N,)."""
-    there = ~np.isnan(cells)
-    n = there.sum(axis=1)
-    sums = np.where(there, cells, 0).sum(axis=1)
-    return np.asarray(np.divide(sums, n, out=np.full(len(cells), np.nan), where=n > 0))
 
 
 def mean_sample(cells: Scores) -> CountSample | None:

@@ -22,7 +22,7 @@ from ..resampling.parts import SENT_FOR_SHUFFLES, sent_whole
 from ..resampling.samples import BATCH_CELLS, Batch, resampler_of_sums
 from ..resampling.uncounted import Uncounted
 from ..resampling.units import Strata
-from .values import without_exponent
+from .values import ratio, without_exponent
 
 # Values that are equal in exact arithmetic may differ by rounding errors, which tests must not take for differences.
 # Draws are rounded to so many decimals. Differences after shuffles are not: see :func:`with_ties`.
@@ -340,7 +340,7 @@ def drawn_scores(sample: CountSample, batch: Batch) -> Scores:
 
 def agreement_of_rows(coefficient: str, x: Scores, y: Scores) -> Scores:
     """A coefficient of system level for every row of two (n, N) arrays, NaN where it is not defined: (n,)."""
-    known = ~(np.isnan(x) | np.isnan(y)).any(axis=1)
+    known: NDArray[np.bool_] = np.asarray(~(np.isnan(x) | np.isnan(y)).any(axis=1))
     if coefficient in ("pearson", "spearman"):
         if coefficient == "spearman":
             from scipy.stats import rankdata
@@ -349,7 +349,7 @@ def agreement_of_rows(coefficient: str, x: Scores, y: Scores) -> Scores:
         x, y = without_exponent(x), without_exponent(y)
         dx, dy = (values - values.mean(axis=1, keepdims=True) for values in (x, y))
         norms = np.sqrt((dx**2).sum(axis=1) * (dy**2).sum(axis=1))
-        defined = known & (np.ptp(x, axis=1) > 0) & (np.ptp(y, axis=1) > 0) & (norms > 0)
+        known = known & np.asarray((np.ptp(x, axis=1) > 0) & (np.ptp(y, axis=1) > 0))
     else:
         first, second = np.triu_indices(x.shape[1], 1)
         dx, dy = (np.sign(values[:, first] - values[:, second]) for values in (x, y))
@@ -358,5 +358,4 @@ def agreement_of_rows(coefficient: str, x: Scores, y: Scores) -> Scores:
             dx, dy, norms = ((dx == dy) & (dy != 0)).astype(np.float64), np.ones_like(dy), ordered.astype(np.float64)
         else:
             norms = np.asarray(np.sqrt((dx != 0).sum(axis=1)) * np.sqrt(ordered), dtype=np.float64)
-        defined = known & (norms > 0)
-    return np.asarray(np.divide((dx * dy).sum(axis=1), norms, out=np.full(len(x), np.nan), where=defined))
+    return ratio((dx * dy).sum(axis=1), norms, known)

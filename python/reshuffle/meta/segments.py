@@ -177,15 +177,8 @@ def _vote_rows(test_set: JudgedSet, cells: Scores, coefficient: str, options: Se
         )
         rows = np.concatenate([counts[..., :3], np.zeros_like(counts[..., :1])], axis=-1)
     else:
-        judgments = test_set.judgments
-        if judgments is None:
-            raise InputError(
-                f"tau needs votes, but {test_set.name or 'the test set'} has human scores: use "
-                f"{either(map(repr, ('darr', *OF_SCORES)))}"
-            )
-        votes = (judgments.segment, judgments.better, judgments.worse, judgments.votes)
-        columns = [np.ascontiguousarray(each, dtype=np.int64) for each in votes]
-        rows = _core.meta_votes(cells, *columns, threads=threads, progress=progress)
+        votes = _votes_on(test_set, coefficient, options)
+        rows = _core.meta_votes(cells, *votes, threads=threads, progress=progress)
     return np.ascontiguousarray(rows[:, rows.any(axis=(0, 2))])
 
 
@@ -266,7 +259,11 @@ def _votes_on(test_set: JudgedSet, coefficient: str, options: Segments) -> Votes
         votes = votes_of_scores(_human_cells(test_set, "darr"), options.minimum_difference)
     else:
         judgments = test_set.judgments
-        assert judgments is not None
+        if judgments is None:
+            raise InputError(
+                f"tau needs votes, but {test_set.name or 'the test set'} has human scores: use "
+                f"{either(map(repr, ('darr', *OF_SCORES)))}"
+            )
         votes = judgments.segment, judgments.better, judgments.worse, judgments.votes
     segment, better, worse, number = (np.ascontiguousarray(each, dtype=np.int64) for each in votes)
     return segment, better, worse, number

@@ -13,13 +13,12 @@ from ..errors import InputError, either
 from ..metrics.native import NativeMetric, metric
 from ..metrics.registry import metric_specs
 from ..options.declare import call, called_with, taken
-from ..options.meta import Averages, Segments, TuneSmoothing
+from ..options.meta import Segments, TuneSmoothing
 from ..progress import reported
 from ..results.studies import MetricAgreement, MetricDifference, SmoothingSetting, StudyResult
 from ..results.studies.smoothing import SmoothingPlan
 from ..validate import check_name
 from .material import JudgedSet, as_sets
-from .metric_scores import MetricScores
 from .segments import segments
 
 # The parameter of each smoothing that has one (W14-3346, section 2.2), and the values that are tried: the choice of the
@@ -125,7 +124,8 @@ def tune_smoothing(options: TuneSmoothing) -> StudyResult[SmoothingPlan]:
     """
     sets = as_sets(options.test_sets)
     settings = _settings(sets)
-    decides = _deciding(sets, options.average)
+    # The name of the test set whose votes decide.
+    decides = sets[0].name if len(sets) == 1 else "average" if options.average else "pooled"
     with reported(options.progress) as watched:
         common: dict[str, Any] = {
             "coefficients": "tau",
@@ -161,6 +161,9 @@ def tune_smoothing(options: TuneSmoothing) -> StudyResult[SmoothingPlan]:
         adjust=options.adjust,
         interval=options.interval,
     )
+    # The parts of the signatures that all metrics have.
+    parts = [m.signature.split("|") for m in sets[0].metrics]
+    common_parts = "|".join(part for part in parts[0] if all(part in other for other in parts))
     signed = {key: plan[key] for key in SIGNED if key in plan and (key != "test_sets" or any(plan[key]))}
     return StudyResult(
         study="tune-smoothing",
@@ -168,7 +171,7 @@ def tune_smoothing(options: TuneSmoothing) -> StudyResult[SmoothingPlan]:
         metrics=(),
         tables={"grid": tuple(found)},
         truths={},
-        signature=signature.for_study("tune-smoothing", signed, options.seed, [_common_signature(sets[0].metrics)]),
+        signature=signature.for_study("tune-smoothing", signed, options.seed, [common_parts]),
         version=_core.VERSION,
     )
 
@@ -209,13 +212,6 @@ def _default(option: str) -> float:
     return float(str(next(each.default for each in spec.options if each.name == option)))
 
 
-def _deciding(sets: Sequence[JudgedSet], average: Averages) -> str:
-    """The name of the test set whose votes decide."""
-    if len(sets) == 1:
-        return sets[0].name
-    return "average" if average else "pooled"
-
-
 def _smoothings(records: Iterable[SmoothingSetting]) -> list[str]:
     return list(dict.fromkeys(each.smoothing for each in records))
 
@@ -253,9 +249,3 @@ def _records(
                 None if pair is None else pair.adjusted_pvalue,
                 each.n,
             )
-
-
-def _common_signature(metrics: Sequence[MetricScores]) -> str:
-    """The parts of the signatures that all metrics have."""
-    parts = [m.signature.split("|") for m in metrics]
-    return "|".join(part for part in parts[0] if all(part in other for other in parts))

@@ -26,10 +26,10 @@ from .human import HUMAN_SCORES
 from .human import human_scores as scores_of_votes
 from .material import JudgedSet, as_sets
 from .matrices import Cells, matrix_sample, standardised_systems, systems_sample
-from .metric_scores import mean_of_cells, mean_sample
+from .metric_scores import mean_sample
 from .samples import Agreement, DrawnSystems, MatrixSample, SystemDraws, drawn_scores
 from .soft_accuracy import soft_question
-from .values import system_values
+from .values import mean_of_cells, system_values
 
 Flags = NDArray[np.bool_]
 

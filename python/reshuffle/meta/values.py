@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from .._core import Progress
@@ -46,7 +46,7 @@ def vote_values(rows: Counts, ties: str, no_votes: str = NO_VOTES) -> Values:
     con, dis, tied, lost = rows.sum(axis=1).T
     numerators, denominators = tau_parts(np.stack([con, dis, tied], axis=-1), ties)
     varies = con + dis > 0
-    value = np.divide(numerators, denominators, out=np.full(len(rows), np.nan), where=varies & (denominators > 0))
+    value = ratio(numerators, denominators, varies)
     reasons = []
     for decided, ties_only, without in zip(varies, tied, lost, strict=True):
         if decided:
@@ -99,41 +99,45 @@ def _mean_of_groups(values: Scores, cells: Integers, epsilon: Scores | None, rea
     """The means over groups of (M, G) values, without those that are NaN."""
     defined = ~np.isnan(values)
     groups = defined.sum(axis=1)
-    sums = np.where(defined, values, 0).sum(axis=1)
-    means = np.divide(sums, groups, out=np.full(len(values), np.nan), where=groups > 0)
     reasons = tuple(None if n else reason for n in groups.tolist())
-    return Values(means, np.where(defined, cells, 0).sum(axis=1), groups, epsilon, reasons)
+    return Values(mean_of_cells(values), np.where(defined, cells, 0).sum(axis=1), groups, epsilon, reasons)
 
 
-def _ratio(numerators: NDArray[np.generic], denominators: NDArray[np.generic]) -> Scores:
-    """The ratio, NaN where the denominator is 0."""
+def ratio(numerators: ArrayLike, denominators: ArrayLike, defined: NDArray[np.bool_] | bool = True) -> Scores:
+    """The ratio, NaN where it is not ``defined`` or the denominator is not positive."""
     a, b = np.asarray(numerators, dtype=np.float64), np.asarray(denominators, dtype=np.float64)
-    shape = np.broadcast_shapes(a.shape, b.shape)
-    return np.asarray(np.divide(a, b, out=np.full(shape, np.nan), where=b > 0))
+    found = np.full(np.broadcast_shapes(a.shape, b.shape), np.nan)
+    return np.asarray(np.divide(a, b, out=found, where=np.logical_and(defined, b > 0)))
+
+
+def mean_of_cells(cells: Scores) -> Scores:
+    """The mean of each row without its missing cells, NaN for a row without any: (…, S) to (…)."""
+    there = ~np.isnan(cells)
+    return ratio(np.where(there, cells, 0).sum(axis=-1), there.sum(axis=-1))
 
 
 def _tau_b(counts: Counts, sizes: Counts) -> Scores:
     """Kendall 1945: (C − D)/√((P − ties of the metric)(P − ties of people))."""
     pairs = counts.sum(axis=-1).astype(np.float64)
     untied = pairs - counts[..., METRIC] - counts[..., BOTH], pairs - counts[..., PEOPLE] - counts[..., BOTH]
-    return _ratio(counts[..., CON] - counts[..., DIS], np.sqrt(untied[0]) * np.sqrt(untied[1]))
+    return ratio(counts[..., CON] - counts[..., DIS], np.sqrt(untied[0]) * np.sqrt(untied[1]))
 
 
 def _tau_c(counts: Counts, sizes: Counts) -> Scores:
     """Stuart 1953: 2(C − D)m/(n²(m − 1)), with m the smaller number of different scores."""
     n = sizes[..., 0].astype(np.float64)
     m = sizes[..., 1:].min(axis=-1).astype(np.float64)
-    return _ratio(2 * (counts[..., CON] - counts[..., DIS]) * m, n**2 * (m - 1))
+    return ratio(2 * (counts[..., CON] - counts[..., DIS]) * m, n**2 * (m - 1))
 
 
 def _accuracy(counts: Counts, sizes: Counts) -> Scores:
     """Pairs that metric and people order alike, or both tie, as a share of all pairs: Deutsch et al. 2023, Eq. 5."""
-    return _ratio(counts[..., CON] + counts[..., BOTH], counts.sum(axis=-1))
+    return ratio(counts[..., CON] + counts[..., BOTH], counts.sum(axis=-1))
 
 
 def _ordered_alike(counts: Counts, sizes: Counts) -> Scores:
     """Pairs ordered alike as a share of those that people order: Kocmi et al. 2021. Ties of the metric are wrong."""
-    return _ratio(counts[..., CON], counts[..., [CON, DIS, METRIC]].sum(axis=-1))
+    return ratio(counts[..., CON], counts[..., [CON, DIS, METRIC]].sum(axis=-1))
 
 
 PAIR_VALUES: Mapping[str, Callable[[Counts, Counts], Scores]] = {
@@ -158,9 +162,7 @@ def correlations(scores: Scores, human: Scores, grouping: str, *, ranks: bool) -
     n = there.sum(axis=1)
     (dx, varies_x), (dy, varies_y) = (_deviations(cells, there, n) for cells in (x, y))
     norms = np.sqrt((dx * dx).sum(axis=1)) * np.sqrt((dy * dy).sum(axis=1))
-    defined = varies_x & varies_y & (norms > 0)
-    r = np.divide((dx * dy).sum(axis=1), norms, out=np.full(len(n), np.nan), where=defined)
-    return np.clip(r, -1, 1), n
+    return np.clip(ratio((dx * dy).sum(axis=1), norms, varies_x & varies_y), -1, 1), n
 
 
 def _ranks(cells: Scores, there: NDArray[np.bool_]) -> Scores:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ..data.judgments import Judgments
     from ..data.score_tables import ScoreTable
-    from ..data.system_names import SystemMap
+    from ..data.system_names import NameMap
     from ..metrics.precomputed import SegmentScores
 
 FilePath = Annotated["str | os.PathLike[str]", Kind("str")]
@@ -47,7 +47,7 @@ class Evaluation(Options):
         ),
     ] = field(default=None, kw_only=True)
     sysmap: Annotated[
-        "str | os.PathLike[str] | Mapping[str, str] | SystemMap | None",
+        "str | os.PathLike[str] | Mapping[str, str] | NameMap | None",
         Kind("str or mapping, optional"),
         Doc(
             """The name of the output for each id in the file; a file is read by

@@ -131,28 +131,16 @@ FITS: Mapping[str, Fit] = {
 }
 
 
-def _reads_mert(problem: Problem, options: Mert) -> Sequence[str]:
-    return ("counts",)
-
-
 def _reads_kbmira(problem: Problem, options: Kbmira) -> Sequence[str]:
     return ("counts",) if problem.metric.key == "bleu" and not problem.asked else ("counts", "scores", "lengths")
 
 
-def _reads_pro(problem: Problem, options: Pro) -> Sequence[str]:
-    return ("bleu_plus_one",) if options.entry_scores == "moses" else ("scores",)
-
-
-def _reads_xbleu(problem: Problem, options: Xbleu) -> Sequence[str]:
-    return "scores", "lengths"
-
-
 # The attributes of a problem that an optimizer reads, besides features and weights. Those that read texts are missing.
 READS: Mapping[str, Callable[[Problem, Any], Sequence[str]]] = {
-    "mert": _reads_mert,
+    "mert": lambda problem, options: ("counts",),
     "kbmira": _reads_kbmira,
-    "pro": _reads_pro,
-    "xbleu": _reads_xbleu,
+    "pro": lambda problem, options: ("bleu_plus_one",) if options.entry_scores == "moses" else ("scores",),
+    "xbleu": lambda problem, options: ("scores", "lengths"),
 }
 
 # For optimizers without random numbers: from options and the number of runs to the options of each run.

@@ -39,7 +39,8 @@ def tuning_result(
         TuningRun(int(run.seed) if seeded else None, _weights(run), float(score), on_test)
         for run, score, on_test in zip(found, dev.scores, test_scores, strict=True)
     )
-    n_references = number_of_references(problem.references)
+    m, n_references = problem.metric, number_of_references(problem.references)
+    line = m.signature(n_references)
     sentence = problem.sentence.segment_signature(n_references) if _uses_sentences(course, problem) else None
     chosen = {"dev": dev} if test is None else {"dev": dev, "test": test}
     plan = replace(
@@ -56,22 +57,14 @@ def tuning_result(
     return TuningResult(
         study="tune",
         plan=plan,
-        metrics=(
-            UsedMetric(
-                problem.metric.name,
-                problem.metric.signature(n_references),
-                problem.metric.higher_is_better,
-                None,
-                problem.metric.source,
-            ),
-        ),
+        metrics=(UsedMetric(m.name, line, m.higher_is_better, None, m.source),),
         tables=tables,
         truths={},
         signature=signature.for_study(
             "tune",
             {name: plan[name] for name in SIGNED},
             found[0].seed if seed is None else seed,
-            [problem.metric.signature(n_references), *([] if sentence is None else [sentence])],
+            [line, *([] if sentence is None else [sentence])],
         ),
         version=_core.VERSION,
     )

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.files import MAX_INPUT, display_name, read_lines
+from ..data.files import MAX_INPUT, at_line, display_name, read_lines, unique_json
+from ..data.formats.base import is_finite
 from ..documented import documented
-from ..errors import LINE_MESSAGE, InputError, listed, quoted
+from ..errors import InputError, listed, quoted
 
 
 @documented
@@ -153,17 +151,10 @@ def weights_by_name(
             f"{file}: no weight for the feature {quoted(missing[0])}; it has weights for {listed(weights) or 'none'}"
         )
     for name, weight in weights.items():
-        if not _is_finite(weight):
+        if not is_finite(weight):
             raise InputError(f"{file}: expected a finite number as the weight of {quoted(name)}, got {quoted(weight)}")
     dense = np.array([weights[name] for name in names], dtype=np.float64)
     return Weights(dense, np.array([weights.get(name, 0.0) for name in sparse_names], dtype=np.float64))
-
-
-def _is_finite(weight: object) -> bool:
-    try:
-        return isinstance(weight, (int, float)) and not isinstance(weight, bool) and math.isfinite(weight)
-    except OverflowError:  # an integer above all floats
-        return False
 
 
 def _is_number(text: str) -> bool:
@@ -177,7 +168,7 @@ def _is_number(text: str) -> bool:
 def _number(text: str, file: str, line: int) -> float:
     if _is_number(text) and math.isfinite(float(text)):
         return float(text)
-    raise InputError(LINE_MESSAGE, file=file, line=line, problem=f"expected a finite number, got {quoted(text)}")
+    raise at_line(file, line, f"expected a finite number, got {quoted(text)}")
 
 
 def _in_order(
@@ -192,8 +183,8 @@ def _in_order(
     for line, text in lines:
         row = [_number(token, file, line) for token in text.split()]
         if len(row) != len(names):
-            problem = f"expected {len(names)} numbers, for the features {listed(names)}, got {len(row)}"
-            raise InputError(LINE_MESSAGE, file=file, line=line, problem=problem)
+            expected = f"expected {len(names)} numbers, for the features {listed(names)}"
+            raise at_line(file, line, f"{expected}, got {len(row)}")
         rows.append(np.array(row, dtype=np.float64))
     weights = Weights(rows[0], np.zeros(len(sparse_names)), *rows[1:])
     if len(rows) == 3 and (wrong := np.flatnonzero(rows[1] > rows[2])).size:
@@ -205,21 +196,7 @@ def _in_order(
 
 
 def _from_json(text: str, file: str) -> dict[str, float]:
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            ((twice, _),) = Counter(name for name, _ in pairs).most_common(1)
-            raise InputError(f"{file}: a second weight for the feature {quoted(twice)}")
-        return found
-
-    try:
-        found = json.loads(text, object_pairs_hook=unique)
-    except InputError:
-        raise
-    except RecursionError:
-        raise InputError(f"{file} is nested too deeply for weights of features") from None
-    except ValueError as error:
-        raise InputError(f"{file} is not valid JSON: {error}") from None
+    found = unique_json(text, file, "weights of features", "a second weight for the feature {}")
     if not isinstance(found, dict):
         raise InputError(f"{file}: expected a JSON object with the weight of each feature")
     return found
@@ -241,8 +218,7 @@ def _named(lines: Iterable[tuple[int, str]], file: str) -> dict[str, float]:
     for number, line in lines:
         for name, value in _of_line(line, file, number):
             if name in weights:
-                problem = f"a second weight for the feature {quoted(name)}"
-                raise InputError(LINE_MESSAGE, file=file, line=number, problem=problem)
+                raise at_line(file, number, f"a second weight for the feature {quoted(name)}")
             weights[name] = value
     return weights
 
@@ -263,11 +239,10 @@ def _of_line(line: str, file: str, number: int) -> list[tuple[str, float]]:
         elif groups:
             groups[-1][1].append(_number(token, file, number))
         else:
-            problem = f"expected weights as `name value` or `name= value …`, got {quoted(line)}"
-            raise InputError(LINE_MESSAGE, file=file, line=number, problem=problem)
+            raise at_line(file, number, f"expected weights as `name value` or `name= value …`, got {quoted(line)}")
     for name, values in groups:
         if not values:
-            raise InputError(LINE_MESSAGE, file=file, line=number, problem=f"no weight for {quoted(name)}")
+            raise at_line(file, number, f"no weight for {quoted(name)}")
         names = [name] if len(values) == 1 else [f"{name}_{i}" for i in range(len(values))]
         found += zip(names, values, strict=True)
     return found

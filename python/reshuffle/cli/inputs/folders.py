@@ -11,17 +11,14 @@ from attrs import evolve
 
 from ...data.corpus import system_names
 from ...data.files import STDIN, display_name
-from ...data.reading import split_name, systems_in
+from ...data.reading import path_is, split_name, systems_in
 from ...errors import InputError, printable
 from ...options.files import OfSystems, SetFiles
 
 
 def is_folder(path: str) -> bool:
     """Whether a word names a folder. A word that cannot be a path does not."""
-    try:
-        return path != STDIN and Path(path).is_dir()
-    except (OSError, ValueError):  # the name is too long, or contains a NUL
-        return False
+    return path != STDIN and path_is(path, Path.is_dir)
 
 
 def note_baseline(files: SetFiles, names: Sequence[str], otherwise: str) -> None:

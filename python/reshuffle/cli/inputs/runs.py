@@ -9,7 +9,7 @@ from typing import Any
 from attrs import evolve
 
 from ...data.corpus import system_names
-from ...data.files import STDIN, check_stdin, display_name
+from ...data.files import display_name
 from ...data.manifest import Manifest
 from ...errors import InputError, counted, listed, unknown_name
 from ...options.comparisons import Medians
@@ -63,9 +63,7 @@ class RunInputs:
             _check_without_texts(files)
         test = _test_input(files, threads, by_name=path is not None)
         _check_metric_names(test, files.dev, medians.median_metric)
-        checked = cls(files, test, _dev_input(files, test), path)
-        check_stdin(checked.paths.count(STDIN))
-        return checked
+        return cls(files, test, _dev_input(files, test), path)
 
     @property
     def paths(self) -> list[str]:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from ...data.corpus import system_names
 from ...data.file_names import few, files_by_name, same_names
 from ...data.files import display_name
+from ...data.formats.base import Source
 from ...data.reading import split_name
 from ...data.scores import may_be_log, not_one_system, opened, scores_in
 from ...errors import InputError, listed
 
 if TYPE_CHECKING:
-    from ...data.formats.base import Source
-    from ...data.score_tables import ScoreFile, ScoreTable
+    from ...data.score_tables import ScoreTable
     from ...options.files import OfSystems, SetFiles
 
 # Formats that name systems by their files.
 BY_FILE = ("comet", "comet-printed")
+# The system of a file that names none.
+UNNAMED = ""
 
 
 class Groups(NamedTuple):
@@ -33,43 +37,42 @@ class Groups(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadScores:
-    """Scores by metric and system.
+    """A table for each metric and system. Those with ids of segments are from logs, and have the same ids."""
 
-    ``ids`` has the ids of the segments, if any file is a log. ``log`` is the first log, ``logs`` has the metrics and
-    systems whose scores are from logs, and ``other`` is the first file that is no log.
-    """
+    rows: Mapping[tuple[str, str], ScoreTable]
 
-    scores: Mapping[str, Mapping[str, list[float]]]
-    ids: tuple[str, ...] | None = None
-    log: str = ""
-    logs: Collection[tuple[str, str]] = ()
-    other: str | None = None
+    @property
+    def by_metric(self) -> dict[str, dict[str, list[float]]]:
+        """The scores by metric and system."""
+        found: dict[str, dict[str, list[float]]] = {}
+        for (metric, system), table in self.rows.items():
+            assert table.segments is not None
+            found.setdefault(metric, {})[system] = table.segments[0].tolist()
+        return found
+
+    @property
+    def log(self) -> ScoreTable | None:
+        """The first row that is from a log."""
+        return next((table for table in self.rows.values() if table.segment_ids is not None), None)
 
     def in_order(self, what: str, n_segments: int | None = None) -> ReadScores:
         """The samples of logs in the order of the segments of texts or of other files. ``what`` is named in errors."""
-        if self.ids is None:
+        if self.log is None or self.log.segment_ids is None:
             return self
-        from ...data.joined_scores import segment_order
+        from ...data.joined_scores import on_segments, segment_order
 
-        order = segment_order(self.ids, self.log, what, n_segments)
-        scores = {
-            name: {
-                system: [values[at] for at in order] if (name, system) in self.logs else values
-                for system, values in by_system.items()
-            }
-            for name, by_system in self.scores.items()
-        }
-        return replace(self, scores=scores, ids=tuple(self.ids[at] for at in order))
+        order = segment_order(self.log.segment_ids, self.log.source, what, n_segments)
+        rows = {key: row if row.segment_ids is None else on_segments(row, order) for key, row in self.rows.items()}
+        return ReadScores(rows)
 
     def with_groups(self, *groups: Groups | None) -> tuple[ReadScores, Sequence[str] | None, Sequence[str] | None]:
         """The scores, documents and strata of the same segments, without texts: of logs by the ids of samples."""
-        scores = self
-        by_line = next((each.path for each in groups if each is not None and each.ids is None), self.other)
-        if self.ids is not None and by_line is not None:
-            scores = self.in_order(display_name(by_line))
+        others = [display_name(each.path) for each in groups if each is not None and each.ids is None]
+        others += [row.source for row in self.rows.values() if row.segment_ids is None]
+        scores = self.in_order(others[0]) if others else self
+        ids = None if scores.log is None else scores.log.segment_ids
         documents, strata = (
-            None if each is None else each.values if scores.ids is None else _of_samples(each, scores.ids)
-            for each in groups
+            None if each is None else each.values if ids is None else _of_samples(each, ids) for each in groups
         )
         return scores, documents, strata
 
@@ -91,20 +94,6 @@ def _of_samples(groups: Groups, samples: Sequence[str]) -> Sequence[str]:
             f"their id: {few(lacking)}"
         )
     return [found[key] for key in keys]
-
-
-@dataclass(frozen=True)
-class _InFile:
-    """What a file has: scores by system, or a log."""
-
-    file: str
-    by_system: Mapping[str | None, list[float]] = field(default_factory=dict)
-    by_file_names: bool = False
-    log: ScoreTable | None = None
-
-    def scores_of(self, system: str | None) -> list[float]:
-        """The scores of a system, by its name in the file; None for the only one."""
-        return self.by_system[system] if system is not None else next(iter(self.by_system.values()))
 
 
 @dataclass(frozen=True)
@@ -136,84 +125,63 @@ class ScoreFiles:
 
     def read(self) -> ReadScores:
         """Read all files, each one once."""
+        if not self.files.scores:
+            return ReadScores({})
+        from ...data.joined_scores import join, row  # texts alone should not wait for readers of logs
+
         files = {
             metric: ordered_files(f"--scores {metric}", own, self.systems, self.files.by_position)
             for metric, own in self.files.scores.items()
         }
         found = self._read({(metric, i): file for metric, own in files.items() for i, file in enumerate(own)})
-        plain: dict[str, dict[str, list[float]]] = {}
-        logs: dict[tuple[str, str], ScoreTable] = {}
+        rows: dict[tuple[str, str], ScoreTable] = {}
         wanted = dict(self.systems) if self.known else {}
         for metric, own in files.items():
             tables = [found[metric, i] for i in range(len(own))]
-            if len(tables) > 1:
-                keys = dict.fromkeys(self.names)
-                of_system = dict(zip(self.names, map(_checked, tables), strict=True))
-            else:
+            if len(tables) == 1:
                 keys = self._systems_of(metric, tables[0], wanted)
-                of_system = dict.fromkeys(keys, tables[0])
-                wanted = wanted or {system: system if key is None else key for system, key in keys.items()}
-            plain[metric] = {}
-            for system, table in of_system.items():
-                if table.log is None:
-                    plain[metric][system] = table.scores_of(keys[system])
-                else:
-                    logs[metric, system] = _row_of(table.log, keys[system])
-        return self._joined(plain, logs, found)
+                wanted = wanted or {system: key or system for system, key in keys.items()}
+                places = {system: tables[0].systems.index(key) for system, key in keys.items()}
+                rows |= {(metric, system): row(tables[0], at) for system, at in places.items()}
+                continue
+            for system, table in zip(self.names, tables, strict=True):
+                if len(table.systems) != 1:
+                    raise not_one_system(table.source, table.systems)
+                rows[metric, system] = table
+        logs = {key: table for key, table in rows.items() if table.segment_ids is not None}
+        return ReadScores(rows | join(logs, self.files.unmatched, "--unmatched drop")[0] if logs else rows)
 
-    def _joined(
-        self,
-        plain: Mapping[str, dict[str, list[float]]],
-        logs: Mapping[tuple[str, str], ScoreTable],
-        found: Mapping[tuple[str, int], _InFile],
-    ) -> ReadScores:
-        """The scores, with those of logs on the samples that match."""
-        if not logs:
-            return ReadScores(plain)
-        from ...data.joined_scores import join
-
-        scores, ids, _ = join(logs, self.files.unmatched, "--unmatched drop")
-        for (name, system), values in scores.items():
-            plain[name][system] = values
-        log = next(each.file for each in found.values() if each.log is not None)
-        other = next((each.file for each in found.values() if each.log is None), None)
-        return ReadScores(plain, ids, log, frozenset(logs), other)
-
-    def _read(self, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], _InFile]:
+    def _read(self, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], ScoreTable]:
         """What each file has. Of a file that is named several times, the content is kept as long as it is needed."""
+        from ...data.joined_scores import open_log
+        from ...data.retrieval import scores_of_run
+
         of_file: dict[str, list[tuple[str, int]]] = {}
         for key, path in wanted.items():
             of_file.setdefault(split_name(path)[0], []).append(key)
-        found = {}
+        found, qrels = {}, self.files.qrels
+        judged = None if qrels is None else Source.read(qrels, "relevance judgments", self.files.max_input)
         for keys in of_file.values():
             source, _, format_name = opened(wanted[keys[0]], self.input_format, self.files.max_input)
-            if self.files.qrels is not None:
-                found.update(self._of_run(source, self.files.qrels, keys))
-                continue
-            log = self._log(source)
+            log = None
+            if judged is None and self.input_format is None and may_be_log(source):
+                log = open_log(source)
             for key in keys:
-                name = split_name(wanted[key])[1]
-                if log is not None:
-                    own = key[0] if name is None and key[0] in log.names else name
-                    found[key] = _InFile(wanted[key], log=log.table(log.chosen(own)))
-                    continue
-                found[key] = _InFile(
-                    wanted[key], self._in_table(key[0], source, name, format_name), format_name in BY_FILE
-                )
-        return {key: found[key] for key in wanted}
+                metric, name = key[0], split_name(wanted[key])[1]
+                if judged is not None:
+                    table = scores_of_run(source, judged, metric)
+                elif log is not None:
+                    table = log.table(log.chosen(metric if name is None and metric in log.names else name))
+                else:
+                    table = self._in_table(metric, source, name, format_name)
+                found[key] = replace(table, source=display_name(wanted[key]))
+        return found
 
-    def _of_run(self, run: Source, qrels: str, keys: Sequence[tuple[str, int]]) -> dict[tuple[str, int], _InFile]:
-        """The scores of queries under each measure, from the documents that a system retrieved for them."""
-        from ...data.retrieval import scores_of_run
+    def _in_table(self, metric: str, source: Source, name: str | None, format_name: str) -> ScoreTable:
+        from ...data.score_tables import ScoreTable
 
-        judged = type(run).read(qrels, "relevance judgments", self.files.max_input)
-        return {key: _InFile(run.file, log=scores_of_run(run, judged, key[0])) for key in keys}
-
-    def _in_table(
-        self, metric: str, source: Source, name: str | None, format_name: str
-    ) -> dict[str | None, list[float]]:
         ids = [split_name(path) for path in (self.files.documents, self.files.strata) if path is not None]
-        return scores_in(
+        by_system = scores_in(
             source,
             name,
             format_name,
@@ -223,62 +191,45 @@ class ScoreFiles:
             systems=self.names if self.known else (),
             others=[column for file, column in ids if file == source.file and column is not None],
         )
+        names = [UNNAMED if each is None else each for each in by_system]
+        if format_name in BY_FILE and not self.known and names != [UNNAMED]:
+            names = system_names(names)
+        return ScoreTable(metric, tuple(names), np.array([*by_system.values()]))
 
-    def _log(self, source: Source) -> ScoreFile | None:
-        if self.input_format is not None or not may_be_log(source):
-            return None
-        from ...data.joined_scores import open_log
-
-        return open_log(source)
-
-    def _systems_of(self, metric: str, table: _InFile, wanted: Mapping[str, str]) -> dict[str, str | None]:
+    def _systems_of(self, metric: str, table: ScoreTable, wanted: Mapping[str, str]) -> dict[str, str]:
         """What the file of a metric calls each system. ``wanted`` has the systems' files, by name, if any are known."""
-        given = [*(table.by_system if table.log is None else table.log.systems)]
-        if given == [None] or (table.log is not None and len(given) == 1):
+        keys = table.systems
+        if keys == (UNNAMED,) or (table.segment_ids is not None and len(keys) == 1):
             names = list(wanted) or list(self.names)
             if len(names) > 1:
-                raise wrong_number_of_files(metric, [table.file], names, self.outputs)
-            return {names[0]: given[0]}
-        keys = [str(key) for key in given]
-        if not wanted:  # comet-score names systems by their files
-            return dict(zip(system_names(keys) if table.by_file_names else keys, given, strict=True))
+                raise wrong_number_of_files(metric, [table.source], names, self.outputs)
+            return {names[0]: keys[0]}
+        if not wanted:
+            return dict(zip(keys, keys, strict=True))
         if self.files.by_position:
             if len(keys) != len(wanted):
                 raise InputError(
-                    f"--scores {metric}: {display_name(table.file)} has the scores of {len(keys)} systems "
+                    f"--scores {metric}: {table.source} has the scores of {len(keys)} systems "
                     f"({listed(keys)}), expected {len(wanted)}, because of --by-position"
                 )
             return dict(zip(wanted, keys, strict=True))
         found = {
-            name: next((key for key in keys if key in (name, file) or self.aliases.get(key) == name), None)
+            name: key
             for name, file in wanted.items()
+            for key in [each for each in keys if each in (name, file) or self.aliases.get(each) == name][:1]
         }
-        lost = [name for name, key in found.items() if key is None]
+        lost = [name for name in wanted if name not in found]
         left = [key for key in keys if key not in found.values()]
-        for name, at in zip(lost, same_names(left, [wanted[name] for name in lost]), strict=True):
-            found[name] = None if at is None else left[at]
-        lost = [name for name in lost if found[name] is None]
+        same = same_names(left, [wanted[name] for name in lost])
+        found |= {name: left[at] for name, at in zip(lost, same, strict=True) if at is not None}
+        lost = [name for name in wanted if name not in found]
         if lost:
             hint = "; if they are in the order of the systems, add --by-position" if len(keys) == len(wanted) else ""
             raise InputError(
-                f"--scores {metric}: {display_name(table.file)} has no scores of {len(lost)} of {len(wanted)} "
-                f"{self.outputs}: {few(lost)}; it has those of {few(keys)}{hint}"
+                f"--scores {metric}: {table.source} has no scores of {len(lost)} of {len(wanted)} {self.outputs}: "
+                f"{few(lost)}; it has those of {few(keys)}{hint}"
             )
-        return found
-
-
-def _checked(table: _InFile) -> _InFile:
-    """The same file, after a check that it has the scores of one system."""
-    systems = table.by_system if table.log is None else table.log.systems
-    if len(systems) != 1:
-        raise not_one_system(table.file if table.log is None else table.log.source, systems)
-    return table
-
-
-def _row_of(log: ScoreTable, system: str | None) -> ScoreTable:
-    from ...data.joined_scores import row
-
-    return row(log, 0 if system is None else log.systems.index(system))
+        return {name: found[name] for name in wanted}
 
 
 def ordered_files(option: str, files: OfSystems, systems: Mapping[str, str], by_position: bool) -> Sequence[str]:

@@ -11,7 +11,6 @@ import click
 from attrs import evolve
 
 from ...data.count_files import is_count_file
-from ...data.files import STDIN, check_stdin
 from ...data.manifest import Manifest
 from ...errors import InputError, listed
 from ...options.declare import NO_KEY, OF_ALL_SETS, Options, options_of
@@ -52,9 +51,7 @@ class Inputs:
         for name, values in found.items():
             with on_test_set(name):
                 inputs[name] = Input.checked(_files_of_set(given, values, folder), least=2, threads=threads)
-        checked = cls(inputs, sets.manifest)
-        check_stdin(checked.paths.count(STDIN))
-        return checked
+        return cls(inputs, sets.manifest)
 
     @property
     def is_one(self) -> bool:

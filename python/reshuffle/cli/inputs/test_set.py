@@ -144,7 +144,10 @@ class Input:
         check_stdin(self.paths.count(STDIN))
         if self.counts is not None:
             return self._read_counts(self.counts, outputs, stored_ids)
-        return self._read_texts(outputs) if self.files.references else self._read_scores()
+        if self.files.references:
+            return self._read_texts(outputs)
+        scores, documents, strata = self._score_files.read().with_groups(*self._given_groups())
+        return TestSet(None, None, self._given(scores), documents, strata)
 
     def _read_counts(
         self, counts: CountsFile, outputs: Mapping[str, Sequence[str]] | None, stored_ids: bool
@@ -183,15 +186,10 @@ class Input:
         ids = corpus.documents, corpus.strata
         return TestSet(corpus.references, corpus.systems, metrics_and_scores, *ids, source=corpus.source)
 
-    def _read_scores(self) -> TestSet:
-        """Read scores without texts."""
-        scores, documents, strata = self._score_files.read().with_groups(*self._given_groups())
-        return TestSet(None, None, self._given(scores), documents, strata)
-
     def _given(self, found: ReadScores) -> list[SegmentScores | FromCounts]:
         """The metrics of other programs."""
         lower, missing = self.files.lower_is_better, self.files.missing
-        scores = [SegmentScores(name, scores, name not in lower, missing) for name, scores in found.scores.items()]
+        scores = [SegmentScores(name, scores, name not in lower, missing) for name, scores in found.by_metric.items()]
         return [*scores, *given_counts(self.files, self.systems)]
 
     @property

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ... import types
 from ..._core import Progress
-from ...data.files import STDIN, check_stdin, display_name
+from ...data.files import display_name
 from ...errors import InputError
 from ...options.declare import call, files_in
 from ...options.list_files import ListFiles
@@ -112,7 +112,6 @@ class _Files(ListFiles):
             raise InputError("--model and --totals cannot be combined: leave out one of them")
         if files.samples and (files.model is not None or files.totals):
             raise InputError("--samples have no features and no scores: leave out --model and --totals")
-        check_stdin(files_in(files).count(STDIN))
         return files
 
     def lists(self) -> NBest:

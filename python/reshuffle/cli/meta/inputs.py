@@ -12,11 +12,10 @@ import numpy as np
 from attrs import evolve
 
 from ...data.count_files import is_count_file
-from ...data.files import STDIN, check_stdin
 from ...data.judgments import Judgments, read_judgments
 from ...data.reading import split_name
 from ...data.score_tables import ScoreTable, read_all_scores, read_scores
-from ...data.system_names import SystemMap, read_sysmap
+from ...data.system_names import NameMap, read_sysmap
 from ...errors import InputError, quoted, unknown_name
 from ...meta.material import JudgedSet
 from ...options.declare import call, check, files_in, taken
@@ -100,7 +99,7 @@ class MetaInput:
         reader = _Reader(self.files, sysmap, data.names, data.n_segments)
         return JudgedSet.from_data(data, reader.judgments(), reader.human, reader.scores(), self.name, resampling)
 
-    def _from_scores(self, sysmap: SystemMap | None) -> JudgedSet:
+    def _from_scores(self, sysmap: NameMap | None) -> JudgedSet:
         """Without texts, the systems are those that metrics scored, and all files tell how many segments there are."""
         scores = _Reader(self.files, sysmap, None, None).scores()
         names = tuple(dict.fromkeys(system for table in scores for system in table.systems))
@@ -131,7 +130,7 @@ class _Reader:
     """Reads judgments and scores of these systems and so many segments; None for those in the files."""
 
     files: MetaFiles
-    sysmap: SystemMap | None
+    sysmap: NameMap | None
     systems: tuple[str, ...] | None
     n_segments: int | None
 
@@ -231,9 +230,7 @@ class MetaInputs:
         for name, files in found.items():
             with on_test_set("" if path is None else name):
                 sets[name] = MetaInput.checked(name, files, default, threads)
-        checked = cls(sets, path)
-        check_stdin(checked.paths.count(STDIN))
-        return checked
+        return cls(sets, path)
 
     @property
     def paths(self) -> list[str]:

@@ -110,11 +110,6 @@ def _parametric(options: dict[str, Any]) -> bool:
     return True
 
 
-def _domains(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Agreement: ids that are read from a file."""
-    return {"domains": values.pop("domains", None)}
-
-
 def _of_runs(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """Exchange: no options of simulated scores beside files."""
     for name in ("run_sd", "correlation"):
@@ -254,7 +249,7 @@ STUDIES: Mapping[str, Study] = {
             "reshuffle study agreement ref.txt *.out --format csv --table tests",
         ),
         common=("domains", "halves"),
-        prepare=_domains,
+        prepare=lambda values, options: {"domains": values.pop("domains", None)},  # ids that are read from a file
     ),
     "exchange": Study(
         records.Exchange,

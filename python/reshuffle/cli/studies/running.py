@@ -16,8 +16,10 @@ from ...data.files import STDIN
 from ...errors import InputError, quoted
 from ...options.declare import Options, call, options_of, several
 from ...options.files import Unstratified
+from ...options.human import HumanOptions
 from ...options.nulls import Variants
-from ...options.studies import Pairs, PlannedPairs, StudyInputs
+from ...options.studies import StudyInputs
+from ...options.watch import WatchOptions
 from ...results.studies import StudyResult
 from ...validate import check_name
 from ..declared import given_values
@@ -49,24 +51,28 @@ class Made(Protocol):
 
 def run_study(
     study: Callable[..., StudyResult],
-    chosen: StudyInputs,
+    chosen: StudyInputs | WatchOptions | HumanOptions,
     options: dict[str, Any],
     made: Made | None = None,
     domains: str | None = None,
+    files_record: type[Unstratified] = Unstratified,
+    least: int = 2,
 ) -> None:
-    """Read the files, compute the study, and write its report.
+    """Read the files of at least so many systems, compute the study, and write its report.
 
-    ``chosen`` are the options of the study, and ``options`` the others of its command. With ``made``, its systems are
-    those of the study. ``domains`` is the file of the ids of segments' domains, if any.
+    ``chosen`` are the options of the study, and ``options`` the others of its command, of which ``files_record`` has
+    those of files. With ``made``, its systems are those of the study. ``domains`` is the file of the ids of segments'
+    domains, if any.
     """
     reports, layout = chosen_output(options)
-    resume, executor = _resumed(chosen, reports), options.pop("executor")
-    # Ids of domains are read as those of strata.
-    files = evolve(given_files(Unstratified, options, options.pop("reference"), options.pop("systems")), strata=domains)
+    resume, executor = _resumed(chosen, reports), options.pop("executor", None)
+    files = given_files(files_record, options, options.pop("reference"), options.pop("systems"))
+    if domains is not None:  # ids of domains are read as those of strata
+        files = evolve(files, strata=domains)
     names = several(chosen.metrics)
     if len(names) > 1 and not files.metrics and not files.scores and not is_count_file("".join(files.references[:1])):
         files = evolve(files, metrics=tuple(map(MetricChoice, names)))
-    own_names, least = ([], 2) if made is None else (made.names, 0)
+    own_names, least = ([], least) if made is None else (made.names, 0)
     test_set = Input.checked(files, least, threads=chosen.threads, made=own_names)
     test_set.check_source()
     baseline = test_set.system(getattr(chosen, "baseline", None))
@@ -77,22 +83,21 @@ def run_study(
         destination(reports, paths, layout, others=resume) as write,
         chosen_executor(executor, chosen.threads) as workers,
     ):
-        given: dict[str, Any] = {"executor": workers}
-        if baseline is not None:
-            given["baseline"] = baseline
+        given: dict[str, Any] = {}
         outputs = None
         if made is not None:
             with progress_bar() as progress:
                 outputs = made.outputs(chosen.threads, progress)
             given["null"] = (Variants(made.result),)
         found = test_set.read(outputs)
-        if isinstance(chosen, Pairs | PlannedPairs) and not chosen.all_pairs:
+        if not getattr(chosen, "all_pairs", isinstance(chosen, StudyInputs)):
             test_set.note_baseline(baseline)
-        if domains is not None:
-            given["domains"] = found.strata
+        parts = ("references", "systems", "metrics", "documents", "strata")
+        given |= {name: getattr(found, name) for name in parts}
+        given |= {"domains": found.strata, "executor": workers, "baseline": baseline}
         with progress_bar() as progress:
-            given |= {name: getattr(found, name) for name in ("references", "systems", "metrics", "documents")}
-            result = call(study, evolve(chosen, **given, progress=progress))
+            own = {name: value for name, value in given.items() if name in options_of(type(chosen))}
+            result = call(study, evolve(chosen, **own, progress=progress))
         write(result)
 
 
@@ -134,7 +139,7 @@ def run_without_data(
 
 def _resumed(chosen: Any, reports: Reports) -> list[str]:
     """The file of ``--resume``, after a check; none without it."""
-    resume: str | None = chosen.checkpoint
+    resume: str | None = getattr(chosen, "checkpoint", None)
     if resume is None:
         return []
     if resume in ("", STDIN):

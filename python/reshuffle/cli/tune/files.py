@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...data.files import display_name
+from ...data.files import display_name, writing
 from ...data.reading import read_columns
 from ...errors import InputError
 from ...tune import NBest, Tuned, read_nbest, read_weights, write_weights
@@ -61,12 +61,10 @@ def prepared_folder(path: str) -> Path:
 def save(tuned: Tuned, folder: Path) -> None:
     """Write the weights and outputs of each run, numbered from 1 with equally many digits."""
     digits = len(str(len(tuned.models)))
-    try:
+    with writing(display_name(str(folder))):
         for i, run in enumerate(tuned.result.runs, 1):
             write_weights(folder / f"weights.{i:0{digits}}", run.weights)
         for name, chosen in (("dev", tuned.dev), ("test", tuned.test)):
             for i, lines in enumerate(chosen.outputs() if chosen is not None else (), 1):
                 text = "".join(f"{line}\n" for line in lines)
                 (folder / f"{name}.{i:0{digits}}").write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise InputError(f"{display_name(str(folder))} cannot be written: {error.strerror or error}") from None

@@ -9,7 +9,6 @@ from attrs import evolve, frozen
 
 from ... import types
 from ..._core import Progress
-from ...data.files import STDIN, check_stdin
 from ...errors import InputError, listed
 from ...metrics.native import NativeMetric
 from ...options.declare import call, files_in
@@ -81,7 +80,6 @@ class _Files(TuneFiles):
         """Take the files out of ``options``, and check all that can be checked before they are read."""
         files = cls(**given_values(TuneFiles, options))
         files._check(rounds)
-        check_stdin(files_in(files).count(STDIN))
         return files
 
     def _check(self, rounds: int) -> None:

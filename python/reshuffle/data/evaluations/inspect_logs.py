@@ -33,7 +33,7 @@ def _log(source: Source) -> Samples:
 def _from_json(source: Source) -> Samples:
     header: dict[str, Any] = {}
     samples = []
-    for key, value, line in parts(source, source.text(), "samples"):
+    for key, value, line in parts(source, source.text(), ["samples"]):
         if key == "samples":
             if value is not None:
                 samples.append(_sample(source, value, line))

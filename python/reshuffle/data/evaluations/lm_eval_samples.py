@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...errors import listed, quoted
+from ...errors import InputError, listed, quoted
 from ..files import split_lines
 from ..formats.base import Source, shown_json
 from ._samples import Sample, Samples, names, read
@@ -26,15 +27,14 @@ def objects(source: Source, unique: bool = False) -> list[tuple[int, dict[str, A
     With ``unique``, a key that occurs twice in an object is an error. It takes more time.
     """
     found = []
-    hook = _unique if unique else None
     lines = split_lines(source.text())
     while lines and not lines[-1].strip():
         lines.pop()
     for number, line in enumerate(lines, 1):
         try:
-            value = json.loads(line, object_pairs_hook=hook)
-        except _TwiceError as error:
-            source.fail(f"the key {quoted(str(error))} occurs twice in one object", number)
+            value = json.loads(line, object_pairs_hook=partial(_unique, source, number) if unique else None)
+        except InputError:
+            raise
         except (ValueError, RecursionError) as error:
             source.fail(f"expected a JSON object, got {quoted(line)} ({error})", number)
         if not isinstance(value, dict):
@@ -43,15 +43,12 @@ def objects(source: Source, unique: bool = False) -> list[tuple[int, dict[str, A
     return found
 
 
-class _TwiceError(Exception):
-    """A key that occurs twice."""
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(source: Source, line: int, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise _TwiceError(next(key for key in keys if keys.count(key) > 1))
+        twice = next(key for key in keys if keys.count(key) > 1)
+        source.fail(f"the key {quoted(twice)} occurs twice in one object", line)
     return found
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 from typing import Any
 
 import numpy as np
 
-from ...errors import InputError, listed, quoted, unknown_name, warn
-from ..files import split_lines
+from ...errors import listed, quoted, warn
 from ..formats.base import Source, is_number, number_in, shown_json
 from ..formats.table import Rows, read_rows
 from ..scores import MISSING_WORDS, ROLES, TEXTS, roles_of
 from .base import Cells, Integers, ScoreFormat, ScoreOptions, cells_of, codes, integers, numbers, only
+from .lm_eval_samples import objects
 
 # All known headers of segments count from 1. WMT17's SID: the sources of all 560 segments of de-en are on these lines.
 BASE = 1
@@ -64,13 +63,7 @@ def _is_numeric(rows: Rows, name: str, options: ScoreOptions) -> bool:
 
 def _roles(rows: Rows, options: ScoreOptions) -> dict[str, str]:
     """The header of the column for each role."""
-    for role, name in options.columns.items():
-        if role not in ROLES:
-            raise InputError(f"columns: {unknown_name('role', role, ROLES)}")
-        if name not in rows.header:
-            raise InputError(f"{rows.source.name}: {unknown_name('column', name, rows.header)}")
-    others = roles_of([name for name in rows.header if name not in options.columns.values()])
-    roles = {**others, **options.columns}
+    roles = roles_of(rows.header, columns=options.columns, file=rows.source.name)
     if not roles:
         known = listed(sorted({name for each in ROLES.values() for name in each}))
         rows.source.fail(
@@ -129,28 +122,15 @@ def _segments(rows: Rows, name: str | None, base: int | None) -> tuple[int, Inte
 
 def _from_json(source: Source) -> Rows:
     """Objects with the same keys, one on each line, as rows."""
-    lines = split_lines(source.text())
-    rows: list[list[str]] = []
-    header: tuple[str, ...] = ()
-    for number, line in enumerate(lines, 1):
-        value = _object(source, line, number)
-        header = header or tuple(value)
-        if set(value) != set(header):
-            source.fail(f"expected an object with the keys {listed(header)}, got {listed(value)}", number)
-        rows.append([_field(source, number, name, value[name]) for name in header])
+    entries = objects(source)
+    header = tuple(next((entry for _, entry in entries), {}))
+    for number, entry in entries:
+        if set(entry) != set(header):
+            source.fail(f"expected an object with the keys {listed(header)}, got {listed(entry)}", number)
     if not header:
         source.fail("expected an object with a key for each column, got an empty one", 1)
-    return Rows(header, list(zip(*rows, strict=True)), range(1, len(rows) + 1), source)
-
-
-def _object(source: Source, line: str, number: int) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        source.fail(f"expected a JSON object, got {quoted(line)} ({error})", number)
-    if not isinstance(value, dict):
-        source.fail(f"expected a JSON object, got {shown_json(value)}", number)
-    return value
+    columns = [[_field(source, number, name, entry[name]) for number, entry in entries] for name in header]
+    return Rows(header, columns, [number for number, _ in entries], source)
 
 
 def _field(source: Source, number: int, name: str, value: Any) -> str:

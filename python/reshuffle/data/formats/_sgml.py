@@ -49,10 +49,7 @@ def read_sgml(text: str, name: str) -> Translations:
             builder.close(tag, text[start:position], line)
         else:
             start = found.end()
-            builder.open(tag, _attributes(found[3]), line)
+            attributes = {name.lower(): "".join(values) for name, *values in ATTRIBUTE.findall(found[3])}
+            builder.open(tag, attributes, line)
     builder.close_unclosed(0)
     return builder.finish(line + text.count("\n", position, len(text) - 1))
-
-
-def _attributes(text: str) -> dict[str, str]:
-    return {name.lower(): double or single or bare for name, double, single, bare in ATTRIBUTE.findall(text)}

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, NoReturn
 
-from ...errors import LINE_MESSAGE, InputError, quoted, warn
+from ...errors import InputError, quoted, warn
+from ..files import at_line
 from .base import StrippedText
 
 SETS = ("srcset", "refset", "tstset")
@@ -73,7 +74,7 @@ class MtevalBuilder:
 
     def fail(self, line: int, message: str) -> NoReturn:
         """Raise :class:`InputError` for a line of the file."""
-        raise InputError(LINE_MESSAGE, file=self.name, line=line, problem=message)
+        raise at_line(self.name, line, message)
 
     def open(self, tag: str, attributes: Mapping[str, str], line: int) -> None:
         """Handle a start tag."""

@@ -10,8 +10,8 @@ from operator import itemgetter
 from typing import Any, NoReturn, TypeAlias
 
 from ...documented import documented
-from ...errors import LINE_MESSAGE, InputError, listed, quoted, shortened, unknown_name
-from ..files import MAX_INPUT, decoded, display_name, read_bytes, warn_of_nul
+from ...errors import InputError, listed, quoted, shortened, unknown_name
+from ..files import MAX_INPUT, at_line, decoded, display_name, read_bytes, warn_of_nul
 
 
 @documented
@@ -98,7 +98,7 @@ class Source:
         """Raise :class:`InputError` for a line of the file."""
         if line is None:
             raise InputError("{file}: {problem}", file=self.name, problem=message)
-        raise InputError(LINE_MESSAGE, file=self.name, line=line, problem=message)
+        raise at_line(self.name, line, message)
 
 
 # Names of the columns, keys or systems to read. None stands for the only one in the file.
@@ -117,6 +117,14 @@ def shown_json(value: object) -> str:
 def is_number(value: object) -> bool:
     """Whether a JSON value is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_finite(value: object) -> bool:
+    """Whether a JSON value is a number that a float can have."""
+    try:
+        return is_number(value) and math.isfinite(value)  # type: ignore[arg-type]
+    except OverflowError:  # an integer beyond all floats
+        return False
 
 
 def number_in(text: str) -> float:

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ...errors import listed, quoted, unknown_name
+from ...errors import InputError, listed, quoted, unknown_name
 from ..files import split_lines
-from ._json_parts import parts
+from ._json_parts import after, next_entry, parts
 from .base import Column, FileFormat, Names, Source, choose, is_number, shown_json
 
 # What the keys of scores are called by comet-score, MetricX and others, the first that a file has.
@@ -26,6 +26,7 @@ KEYS = ("COMET", "prediction", "predicted_score", "score", "bleurt")
 SYSTEM, SEGMENT = "system", "segment"
 # The key of the systems in files of comet-compare.
 COMPARED = "translations"
+BLANK = " \t\r\n"
 LINE = re.compile(r"(.*)\tSegment (\d+)\tscore: (\S+)(?:\tvariance: \S+)?", re.ASCII)
 OF_SYSTEM = re.compile(r"(?:.*\tscore: \S+|Predictions saved in: .*|\s*)", re.ASCII)
 
@@ -45,6 +46,7 @@ class Records(NamedTuple):
 class _Lines(Sequence[int]):
     """The line on which each segment begins. The text is only searched when one is asked for, for a message."""
 
+    source: Source
     text: str
     n: int
     compared: bool = False
@@ -53,11 +55,14 @@ class _Lines(Sequence[int]):
         return self.n
 
     def __getitem__(self, index: Any) -> Any:
-        starts = list((_scores_compared if self.compared else _starts)(self.text))
-        chosen = starts[index]
-        if isinstance(index, slice):
-            return [self.text.count("\n", 0, start) + 1 for start in chosen]
-        return self.text.count("\n", 0, chosen) + 1
+        if self.compared:
+            return list(_lines_compared(self.text))[index]
+        return [line for _, _, line in _segments(self.source, self.text)][index]
+
+
+def _segments(source: Source, text: str) -> Iterator[tuple[str, Any, int]]:
+    """The system, value and line of each segment, one by one."""
+    return parts(source, text if text.lstrip(BLANK).startswith("{") else f'{{"": {text}}}', None)
 
 
 def read_records(source: Source) -> Records:
@@ -78,7 +83,7 @@ def read_records(source: Source) -> Records:
             whose = "a list of segments" if name is None else f"a list of the segments of {quoted(name)}"
             source.fail(f"expected {whose}, as comet-score --to_json writes it, got {got}")
     found: list[dict[str, Any]] = list(chain.from_iterable(lists.values()))
-    lines = _Lines(text, len(found), compared)
+    lines = _Lines(source, text, len(found), compared)
     if not found:
         source.fail("expected a list of segments for each system, got an empty object")
     for number, segment in enumerate(found):
@@ -124,11 +129,11 @@ def names_of(source: Source) -> list[str]:
 
 def first_segment(source: Source) -> tuple[dict[str, Any], bool]:
     """The first segment, and whether the file names systems. The rest of a large file is not parsed."""
+    text = source.text()
+    named = text.lstrip(BLANK).startswith("{")
     try:
-        text = source.text()
-        first, _ = json.JSONDecoder().raw_decode(text, next(_starts(text)))
-        named = text.lstrip(" \t\r\n").startswith("{")
-    except (ValueError, RecursionError, IndexError, StopIteration):
+        _, first, _ = next(_segments(source, text))
+    except (InputError, StopIteration):
         first = None
     if not isinstance(first, dict):  # a wrong file, which has a message
         records = read_records(source)
@@ -153,7 +158,7 @@ def values_of(source: Source, records: Records, name: str | None) -> list[Any]:
 
 
 def _parsed(source: Source, text: str) -> Any:
-    if text.lstrip(" \t\r\n").startswith("{"):  # system by system, to notice one that occurs twice
+    if text.lstrip(BLANK).startswith("{"):  # system by system, to notice one that occurs twice
         found: dict[str, Any] = {}
         for key, value, line in parts(source, text):
             if key in found:
@@ -171,44 +176,16 @@ def _parsed(source: Source, text: str) -> Any:
     return value
 
 
-def _starts(text: str) -> Iterator[int]:
-    """The positions of the segments in the text of a valid file."""
-    decoder = json.JSONDecoder()
-    position = _after(text, 0, " \t\r\n")
-    named = text[position] == "{"
-    position += 1
-    while True:
-        position = _after(text, position, " \t\r\n,")
-        if text[position] in "]}":
-            return
-        if named:
-            _, position = decoder.raw_decode(text, position)
-            position = _after(text, position, " \t\r\n:[")
-        while text[position] != "]":
-            yield position
-            _, position = decoder.raw_decode(text, position)
-            position = _after(text, position, " \t\r\n,")
-        position += 1
-        if not named:
-            return
-
-
-def _scores_compared(text: str) -> Iterator[int]:
-    """The positions of the scores in the text of a valid file of comet-compare."""
+def _lines_compared(text: str) -> Iterator[int]:
+    """The lines of the scores in the text of a valid file of comet-compare."""
     decoder = json.JSONDecoder()
     # A quote within a text is escaped, so these are keys.
     for found in re.finditer(r'"scores"\s*:\s*\[', text):
-        position = _after(text, found.end(), " \t\r\n,")
+        position = after(text, found.end())
         while text[position] != "]":
-            yield position
+            yield text.count("\n", 0, position) + 1
             _, position = decoder.raw_decode(text, position)
-            position = _after(text, position, " \t\r\n,")
-
-
-def _after(text: str, position: int, skipped: str) -> int:
-    while text[position] in skipped:
-        position += 1
-    return position
+            position = next_entry(text, position)
 
 
 def is_printed(line: str) -> bool:
