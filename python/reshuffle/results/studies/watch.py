@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...documented import documented
+from ...documented import record
 from .plan import Plan
 
 # The adjustments for several differences.
 BONFERRONI, E_BH = "bonferroni", "e-bh"
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class SequentialVerdict:
     """What is known of a difference after all units so far."""
 
@@ -44,8 +41,7 @@ class SequentialVerdict:
     """
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class SequentialLook:
     """One look at a difference."""
 
@@ -64,8 +60,7 @@ class SequentialLook:
     """The absolute value of ``z`` at which a planned look decides."""
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class WatchPlan(Plan):
     """How differences were watched: the options of :func:`reshuffle.watch`, and what followed from them."""
 
