@@ -7,7 +7,7 @@ enough memory.
 """
 
 from collections.abc import Sequence
-from typing import Final, TypeVar, final
+from typing import Any, Final, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ __all__ = [
     "Cross",
     "Draws",
     "Experiment",
+    "Feed",
     "Histograms",
     "MaxT",
     "Metric",
@@ -622,6 +623,28 @@ class Reduction:
 
         Raises :class:`reshuffle.InputError` for words that are no such state.
         """
+
+@final
+class Feed:
+    """Reductions of one metric that Python scores: they read its values block by block, in the order of the replicates.
+
+    They all read the statistics of equally many pairs, or the scores of ``systems`` systems, in ``n`` replicates from
+    the ``first`` one on. Not for :class:`MinP` and :class:`Sums`.
+    """
+
+    def __new__(cls, reductions: Sequence[Reduction], systems: int, *, n: int, first: int = 0) -> Feed: ...
+    @property
+    def active(self) -> list[int]:
+        """The series (pairs or systems) of which any reduction needs more values: not of tests that have stopped."""
+
+    def update(self, values: NDArray[np.float64], series: Sequence[int]) -> None:
+        """Add the values of these series in the next replicates, one row for each.
+
+        After ``KeyboardInterrupt`` some of the replicates may have been added.
+        """
+
+    def results(self) -> list[Any]:
+        """The results, as :meth:`Resampler.run` returns them. Nothing can be added afterwards."""
 
 @final
 class Tally(Reduction):

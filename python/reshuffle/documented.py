@@ -11,8 +11,12 @@ import ast
 import inspect
 import re
 import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, overload
+
+from typing_extensions import dataclass_transform
 
 T = TypeVar("T")
 
@@ -40,6 +44,21 @@ def documented(record: type[T]) -> type[T]:
     """Let the docstring of a record end with its fields. It is made when it is asked for, from the source."""
     record.__doc__ = _Docstring(record.__doc__ or "")  # type: ignore[assignment]
     return record
+
+
+@overload
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def record(kind: type[T], /) -> type[T]: ...
+
+
+@overload
+def record(*, slots: bool = True, **options: bool) -> Callable[[type[T]], type[T]]: ...
+
+
+def record(kind: type[T] | None = None, /, *, slots: bool = True, **options: bool) -> Any:
+    """A frozen dataclass with slots and the docstring of :func:`documented`. The options are those of ``dataclass``."""
+    made = dataclass(frozen=True, slots=slots, **options)
+    return (lambda each: documented(made(each))) if kind is None else documented(made(kind))
 
 
 class _Docstring:

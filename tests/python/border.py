@@ -512,7 +512,15 @@ def others(data: st.DataObject) -> Call:
         bins.update(values)
         assert len(bins.histograms[0]) == n_series
 
+    def feed_values() -> None:
+        reductions = [_core.Tally(by, "greater", np.ones((1, len(by)))), _core.Histograms(by)]
+        feed = _core.Feed(reductions, n_series, n=number, first=rows)
+        feed.update(values, some)
+        feed.update(values, feed.active)
+        assert len(feed.results()) == 2
+
     calls: list[Call] = [
+        feed_values,
         lambda: _core.Counts([counts]).differing(by, most=number),
         lambda: _core.subset_sum_distribution(steps),
         lambda: _core.Metric.mean("x", scale, higher_is_better=True).signature,

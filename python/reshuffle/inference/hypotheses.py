@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..documented import documented
+from ..documented import record
 from ..lazy import lazy
 from ..metrics.base import Scores, tolerance
 from ..resampling import Pairs, Reduction, Replicates, Sample, directed
@@ -64,8 +64,7 @@ Integers = NDArray[np.int64]
 T = TypeVar("T", bound=np.generic)
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(slots=False, eq=False)
 class Hypotheses:
     """Null hypotheses: two systems do not differ under a metric on a test set. H is the number of hypotheses."""
 
@@ -260,8 +259,7 @@ class ObservedPairs(Observed):
         return np.asarray(a - b)
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(slots=False, eq=False)
 class Outcome:
     """The outcome of a test for each hypothesis."""
 

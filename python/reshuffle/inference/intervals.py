@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.arrays import as_array
-from ..documented import documented
+from ..documented import record
 from ..errors import Argument, InputError
 from ..lazy import lazy
 from ..metrics.base import Metric, Scores
@@ -225,8 +225,7 @@ def _normal(error: str) -> Callable[[Estimate, float], tuple[float, float]]:
     return ends
 
 
-@documented
-@dataclass(frozen=True)
+@record(slots=False)
 class Interval:
     """An entry of the registry."""
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..documented import documented
+from ..documented import record
 from ..metrics.base import Scores
 from ..results import SignificanceResult, may_lie_across
 from ..validate import check_integer, check_number
@@ -230,8 +230,7 @@ def _undecided_by_min_p(tests: Sequence[SignificanceResult], alpha: float) -> li
     return [index for index, test in enumerate(tests) if across(test)]
 
 
-@documented
-@dataclass(frozen=True)
+@record(slots=False)
 class Adjustment:
     """An entry of the registry."""
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ..documented import documented
+from ..documented import record
 from .cells import Table
 from .methods import Methods
 
 
-@documented
-@dataclass(frozen=True)
+@record(slots=False)
 class Paragraph:
     """Sentences about the table above them."""
 
@@ -24,8 +22,7 @@ class Paragraph:
 Block: TypeAlias = Table | Paragraph
 
 
-@documented
-@dataclass(frozen=True)
+@record(slots=False)
 class Page:
     """An HTML page: a template, and what it shows."""
 
@@ -37,8 +34,7 @@ class Page:
     """What stands for the names in the template."""
 
 
-@documented
-@dataclass(frozen=True)
+@record(slots=False)
 class Document:
     """What every format for people writes."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from .. import types
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError, quoted, unknown_name
 from ..results import Caveat, ComparedTexts, Comparison, Ranking, SetComparison
 from ..validate import check_integer, check_name
@@ -24,8 +24,7 @@ MAX_DIGITS = 15
 MAX_TEXTS = 50_000_000
 
 
-@documented
-@dataclass(frozen=True)
+@record(slots=False)
 class Layout:
     """The options of a report."""
 

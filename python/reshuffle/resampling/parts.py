@@ -135,7 +135,7 @@ class Part(NamedTuple):
     native: tuple[tuple[Any, ...], ...]
     """For each group of samples that the core computes in one pass, the state of each reduction."""
     scored: tuple[tuple[Any, ...], ...]
-    """For each sample that Python scores, the part of each reduction's accumulator."""
+    """For each sample that Python scores, the state of each reduction."""
     evaluations: tuple[int, ...]
     """How many times the function of each sample of texts was called, 0 for other samples."""
 

@@ -1,9 +1,8 @@
 """Reductions: what is kept of the replicates, such as a tally or a maximum. A new one is a class here and one in Rust.
 
-A reduction has two implementations. Rust computes it for the samples that Rust scores (:meth:`Reduction.core`,
-:meth:`Reduction.rows_from_core`). For samples that are scored in Python, an :class:`Accumulator` is updated with one
-batch of replicates after another (:meth:`Reduction.accumulator`). Both return one row per metric, and
-:meth:`Reduction.combine` builds the result from the rows.
+The core computes them, also from the scores of samples that are scored in Python, which it is fed batch by batch
+(:class:`reshuffle._core.Feed`). There is one row per metric, and :meth:`Reduction.combine` builds the result from the
+rows.
 """
 
 from __future__ import annotations
@@ -78,33 +77,6 @@ def _of_metric(alternative: str | Sequence[str], metric: int) -> str:
     return alternative if isinstance(alternative, str) else alternative[metric]
 
 
-class Accumulator(ABC, Generic[Row]):
-    """The state of a reduction for one metric that is scored in Python."""
-
-    @property
-    def active(self) -> Indices | None:
-        """The pairs that need more replicates; None for all."""
-        return None
-
-    @abstractmethod
-    def update(self, statistics: Scores) -> None:
-        """Add the next replicates: (active pairs or systems, n)."""
-
-    @property
-    @abstractmethod
-    def row(self) -> Row:
-        """The result for this metric."""
-
-    @property
-    def part(self) -> Any:
-        """The state after some replicates, for :meth:`add_part` in another process: arrays."""
-        raise NotImplementedError(f"{type(self).__name__} takes the replicates in order")
-
-    def add_part(self, part: Any) -> None:
-        """Add the replicates that follow, from the state of another accumulator."""
-        raise NotImplementedError(f"{type(self).__name__} takes the replicates in order")
-
-
 class Reduction(ABC, Generic[Row, Result]):
     """What to keep of the replicates. ``kind`` says of which: ``shuffles``, ``draws`` or ``permutations``.
 
@@ -122,9 +94,14 @@ class Reduction(ABC, Generic[Row, Result]):
     def rows_from_core(self, reduction: Any, n_systems: Sequence[int]) -> Sequence[Row]:
         """The rows of a finished reduction in Rust. ``n_systems`` has the number of systems of each of its metrics."""
 
-    @abstractmethod
-    def accumulator(self, width: int, metric: int, n: int) -> Accumulator[Row]:
-        """An empty accumulator for one metric, ``width`` pairs of shuffles or systems, and n replicates."""
+    def fed(self, pairs: Pairs, metric: int) -> Any:
+        """The reduction in Rust for a metric that is scored in Python."""
+        return self.core(pairs, [metric])
+
+    def row_from_fed(self, reduction: Any, metric: int) -> Row:
+        """The row of a finished :meth:`fed`."""
+        (row,) = self.rows_from_core(reduction, [0])
+        return row
 
     @abstractmethod
     def combine(self, rows: Sequence[Row]) -> Result:
@@ -165,37 +142,6 @@ class Tally(_CountReduction):
     def core(self, pairs: Pairs, metrics: Indices) -> _core.Tally:
         """See :meth:`Reduction.core`."""
         return _core.Tally(pairs, _of_metrics(self.alternative, metrics), _select_rows(self.thresholds, metrics))
-
-    def accumulator(self, width: int, metric: int, n: int) -> _TallyAccumulator:
-        """See :meth:`Reduction.accumulator`."""
-        return _TallyAccumulator(_of_metric(self.alternative, metric), self.thresholds[metric])
-
-
-class _CountAccumulator(Accumulator["NDArray[np.int64]"]):
-    """Counts the shuffles of each pair that satisfy a condition."""
-
-    def __init__(self, pairs: int) -> None:
-        self.counts = np.zeros(pairs, np.int64)
-
-    @property
-    def row(self) -> NDArray[np.int64]:
-        return self.counts
-
-    @property
-    def part(self) -> NDArray[np.int64]:
-        return self.counts
-
-    def add_part(self, part: NDArray[np.int64]) -> None:
-        self.counts += part
-
-
-class _TallyAccumulator(_CountAccumulator):
-    def __init__(self, alternative: str, thresholds: Scores) -> None:
-        super().__init__(len(thresholds))
-        self.alternative, self.thresholds = alternative, thresholds
-
-    def update(self, statistics: Scores) -> None:
-        self.counts += reached(statistics, self.thresholds[:, None], self.alternative).sum(axis=1)
 
 
 class SequentialCounts(NamedTuple):
@@ -238,10 +184,6 @@ class SequentialTally(Reduction[SequentialCounts, SequentialCounts]):
         nulls = [None] * len(shuffles) if binned is None else _by_metric(binned, len(shuffles))
         return [SequentialCounts(*row) for row in zip(shuffles, exceedances, reduction.stopped, nulls, strict=True)]
 
-    def accumulator(self, width: int, metric: int, n: int) -> _SequentialAccumulator:
-        """See :meth:`Reduction.accumulator`."""
-        return _SequentialAccumulator(self, metric)
-
     def combine(self, rows: Sequence[SequentialCounts]) -> SequentialCounts:
         """See :meth:`Reduction.combine`."""
         *arrays, nulls = zip(*rows, strict=True)
@@ -249,63 +191,9 @@ class SequentialTally(Reduction[SequentialCounts, SequentialCounts]):
         return SequentialCounts(shuffles, exceedances, stopped, np.array(nulls) if self.histograms else None)
 
 
-class _SequentialAccumulator(Accumulator[SequentialCounts]):
-    def __init__(self, tally: SequentialTally, metric: int) -> None:
-        self.alternative, self.thresholds = _of_metric(tally.alternative, metric), tally.thresholds[metric]
-        self.tests = _core.Sequential(tally.rule, len(self.thresholds))
-        self.bins = _core.Bins(len(self.thresholds)) if tally.histograms else None
-
-    @property
-    def active(self) -> Indices:
-        _, _, (stopped,) = self.tests.outcomes
-        return [int(test) for test in np.flatnonzero(~stopped)]
-
-    def update(self, statistics: Scores) -> None:
-        active = list(self.active)
-        extreme = np.zeros((len(self.thresholds), statistics.shape[1]), dtype=np.bool_)
-        extreme[active] = reached(statistics, self.thresholds[active, None], self.alternative)
-        (before,), _, _ = self.tests.outcomes
-        self.tests.update(extreme)
-        if self.bins is not None:
-            (after,), _, _ = self.tests.outcomes
-            values = np.zeros(extreme.shape)
-            values[active] = statistics
-            self.bins.update(values, after - before)
-
-    @property
-    def row(self) -> SequentialCounts:
-        (shuffles,), (exceedances,), (stopped,) = self.tests.outcomes
-        null = None if self.bins is None else histograms_from_core(*self.bins.histograms)
-        return SequentialCounts(shuffles.astype(np.int64), exceedances.astype(np.int64), stopped, null)
-
-
 def _by_metric(binned: tuple[NDArray[Any], NDArray[Any]], n_metrics: int) -> list[HistogramArray]:
     """The histograms of each metric, from the arrays of all metrics."""
     return np.split(histograms_from_core(*binned), n_metrics)
-
-
-class _SeriesAccumulator(Accumulator["NDArray[Any]"]):
-    """Keeps all statistics, for reductions that need them together: 8·R bytes for each pair or system."""
-
-    def __init__(self, rows: int, n: int) -> None:
-        self.all = np.empty((rows, n))
-        self.done = 0
-
-    def update(self, statistics: Scores) -> None:
-        n = statistics.shape[1]
-        self.all[:, self.done : self.done + n] = statistics
-        self.done += n
-
-    @property
-    def row(self) -> NDArray[Any]:
-        return self.all
-
-    @property
-    def part(self) -> NDArray[Any]:
-        return self.all
-
-    def add_part(self, part: NDArray[Any]) -> None:
-        self.update(part)
 
 
 class Series(_ArrayReduction):
@@ -319,10 +207,6 @@ class Series(_ArrayReduction):
         """See :meth:`Reduction.rows_from_core`."""
         return list(reduction.statistics)
 
-    def accumulator(self, width: int, metric: int, n: int) -> _SeriesAccumulator:
-        """See :meth:`Reduction.accumulator`."""
-        return _SeriesAccumulator(width, n)
-
 
 class Spread(_ArrayReduction):
     """The standard deviation of every statistic over the shuffles: (metrics, pairs). The mean is 0 by symmetry."""
@@ -335,15 +219,14 @@ class Spread(_ArrayReduction):
         """See :meth:`Reduction.rows_from_core`."""
         return list(reduction.values)
 
-    def accumulator(self, width: int, metric: int, n: int) -> _SpreadAccumulator:
-        """See :meth:`Reduction.accumulator`."""
-        return _SpreadAccumulator(width, n)
+    def fed(self, pairs: Pairs, metric: int) -> _core.Series:
+        """All statistics: their batches need not begin where the sums of squares of the core do."""
+        return _core.Series(pairs)
 
-
-class _SpreadAccumulator(_SeriesAccumulator):
-    @property
-    def row(self) -> Scores:
-        return np.asarray(np.sqrt((self.all**2).mean(axis=1)))
+    def row_from_fed(self, reduction: _core.Series, metric: int) -> Scores:
+        """See :meth:`Reduction.row_from_fed`."""
+        (statistics,) = reduction.statistics
+        return np.asarray(np.sqrt((statistics**2).mean(axis=1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,23 +253,6 @@ class MaxT(_CountReduction):
             _select_rows(self.thresholds, metrics),
             _select_rows(self.families, metrics).tolist(),
         )
-
-    def accumulator(self, width: int, metric: int, n: int) -> _MaxTAccumulator:
-        """See :meth:`Reduction.accumulator`."""
-        assert (self.families == self.families[metric]).sum() == 1, "the family has several metrics"
-        return _MaxTAccumulator(_of_metric(self.alternative, metric), self.scales[metric], self.thresholds[metric])
-
-
-class _MaxTAccumulator(_CountAccumulator):
-    def __init__(self, alternative: str, scales: Scores, thresholds: Scores) -> None:
-        super().__init__(len(thresholds))
-        self.alternative, self.scales, self.thresholds = alternative, scales[:, None], thresholds[:, None]
-        self.order = np.lexsort((-np.arange(len(thresholds)), thresholds))  # the least extreme first
-
-    def update(self, statistics: Scores) -> None:
-        extreme = extremeness(statistics, self.alternative) * self.scales
-        largest = np.maximum.accumulate(extreme[self.order])
-        self.counts[self.order] += (largest >= self.thresholds[self.order]).sum(axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,10 +285,21 @@ class MinP(_CountReduction):
             _select_rows(self.families, metrics).tolist(),
         )
 
-    def accumulator(self, width: int, metric: int, n: int) -> _MinPAccumulator:
-        """See :meth:`Reduction.accumulator`."""
-        assert (self.families == self.families[metric]).sum() == 1, "the family has several metrics"
-        return _MinPAccumulator(self, metric, width, n)
+    def fed(self, pairs: Pairs, metric: int) -> _core.Series:
+        """All statistics, which the ranks need together."""
+        return _core.Series(pairs)
+
+    def row_from_fed(self, reduction: _core.Series, metric: int) -> NDArray[np.int64]:
+        """See :meth:`Reduction.row_from_fed`."""
+        observed = self.ranks[metric]
+        extreme = extremeness(reduction.statistics[0], _of_metric(self.alternative, metric))
+        of_pairs = zip(extreme, self.thresholds[metric], self.tolerances[metric], strict=True)
+        ranks = np.array([ranks_among_all(*of_pair) for of_pair in of_pairs])
+        order = np.lexsort((-np.arange(len(observed)), -observed))  # the least significant first
+        smallest = np.minimum.accumulate(ranks[order])
+        counts = np.empty(len(observed), np.int64)
+        counts[order] = (smallest <= observed[order][:, None]).sum(axis=1)
+        return counts
 
 
 def ranks_among_all(extreme: Scores, threshold: float, tolerance: float) -> NDArray[np.int64]:
@@ -441,24 +318,6 @@ def ranks_among_all(extreme: Scores, threshold: float, tolerance: float) -> NDAr
     return np.asarray(len(extreme) - before + (threshold >= extreme))
 
 
-class _MinPAccumulator(_SeriesAccumulator):
-    def __init__(self, reduction: MinP, metric: int, width: int, n: int) -> None:
-        super().__init__(width, n)
-        self.alternative = _of_metric(reduction.alternative, metric)
-        self.observed = list(zip(reduction.thresholds[metric], reduction.tolerances[metric], strict=True))
-        self.ranks = reduction.ranks[metric]
-
-    @property
-    def row(self) -> NDArray[np.int64]:
-        extreme = extremeness(self.all, self.alternative)
-        ranks = np.array([ranks_among_all(series, *of) for series, of in zip(extreme, self.observed, strict=True)])
-        order = np.lexsort((-np.arange(len(self.ranks)), -self.ranks))  # the least significant first
-        smallest = np.minimum.accumulate(ranks[order])
-        counts = np.empty(len(self.ranks), np.int64)
-        counts[order] = (smallest <= self.ranks[order][:, None]).sum(axis=1)
-        return counts
-
-
 class Draws(Reduction["Scores", "tuple[Scores, ...]"]):
     """The score of every system on every draw: a (k, R) array for each metric."""
 
@@ -471,10 +330,6 @@ class Draws(Reduction["Scores", "tuple[Scores, ...]"]):
     def rows_from_core(self, reduction: _core.Draws, n_systems: Sequence[int]) -> Sequence[Scores]:
         """See :meth:`Reduction.rows_from_core`."""
         return np.split(reduction.scores, np.cumsum(n_systems)[:-1])
-
-    def accumulator(self, width: int, metric: int, n: int) -> _SeriesAccumulator:
-        """See :meth:`Reduction.accumulator`."""
-        return _SeriesAccumulator(width, n)
 
     def combine(self, rows: Sequence[Scores]) -> tuple[Scores, ...]:
         """See :meth:`Reduction.combine`."""
@@ -510,46 +365,9 @@ class PermutedTally(Reduction[PermutedCounts, PermutedCounts]):
         both = reduction.counts.astype(np.int64), reduction.range_counts.astype(np.int64)
         return [PermutedCounts(*rows) for rows in zip(*both, strict=True)]
 
-    def accumulator(self, width: int, metric: int, n: int) -> _PermutedAccumulator:
-        """See :meth:`Reduction.accumulator`."""
-        return _PermutedAccumulator(self.compared, self.thresholds[metric])
-
     def combine(self, rows: Sequence[PermutedCounts]) -> PermutedCounts:
         """See :meth:`Reduction.combine`."""
         return PermutedCounts(*(np.array(arrays) for arrays in zip(*rows, strict=True)))
-
-
-# The most differences that are in memory at a time: a few milliseconds of work, between two checks for Ctrl-C.
-DIFFERENCES_AT_ONCE = 1 << 18
-
-
-class _PermutedAccumulator(Accumulator[PermutedCounts]):
-    def __init__(self, pairs: Pairs, thresholds: Scores) -> None:
-        self.x, self.y = np.array(pairs).T
-        self.thresholds = thresholds[:, None]
-        self.pairs, self.ranges = np.zeros((2, len(thresholds)), np.int64)
-
-    def update(self, statistics: Scores) -> None:
-        ranges = np.ptp(statistics, axis=0)
-        # k systems have k(k - 1)/2 pairs, so the differences of all pairs would need far more memory than the scores.
-        size = max(1, DIFFERENCES_AT_ONCE // len(ranges))
-        for first in range(0, len(self.pairs), size):
-            some = slice(first, first + size)
-            differences = np.abs(statistics[self.x[some]] - statistics[self.y[some]])
-            self.pairs[some] += (differences >= self.thresholds[some]).sum(axis=1)
-            self.ranges[some] += (ranges >= self.thresholds[some]).sum(axis=1)
-
-    @property
-    def row(self) -> PermutedCounts:
-        return PermutedCounts(self.pairs, self.ranges)
-
-    @property
-    def part(self) -> PermutedCounts:
-        return self.row
-
-    def add_part(self, part: PermutedCounts) -> None:
-        self.pairs += part.pairs
-        self.ranges += part.ranges
 
 
 @dataclass(frozen=True, eq=False)
@@ -569,31 +387,6 @@ class Histograms(_ArrayReduction):
         """See :meth:`Reduction.rows_from_core`."""
         return _by_metric(reduction.histograms, len(n_systems))
 
-    def accumulator(self, width: int, metric: int, n: int) -> _HistogramAccumulator:
-        """See :meth:`Reduction.accumulator`."""
-        return _HistogramAccumulator(width, half=self.half)
-
-
-class _HistogramAccumulator(Accumulator[HistogramArray]):
-    def __init__(self, pairs: int, *, half: bool = False) -> None:
-        self.bins, self.half = _core.Bins(pairs), half
-
-    def update(self, statistics: Scores) -> None:
-        self.bins.update(np.ascontiguousarray(statistics))
-        if self.half:
-            self.bins.update(-statistics)
-
-    @property
-    def row(self) -> HistogramArray:
-        return histograms_from_core(*self.bins.histograms)
-
-    @property
-    def part(self) -> NDArray[np.uint64]:
-        return self.bins.state()
-
-    def add_part(self, part: NDArray[np.uint64]) -> None:
-        self.bins.merge(part)
-
 
 @dataclass(frozen=True, eq=False)
 class PermutedHistograms(Histograms):
@@ -606,16 +399,3 @@ class PermutedHistograms(Histograms):
     def core(self, pairs: Pairs, metrics: Indices) -> _core.Histograms:
         """See :meth:`Reduction.core`."""
         return _core.Histograms(self.compared, "permutations")
-
-    def accumulator(self, width: int, metric: int, n: int) -> _PermutedHistogramAccumulator:
-        """See :meth:`Reduction.accumulator`."""
-        return _PermutedHistogramAccumulator(self.compared)
-
-
-class _PermutedHistogramAccumulator(_HistogramAccumulator):
-    def __init__(self, pairs: Pairs) -> None:
-        super().__init__(len(pairs))
-        self.x, self.y = np.array(pairs).T
-
-    def update(self, statistics: Scores) -> None:
-        super().update(statistics[self.x] - statistics[self.y])

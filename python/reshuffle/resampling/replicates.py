@@ -18,7 +18,7 @@ from ..settings import Resampling
 from ..validate import MAX_RESAMPLES, MAX_SEED, check_integer
 from .incomplete import IncompleteSample
 from .parts import Part, ReplicatesJob, SentSample, merged, sent
-from .reductions import Accumulator, Draws, Reduction
+from .reductions import Draws, Reduction, SequentialTally
 from .samples import BATCH_CELLS, Batch, GroupCodes, Pairs, Sample, TextSample, resampler_of_sums, stratum_sizes
 from .units import Strata
 
@@ -179,8 +179,8 @@ class Replicates:
         rows = _Rows(reductions, len(self.samples))
         for metrics, n_systems, finished in self._native(reductions, own_pairs):
             rows.set_native(metrics, n_systems, finished)
-        for m, accumulators in self._scored(reductions, own_pairs):
-            rows.set_scored(m, accumulators)
+        for m, finished in self._scored(reductions, own_pairs):
+            rows.set_scored(m, finished)
         return rows.results
 
     def _run_sent(
@@ -206,11 +206,8 @@ class Replicates:
             ]
             rows.set_native(metrics, [len(counts) for _, counts in together], finished)
         for s, m in enumerate(self._scored_here(kind)):
-            accumulators = self._accumulators(reductions, own_pairs, m, self.n_resamples)
-            for part in parts:
-                for accumulator, state in zip(accumulators, part.scored[s], strict=True):
-                    accumulator.add_part(state)
-            rows.set_scored(m, accumulators)
+            fed = [reduction.fed(own_pairs[m], m) for reduction in reductions]
+            rows.set_scored(m, [merged(each, [part.scored[s][i] for part in parts]) for i, each in enumerate(fed)])
         for m, sample in enumerate(self.samples):
             if isinstance(sample, TextSample):
                 sample.evaluations += sum(part.evaluations[m] for part in parts)
@@ -223,8 +220,7 @@ class Replicates:
             tuple(reduction.state() for reduction in finished) for _, _, finished in self._native(reductions, own_pairs)
         ]
         scored = [
-            tuple(accumulator.part for accumulator in accumulators)
-            for _, accumulators in self._scored(reductions, own_pairs)
+            tuple(reduction.state() for reduction in finished) for _, finished in self._scored(reductions, own_pairs)
         ]
         calls = [(sample.evaluations or 0) - n for sample, n in zip(self.samples, before, strict=True)]
         return Part(tuple(native), tuple(scored), tuple(calls))
@@ -260,23 +256,26 @@ class Replicates:
 
     def _scored(
         self, reductions: Sequence[Reduction[Any, Any]], own_pairs: Sequence[Pairs]
-    ) -> Iterator[tuple[int, list[Accumulator[Any]]]]:
-        """The reductions of each sample that Python scores."""
-        for m in self._scored_here(reductions[0].kind):
-            accumulators = self._accumulators(reductions, own_pairs, m, len(self.numbers))
-            self._accumulate(self.samples[m], reductions[0].kind, own_pairs[m], accumulators)
-            yield m, accumulators
-
-    def _accumulators(
-        self, reductions: Sequence[Reduction[Any, Any]], own_pairs: Sequence[Pairs], m: int, n: int
-    ) -> list[Accumulator[Any]]:
-        """Empty accumulators for n replicates of sample m."""
-        sample = self.samples[m]
-        if reductions[0].kind == "shuffles":
-            width = len(own_pairs[m])
-        else:  # without calls of a function of texts
-            width = len(sample.systems if isinstance(sample, TextSample) else sample.scores)
-        return [reduction.accumulator(width, m, n) for reduction in reductions]
+    ) -> Iterator[tuple[int, list[Any]]]:
+        """The reductions of each sample that Python scores, until none needs more replicates."""
+        kind = reductions[0].kind
+        first = FIRST_BATCH if any(isinstance(reduction, SequentialTally) for reduction in reductions) else None
+        for m in self._scored_here(kind):
+            sample, pairs = self.samples[m], own_pairs[m]
+            # The number of systems, without calls of a function of texts.
+            systems = len(sample.systems if isinstance(sample, TextSample) else sample.scores)
+            fed = [reduction.fed(pairs, m) for reduction in reductions]
+            feed = _core.Feed(fed, systems, n=len(self.numbers), first=self.numbers.start)
+            for batch in self.batches(sample.batch_size, PROGRESS_STAGES[kind], first):
+                active = feed.active
+                if kind == "shuffles":
+                    scored = sample.shuffle_statistics([pairs[p] for p in active], batch)
+                else:
+                    scored = sample.draw_scores(batch) if kind == "draws" else sample.permutation_scores(batch)
+                feed.update(np.ascontiguousarray(scored), active)
+                if not feed.active:
+                    break
+            yield m, feed.results()
 
     def batch(self, other: Batch) -> Batch:
         """The replicates with the numbers of another batch."""
@@ -324,27 +323,6 @@ class Replicates:
                 threads=self.threads,
             )
         return self._resamplers[key]
-
-    def _accumulate(
-        self,
-        sample: Sample,
-        kind: str,
-        pairs: Pairs,
-        accumulators: Sequence[Accumulator[Any]],
-    ) -> None:
-        """Score the replicates of a sample in Python until no accumulator needs more."""
-        first = FIRST_BATCH if any(accumulator.active is not None for accumulator in accumulators) else None
-        for batch in self.batches(sample.batch_size, PROGRESS_STAGES[kind], first):
-            needed = _active_pairs(accumulators, len(pairs))
-            if kind == "shuffles":
-                scored = sample.shuffle_statistics([pairs[p] for p in needed], batch)
-            else:
-                scored = sample.draw_scores(batch) if kind == "draws" else sample.permutation_scores(batch)
-            for accumulator in accumulators:
-                active = accumulator.active
-                accumulator.update(scored if active is None else scored[[needed.index(pair) for pair in active]])
-            if all(accumulator.active == [] for accumulator in accumulators):
-                break
 
     @property
     def has_draws(self) -> bool:
@@ -433,23 +411,15 @@ class _Rows:
             for m, row in zip(metrics, reduction.rows_from_core(core, n_systems), strict=True):
                 by_metric[m] = row
 
-    def set_scored(self, m: int, accumulators: Sequence[Accumulator[Any]]) -> None:
+    def set_scored(self, m: int, finished: Sequence[Any]) -> None:
         """The rows of a sample that Python scored."""
-        for by_metric, accumulator in zip(self.rows, accumulators, strict=True):
-            by_metric[m] = accumulator.row
+        for by_metric, reduction, fed in zip(self.rows, self.reductions, finished, strict=True):
+            by_metric[m] = reduction.row_from_fed(fed, m)
 
     @property
     def results(self) -> list[Any]:
         """The result of each reduction."""
         return [reduction.combine(by_metric) for reduction, by_metric in zip(self.reductions, self.rows, strict=True)]
-
-
-def _active_pairs(accumulators: Sequence[Accumulator[Any]], n_pairs: int) -> Sequence[int]:
-    """The pairs that any accumulator still needs."""
-    active = [accumulator.active for accumulator in accumulators]
-    if any(pairs is None for pairs in active):
-        return range(n_pairs)
-    return sorted({pair for pairs in active if pairs is not None for pair in pairs})
 
 
 def _next_true(flags: NDArray[np.bool_], metric: str) -> NDArray[np.intp]:

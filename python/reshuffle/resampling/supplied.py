@@ -239,9 +239,10 @@ class SuppliedReplicates(Replicates):
         ]
 
     def _row(self, reduction: Reduction[Any, Any], m: int) -> Any:
-        accumulator = reduction.accumulator(len(self.stored[m]), m, self.n_resamples)
-        accumulator.update(self.stored[m])
-        return accumulator.row
+        feed = _core.Feed([reduction.fed(ONE_PAIR, m)], len(self.samples[m].scores), n=self.n_resamples)
+        feed.update(np.ascontiguousarray(self.stored[m]), feed.active)
+        (fed,) = feed.results()
+        return reduction.row_from_fed(fed, m)
 
     def batches(self, largest: int, stage: str, size: int | None = None) -> Iterator[Batch]:
         """Raises an error, because the masks or indices have already been read, and are not kept."""

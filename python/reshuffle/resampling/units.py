@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from typing_extensions import Self
 
 from ..data.arrays import as_array
 from ..data.columns import segment_list
@@ -30,14 +31,32 @@ MANY_WORDS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Documents:
-    """The document of each segment.
-
-    ``index``, (S,), has the number of each segment's document. Documents are numbered in the order in which they first
-    appear, so documents of one segment each have the same numbers as the segments.
-    """
+class Groups:
+    """The group of each member: ``index``, (S,), has its number. Groups are numbered as they first appear."""
 
     index: NDArray[np.intp]
+
+    def at(self, members: NDArray[np.intp]) -> Self:
+        """The groups of a subset of the members.
+
+        >>> Groups(np.array([0, 1, 2, 0])).at(np.array([2, 3])).index
+        array([1, 0])
+        """
+        return type(self)(np.unique(self.index[members], return_inverse=True)[1])
+
+    @lazy
+    def sizes(self) -> NDArray[np.intp]:
+        """The number of members of each group: (groups,)."""
+        return np.bincount(self.index)
+
+    @lazy
+    def order(self) -> NDArray[np.intp]:
+        """The indices of the members, with those of each group adjacent: (S,)."""
+        return np.argsort(self.index, kind="stable")
+
+
+class Documents(Groups):
+    """The document of each segment. Documents of one segment each have the same numbers as the segments."""
 
     @classmethod
     def from_ids(cls, ids: DocumentIds, n_segments: int) -> Documents:
@@ -81,38 +100,20 @@ class Documents:
         index, names = numbered("documents", ids, n_segments)
         return cls(index), tuple(names)
 
-    def at(self, segments: NDArray[np.intp]) -> Documents:
-        """The documents of a subset of the segments.
-
-        >>> Documents(np.array([0, 1, 2, 0])).at(np.array([2, 3])).index
-        array([1, 0])
-        """
-        return Documents(np.unique(self.index[segments], return_inverse=True)[1])
-
     @property
     def n_documents(self) -> int:
         """D, the number of documents."""
         return len(self.sizes)
 
     @lazy
-    def sizes(self) -> NDArray[np.intp]:
-        """The number of segments of each document: (D,)."""
-        return np.bincount(self.index)
-
-    @lazy
-    def _order(self) -> NDArray[np.intp]:
-        """The indices of the segments, with those of each document adjacent: (S,)."""
-        return np.argsort(self.index, kind="stable")
-
-    @lazy
     def _starts(self) -> NDArray[np.intp]:
-        """The position in ``_order`` at which each document begins: (D,)."""
+        """The position in ``order`` at which each document begins: (D,)."""
         return np.cumsum(self.sizes) - self.sizes
 
     @property
     def first_segments(self) -> NDArray[np.intp]:
         """The first segment of each document: (D,)."""
-        return self._order[self._starts]
+        return self.order[self._starts]
 
     def sums(self, counts: Counts) -> Counts:
         """The sums over the segments of each document: (k, S, K) in, (k, D, K) out. The caller checks for overflow.
@@ -121,7 +122,7 @@ class Documents:
         array([[[5],
                 [2]]])
         """
-        return np.add.reduceat(counts[:, self._order], self._starts, axis=1, dtype=np.int64)
+        return np.add.reduceat(counts[:, self.order], self._starts, axis=1, dtype=np.int64)
 
     def segments(self, documents: NDArray[np.intp]) -> NDArray[np.intp]:
         """The segments of these documents, one document after another.
@@ -129,18 +130,12 @@ class Documents:
         >>> Documents(np.array([0, 1, 0])).segments(np.array([0, 0, 1]))
         array([0, 2, 0, 2, 1])
         """
-        members = np.split(self._order, self._starts[1:])
+        members = np.split(self.order, self._starts[1:])
         return np.concatenate([members[document] for document in documents])
 
 
-@dataclass(frozen=True, eq=False)
-class Strata:
-    """The stratum of each resampling unit (segment or document).
-
-    ``index``, (S,), has the number of each unit's stratum. Strata are numbered in the order in which they first appear.
-    """
-
-    index: NDArray[np.intp]
+class Strata(Groups):
+    """The stratum of each resampling unit (segment or document)."""
 
     @classmethod
     def from_ids(cls, ids: StratumIds, n_segments: int, documents: Documents | None = None) -> Strata:
@@ -174,24 +169,10 @@ class Strata:
             )
         return strata
 
-    def at(self, units: NDArray[np.intp]) -> Strata:
-        """The strata of a subset of the units."""
-        return Strata(np.unique(self.index[units], return_inverse=True)[1])
-
     @property
     def n_strata(self) -> int:
         """H, the number of strata."""
         return len(self.sizes)
-
-    @lazy
-    def sizes(self) -> NDArray[np.intp]:
-        """The number of units in each stratum: (H,)."""
-        return np.bincount(self.index)
-
-    @lazy
-    def order(self) -> NDArray[np.intp]:
-        """The indices of the units, with those of each stratum adjacent: (S,)."""
-        return np.argsort(self.index, kind="stable")
 
     def sort_units(self, counts: Counts) -> Counts:
         """(k, S, K) counts with the units of each stratum adjacent; without a copy if they already are."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from ..documented import documented
+from ..documented import record
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class Caveat:
     """A warning about the p-values or intervals of a result. :mod:`reshuffle.report` formulates the sentences."""
 

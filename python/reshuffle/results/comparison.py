@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar
 
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError, counted, listed, quoted
 from ..validate import check_name
 from .caveats import Caveat
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from ..report import Plots
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class SystemScore:
     """The score of one system under one metric."""
 
@@ -47,8 +46,7 @@ class SystemScore:
     """The bootstrap distribution of the score. None if the comparison has no bootstrap draws."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class DocumentScore:
     """The score of one system on one document, such as a speaker, under one metric."""
 
@@ -62,8 +60,7 @@ class DocumentScore:
     n_segments: int
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class Exchangeability:
     """How the spread of a difference over shuffles compares with its standard error."""
 
@@ -78,8 +75,7 @@ class Exchangeability:
     """
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class Influence:
     """On how many resampling units a difference rests.
 
@@ -98,8 +94,7 @@ class Influence:
     """That of the influences of all units, m₃/m₂^1.5. None in the same cases."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class Brevity:
     """What the brevity penalty contributes to a difference, and how near both systems are to its kink.
 
@@ -119,8 +114,7 @@ class Brevity:
     """Which share of the difference of log scores is that of log penalties; None if the scores are equal or 0."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class Contribution:
     """What a part of a metric's formula contributes to a difference. Those of all parts add up to the difference.
 
@@ -139,8 +133,7 @@ class Contribution:
     """
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class PairedDifference(Worded):
     """The difference between two systems under one metric, and its test.
 
@@ -211,8 +204,7 @@ class PairedDifference(Worded):
         return self.test.is_significant(alpha)
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class UsedMetric:
     """A metric of a result."""
 
@@ -226,8 +218,7 @@ class UsedMetric:
     """The ACL id or DOI of the paper that defines it. None for external scores and functions."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class UsedTest:
     """The test of a comparison."""
 
@@ -265,8 +256,7 @@ class UsedTest:
         return self.alternative in ("equivalence", "non-inferiority")
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class UsedInterval:
     """The confidence interval of a result."""
 
@@ -281,8 +271,7 @@ class UsedInterval:
     """The paper of the interval, as in the registry."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class Comparison(Compared):
     """The result of :func:`reshuffle.compare` or :func:`reshuffle.score`, with everything needed to repeat it.
 

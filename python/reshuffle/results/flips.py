@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
-from ..documented import documented
+from ..documented import record
 from .comparison import UsedMetric
 from .reported import Reported
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class FlippedSegment:
     """A segment (or a document) under two systems."""
 
@@ -29,8 +27,7 @@ class FlippedSegment:
     """The difference of the two corpus scores, minus that difference without this segment."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class Flips(Reported):
     """The segments that a system gains and loses at a threshold, and those with the largest influence.
 

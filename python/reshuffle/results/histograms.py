@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ..documented import documented
+from ..documented import record
 
 N_BINS = 64
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class Histogram:
     """A histogram of 64 bins of equal width, or of one bin if all values are equal."""
 
@@ -24,8 +21,7 @@ class Histogram:
     """
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class NullHistogram(Histogram):
     """The histogram of a test statistic under the null hypothesis."""
 

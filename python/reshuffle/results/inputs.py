@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ..documented import documented
+from ..documented import record
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class InputFile:
     """A file that the command line read, as it was then."""
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from ..documented import documented
+from ..documented import record
 from .scalars import Real
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class ConfidenceInterval:
     """An interval for a score, a difference of scores, or a p-value."""
 

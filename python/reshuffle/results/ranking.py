@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ..documented import documented
+from ..documented import record
 from ..errors import unknown_name
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class RankedSystem:
     """A system in a :class:`Ranking`."""
 
@@ -35,8 +32,7 @@ class RankedSystem:
     """
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class Ranking:
     """The systems under one metric, from best to worst, with rank intervals, letters and confidence sets of the best.
 
@@ -97,8 +93,7 @@ class Ranking:
         raise unknown_name("system", system, [ranked.system for ranked in self.systems])
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class DetectableDifference:
     """The minimum detectable difference: the true difference that the test would detect with a power of 80%.
 

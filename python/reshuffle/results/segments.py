@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..documented import documented
+from ..documented import record
 from ..validate import check_name
 from .comparison import UsedMetric
 from .lookup import first_names, metric_name
 from .reported import Reported
 
 
-@documented
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class SegmentTable(Reported):
     """The score of every segment, or of every document, of every system: the result of :func:`segment_scores`.
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from ..documented import documented
+from ..documented import record
 from ..errors import unknown_name
 from .comparison import Comparison
 from .lookup import first_names
 from .reported import Compared
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class SetComparison(Compared):
     """The result of :func:`reshuffle.compare_sets`: a comparison on each test set, and one of their average scores."""
 

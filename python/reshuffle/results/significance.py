@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError
 from ..validate import check_integer
 from .caveats import Caveat
@@ -21,8 +21,7 @@ from .verdicts import Tested
 WITHOUT_INTERVAL = ("exact", "subgroup", "replay")
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class UsedStopping:
     """The stopping rule of a test, and whether it stopped the shuffles."""
 
@@ -39,8 +38,7 @@ class UsedStopping:
     risk: float | None = None
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class SignificanceResult(Worded, Tested):
     """The result of one test of a pair of systems under one metric, or of a batch of such tests.
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from ..documented import documented
+from ..documented import record
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class ComparedTexts:
     """The texts that were compared, which :class:`~reshuffle.Comparison` keeps only on request."""
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ..documented import documented
+from ..documented import record
 from .intervals import ConfidenceInterval
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class FirstAdvantage:
     """The advantage of the system that was shown first, or on the left."""
 
@@ -21,8 +18,7 @@ class FirstAdvantage:
     """Of no advantage, two-sided, by bootstrap-both."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class LargestResidual:
     """The two systems whose votes the model explains worst."""
 
@@ -39,8 +35,7 @@ class LargestResidual:
     """The number of pairs of systems that were compared."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class VoteFit:
     """The votes, and the model that was fitted to them."""
 

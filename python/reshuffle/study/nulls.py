@@ -7,9 +7,8 @@ in :data:`NULLS`. It says in words what is true in them; reports repeat these wo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
-from ..documented import documented
+from ..documented import record
 from ..inference.margins import check_margins
 from .document_nulls import of_documents, of_documents_as_units
 from .equal_scores import of_equal_scores, of_margins
@@ -17,8 +16,7 @@ from .null_data import NullData, Request, swap_probability
 from .run_nulls import of_noise, of_runs, of_variants
 
 
-@documented
-@dataclass(frozen=True)
+@record(slots=False)
 class Null:
     """An entry of the registry."""
 

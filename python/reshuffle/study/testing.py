@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Progress
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError
 from ..execution import Execution
 from ..execution.tables import NUMBER, PROBABILITY, Column, Columns, Table, run_table, stacked
@@ -67,8 +67,7 @@ BOOTSTRAPS = (
 )
 
 
-@documented
-@dataclass(frozen=True)
+@record(slots=False)
 class Tested:
     """The outcomes of N simulations."""
 

@@ -92,6 +92,37 @@ impl Reduction {
     }
 }
 
+/// Reductions of values that Python computes.
+#[pyclass(module = "reshuffle._core")]
+pub struct Feed(core::Feed);
+
+#[pymethods]
+impl Feed {
+    #[new]
+    #[pyo3(signature = (reductions, systems, *, n, first=0))]
+    fn new(reductions: Vec<PyRef<'_, Reduction>>, systems: usize, n: u64, first: u64) -> PyResult<Self> {
+        let made = reductions.iter().map(|reduction| reduction.0.clone()).collect();
+        Ok(Feed(core::Feed::new(made, systems, first..first.saturating_add(n))?))
+    }
+
+    #[getter]
+    fn active(&self) -> Vec<usize> {
+        self.0.active()
+    }
+
+    fn update(&mut self, values: Matrix<'_, f64>, series: Vec<usize>) -> PyResult<()> {
+        let (py, [rows, n]) = (values.py(), [values.shape()[0], values.shape()[1]]);
+        check_length("rows of values", series.len(), rows)?;
+        let values = in_order(&values)?;
+        run_serial(py, |stop| self.0.update(&series, (values, n), stop))
+    }
+
+    fn results(&mut self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
+        let fed = std::mem::take(&mut self.0);
+        fed.into_reductions().into_iter().map(|reduction| Reduction(reduction).into_python(py)).collect()
+    }
+}
+
 /// Defines the classes of reductions, and their conversion to and from those of the core.
 macro_rules! classes {
     ($($(#[$about:meta])* $class:ident: $passes:ident $parts:tt),*) => {

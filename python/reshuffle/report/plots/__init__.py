@@ -7,12 +7,11 @@ entry in :data:`PLOTS`. Add its name to :mod:`reshuffle.types`, for type checker
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ...documented import documented
+from ...documented import record
 from ...errors import InputError, quoted
 from ...results import Comparison, PairedDifference
 
@@ -27,8 +26,7 @@ __all__ = ["PLOTS", "Plots", "file_of"]
 Pair: TypeAlias = "str | tuple[str, str] | PairedDifference"
 
 
-@documented
-@dataclass(frozen=True)
+@record(slots=False)
 class Plots:
     """The figures of a comparison on one test set, or of the average over test sets: ``comparison.plot``.
 

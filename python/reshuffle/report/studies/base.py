@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from ...documented import documented
+from ...documented import record
 from ...results.studies import StudyResult
 from ..cells import Table
 
@@ -22,8 +22,7 @@ def _none(study: StudyResult) -> Iterator[str]:
     yield from ()
 
 
-@documented
-@dataclass(frozen=True)
+@record(slots=False)
 class Figure:
     """A figure of some records of a study."""
 
@@ -66,8 +65,7 @@ class Brief(NamedTuple):
     notes: Sequence[str]
 
 
-@documented
-@dataclass(frozen=True)
+@record(slots=False)
 class StudyReport:
     """How the results of a study are shown."""
 

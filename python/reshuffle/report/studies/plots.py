@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ...documented import documented
+from ...documented import record
 from ...errors import InputError, listed, unknown_name
 from ...results.lookup import metric_name
 from ...results.studies import StudyResult
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@documented
-@dataclass(frozen=True)
+@record(slots=False)
 class StudyPlots:
     """The figures of a study: ``result.plot.rates()``. ``dir(result.plot)`` lists them, with ``_`` for ``-``.
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...documented import documented
+from ...documented import record
 from ..intervals import ConfidenceInterval
 from .plan import PoolPlan
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class PairPvalue:
     """The p-value of a test for a pair of systems."""
 
@@ -25,8 +22,7 @@ class PairPvalue:
     """Not adjusted for multiple tests."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class GainBin:
     """How many of the pairs with a gain in some range are significant."""
 
@@ -45,8 +41,7 @@ class GainBin:
     """For ``significant``, with systems as clusters; None for fewer than three systems."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class GainThreshold:
     """The gain above which pairs are significant."""
 
@@ -69,8 +64,7 @@ class GainThreshold:
     """The number of pairs on the wrong side of the threshold."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class DomainBand:
     """How often the winner on one part of a test set also wins on another part, by the confidence of its test."""
 
@@ -94,8 +88,7 @@ class DomainBand:
     """For ``also_wins``, with systems as clusters; None for fewer than three systems with such pairs."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class TestAgreement:
     """Whether two tests, or one test under two metrics, reject for the same pairs of systems."""
 
@@ -128,8 +121,7 @@ class TestAgreement:
     """Spearman's correlation of the p-values; None if all p-values of a test are equal."""
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class AgreementPlan(PoolPlan):
     """How tests were compared with each other: the options of :func:`reshuffle.study.agreement`."""
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
 from typing_extensions import TypeVar
 
-from ...documented import documented
+from ...documented import record
 from .. import UsedMetric
 from ..intervals import ConfidenceInterval
 from ..reported import Cited, reports
@@ -43,8 +42,7 @@ class ErrorRate:
         return "conservative" if self.confidence_interval.high < self.alpha else "at its level"
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class Rate(ErrorRate):
     """How often a test rejects at one level."""
 
@@ -63,8 +61,7 @@ class Rate(ErrorRate):
     simulations: int
 
 
-@documented
-@dataclass(frozen=True, repr=False)
+@record(slots=False, repr=False)
 class StudyResult(Cited, Generic[P_co]):
     """The result of a study.
 

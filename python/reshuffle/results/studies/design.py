@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from ...documented import documented
+from ...documented import record
 from .plan import DataPlan, first, sometimes
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class PairError:
     """The difference of two systems on the data, and its standard error, on which plans are based."""
 
@@ -25,8 +23,7 @@ class PairError:
     """The number of units (segments or documents) of the data."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class DetectableAtSize:
     """The minimum detectable difference on a test set of some size."""
 
@@ -48,8 +45,7 @@ class DetectableAtSize:
     high: float
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class PlannedPower:
     """The power for a given difference on a test set of some size."""
 
@@ -75,8 +71,7 @@ class PlannedPower:
     """The probability that a significant difference has the wrong sign. None as for ``type_m``."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class PlannedSize:
     """The number of units that a test set needs."""
 
@@ -96,8 +91,7 @@ class PlannedSize:
     high: int | None
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class PlannedLooks:
     """The number of units that :func:`reshuffle.watch` needs with planned looks."""
 
@@ -118,8 +112,7 @@ class PlannedLooks:
     """The expected number of units at the look that decides, or at the last one."""
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class DesignPlan(DataPlan):
     """How a test set was planned: the options of :func:`reshuffle.study.plan`, and what followed from them."""
 

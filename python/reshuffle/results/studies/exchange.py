@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...documented import documented
+from ...documented import record
 from ..intervals import ConfidenceInterval
 from .base import ErrorRate
 from .plan import Plan, sometimes
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class ExchangeRate(ErrorRate):
     """How often a test of runs of two equal configurations rejects at one level."""
 
@@ -40,8 +37,7 @@ class ExchangeRate(ErrorRate):
     simulations: int
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class ExchangePlan(Plan):
     """How tests of runs were simulated: the options of :func:`reshuffle.study.exchange`, and what followed."""
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...documented import documented
+from ...documented import record
 from .plan import Plan
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class MbrChoice:
     """The entry with the best expected utility of a sentence."""
 
@@ -31,8 +28,7 @@ class MbrChoice:
     output: str
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class MbrScore:
     """A corpus score against references."""
 
@@ -42,8 +38,7 @@ class MbrScore:
     score: float
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class MbrPlan(Plan):
     """How entries were chosen by their expected utility: the options of :func:`reshuffle.tune.mbr`."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ...documented import documented
+from ...documented import record
 from ..intervals import ConfidenceInterval
 from ..reported import Worded
 from ..verdicts import Tested
@@ -13,8 +13,7 @@ from .base import StudyResult
 from .plan import Plan, sometimes
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class MetricAgreement:
     """How well a metric agrees with people, by one coefficient."""
 
@@ -57,8 +56,7 @@ class MetricAgreement:
     """Why the value is not defined, or what is unusual."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class MetricDifference(Worded, Tested):
     """The difference between the agreement of two metrics with people, and a test of it."""
 
@@ -92,8 +90,7 @@ class MetricDifference(Worded, Tested):
     """As in :class:`MetricAgreement`."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class MetricGroup:
     """The place of a metric in the ranking of metrics by one coefficient."""
 
@@ -112,8 +109,7 @@ class MetricGroup:
     """
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class HumanScores:
     """The human score of a system, and how much of it was judged."""
 
@@ -127,8 +123,7 @@ class HumanScores:
     """The number of scores, or of votes in which the system took part."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class MetricSystemScore:
     """The score of a system by a metric and by people."""
 
@@ -141,8 +136,7 @@ class MetricSystemScore:
     """The human score of the system, higher is better."""
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class MetaPlan(Plan):
     """How metrics were evaluated: the options of functions of :mod:`reshuffle.meta`, and what followed from them."""
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...documented import documented
+from ...documented import record
 from ..intervals import ConfidenceInterval
 from .base import ErrorRate
 from .plan import SimulatedPlan, first
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class FamilyWiseRate(ErrorRate):
     """How often at least one of many true null hypotheses is rejected: a family-wise error rate."""
 
@@ -42,8 +39,7 @@ class FamilyWiseRate(ErrorRate):
     simulations: int
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class MultiplicityPlan(SimulatedPlan):
     """How families of tests were simulated: the options of :func:`reshuffle.study.multiplicity`."""
 

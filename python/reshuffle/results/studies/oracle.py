@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...documented import documented
+from ...documented import record
 from .plan import Plan
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class ListScore:
     """The corpus score of one entry of each list."""
 
@@ -24,8 +21,7 @@ class ListScore:
     """The score minus that of ``topbest``."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class ChosenEntry:
     """The entry of a sentence in a choice."""
 
@@ -40,8 +36,7 @@ class ChosenEntry:
     output: str
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class OracleSearch:
     """A search for the best or the worst corpus score."""
 
@@ -56,8 +51,7 @@ class OracleSearch:
     final: float
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class OraclePlan(Plan):
     """How the best and worst entries were searched for: the options of :func:`reshuffle.tune.oracle`."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
-from ...documented import documented
+from ...documented import record
 
 # The metadata of a field that only some plans have, and of one that comes before those of the base.
 SOMETIMES, FIRST = {"sometimes": True}, {"first": True}
@@ -66,8 +66,7 @@ def _with(kind: type[list[Any]] | type[tuple[Any, ...]], value: Any) -> Any:
     return kind(_with(kind, item) for item in value) if isinstance(value, list | tuple) else value
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class DataPlan(Plan):
     """The settings of studies of systems."""
 
@@ -78,8 +77,7 @@ class DataPlan(Plan):
     """``segment`` or ``document``."""
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class SimulatedPlan(DataPlan):
     """The settings of studies that simulate test sets, and test them."""
 
@@ -92,8 +90,7 @@ class SimulatedPlan(DataPlan):
     sampling: str
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class PairsPlan(SimulatedPlan):
     """The settings of studies that simulate test sets of pairs of systems, and compare tests of them."""
 
@@ -111,8 +108,7 @@ class PairsPlan(SimulatedPlan):
     seed: int
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class PoolPlan(DataPlan):
     """The settings of studies of a pool of segments or documents, and of samples of it."""
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...documented import documented
+from ...documented import record
 from ..intervals import ConfidenceInterval
 from .plan import PairsPlan, Plan, first
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class PowerRate:
     """How often a test detects a known difference, and what its significant differences are like."""
 
@@ -52,8 +49,7 @@ class PowerRate:
     simulations: int
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class FittedSwapEffects:
     """The model of Card et al. 2020, fitted to a pair: see :class:`reshuffle.study.parametric.SwapEffects`."""
 
@@ -70,8 +66,7 @@ class FittedSwapEffects:
     """The number of units that the model was fitted to."""
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class PowerPlan(PairsPlan):
     """How power was simulated from data: the options of :func:`reshuffle.study.power`."""
 
@@ -81,8 +76,7 @@ class PowerPlan(PairsPlan):
     metrics: tuple[str, ...] = first()
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class ParametricPlan(Plan):
     """How power was simulated without data: the options of :func:`reshuffle.study.parametric_power`."""
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ...documented import documented
+from ...documented import record
 from ..intervals import ConfidenceInterval
 from ..reported import AnyFormat, Worded
 from ..verdicts import Tested
@@ -43,8 +43,7 @@ def runs_needed(alpha: float, alternative: str = "two-sided") -> int | None:
     return next(enough, None)
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class RunScores:
     """The scores of a system's runs under one metric, and how much they vary.
 
@@ -83,8 +82,7 @@ class RunScores:
     """
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class SystemRuns:
     """A system: its runs, and their scores under each metric."""
 
@@ -95,8 +93,7 @@ class SystemRuns:
     """By the name of the metric."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class RunDifference(Worded, Tested):
     """The difference of a system from the baseline, tested by exchanging one kind of unit."""
 
@@ -136,8 +133,7 @@ class RunDifference(Worded, Tested):
     """Why the test may reject too often here: names in :data:`reshuffle.inference.run_caveats.RUN_CAVEATS`."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class ObservedDifference:
     """The difference that an experiment with fewer or more runs would have observed, by drawing from the runs.
 
@@ -163,8 +159,7 @@ class ObservedDifference:
     """The number of draws of runs, or of all possible choices of runs."""
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class RunPlan(Plan):
     """How systems were compared: the options of :func:`reshuffle.compare_runs`, and what followed from them."""
 

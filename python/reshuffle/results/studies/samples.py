@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...documented import documented
+from ...documented import record
 from ..intervals import ConfidenceInterval
 from .plan import PoolPlan
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class SampleScore:
     """The score of a system on a sample."""
 
@@ -26,8 +23,7 @@ class SampleScore:
     """Whether the interval contains the score on the whole pool."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class SampleDifference:
     """The difference of two systems on a sample."""
 
@@ -48,8 +44,7 @@ class SampleDifference:
     """Whether the difference has the opposite sign on the whole pool."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class SampleRange:
     """The scores of a system on all samples of a size, and how many of their intervals miss its score on the pool."""
 
@@ -74,8 +69,7 @@ class SampleRange:
     """Whether there are fewer than ten samples."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class CurvePoint:
     """How well test sets of some size, with some number of references, tell systems apart."""
 
@@ -100,8 +94,7 @@ class CurvePoint:
     """For ``separated``, with the test sets as clusters; None for one test set."""
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class SamplesPlan(PoolPlan):
     """How samples were compared with their pool: the options of :func:`reshuffle.study.samples`."""
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...documented import documented
+from ...documented import record
 from ..intervals import ConfidenceInterval
 from .plan import PairsPlan, first
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class ScoredSystem:
     """The score of a system and its standard error."""
 
@@ -21,8 +18,7 @@ class ScoredSystem:
     """By the delta method."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class TestedDifference:
     """The difference of two systems on all the data, with the p-value of one test."""
 
@@ -37,8 +33,7 @@ class TestedDifference:
     """The number of replicates, or None for a test in closed form."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class MetricSensitivity:
     """How clearly a metric shows the difference of two systems."""
 
@@ -55,8 +50,7 @@ class MetricSensitivity:
     """Among the metrics for this pair, 1 for the most sensitive."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class PowerContrast:
     """The difference in power between two metrics, on the same simulated test sets."""
 
@@ -80,8 +74,7 @@ class PowerContrast:
     simulations: int
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class SensitivityPlan(PairsPlan):
     """How the sensitivity of metrics was simulated: the options of :func:`reshuffle.study.sensitivity`."""
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from ...documented import documented
+from ...documented import record
 from ..intervals import ConfidenceInterval
 from ..verdicts import Tested
 from .meta import MetaPlan
 from .plan import sometimes
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class SmoothingSetting(Tested):
     """How well sentence BLEU agrees with people if the parameter of a smoothing has one value."""
 
@@ -44,8 +42,7 @@ class SmoothingSetting(Tested):
     """The number of votes."""
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class SmoothingPlan(MetaPlan):
     """How smoothings were compared: the options of :func:`reshuffle.meta.tune_smoothing`, and what followed."""
 

@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ...documented import documented
+from ...documented import record
 from .base import StudyResult
 from .plan import Plan, sometimes
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class TuningRun:
     """A replication: the weights that an optimizer found with one seed, and the scores of what they choose."""
 
@@ -27,8 +26,7 @@ class TuningRun:
     """That of the chosen entries of the test lists; None without these."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class StartingScores:
     """The scores under the weights with which the search begins."""
 
@@ -37,8 +35,7 @@ class StartingScores:
     test_score: float | None
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class TuningStep:
     """A number from the course of a run."""
 
@@ -53,8 +50,7 @@ class TuningStep:
     value: float
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class TuningPlan(Plan):
     """How weights were tuned: the options of :func:`reshuffle.tune.tune`, and what followed from them."""
 

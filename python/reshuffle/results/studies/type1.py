@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from ...documented import documented
+from ...documented import record
 from .plan import PairsPlan, first
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class PvalueShare:
     """One point of the distribution of p under a null hypothesis."""
 
@@ -28,8 +26,7 @@ class PvalueShare:
     """
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class Type1Plan(PairsPlan):
     """How type-I errors were simulated: the options of :func:`reshuffle.study.type1`, and what followed from them."""
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...documented import documented
+from ...documented import record
 from ..intervals import ConfidenceInterval
 from .plan import PoolPlan
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class PairConclusions:
     """The share of samples from which a test draws a right or a wrong conclusion about a pair of systems."""
 
@@ -38,8 +35,7 @@ class PairConclusions:
     """Whether there are fewer than ten samples, too few for reliable shares."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class BandAccuracy:
     """How many of the conclusions with a confidence in some band are right."""
 
@@ -63,8 +59,7 @@ class BandAccuracy:
     """Whether there are fewer than ten samples (of some size)."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class GapConclusions:
     """The shares of right and wrong conclusions about all pairs whose scores on the pool differ by some amount."""
 
@@ -89,8 +84,7 @@ class GapConclusions:
     """Whether there are fewer than ten samples."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class SampleSpread:
     """The bootstrap's standard deviation beside that over samples, which it is meant to estimate."""
 
@@ -113,8 +107,7 @@ class SampleSpread:
     """Whether there are fewer than ten samples."""
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class ValidationPlan(PoolPlan):
     """How tests were validated on samples: the options of :func:`reshuffle.study.validate`."""
 

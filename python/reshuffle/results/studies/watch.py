@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from ...documented import documented
+from ...documented import record
 from .plan import Plan
 
 # The adjustments for several differences.
@@ -58,8 +57,7 @@ SEQUENTIAL_TESTS: Mapping[str, SequentialTest] = {
 }
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class SequentialVerdict:
     """What is known of a difference after all units so far."""
 
@@ -91,8 +89,7 @@ class SequentialVerdict:
     """
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class SequentialLook:
     """One look at a difference."""
 
@@ -111,8 +108,7 @@ class SequentialLook:
     """The absolute value of ``z`` at which a planned look decides."""
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class WatchPlan(Plan):
     """How differences were watched: the options of :func:`reshuffle.watch`, and what followed from them."""
 

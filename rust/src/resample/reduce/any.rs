@@ -94,7 +94,7 @@ macro_rules! any {
             }
 
             /// The reduction, if it reads the replicates in one pass.
-            fn as_one_pass(&mut self) -> Option<&mut dyn Reduction> {
+            pub(super) fn as_one_pass(&mut self) -> Option<&mut dyn Reduction> {
                 match self {
                     $(AnyReduction::$class(reduction) => as_one_pass!(reduction $passes)),*
                 }

@@ -11,6 +11,7 @@
 mod any;
 mod draws;
 mod family;
+mod feed;
 mod fold;
 mod histograms;
 mod permuted;
@@ -25,6 +26,7 @@ pub(crate) use any::reductions;
 pub use any::{AnyReduction, run_all};
 pub use draws::{Draws, Moments, Ranks};
 pub use family::{MaxT, MinP, Spread};
+pub use feed::Feed;
 pub use histograms::{Histograms, Statistics};
 pub use permuted::PermutedTally;
 pub use series::Series;
