@@ -25,6 +25,7 @@ from reshuffle import Comparison, InputError, SegmentScores, SetComparison, comp
 from reshuffle.data.demo import demo_corpus
 from reshuffle.errors import printable
 from reshuffle.report import Layout
+from reshuffle.report.notes import worded
 from reshuffle.report.page import HERE, SCRIPTS, STUDY_SCRIPTS
 from reshuffle.report.tables import pair_tables, tables
 
@@ -250,6 +251,34 @@ def test_at_most_three_notes_are_above_the_figures(browser: Browser) -> None:
     assert browser.one("#summary details").get_attribute("open")
     browser.run("window.dispatchEvent(new Event('afterprint'))")
     assert not browser.one("#summary details").get_attribute("open")
+
+
+def cautions_of(*comparisons: Comparison) -> set[str]:
+    return {worded(caveat) for each in comparisons for caveat in each.caveats}
+
+
+@pytest.mark.parametrize("name", ["baseline", "sets"])
+def test_cautions_are_above_other_notes(browser: Browser, name: str) -> None:
+    result = RESULTS[name]
+    of_each = [result] if isinstance(result, Comparison) else [*result.sets.values(), result.average]
+    expected = cautions_of(*filter(None, of_each))
+    browser.open(PAGES[name])
+    shown = [note.split("] ")[-1] for note in browser.texts("#summary > .notes li")]
+    n_cautions = sum(note in expected for note in shown)
+    assert {*shown[:n_cautions]} == expected != set()
+    assert browser.texts("#summary details li")
+
+
+def test_cautions_are_never_folded(browser: Browser) -> None:
+    documents = [i // 8 for i in range(120)]
+    result = compare(REFERENCES, SYSTEMS, ["bleu", "ter"], test="bootstrap", documents=documents, n_resamples=19)
+    browser.open(result.render("html"))
+    shown = browser.texts("#summary > .notes li")
+    assert {*shown} == cautions_of(result)
+    assert len(shown) > 3
+    folded = browser.texts("#summary details li")
+    assert folded
+    assert not {*folded} & {*shown}
 
 
 # --- Security
