@@ -486,7 +486,9 @@ def test_the_draws_in_which_a_system_is_higher_are_its_own(browser: Browser) -> 
         as_tested = browser.texts("#null .heading") == [f"{pair.system} vs. {pair.baseline}"]
         directions.add(as_tested)
         shown = details(browser)
-        assert shown["Draws: higher, tied"] == f"{wins if as_tested else n - wins - ties}, {ties}"
+        system = pair.system if as_tested else pair.baseline
+        assert shown[f"Draws with a higher score of {system}"] == f"{wins if as_tested else n - wins - ties} of {n}"
+        assert shown["Draws with equal scores"] == f"{ties}"
         assert shown["Segments"] == str(pair.n_segments)
     assert directions == {True, False}
 
