@@ -281,6 +281,44 @@ def test_cautions_are_never_folded(browser: Browser) -> None:
     assert not {*folded} & {*shown}
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("table", ["#summary .scroll", "#pairs .rows"])
+def test_a_table_has_a_shadow_where_it_is_cut_off(browser: Browser, table: str, scheme: str) -> None:
+    def edge() -> str:
+        """The right end of the table without its text: a PNG file."""
+        left, top, width, height = browser.run(
+            "const [table] = document.querySelectorAll(arguments[0]);"
+            "table.firstElementChild.style.visibility = 'hidden';"
+            "const box = table.getBoundingClientRect();"
+            "return [box.left + scrollX, box.top + scrollY, table.clientWidth, table.clientHeight]",
+            table,
+        )
+        clip = {"x": left + width - 60, "y": top + 10, "width": 60, "height": height - 20, "scale": 1}
+        shot = browser.cdp("Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True})
+        return str(shot["data"])
+
+    browser.prefer(prefers_color_scheme=scheme)
+    for width in (390, 1400):
+        browser.resize(width)
+        browser.open(PAGES["all pairs"])
+        shown = edge()
+        browser.run("document.querySelector(arguments[0]).scrollLeft = 9999", table)
+        at_the_end = edge()
+        browser.run("document.querySelector(arguments[0]).style.backgroundImage = 'none'", table)
+        plain = edge()
+        assert (shown == plain) == (width == 1400)
+        assert at_the_end == plain
+
+
+def test_the_parts_of_scores_have_the_whole_width(browser: Browser) -> None:
+    browser.resize(1280)
+    browser.open(PAGES["all pairs"])
+    fits = "const table = document.querySelector('#components .scroll'); return table.scrollWidth <= table.clientWidth"
+    assert browser.run(fits)
+    width = "return document.querySelector(arguments[0]).clientWidth"
+    assert browser.run(width, "#components") == browser.run(width, "#view") > browser.run(width, "#ranking") + 300
+
+
 # --- Security
 
 
