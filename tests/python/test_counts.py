@@ -137,6 +137,17 @@ def test_texts_that_cannot_be_counted_are_refused(systems: Any, references: Any,
     ("name", "options", "message"),
     [
         ("blue", {}, "unknown metric 'blue': did you mean 'bleu'"),
+        (
+            "bleu:tokenize=intl",
+            {},
+            r"^'bleu:tokenize=intl': options are arguments, as in metric\(\"bleu\", tokenize=\"intl\"\)$",
+        ),
+        (
+            "chrF2:beta=3,no-space",
+            {},
+            r"'chrF2:beta=3,no-space': options are arguments, as in metric\(\"chrf\", beta=3\)$",
+        ),
+        ("blue:lowercase", {}, "unknown metric 'blue:lowercase'"),
         ("bleu", {"tokenise": "13a"}, "unknown bleu option 'tokenise': did you mean 'tokenize'"),
         ("bleu", {"tokenize": "13b"}, "unknown tokenize '13b': did you mean '13a'"),
         ("bleu", {"max_ngram_order": 0}, "max_ngram_order must be a whole number from 1 to 100, got 0"),

@@ -250,6 +250,8 @@ def test_arguments_that_do_not_fit_a_frame_are_refused() -> None:
         (lambda: score(None, ["sys-a"], reference="ref"), "reference='ref' names a column: pass a data frame"),
         (lambda: score(REFERENCES, OUTPUTS, reference="ref"), "expected a data frame as the first argument, got a"),
         (lambda: score(DATA, ["sys-a"]), "name the column of the references, too"),
+        (lambda: score(OUTPUTS, REFERENCES), "^references and systems are swapped: the references come first, then"),
+        (lambda: score(OUTPUTS, [REFERENCES]), "^references and systems are swapped"),
     ]
     for call, message in cases:
         with pytest.raises(InputError, match=message):

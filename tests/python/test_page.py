@@ -25,6 +25,7 @@ from reshuffle import Comparison, InputError, SegmentScores, SetComparison, comp
 from reshuffle.data.demo import demo_corpus
 from reshuffle.errors import printable
 from reshuffle.report import Layout
+from reshuffle.report.notes import worded
 from reshuffle.report.page import HERE, SCRIPTS, STUDY_SCRIPTS
 from reshuffle.report.tables import pair_tables, tables
 
@@ -252,6 +253,72 @@ def test_at_most_three_notes_are_above_the_figures(browser: Browser) -> None:
     assert not browser.one("#summary details").get_attribute("open")
 
 
+def cautions_of(*comparisons: Comparison) -> set[str]:
+    return {worded(caveat) for each in comparisons for caveat in each.caveats}
+
+
+@pytest.mark.parametrize("name", ["baseline", "sets"])
+def test_cautions_are_above_other_notes(browser: Browser, name: str) -> None:
+    result = RESULTS[name]
+    of_each = [result] if isinstance(result, Comparison) else [*result.sets.values(), result.average]
+    expected = cautions_of(*filter(None, of_each))
+    browser.open(PAGES[name])
+    shown = [note.split("] ")[-1] for note in browser.texts("#summary > .notes li")]
+    n_cautions = sum(note in expected for note in shown)
+    assert {*shown[:n_cautions]} == expected != set()
+    assert browser.texts("#summary details li")
+
+
+def test_cautions_are_never_folded(browser: Browser) -> None:
+    documents = [i // 8 for i in range(120)]
+    result = compare(REFERENCES, SYSTEMS, ["bleu", "ter"], test="bootstrap", documents=documents, n_resamples=19)
+    browser.open(result.render("html"))
+    shown = browser.texts("#summary > .notes li")
+    assert {*shown} == cautions_of(result)
+    assert len(shown) > 3
+    folded = browser.texts("#summary details li")
+    assert folded
+    assert not {*folded} & {*shown}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("table", ["#summary .scroll", "#pairs .rows"])
+def test_a_table_has_a_shadow_where_it_is_cut_off(browser: Browser, table: str, scheme: str) -> None:
+    def edge() -> str:
+        """The right end of the table without its text: a PNG file."""
+        left, top, width, height = browser.run(
+            "const [table] = document.querySelectorAll(arguments[0]);"
+            "table.firstElementChild.style.visibility = 'hidden';"
+            "const box = table.getBoundingClientRect();"
+            "return [box.left + scrollX, box.top + scrollY, table.clientWidth, table.clientHeight]",
+            table,
+        )
+        clip = {"x": left + width - 60, "y": top + 10, "width": 60, "height": height - 20, "scale": 1}
+        shot = browser.cdp("Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True})
+        return str(shot["data"])
+
+    browser.prefer(prefers_color_scheme=scheme)
+    for width in (390, 1400):
+        browser.resize(width)
+        browser.open(PAGES["all pairs"])
+        shown = edge()
+        browser.run("document.querySelector(arguments[0]).scrollLeft = 9999", table)
+        at_the_end = edge()
+        browser.run("document.querySelector(arguments[0]).style.backgroundImage = 'none'", table)
+        plain = edge()
+        assert (shown == plain) == (width == 1400)
+        assert at_the_end == plain
+
+
+def test_the_parts_of_scores_have_the_whole_width(browser: Browser) -> None:
+    browser.resize(1280)
+    browser.open(PAGES["all pairs"])
+    fits = "const table = document.querySelector('#components .scroll'); return table.scrollWidth <= table.clientWidth"
+    assert browser.run(fits)
+    width = "return document.querySelector(arguments[0]).clientWidth"
+    assert browser.run(width, "#components") == browser.run(width, "#view") > browser.run(width, "#ranking") + 300
+
+
 # --- Security
 
 
@@ -457,7 +524,9 @@ def test_the_draws_in_which_a_system_is_higher_are_its_own(browser: Browser) -> 
         as_tested = browser.texts("#null .heading") == [f"{pair.system} vs. {pair.baseline}"]
         directions.add(as_tested)
         shown = details(browser)
-        assert shown["Draws: higher, tied"] == f"{wins if as_tested else n - wins - ties}, {ties}"
+        system = pair.system if as_tested else pair.baseline
+        assert shown[f"Draws with a higher score of {system}"] == f"{wins if as_tested else n - wins - ties} of {n}"
+        assert shown["Draws with equal scores"] == f"{ties}"
         assert shown["Segments"] == str(pair.n_segments)
     assert directions == {True, False}
 

@@ -169,6 +169,20 @@ class TestRanking:
         assert [min(lengths) + unit * (n - min(ranks)) for n in ranks] == pytest.approx(lengths, abs=1e-6)
         assert browser.all("#ranking .group") == []
 
+    def test_the_caption_explains_ranks_only_where_they_are_shown(self, browser: Browser) -> None:
+        browser.open(rated(9).render("html"))
+        for width in (1400, 390, 1400):
+            browser.resize(width)
+            browser.wait(
+                "const [shown] = document.querySelectorAll('#ranking svg');"
+                "return (shown.viewBox.baseVal.width < WIDE) === (arguments[0] < WIDE)",
+                width,
+            )
+            (caption,) = browser.texts("#ranking figcaption")
+            titles = browser.texts("#ranking svg > text")
+            assert ("Ranks:" in caption) == ("Rank" in titles) == (width == 1400)
+            assert "Systems in the same group" in caption
+
     def test_scores_without_tests_have_dots_only(self, browser: Browser) -> None:
         browser.open(score(CORPUS.references, CORPUS.systems, n_resamples=99).render("html"))
         assert len(browser.all("#ranking .dot")) == 4

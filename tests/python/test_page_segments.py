@@ -252,19 +252,27 @@ def test_words_that_differ_are_marked_between_the_outputs_or_from_the_closest_re
     search(browser, "small")
     assert marks(browser) == [["DEL The", "DEL ."], ["INS A", "INS ,", "INS !"]]
     assert browser.texts(f"{SEGMENT} .outputs .text") == [systems["old"][0], systems["new"][0]]
-    assert browser.texts(f"{SECTION} .legend") == ["Words only in old; words only in new."]
+    assert browser.texts(f"{SECTION} .legend") == ["Words only in old or moved; words only in new or moved."]
     choose(browser, "Edits", "reference")
     assert marks(browser) == [
         ["DEL A", "INS The", "DEL dog", "INS cat"],
         ["DEL dog", "INS cat", "INS ,", "DEL .", "INS !"],
     ]
-    assert "closest reference" in browser.texts(f"{SECTION} .legend")[0]
+    legend = "Words that are not in the closest reference or moved; words of that reference that are missing or moved."
+    assert browser.texts(f"{SECTION} .legend") == [legend]
     assert browser.texts(f"{SEGMENT} h4")[:2] == ["Reference 1", "Reference 2"]
     choose(browser, "Edits", "none")
     assert marks(browser) == [[], []]
     assert browser.texts(f"{SECTION} .legend") == [""]
     search(browser, "y")
     assert browser.texts(f"{SEGMENT} .source") == ["Reference 1x"]  # the other one is missing
+
+
+def test_a_word_that_has_only_moved_is_marked_in_both_outputs(browser: Browser) -> None:
+    systems = {"old": ["today it rains", "x"], "new": ["it rains today", "y"]}
+    browser.open(small(systems, [["it snows", "x"]], baseline="old").render("html"), "system=new&baseline=old")
+    search(browser, "it")
+    assert marks(browser) == [["DEL today"], ["INS today"]]
 
 
 def test_scripts_without_spaces_are_marked_by_character(browser: Browser) -> None:

@@ -322,6 +322,19 @@ def test_tables_of_the_page_can_be_sorted(browser: Browser) -> None:
     assert names == ["bootstrap-shift", "ar", "bootstrap-percentile"]
 
 
+def test_copy_buttons_are_below_their_table(browser: Browser) -> None:
+    browser.open(made().render("html"))
+    places = browser.run(
+        "return [...document.querySelectorAll('.tables .scroll')].map((table) => {"
+        "const [above, below] = [table, table.nextElementSibling].map((each) => each.getBoundingClientRect());"
+        "return [table.nextElementSibling.className, below.left - above.left, below.top - above.bottom]; })"
+    )
+    assert places
+    for name, right, down in places:
+        assert (name, right) == ("table-copies", 0)
+        assert 0 <= down < 20
+
+
 def test_names_in_the_page_are_no_markup(browser: Browser) -> None:
     name = "</script><script>window.hacked = 1</script><img src=x onerror=window.hacked=1>"
     result = made(metrics=(name, "b"))

@@ -35,7 +35,7 @@ from reshuffle import (
 from reshuffle.report import Layout, Terminal, as_fragment, document, render
 from reshuffle.report.cells import Table
 from reshuffle.report.conclusions import conclusions
-from reshuffle.report.notes import notes
+from reshuffle.report.notes import cautions, explanations, notes
 from reshuffle.report.sets import set_tables
 from reshuffle.report.tables import tables
 from reshuffle.report.text import table_as_text
@@ -286,8 +286,8 @@ TIED = {"uedin": (1, 2), "SYSTRAN": (1, 2), "xmu": (3, 3)}
 def test_the_sentence_names_the_systems_at_the_top() -> None:
     (sentence,) = said(ranking("BLEU", CLEAR), ranking("chrF", CLEAR), ranking("TER", TIED))
     assert sentence == (
-        "uedin is better than all others under BLEU and chrF; under TER uedin and SYSTRAN are not significantly "
-        "different."
+        "uedin is better than all others under BLEU and chrF; under TER uedin and SYSTRAN are better than xmu, and "
+        "not significantly different from each other."
     )
 
 
@@ -301,6 +301,11 @@ def test_the_sentence_names_the_systems_at_the_top() -> None:
             {"a": (1, 2), "b": (2, 2), "c": (3, 3)},
             "a is the only candidate for the best system, but it is not better than all others under m.",
         ),
+        (
+            {"a": (1, 2), "b": (1, 2), "c": (3, 4), "d": (3, 4)},
+            "a and b are better than all others, and not significantly different from each other under m.",
+        ),
+        ({"a": (1, 2), "b": (1, 3), "c": (2, 3)}, "a and b are candidates for the best system under m."),
         (
             {**{f"s{i}": (1, 12) for i in range(12)}, "z": (13, 13)},
             "12 systems are candidates for the best system under m.",
@@ -319,7 +324,8 @@ def test_many_candidates_under_several_metrics_are_counted_in_one_sentence() -> 
         "Candidates for the best system: 7 under m, 11 under n."
     ]
     assert said(ranking("m", spans(7)), ranking("n", spans(2))) == [
-        "7 systems are candidates for the best system under m; under n s0 and s1 are not significantly different."
+        "7 systems are candidates for the best system under m; under n s0 and s1 are better than all others, and not "
+        "significantly different from each other."
     ]
 
 
@@ -614,7 +620,8 @@ def test_the_average_comes_first_then_the_scores_and_letters_on_each_test_set() 
     assert bleu.bold[1] == (False, False, False, True, False)
     assert ter.title == "TER on 3 test sets, lower is better"
     assert (
-        "BLEU: c is better than all others on news and chat; on talks c and b are not significantly\ndifferent.\n"
+        "BLEU: c is better than all others on news and chat; on talks c and b are better than a, and not\n"
+        "significantly different from each other.\n"
         "TER: c is better than all others on news and chat; on talks b is better than all others.\n"
     ) in text
     assert [text.index(part) for part in ("BLEU on 3", "TER on 3", "TER: c is better")] == sorted(
@@ -659,7 +666,8 @@ def test_notes_about_all_test_sets_are_shown_once() -> None:
     text = " ".join(result.render(pairs=False).split())
     for comparison in (result.average, *result.sets.values()):
         assert comparison is not None
-        for note in notes(comparison, Layout(pairs=False), of_several_sets=True):
+        layout = Layout(pairs=False)
+        for note in (*explanations(comparison, layout, of_several_sets=True), *cautions(comparison, layout)):
             assert text.count(note) == 1
     few = sets(BY_SET, n_resamples=9)
     where = [line for line in few.render(pairs=False).splitlines() if "cannot be below" in line]
@@ -671,7 +679,7 @@ def test_the_family_that_a_note_recommends_has_the_tests_that_it_counts() -> Non
     for family, whole in (("metric", "set"), ("sets", "all")):
         result = sets(BY_SET, family=family)
         n_tests = sets(BY_SET, family=whole)["news"].family_size
-        text = " ".join(notes(result["news"], Layout(), of_several_sets=True))
+        text = " ".join(explanations(result["news"], Layout(), of_several_sets=True))
         assert f"with family='{whole}' it is at most 0.05 over the {n_tests} tests" in text
     assert "with family='all' it is at most" in " ".join(notes(result["news"], Layout()))
 

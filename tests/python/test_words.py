@@ -166,6 +166,13 @@ def test_ci_runs_the_test_command_of_the_readme() -> None:
     assert "grep -m 1 '^python3 .* -m pytest' README.md" in (ROOT / ".ci/run").read_text()
 
 
+def test_no_page_installs_from_an_index_before_there_are_wheels() -> None:
+    assert "no wheels yet" in (ROOT / "README.md").read_text("utf-8")
+    # With extras, pip only adds packages to what is installed.
+    from_index = re.compile(r"pip install reshuffle\b(?!\[)|dependencies: \[reshuffle\]")
+    assert [name_of(page) for page in PAGES if from_index.search(page.read_text("utf-8"))] == []
+
+
 def test_everything_public_has_a_docstring() -> None:
     for name in reshuffle.__all__:
         thing = getattr(reshuffle, name)

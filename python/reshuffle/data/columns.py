@@ -94,7 +94,14 @@ def _distinct(what: str, pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str
 
 
 def _check_texts(references: Any, systems: Any) -> None:
-    """Raise :class:`InputError` if ``systems`` are names of columns, but no column is named as the reference."""
+    """Raise :class:`InputError` if the arguments are swapped, or if ``systems`` are names of columns, but no column is
+    named as the reference.
+    """
+    if _are_swapped(references, systems):
+        raise InputError(
+            "references and systems are swapped: the references come first, then a mapping from the names of systems "
+            "to their outputs"
+        )
     if isinstance(systems, list | tuple) and systems and all(isinstance(name, str) for name in systems):
         opened = None if references is None else _opened(references)
         if opened is not None:
@@ -102,6 +109,15 @@ def _check_texts(references: Any, systems: Any) -> None:
                 f"systems {quoted(list(systems))} are names of columns: name the column of the references, too, as in "
                 "reference='ref'"
             )
+
+
+def _are_swapped(references: Any, systems: Any) -> bool:
+    """Whether texts by name come first, and then a list of texts, or of lists of texts, instead of names of columns."""
+    if not (isinstance(references, Mapping) and isinstance(systems, list | tuple) and systems):
+        return False
+    if not all(isinstance(lines, list | tuple) for lines in references.values()):
+        return False
+    return not any(isinstance(each, Hashable) and each in references for each in systems)
 
 
 class Frame(NamedTuple):

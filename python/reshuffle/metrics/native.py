@@ -441,13 +441,32 @@ def metric(name: MetricName | str, **options: Any) -> NativeMetric | TextMetric:
     'BLEU|case:mixed|eff:no|tok:zh|smooth:exp'
     """
     key = metric_key(name)
-    check_name("metric", key, [*(spec.name for spec in metric_specs()), *IN_PYTHON])
+    known = [*(spec.name for spec in metric_specs()), *IN_PYTHON]
+    _check_without_options(name, known)
+    check_name("metric", key, known)
     if key not in IN_PYTHON:
         sources = options.pop("sources", None)
         return NativeMetric(key, options, sources)
     from .counted import TextMetric
 
     return TextMetric(key, options)
+
+
+def _check_without_options(name: str, known: Sequence[str]) -> None:
+    """Raise :class:`InputError` if a metric has options after its name, as on the command line.
+
+    >>> _check_without_options("ter:normalized,no-punct", ["ter"])
+    Traceback (most recent call last):
+    reshuffle.errors.InputError: 'ter:normalized,no-punct': options are arguments, as in metric("ter", normalized=True)
+    """
+    written, _, options = str(name).partition(":")
+    if not options or metric_key(written) not in known:
+        return
+    option, equals, value = options.partition(",")[0].partition("=")
+    is_number = value.replace(".", "", 1).isdigit()
+    shown = (value if is_number else f'"{value}"') if equals else "True"
+    example = f'metric("{metric_key(written)}", {option.replace("-", "_")}={shown})'
+    raise InputError(f"{quoted(name)}: options are arguments, as in {example}")
 
 
 def count_all(

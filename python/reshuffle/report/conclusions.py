@@ -144,9 +144,13 @@ def _top(ranking: Ranking) -> str:
         return NONE_BETTER
     if len(ranking.best) == 1:
         return f"{ranking.best[0]} is the only candidate for the best system, but it is not better than all others"
-    many = len(ranking.best) > MAX_NAMED
-    be = "candidates for the best system" if many else "not significantly different"
-    return f"{named(ranking.best, 'system')} are {be}"
+    n_best, rest = len(ranking.best), [each for each in ranking.systems if each.system not in ranking.best]
+    # Each of the best is better than every other system.
+    apart = all(each.rank_high <= n_best for each in ranking.systems if each.system in ranking.best)
+    if apart and n_best <= MAX_NAMED:
+        others = rest[0].system if len(rest) == 1 else "all others"
+        return f"{joined(ranking.best)} are better than {others}, and not significantly different from each other"
+    return f"{named(ranking.best, 'system')} are candidates for the best system"
 
 
 def _numbers_of_candidates(comparison: Comparison) -> str | None:

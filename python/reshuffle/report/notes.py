@@ -30,8 +30,14 @@ OF_INTERVALS = {"few-draws", "star-and-interval"}
 EXACT = "†"
 
 
-def notes(comparison: Comparison, layout: Layout, of_several_sets: bool = False) -> Iterator[str]:
+def notes(comparison: Comparison, layout: Layout) -> Iterator[str]:
     """The sentences below the tables: first how the numbers were computed, then the caveats."""
+    yield from explanations(comparison, layout)
+    yield from cautions(comparison, layout)
+
+
+def explanations(comparison: Comparison, layout: Layout, of_several_sets: bool = False) -> Iterator[str]:
+    """How the numbers were computed, and what the symbols mean."""
     for metric in comparison.metrics:
         if metric.evaluations is not None:
             yield f"{metric.name}: computed from the texts by {metric.evaluations:,} calls of its function."
@@ -46,13 +52,17 @@ def notes(comparison: Comparison, layout: Layout, of_several_sets: bool = False)
         whole = "set" if of_several_sets and comparison.test.n_sets == 1 else "all"
         of_test = _test(comparison, comparison.test, number(comparison.alpha), _star(comparison, layout), whole)
         yield from (spelled(sentence, layout.command is not None) for sentence in of_test)
-    shows_intervals = layout.shows_intervals(comparison)
-    if comparison.interval is not None and comparison.confidence_level is not None and shows_intervals:
-        yield f"{_interval(comparison, comparison.interval, comparison.confidence_level)}."
+    level = comparison.confidence_level
+    if comparison.interval is not None and level is not None and layout.shows_intervals(comparison):
+        yield f"{_interval(comparison, comparison.interval, level)}."
     yield from _not_shown(comparison, layout)
     if layout.shows_parts(comparison):
         yield from notes_on_parts(comparison)
-    hidden = set() if shows_intervals else OF_INTERVALS
+
+
+def cautions(comparison: Comparison, layout: Layout) -> Iterator[str]:
+    """The caveats in words."""
+    hidden = set() if layout.shows_intervals(comparison) else OF_INTERVALS
     for_command = layout.command is not None
     yield from (worded(caveat, for_command) for caveat in comparison.caveats if caveat.kind not in hidden)
 

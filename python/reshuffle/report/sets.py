@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from ..errors import counted
 from ..results import Comparison, SetComparison, UsedMetric
 from .cells import Table, decimals_of
 from .layout import FEW, Layout
-from .notes import RANK, notes
+from .notes import RANK, cautions, explanations
 from .systems import bold_means, has_ranks, is_significant, margin_in_title, sorted_systems
 from .wording import joined, named
 
@@ -76,17 +76,37 @@ def _marks(comparison: Comparison, metric: UsedMetric) -> tuple[dict[str, str], 
 
 
 def notes_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]:
-    """The notes of all test sets and of the average, each only once."""
+    """The notes of all test sets and of the average: first how the numbers were computed, then the caveats."""
+    yield from explanations_of_sets(result, layout)
+    yield from cautions_of_sets(result, layout)
+
+
+def explanations_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]:
+    """How the numbers were computed, on which test sets."""
     if result.dropped:
         yield f"Left out, because not every test set has them: {joined(result.dropped)}."
     # Without an average and the tables of each set, letters are shown but no ranks.
     hidden = () if result.average is not None or layout.pairs or layout.triangle else RANK
+
+    def shown(comparison: Comparison) -> Iterator[str]:
+        sentences = explanations(comparison, layout, of_several_sets=True)
+        return (sentence for sentence in sentences if not sentence.startswith(hidden))
+
+    yield from _of_each(result, shown)
+
+
+def cautions_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]:
+    """The caveats in words, with the test sets that have them."""
+    return _of_each(result, lambda each: cautions(each, layout))
+
+
+def _of_each(result: SetComparison, sentences: Callable[[Comparison], Iterable[str]]) -> Iterator[str]:
+    """The sentences about all test sets and the average, each only once."""
     found: dict[str, list[str]] = {}
     by_name = _by_name(result)
     for name, comparison in by_name.items():
-        for note in notes(comparison, layout, of_several_sets=True):
-            if not note.startswith(hidden):
-                found.setdefault(note, []).append(name)
+        for note in sentences(comparison):
+            found.setdefault(note, []).append(name)
     for note, of in found.items():
         yield f"{_where(of, result.sets, len(by_name))}{note}"
 

@@ -18,12 +18,15 @@ from ..conclusions import conclusions, conclusions_of_sets
 from ..layout import Layout
 from ..margins import within_all
 from ..methods import Methods
-from ..notes import notes
-from ..sets import headed, notes_of_sets, set_tables, with_choice
+from ..notes import cautions, explanations
+from ..sets import cautions_of_sets, explanations_of_sets, headed, set_tables, with_choice
 from ..speakers import document_tables
 from ..systems import size_of
 from ..tables import pair_tables, system_tables
 from ..wording import ci, joined, number
+
+# How many notes are above the figures, unless there are more cautions.
+MOST_UNFOLDED = 3
 
 # Tables and sentences about an earlier result.
 Since: TypeAlias = tuple[Sequence[Table], Sequence[str]]
@@ -39,12 +42,28 @@ class Content:
     conclusions: Sequence[str]
     """Sentences."""
     tables: Sequence[Table]
+    cautions: Sequence[str] = ()
+    """Caveats, which are above the other notes."""
     notes: Sequence[str]
     command: str | None
     signature: str
     version: str
     schema: str
     """That of the JSON in the page."""
+
+    @property
+    def unfolded(self) -> list[str]:
+        """The cautions, and as many other notes as there is room for above the figures."""
+        return [*self.cautions, *self.notes[: self._room]]
+
+    @property
+    def folded(self) -> list[str]:
+        """The other notes."""
+        return [*self.notes[self._room :]]
+
+    @property
+    def _room(self) -> int:
+        return max(MOST_UNFOLDED - len(self.cautions), 0)
 
     @property
     def versions(self) -> list[tuple[str, str]]:
@@ -85,13 +104,13 @@ def content(result: Comparison | SetComparison, layout: Layout, since: Since) ->
             *(table for average in averages for table in pair_tables(average, chosen)),
             *(headed(name, table) for name, each in result.sets.items() for table in pair_tables(each, chosen)),
         ]
-        sentences = notes_of_sets(result, with_pairs)
+        caveats, sentences = cautions_of_sets(result, with_pairs), explanations_of_sets(result, with_pairs)
     else:
         title, settings = _title(result), [*sizes(result), *facts(result)]
         found = [*conclusions(result, layout)]
         tables = [*system_tables(result, layout), *document_tables(result, layout)]
         pairs = [*pair_tables(result, layout)]
-        sentences = notes(result, with_pairs)
+        caveats, sentences = cautions(result, with_pairs), explanations(result, with_pairs)
     methods = Methods.of_result(result)
     return ComparisonContent(
         title=title,
@@ -101,6 +120,7 @@ def content(result: Comparison | SetComparison, layout: Layout, since: Since) ->
         since=since[0],
         since_sentences=since[1],
         pairs=pairs,
+        cautions=[*caveats],
         notes=[*sentences],
         command=layout.command,
         methods=methods.plain,

@@ -13,16 +13,19 @@ const TEXT_SIZE = 12;
  * A figure that draws itself for its width, and again when its width changes.
  *
  * draw(width) returns an SVG element. The figure is first drawn for the width of `place`, the element that will contain it.
+ * The caption is a list of nodes, or a function of the width if it explains what only some widths show.
  */
 function figureIn(place, name, draw, caption = null) {
   const scroller = h("div", { class: "figure-scroll" });
-  const figure = h("figure", { class: `figure figure-${name}` }, scroller, caption && h("figcaption", {}, ...caption));
+  const text = caption && h("figcaption");
+  const figure = h("figure", { class: `figure figure-${name}` }, scroller, text);
   let drawn = 0;
   const redraw = (width) => {
     const chosen = Math.max(Math.floor(width), MIN_WIDTH);
     if (width <= 0 || chosen === drawn) return;
     drawn = chosen;
     scroller.replaceChildren(draw(chosen));
+    text?.replaceChildren(...(typeof caption === "function" ? caption(chosen) : caption));
   };
   redraw(place?.clientWidth || UNPLACED_WIDTH);
   new ResizeObserver((entries) => redraw(entries.at(-1).contentRect.width)).observe(scroller);

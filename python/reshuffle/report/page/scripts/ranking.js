@@ -5,12 +5,17 @@ function showsRanks(view) {
   return view.baseline === null && view.ranking !== null;
 }
 
-/** The columns of text to the right of the plot. Narrow figures show only differences, groups or ranks. */
-function rankingColumns(view, groups, wide) {
+/** Whether there is a column of ranks. Narrow figures show only differences, groups or ranks. */
+function hasRankColumn(view, wide) {
+  return showsRanks(view) && (wide || !view.ranking.groups?.length);
+}
+
+/** The columns of text to the right of the plot. */
+function rankingColumns(view, wide) {
   const { systems } = view;
   const columns = [];
   if (wide) columns.push({ title: "Score", texts: systems.map((system) => formatScore(system.score, view)) });
-  if (showsRanks(view) && (wide || !groups.length)) {
+  if (hasRankColumn(view, wide)) {
     columns.push({ title: "Rank", texts: systems.map(({ ranked }) => rankText(ranked)) });
   }
   if (view.baseline !== null && view.pairs.length > 0) {
@@ -43,7 +48,7 @@ function drawRanking(view, width) {
   const plan = rowPlan(systems.length, wide);
   const { pitch } = plan;
   const groups = groupsOf(view);
-  const columns = rankingColumns(view, groups, wide);
+  const columns = rankingColumns(view, wide);
   const whole = systems.map(({ shown }) => shown);
   const panel = groupPanel(view, groups, wide);
   const space = nameSpace(whole, width, totalWidth(columns) + (wide ? 0 : panel.width));
@@ -131,14 +136,14 @@ function groupBar({ letter, rows }, { x, width, top, pitch }) {
   return svg("g", { class: "group" }, bar, ...letters);
 }
 
-function rankingCaption(view) {
+function rankingCaption(view, wide) {
   const intervals = view.systems.some((system) => system.interval) ? `; lines: their ${intervalName(view)}s` : "";
   const parts = [`Dots: scores${intervals}.`];
   if (showsRanks(view)) {
     if (view.ranking.groups) parts.push(" Systems in the same group do not differ significantly.");
     const level = Number((100 * (1 - view.alpha)).toFixed(10));
-    const simultaneous = `simultaneous ${level}% confidence intervals`;
-    parts.push(` Ranks: ${view.ranking.simultaneous ? simultaneous : "those compatible with the significant differences"}.`);
+    const ranks = view.ranking.simultaneous ? `simultaneous ${level}% confidence intervals` : "those compatible with the significant differences";
+    if (hasRankColumn(view, wide)) parts.push(` Ranks: ${ranks}.`);
   } else if (view.baseline !== null && view.pairs.length > 0) {
     const level = `${pName(view)} ≤ ${view.alpha}`;
     parts.push(` Filled dots and stars: systems ${view.shows ? claimOf(view) : "that differ significantly from the baseline"} (${level}).`);
@@ -150,6 +155,7 @@ addSection({
   id: "ranking",
   applies: (view) => view.systems.length > 0,
   render(view, body) {
-    body.replaceChildren(figureIn(body, "ranking", (width) => drawRanking(view, width), rankingCaption(view)));
+    const caption = (width) => rankingCaption(view, width >= WIDE);
+    body.replaceChildren(figureIn(body, "ranking", (width) => drawRanking(view, width), caption));
   },
 });

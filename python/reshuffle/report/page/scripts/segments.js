@@ -134,8 +134,8 @@ class SegmentList {
     const [system, baseline] = this.pair.map(shownName);
     const order = this.scored ? [] : [`${this.view.metricName} has no segment scores: segments are in the order of the test set. `];
     const marks = {
-      outputs: () => [h("del", {}, "Words"), ` only in ${baseline}; `, h("ins", {}, "words"), ` only in ${system}.`],
-      reference: () => [h("ins", {}, "Words"), " that are not in the closest reference; ", h("del", {}, "words"), " of that reference that are missing."],
+      outputs: () => [h("del", {}, "Words"), ` only in ${baseline} or moved; `, h("ins", {}, "words"), ` only in ${system} or moved.`],
+      reference: () => [h("ins", {}, "Words"), " that are not in the closest reference or moved; ", h("del", {}, "words"), " of that reference that are missing or moved."],
       none: () => [],
     }[segmentChoice.marks];
     return [...order, ...marks()];
