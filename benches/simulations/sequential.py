@@ -6,7 +6,7 @@ Outputs that are swapped with probability ½, or real ones, are looked at as seg
 of ``reshuffle watch``. Beside it stands a z-test at the end (``once``). ``reshuffle study gate`` has the methods for
 scores of segments.
 
-The second table has the product of the e-values of ``sign`` over nights, of new segments or of the same ones.
+The table of nights has the product of the e-values of ``sign`` over nights, of new segments or of the same ones.
 """
 
 from __future__ import annotations

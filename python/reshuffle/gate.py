@@ -162,6 +162,9 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
         tasks += _OnSet(
             name, on, each.units, rule, given[t], n_tasks, outcome.take(at), worse.test.name, of_better
         ).tasks()
+    # Of texts, another warning says so.
+    if all(task.n_differing == 0 for task in tasks) and all(each.data.corpus is None for each in sets.values()):
+        warn(f"{names[0]} and {names[1]} have the same scores on every {tasks[0].unit}: was a file passed twice?")
     return _decided(names, tasks, rule, resampling, _lines(sets), _digest(counted))
 
 
@@ -240,8 +243,10 @@ def _given_margins(data: Data, rule: Gated, tested: Sequence[int] | None = None)
     lacking = [data.labels[m] for m in own if found[m] is None and m not in primary]
     if lacking:
         raise InputError(
-            f"no margin for {listed(lacking)}: say how much worse the new system may be with {{margin}} (such as "
-            f"{lacking[0]}=0.8), or use the rule no-regression",
+            "no margin for {metrics}: say how much worse the new system may be with {margin} (such as {first}=0.8), or "
+            "use the rule no-regression",
+            metrics=listed(lacking),
+            first=lacking[0],
             margin=Argument("margin"),
         )
     return [None if m in primary else margin for m, margin in enumerate(found)]
@@ -318,7 +323,7 @@ class _Labelled:
 
     @property
     def is_identical(self) -> bool:
-        """Whether labels and the predictor say the same of both systems on all segments: without a test, no doubt."""
+        """Whether labels and predictor are the same for both systems on all segments, which needs no test."""
         return not any(np.nan_to_num(new - base).any() for base, new in self.scores)
 
     @property
@@ -480,15 +485,15 @@ def _in_points(margin: Margin, sample: Sample, label: str) -> float:
 
 
 def _check_range(margin: Margin, sample: Sample, label: str) -> None:
-    """:class:`InputError` for a margin that no difference of these scores exceeds, as of 5 for scores of 0 and 1."""
+    """Warn of a margin that no difference of these scores exceeds, as of 5 for scores of 0 and 1."""
     if not isinstance(sample, CountSample) or not sample.metric.is_mean:
         return
     scores = [sample.metric.segment_scores(sample.rows(row)) for row in sample.rows_of([PAIR])[0]]
     ends = [end(each) for each in scores for end in (np.nanmin, np.nanmax)]
     if 0 < max(ends) - min(ends) <= margin.value:
-        raise InputError(
-            f"the margin of {label} is {margin}, but all scores of segments are between {min(ends):g} and "
-            f"{max(ends):g}, so that any system would be allowed: give the margin in points of these scores"
+        warn(
+            f"the margin of {label} is {margin}, and all scores of segments are between {min(ends):g} and "
+            f"{max(ends):g}: if others are not possible, any system is allowed"
         )
 
 
@@ -556,8 +561,6 @@ def _decided(
             for task in tasks
         ]
     margins = [task.margin for task in with_margin if task.margin is not None]
-    if all(task.n_differing == 0 for task in tasks):
-        warn(f"{names[0]} and {names[1]} have the same scores on every {tasks[0].unit}: was a file passed twice?")
     return Gate(
         verdict=verdict_of(rule.rule, tasks),
         rule=rule.rule,

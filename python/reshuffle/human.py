@@ -35,6 +35,8 @@ from .validate import DEFAULT_SEED, check_name
 
 # With fewer labels nothing is estimated.
 FEWEST = 20
+# Where a larger share has labels, their order means little.
+NEARLY_ALL = 0.9
 # For the error of a stratum.
 FEWEST_IN_STRATUM = 5
 # Plans have so many labels of a segment at most.
@@ -229,7 +231,7 @@ class Question(NamedTuple):
             )
         if design.strata is not None:
             _check_strata(design.strata, labelled, unit + "s")
-        elif np.ptp(np.flatnonzero(labelled)) < labelled.sum():
+        elif np.ptp(np.flatnonzero(labelled)) < labelled.sum() < NEARLY_ALL * len(labelled):
             warn(
                 f"the {labelled.sum():,} {unit}s with labels follow one another: they are a random sample only if all "
                 f"{unit}s are in random order"
@@ -294,7 +296,7 @@ class Asked(NamedTuple):
         )
 
     def without_scales(self) -> Iterator[Asked]:
-        """The same of standardized labels; nothing for one rater, or one without a scale."""
+        """The same of standardized labels; nothing for one rater, or if a rater has no scale."""
         if len(self.raters) > 1 and (ratings := standardized(self.ratings)) is not None:
             yield self._replace(ratings=ratings, standardized=True)
 

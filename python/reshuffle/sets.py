@@ -221,7 +221,7 @@ def _check_metrics(sets: Mapping[str, SetData]) -> None:
 
 
 def _warn_of_copies(sets: Mapping[str, SetData]) -> None:
-    """Warn of test sets with the same outputs: averages take each as a sample of its own."""
+    """Warn of test sets with the same outputs, which averages would take as independent samples."""
     distinct: dict[str, Mapping[str, Sequence[str]]] = {}
     for name, each in sets.items():
         outputs = {} if each.data.corpus is None else each.data.corpus.systems
@@ -229,10 +229,7 @@ def _warn_of_copies(sets: Mapping[str, SetData]) -> None:
         if same is None:
             distinct[name] = outputs
         else:
-            warn(
-                f"test sets {quoted(same)} and {quoted(name)} have the same outputs, so the average is less certain "
-                "than its interval says: was a test set given twice?"
-            )
+            warn(f"test sets {quoted(same)} and {quoted(name)} have the same outputs: was a test set given twice?")
 
 
 def _common_systems(sets: Mapping[str, SetData], missing_systems: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

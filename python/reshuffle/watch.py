@@ -39,7 +39,7 @@ from .validate import check_name
 # How many looks are shown, and how many are taken if each needs a pass over the data.
 SHOWN, TAKEN = 10, 100
 # Scores in a smaller part of the bounds than this are warned of.
-SMALL_PART = 0.1
+SMALL_PART = 0.02
 
 
 @called_with(WatchOptions)
@@ -91,7 +91,21 @@ def watch(options: WatchOptions) -> StudyResult[WatchPlan]:
         if units.documents is not None:
             grouping = Documents.from_ids(units.documents, data.n_segments)
             samples = [sample.by_document(grouping) for sample in samples]
-        return _watched(data, samples, _resolved(options, data, samples[0]))
+        resolved = _resolved(options, data, samples[0])
+        if resolved.bounds is not None:
+            for sample in samples:
+                _check_bounds(sample, *resolved.bounds)
+        return _watched(data, samples, resolved)
+
+
+def _check_bounds(sample: CountSample, low: float, high: float) -> None:
+    """Warn of bounds that are much wider than the scores."""
+    ends = [end(sample.segment_values(row)) for row in range(len(sample.counts)) for end in (np.min, np.max)]
+    if 0 < max(ends) - min(ends) < SMALL_PART * (high - low):
+        warn(
+            f"{sample.metric.name}: all scores are between {min(ends):g} and {max(ends):g}, a small part of the bounds "
+            f"{low:g} and {high:g}, which widen the intervals: give the lowest and the highest possible score"
+        )
 
 
 def _resolved(options: WatchOptions, data: Data, sample: CountSample) -> WatchOptions:
@@ -251,13 +265,6 @@ def _scaled(hypothesis: Hypothesis) -> tuple[Scores, float]:
                 f"{hypothesis.sample.metric.name}: segment {outside + 1:,} has the score {scores[outside]:g}, outside "
                 f"the bounds {low:g} and {high:g}: give the lowest and the highest possible score"
             )
-    ends = [end(hypothesis.sample.segment_values(row)) for row in (0, 1) for end in (np.min, np.max)]
-    if max(ends) - min(ends) < SMALL_PART * (high - low):
-        warn(
-            f"{hypothesis.sample.metric.name}: all scores are between {min(ends):g} and {max(ends):g}, a small part of "
-            f"the bounds {low:g} and {high:g}, and intervals are as wide as the bounds: give the lowest and "
-            "the highest possible score"
-        )
     return hypothesis.values / (high - low), high - low
 
 

@@ -167,7 +167,7 @@ def test_a_metric_that_is_worth_no_labels() -> None:
     result = human(metrics=sample.metrics(shuffled))
     assert difference(result, "judge").worth == pytest.approx(60 * 58 / 59 - 60)
     assert "  -1  " in result.render("text")
-    assert "Worth below 0: the metric was worth no labels" in result.render("text")
+    assert "Worth below 0: the metric is worth no labels" in result.render("text")
     assert "Worth below 0" not in sample.estimated().render("text")
 
 
@@ -300,12 +300,12 @@ def test_report() -> None:
     sample = Sample()
     text = sample.estimated().render("text")
     assert text.startswith("people: labels of 60 of 300 segments. Differences from a\n")
-    assert "b is better than a under people, by the labels and judge." in text
+    assert "b is better than a under people, according to the labels and judge." in text
     assert "judge is worth about " in text
     assert "Choose one metric" not in text
     useless = human(metrics=sample.metrics(np.random.default_rng(9).random((2, 300)))).render("text")
     assert "judge says little or nothing about these labels" in useless
-    assert "No difference between b and a is shown under people, by the labels and judge." in useless
+    assert "No difference between b and a is shown under people, according to the labels and judge." in useless
 
 
 def test_pairs_are_adjusted() -> None:
@@ -579,7 +579,7 @@ def test_a_rater_without_a_scale() -> None:
     sample = Sample()
     result = _with_rater(sample, np.where(sample.labelled, 3.0, NAN) + np.zeros((2, 1)))
     assert {each.standardized for each in result.tables["differences"]} == {False}
-    assert "Labels were not standardized, because the labels of at least one rater are all equal" in " ".join(
+    assert "Labels were not standardized, because at least one rater gave only one label" in " ".join(
         result.render("text").split()
     )
     assert "Agreement of raters is unknown" not in result.render("text")
@@ -616,7 +616,7 @@ def test_labels_of_each_segment_are_planned() -> None:
     assert one > two > three
     own = [each for each in planned.tables["differences"] if each.predictor is None and not each.standardized]
     assert three == pytest.approx(own[0].needed, abs=2)
-    assert "Labels for a difference of 0.3, by the labels and judge" in planned.render("text")
+    assert "Labels for a difference of 0.3, according to the labels and judge" in planned.render("text")
 
 
 def test_planned_looks() -> None:
@@ -629,7 +629,7 @@ def test_planned_looks() -> None:
     assert looks[0].labels == pytest.approx(looks[-1].labels / 3, abs=1)
     assert own.needed is not None
     assert 1 < looks[-1].labels / own.needed < 1.03
-    assert "Looks for a difference of 0.2, by the labels and judge" in result.render("text")
+    assert "Looks for a difference of 0.2, according to the labels and judge" in result.render("text")
     with pytest.raises(InputError, match="looks are planned for a difference of all segments like these"):
         Sample().estimated(looks=3)
 
@@ -651,7 +651,7 @@ def test_ranks() -> None:
         ("c", "a"),
         ("c", "b"),
     }
-    assert "Ranks, by the labels and judge" in result.render("text")
+    assert "Ranks, according to the labels and judge" in result.render("text")
     assert reshuffle.read_json(result.render("json")) == result
     lower = SegmentScores("people", dict(zip("abc", labels, strict=True)), False, missing="pairwise")
     assert [each.system for each in human(metrics=[lower, judge], all_pairs=True).tables["ranking"]][-1] == "c"
@@ -665,7 +665,7 @@ def test_the_paragraph_of_a_paper() -> None:
         "Labels by people (people) of 60 of 300 segments, drawn at random, and scores of all by judge were combined by "
         "prediction-powered inference (Angelopoulos",
         "Estimates are of all segments like these, of which they are a sample.",
-        "Differences from a were tested by two-sided t tests by the labels and judge.",
+        "Differences from a were tested by two-sided t tests, according to the labels and judge.",
         "Intervals have the confidence level 0.95.",
     ):
         assert part in said
@@ -678,14 +678,14 @@ def test_the_paragraph_of_a_paper() -> None:
     metrics = [*_three(sample), SegmentScores("other", dict(zip("abc", sample.judge[[0, 1, 1]], strict=True)))]
     several = human(metrics=metrics, all_pairs=True).methods_sentence()
     assert (
-        "Differences of all pairs were tested by two-sided t tests by the labels alone, and p-values adjusted for all "
-        "pairs by Holm's method." in several
+        "Differences of all pairs were tested by two-sided t tests, according to the labels alone, and p-values "
+        "adjusted for all pairs by Holm's method." in several
     )
     rated_by, names = rated(0, 5)
     fixed = human(metrics=rated_by, human=names).methods_sentence()
     random = human(metrics=rated_by, human=names, raters="random").methods_sentence()
-    assert "A label is the mean of those that a segment has of 5 raters; estimates are for these raters." in fixed
-    assert "A label is the mean of those that a segment has of 5 raters; raters are a sample, too." in random
+    assert "Labels are means over those of 5 raters who labelled the segment; estimates are for these raters." in fixed
+    assert "Labels are means over those of 5 raters who labelled the segment; raters are a sample, too." in random
 
 
 def _three(sample: Sample) -> list[SegmentScores]:

@@ -225,12 +225,15 @@ def test_only_an_earlier_paper_is_replaced(unsaved: None, tmp_path: Path) -> Non
         ranked().paper(tmp_path)
     (tmp_path / "matrix-BLEU.pdf").unlink()
     # A paper is replaced as a whole: its figures do not stay beside another table. Files that it cannot have made do.
-    facts = tmp_path / "checklist.txt"
-    facts.write_text(facts.read_text("utf-8").rstrip() + ", main.tex, ../outside.pdf\n", "utf-8")
+    facts, own = tmp_path / "checklist.txt", tmp_path / "own.pdf"
+    facts.write_text(
+        facts.read_text("utf-8").rstrip() + ", main.tex, ../outside.pdf\nC2: see own.pdf, own.pdf\n", "utf-8"
+    )
     (tmp_path.parent / "outside.pdf").touch()
+    own.touch()
     ranked().paper(tmp_path)
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"main.tex", *(path.name for path in ranked().paper(tmp_path))}
+    assert names == {"main.tex", "own.pdf", *(path.name for path in ranked().paper(tmp_path))}
     assert "forest.pdf" not in names
     assert (tmp_path.parent / "outside.pdf").exists()
     with_baseline().paper(tmp_path)

@@ -897,7 +897,7 @@ def test_wrong_command_lines_are_refused_in_a_sentence(
 def test_a_test_set_given_twice_is_warned_of() -> None:
     one = (["a b", "c d"], {"x": ["a b", "c"], "y": ["a", "c d"]})
     other = (["a b", "c d"], {"x": ["a b", "c"], "y": ["a", "c e"]})
-    with pytest.warns(reshuffle.InputWarning, match=r"test sets 'one' and 'two' have the same outputs, so"):
+    with pytest.warns(reshuffle.InputWarning, match=r"test sets 'one' and 'two' have the same outputs: was"):
         compare_sets({"one": one, "other": other, "two": one}, n_resamples=9)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

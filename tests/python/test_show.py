@@ -291,6 +291,26 @@ def test_absolute_paths_are_compared_from_their_common_folder(saved: Path, run: 
     )
 
 
+def test_a_result_without_files_to_compare_is_not_called_the_same(
+    saved: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (saved / "tuned.txt").open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        assert run("score", "reference.txt", "-", "-o", "stdin.json").code == 0
+    document = json.loads((saved / "stdin.json").read_text("utf-8"))
+    document["inputs"] = document["inputs"][1:]
+    (saved / "stdin.json").write_text(json.dumps(document), "utf-8")
+    found = run("verify", "stdin.json")
+    assert (found.code, found.out) == (2, "")
+    assert "RESULT was not read from files that can be compared: expected a command after it" in found.err
+
+
+def test_paths_may_begin_with_two_slashes(saved: Path, run: Any) -> None:
+    files = [f"/{saved / name}" for name in ("reference.txt", "tuned.txt")]
+    assert run("score", *files, "-o", "slashes.json").code == 0
+    assert [file.name for file in read_json("slashes.json").inputs] == ["reference.txt", "tuned.txt"]
+
+
 def test_what_differs_is_named_with_its_key_and_by_how_much(saved: Path, run: Any) -> None:
     result = json.loads((saved / "comparison/as.json").read_text("utf-8"))
     result["comparisons"][0]["test"]["pvalue"] += 0.25

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from budgets import budget
 from inputs import put
-from reshuffle import Comparison, InputError, compare, metric, read_json, score
+from reshuffle import Comparison, InputError, InputWarning, compare, metric, read_json, score
 from reshuffle.data.reading import read_columns
 
 RATES = {"wer": "asr-wer", "mer": "mer", "wil": "wil"}
@@ -367,12 +367,20 @@ def test_transcripts_beside_texts_with_punctuation_and_capitals_warn() -> None:
 
     (of_outputs,) = warned(written, bare, "asr-wer")
     assert of_outputs == (
-        "the outputs of a have no punctuation and only one case, unlike the references: asr-wer with lowercase and "
-        "no_punct compares the words alone"
+        "the references have punctuation and both cases, but the outputs of a have lower case only, without "
+        "punctuation: asr-wer with lowercase and no_punct compares the words alone"
     )
+    (of_cases,) = warned([line.upper() for line in bare], bare, "asr-wer")
+    assert of_cases.startswith(
+        "the references have capitals only, without punctuation, but the outputs of a have lower"
+    )
+    # A few lines with a mark, texts in a script without cases, and too few lines say nothing.
+    marked = [f"{line} 50%" if i == 7 else line for i, line in enumerate(bare)]
+    assert warned(marked, bare, "asr-wer") == warned(bare, marked, "asr-wer") == []
+    assert warned(["你好吗"] * 60, ["你 B 好"] * 60, "cer") == warned(written[:40], bare[:40], "cer") == []
     (of_references,) = warned(bare, written, "cer")
     assert of_references.startswith(
-        "the references have no punctuation and only one case, unlike the outputs of a: cer"
+        "the references have lower case only, without punctuation, but the outputs of a have"
     )
     assert warned(written, written, "asr-wer") == warned(bare, bare, "asr-wer") == []
     assert warned(written, bare, metric("asr-wer", lowercase=True, no_punct=True)) == warned(written, bare, "ter") == []
@@ -386,11 +394,33 @@ def test_ids_that_are_scored_as_words_warn(run: Any) -> None:
     words = ["score", "ref.kaldi", "one.kaldi", "two.kaldi", "-m", "asr-wer"]
     assert run(*words).err == (
         "reshuffle: warning: each line begins with an id, the same in all texts, which is scored as a word: to leave "
-        "ids out, read the files as --input-format kaldi\n"
+        "ids out, read the files with --input-format kaldi\n"
     )
     assert run(*words, "--input-format", "kaldi").err == ""
     put("two.kaldi", "".join(f"anna-{i + 1:04} {said[i % 4]}\n" for i in range(30)))
     assert run(*words).err == ""
+
+
+def test_texts_whose_lines_differ_anyway_have_no_ids() -> None:
+    numbered = [f"{i} is a number" for i in range(30)]
+    for references, system in (
+        (numbered, numbered),  # all right
+        (numbered, numbered[::-1]),
+        ([f"{i % 15} is a number" for i in range(30)], numbered),
+        (["", *numbered[1:]], ["", *numbered[1:]]),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            score(references, {"a": system}, metrics="asr-wer")
+        assert not any("begins with an id" in str(each.message) for each in caught)
+    with pytest.warns(InputWarning, match="begins with an id"):
+        score([f"u{i}\ta b" for i in range(30)], {"a": [f"u{i}\ta" for i in range(30)]}, metrics="asr-wer")
+
+
+def test_names_with_braces_are_not_filled_in() -> None:
+    written = ["We left at nine."] * 60
+    with pytest.warns(InputWarning, match=r"but the outputs of a\{b\} have lower case only"):
+        score(written, {"a{b}": ["we left at nine"] * 60}, metrics="asr-wer")
 
 
 def test_signatures_name_what_changes_a_score() -> None:

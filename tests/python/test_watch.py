@@ -523,8 +523,11 @@ def test_the_command(tmp_path: Path, run: Callable[..., Any]) -> None:
 
 def test_scores_in_a_small_part_of_the_bounds_are_warned_of() -> None:
     differences = stream(1, 400, 0.1)
-    with pytest.warns(InputWarning, match=r"all scores are between 0 and 1, a small part of the bounds 0 and 100, and"):
+    with pytest.warns(
+        InputWarning, match=r"all scores are between 0 and 1, a small part of the bounds 0 and 100, which"
+    ):
         watch(metrics=scores(differences), bounds=(0, 100))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         watch(metrics=scores(differences), bounds=(0, 1))
+        watch(metrics=scores(np.zeros(40)), bounds=(0, 1))  # scores that are all the same say nothing

@@ -391,10 +391,10 @@ def _every_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
 def explain_command(names: tuple[str, ...], fmt: str) -> None:
     """Explain a metric, test, interval or any other name.
 
-    NAME is anything that an option takes by name: a metric, tokenizer, test, scheme, stopping rule, interval,
-    adjustment, family, exchange unit of runs, study, null hypothesis, model, coefficient or optimizer. The answer has
-    what it is, its options and caveats, and the paper. Without NAME: lists of all. A kind of names, such as tests, is
-    listed alone.
+    NAME is a command, an option, or anything that an option takes by name: a metric, tokenizer, test, scheme, stopping
+    rule, interval, adjustment, family, exchange unit of runs, study, null hypothesis, model, coefficient or optimizer.
+    The answer has what it is, its options and caveats, and the paper. Without NAME: lists of all but commands and
+    options. A kind of names, such as tests, is listed alone.
     """
     from .listing import CATALOGUE_FORMATS
     from .output import terminal

@@ -116,13 +116,16 @@ def _with_config(path: str | None, values: dict[str, Any], options: dict[str, An
     manifest = Manifest.read(path, "the margins of a gate in TOML or JSON")
     found = manifest.values(GateKeys)
     found.pop("metric_options", None)
-    # Scores from files have names like metrics, but are chosen by --scores.
-    scored = {name for name, _ in options["scores"]}
-    metrics = [text for text in found.pop("metrics", ()) if text not in scored]
+    # Scores and counts from files have names like metrics, but are chosen by options of their own.
+    own = {name.casefold() for option in ("scores", "counts") for name, _ in options[option]}
+    metrics = [text for text in found.pop("metrics", ()) if text.casefold() not in own]
     if not options["metrics"]:
         options["metrics"] = tuple(parse_metric(text, manifest.folder) for text in metrics)
-    if values.get("rule") == "no-regression" and "margin" not in values and found.pop("margin", None):
-        warn(f"{display_name(path)}: the margins are left out, because --rule no-regression has none")
+    # A rule on the command line replaces that of the file with the options that belong to it.
+    of_rule = {"no-regression": ("margin", "primary"), "non-inferior": ("primary",)}
+    for name in of_rule.get(values.get("rule", ""), ()):
+        if name not in values and found.pop(name, None):
+            warn(f"{display_name(path)}: {name} is left out, because --rule {values['rule']} has none")
     return found | values
 
 

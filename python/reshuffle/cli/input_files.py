@@ -53,11 +53,15 @@ def changes(saved: Sequence[InputFile], now: Sequence[InputFile | None]) -> list
 
 def other_files(saved: Sequence[InputFile], now: Sequence[InputFile]) -> list[str]:
     """The files that only one of two results was read from, if their numbers differ."""
-    names, own = [file.name for file in saved], [file.name for file in now]
     if not saved or len(saved) == len(now):
         return []
-    return [f"{name}: not read any more" for name in names if name not in own] + [
-        f"{name}: not read before" for name in own if name not in names
+
+    names, own = {file.name for file in saved}, {file.name for file in now}
+    before, after = [file for file in saved if file.name not in own], [file for file in now if file.name not in names]
+    # The common folder of absolute paths is another one with other files.
+    moved = {file.sha256 for file in before} & {file.sha256 for file in after}
+    return [f"{file.name}: not read any more" for file in before if file.sha256 not in moved] + [
+        f"{file.name}: not read before" for file in after if file.sha256 not in moved
     ]
 
 
@@ -82,7 +86,7 @@ def _read(file: str, common: str | None = None) -> InputFile:
 
     opened(file, read)
     if path.is_absolute():
-        file = path.name if common is None else path.relative_to(common).as_posix()
+        file = path.name if common is None else Path(os.path.relpath(file, common)).as_posix()
     return InputFile(display_name(file), size, digest.hexdigest())
 
 

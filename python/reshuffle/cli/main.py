@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ..errors import InputError, InputWarning, Option, either
+from ..errors import Argument, InputError, InputWarning, Option, either
 from .process import BAD_INPUT, leave
 from .root import COMPLETE, ClosedPipeError, cli
 
@@ -37,10 +37,11 @@ def _warnings_as_lines() -> Iterator[None]:
 
 
 def _with_flags(warning: InputWarning) -> str:
-    """The message with options as they are written on the command line."""
+    """The message with options and arguments as they are written on the command line."""
     from .metric_options import flag  # not at start-up: it imports the metrics
 
-    return str(warning.with_names(Option, flag))
+    named = warning.with_names(Option, flag).with_names(Argument, lambda argument: argument.flag)
+    return str(named)
 
 
 def _missing(error: click.MissingParameter) -> str:

@@ -58,18 +58,17 @@ def verify(source: str, words: Sequence[str]) -> int:
 
 def _verify_files(saved: Sequence[InputFile]) -> int:
     """Compare the files here with the digests of a result."""
-    if not saved:
-        raise InputError(
-            "RESULT names no files: expected a command after it: reshuffle verify RESULT compare REF SYS SYS"
-        )
     unknown = unknown_files(saved)
     named = [file for file in saved if file.name not in unknown]
+    if not named:
+        what = "names no files" if not saved else "was not read from files that can be compared"
+        raise InputError(f"RESULT {what}: expected a command after it: reshuffle verify RESULT compare REF SYS SYS")
     _show_lines(f"{name}: not compared ({why})" for name, why in unknown.items())
     differing = changes(named, files_here(named))
     _show_lines(differing)
     if differing:
         return DIFFERENT
-    names = ", ".join(file.name for file in named) or "none"
+    names = ", ".join(file.name for file in named)
     click.echo(f"same files: {printable(names)}; add the command to compute the result again")
     return 0
 

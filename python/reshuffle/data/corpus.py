@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from ..documented import documented
-from ..errors import InputError, Option, counted, listed, quoted, warn
+from ..errors import Argument, InputError, counted, listed, quoted, warn
 from ..types import InputFormat
 from .alignment import aligned
 from .columns import Table, named_columns, segment_list
@@ -21,7 +22,7 @@ from .reading import PLURALS, read_texts, split_name
 
 Lines: TypeAlias = Sequence[str]
 # Fewer lines may begin with words of their own by chance.
-MANY_IDS = 20
+MANY_IDS, MOST_IDS = 20, 1_000
 # The most texts of another length that an error names.
 MAX_DIFFERENT = 4
 T = TypeVar("T")
@@ -128,8 +129,8 @@ class Corpus:
         if _begin_with_ids([column for _, column in columns]):
             warn(
                 "each line begins with an id, the same in all texts, which is scored as a word: to leave ids out, read "
-                "the files as {option} kaldi",
-                option=Option("input_format"),
+                "the files with {option}",
+                option=Argument("input_format", ("kaldi",)),
             )
         blank = [what for what, column in columns if _is_blank(column[-1])]
         if len(blank) == 1:
@@ -178,14 +179,19 @@ class Corpus:
 
 
 def _begin_with_ids(columns: Sequence[Sequence[str | None]]) -> bool:
-    """Whether the first words of each segment are the same in all texts, and no other segment begins with them."""
+    """Whether the first words of each segment are the same in all texts, no other segment begins with them, and what
+    follows is not the same. Of many segments, the first ones decide.
+    """
     ids: set[str] = set()
-    for texts in zip(*columns, strict=True):
-        first = {(text or "").partition(" ")[0] for text in texts}
-        if len(first) > 1 or not ids.isdisjoint(first) or "" in first:
+    differ = False
+    for texts in islice(zip(*columns, strict=True), MOST_IDS):
+        words = [text.split(None, 1) for text in texts if isinstance(text, str)]
+        first = {each[0] for each in words if each}
+        if len(first) != 1 or len(words) < len(texts) or not all(words) or not ids.isdisjoint(first):
             return False
         ids |= first
-    return len(ids) >= MANY_IDS
+        differ = differ or len({tuple(each) for each in words}) > 1
+    return differ and len(ids) >= MANY_IDS
 
 
 def _is_blank(line: str | None) -> bool:

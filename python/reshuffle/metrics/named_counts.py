@@ -54,12 +54,13 @@ def named_counts(
 
 
 def note_divisions(formula: Expression, counts: Mapping[str, Counts]) -> None:
-    """Warn of systems whose own score comes from a division by 0. Single draws may, without a word."""
+    """Warn of systems whose own score comes from a division by 0. Single draws may divide by 0 without a warning."""
     sums = {system: rows.sum(axis=0) for system, rows in counts.items()}
     found = [system for system, totals in sums.items() if formula.core.divides_by_zero(totals)]
     if found:
         totals = ", ".join(f"{column} = {total:g}" for column, total in formula.details(sums[found[0]]).items())
-        warn(f"{formula.name}: the formula divides by 0, which counts as 0, for the sums of {listed(found)} ({totals})")
+        whose = f"{listed(found)} ({found[0]}: {totals})" if len(found) > 1 else f"{found[0]} ({totals})"
+        warn(f"{formula.name}: the formula divides by 0, which counts as 0, for the sums of {whose}")
 
 
 def _columns(what: str, text: str, rows: Any, names: Sequence[str] | None) -> Columns:

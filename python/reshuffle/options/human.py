@@ -27,7 +27,7 @@ class Labelling(Options):
         Doc(
             """The metric that has the labels, or several, one for each rater. By default the one with missing scores.
 
-            With several raters, the label of a segment is the mean of those it has. For a difference, only raters who
+            With several raters, the label of a segment is the mean of its labels. For a difference, only raters who
             labelled both systems count."""
         ),
     ] = field(default=(), converter=names)

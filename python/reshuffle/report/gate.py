@@ -127,7 +127,8 @@ def _values(task: GateTask) -> str:
 
 
 def _worse(task: GateTask) -> str:
-    p = f"adjusted {_pvalue(task.worse_adjusted_pvalue)}"
+    adjusted = "adjusted " * (task.worse_adjusted_pvalue != task.worse_pvalue)
+    p = f"{adjusted}{_pvalue(task.worse_adjusted_pvalue)}"
     return f"{task.name} is worse ({_signed(task, task.difference)}, {p})"
 
 
@@ -159,8 +160,8 @@ def _sentences(gate: Gate) -> Iterator[str]:
     untested = _untested(gate)
     if untested:
         yield (
-            f"The labels of {joined(task.name for task in untested)}, or their differences, are all equal, or all "
-            "predicted without an error. So their error is unknown, and nothing is shown."
+            f"The labels of {joined(task.name for task in untested)}, or their differences, are all equal or predicted "
+            "exactly, so the standard error is unknown and nothing is shown."
         )
     worse = [task for task in gate.tasks if task.is_worse]
     if gate.verdict == "allow" and worse:

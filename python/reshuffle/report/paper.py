@@ -54,7 +54,7 @@ def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
 
 
 def check_folder(folder: Path, names: Collection[str] | None = None) -> list[Path]:
-    """The figures of an earlier paper in the folder that a paper with files of these names does not have.
+    """The figures that an earlier paper left in the folder and a paper with these files lacks.
 
     Raise :class:`InputError` if the folder cannot be made, or has files of these names that no earlier paper wrote.
 
@@ -66,13 +66,17 @@ def check_folder(folder: Path, names: Collection[str] | None = None) -> list[Pat
         raise InputError(f"{shown} is a file: choose another name for the folder of the paper")
     facts = folder / FACTS
     said = facts.read_text("utf-8", "replace") if facts.is_file() else ""
-    own = said.rpartition(WRITTEN)[2].strip().split(", ") if said.startswith(TITLE) and WRITTEN in said else []
+    written = said.partition(WRITTEN)[2].partition("\n")[0].strip()
+    own = written.split(", ") if said.startswith(TITLE) else []
     existing = [name for name in names or FIXED if (folder / name).exists() and name not in own]
     if existing:
         raise InputError(f"{shown} has {listed(existing)} already, not from an earlier paper: choose another folder")
-    # Others than figures have the same names in all papers, so whatever else is in the list was not written by this.
-    others = [name for name in own if name not in (names or own) and re.fullmatch(r"[^/\\]+\.pdf", name)]
-    return [folder / name for name in others if (folder / name).is_file()]
+    if names is None:
+        return []
+    # Only names of figures differ between papers: any other name in the list was not written by this package.
+    kept = {name.casefold() for name in names}
+    others = (name for name in own if re.fullmatch(r"[^/\\]+\.pdf", name))
+    return [folder / name for name in others if name.casefold() not in kept and (folder / name).is_file()]
 
 
 def write_paper(result: Paper, folder: Path, layout: Layout) -> list[Path]:

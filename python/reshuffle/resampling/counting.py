@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
-from unicodedata import category
 
 import numpy as np
 
@@ -358,39 +358,56 @@ def _check_detokenized(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
         warn_of_tokenized(found, tokenizing[0].name)
 
 
-# Fewer references may look like transcripts by chance, and these characters may occur in transcripts.
-TRANSCRIPTS = 50
-IN_TRANSCRIPTS = "'-’"
+# Fewer lines may look like transcripts by chance. So many are looked at.
+TRANSCRIPTS, LINES_READ = 50, 1_000
+# Apart from words, spaces and these characters, transcripts have nothing.
+NOT_IN_TRANSCRIPTS = re.compile(r"[^\w\s'’-]")
+# The largest share of lines with punctuation or both cases in transcripts, and the smallest in written texts.
+FEW_WRITTEN, MANY_WRITTEN = 0.01, 0.2
+# What lines are like.
+WRITTEN = "punctuation and both cases"
+LOWER, UPPER = "lower case only, without punctuation", "capitals only, without punctuation"
 
 
-def _is_transcript(lines: Sequence[str | None]) -> bool:
-    """Whether there is no punctuation and only one case."""
-    text = " ".join(line for line in lines if isinstance(line, str))
-    punctuated = any(category(c).startswith("P") for c in set(text).difference(IN_TRANSCRIPTS))
-    return not punctuated and (text.islower() or text.isupper())
+def _style(lines: Sequence[str | None]) -> str | None:
+    """What most lines are like; None if that is not clear, or in a script without cases."""
+    cased = [line for line in lines[:LINES_READ] if isinstance(line, str) and line.upper() != line.lower()]
+    if len(cased) < TRANSCRIPTS:
+        return None
+    bare = [line for line in cased if not NOT_IN_TRANSCRIPTS.search(line)]
+    in_case = {LOWER: sum(map(str.islower, bare)), UPPER: sum(map(str.isupper, bare))}
+    written = 1 - sum(in_case.values()) / len(cased)
+    if written >= MANY_WRITTEN:
+        return WRITTEN
+    return max(in_case, key=in_case.__getitem__) if written <= FEW_WRITTEN else None
 
 
 def _check_transcripts(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
-    """Warn of word error rates that are probably meant otherwise: where the references seem to be transcripts of speech
-    and the metric is that of machine translation, or where only one of references and outputs seems to be.
+    """Warn of word error rates that are probably meant otherwise: of machine translation on what seem to be transcripts
+    of speech, or with another style in the references than in the outputs.
     """
     native = [m for m in metrics if isinstance(m, NativeMetric)]
     keys, plain = [m.key for m in native], [m for m in native if m.by_speaker and not m.options]
-    if corpus.n_segments < TRANSCRIPTS or not (plain or "wer" in keys):
+    if not (plain or "wer" in keys):
         return
-    is_reference = _is_transcript(corpus.references[0])
-    if is_reference and "wer" in keys and "asr-wer" not in keys:
+    expected = _style(corpus.references[0])
+    if expected in (LOWER, UPPER) and "wer" in keys and "asr-wer" not in keys:
         warn(
             "the references have no punctuation and only one case, like transcripts of speech, but WER tokenizes "
             "texts: asr-wer counts the word error rate of speech recognition, as jiwer does"
         )
-    other = [name for name, lines in corpus.systems.items() if plain and _is_transcript(lines) != is_reference]
+    if not plain or expected is None:
+        return
+    styles = {name: _style(lines) for name, lines in corpus.systems.items()}
+    other = [name for name, style in styles.items() if style not in (expected, None)]
     if other:
-        of = listed(other)
-        bare, others = ("references", f"outputs of {of}") if is_reference else (f"outputs of {of}", "references")
         warn(
-            f"the {bare} have no punctuation and only one case, unlike the {others}: {plain[0].key} with {{lowercase}} "
-            "and {no_punct} compares the words alone",
+            "the references have {expected}, but the outputs of {systems} have {style}: {metric} with {lowercase} and "
+            "{no_punct} compares the words alone",
+            expected=expected,
+            systems=listed(other),
+            style=styles[other[0]],
+            metric=plain[0].key,
             lowercase=Option("lowercase"),
             no_punct=Option("no_punct"),
         )

@@ -197,7 +197,7 @@ class Gate(Reported):
 
     @property
     def is_identical(self) -> bool:
-        """Whether the systems differ in no segment under any metric; of labels, in none that has them."""
+        """Whether the systems differ in no segment under any metric; with labels, in no labelled segment."""
         return not any(task.n_differing for task in self.tasks)
 
     @property

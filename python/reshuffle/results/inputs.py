@@ -10,10 +10,10 @@ class InputFile:
     """A file that the command line read, as it was then."""
 
     name: str
-    """As it was given. Absolute paths begin in the folder that all of them have in common, so that results do not
-    depend on where it is; ``-`` is standard input or a pipe.
+    """As it was given. Of absolute paths, what follows the folder they share, so that results do not depend on where it
+    is; ``-`` is standard input or a pipe.
     """
     size: int | None
-    """In bytes; None for what can be read only once, as also for ``sha256``."""
+    """In bytes; None, like ``sha256``, for what can be read only once."""
     sha256: str | None
     """The SHA-256 digest of its bytes, in hexadecimal digits, as ``sha256sum`` prints it."""

@@ -258,7 +258,7 @@ class _Decisions(ItemJob):
         return VERDICTS.index(gated({"": SetData(data, Units())}, rule, resampling).verdict)
 
     def _looked(self, method: str, samples: Sequence[CountSample], truth: str, threads: int | None) -> tuple[int, int]:
-        """What the first tests of a task show, and after how many segments. It is right if all of them are."""
+        """What the first tests to decide show, and after how many segments. Right only if all of them are."""
         hypotheses = [self._hypothesis(method, sample, threads) for sample in samples]
         stops = [self._stop(method, each) for each in hypotheses]
         first = min((stop for stop in stops if stop is not None), default=None)
@@ -288,10 +288,12 @@ class _Decisions(ItemJob):
         """After how many segments a test of one task decides."""
         if method in METHODS:
             return decided_at(hypothesis)
-        looks = np.arange(self.size if method == "once" else NAIVE_FROM, self.size + 1)
-        differences, errors = hypothesis.estimates(looks)
-        beyond = looks[np.abs(differences / errors) >= critical_value(hypothesis.alpha)]
-        return int(beyond[0]) if len(beyond) else None
+        # The z tests of Hypothesis.estimates, all at once: there is one after every segment.
+        n, sums = np.arange(1, self.size + 1), np.cumsum(hypothesis.values)
+        variances = (np.cumsum(hypothesis.values**2) - sums**2 / n) / np.maximum(n - 1, 1) * n
+        beyond = (variances > 0) & (sums**2 >= critical_value(hypothesis.alpha) ** 2 * variances)
+        beyond[: self.size - 1 if method == "once" else NAIVE_FROM - 1] = False
+        return int(beyond.argmax()) + 1 if beyond.any() else None
 
 
 def _is_worse(task: int, truth: str) -> bool:

@@ -34,14 +34,17 @@ def options() -> Iterable[Entry]:
     about: dict[str, str] = {}
     for name, written, command, text in _written():
         places.setdefault(name, {}).setdefault(written, []).append(command)
-        about.setdefault(name, text)
+        # Defaults of commands differ.
+        known, default = about.setdefault(name, text), re.compile(r"\s*\[default: .*\]$")
+        if default.findall(known) != default.findall(text):
+            about[name] = default.sub("", known)
     for name, every in places.items():
         parts = (f"{flag} of {', '.join(found)}" if any(found) else flag for flag, found in every.items())
         yield Entry(name, about[name], facts={"Written": "; ".join(parts)})
 
 
 def _written() -> Iterator[tuple[str, str, str, str]]:
-    """The name of each option, how it is written, in which command if not in several, and what it does there."""
+    """The name of each option, how it is written, its command ("" for those after a colon), and what it does."""
     for command, params in _leaves(cli):
         for param in params:
             if isinstance(param, click.Option) and not param.hidden and param.help:

@@ -62,7 +62,7 @@ def _table(rates: Sequence[GateRate], heading: str) -> Table:
 
     rows = Rows(dict(map(cell_of, names)), group=lambda rate: [getattr(rate, name) for name in names[:-1]])
     looked = rates[0].units is not None
-    # They decide after as many segments, rightly or wrongly.
+    # One number of segments for both.
     columns = Columns(
         "decision",
         lambda name: [name, "Segments"] if name == "wrongly" else [name],
@@ -115,8 +115,8 @@ def notes(study: StudyResult[GatePlan]) -> Iterator[str]:
         )
     if set(plan.methods) - {GATE}:
         yield (
-            "While data arrive, all tasks together are tested at α. decided: the first difference that is shown is "
-            "there. wrongly: it is not, or has the other sign."
+            "While data arrive, all tasks together are tested at α. decided: the first difference shown is "
+            "real. wrongly: it is not, or has the opposite sign."
         )
     widest = max((rate.confidence_interval.high - rate.confidence_interval.low) / 2 for rate in rates)
     level = ci(rates[0].confidence_interval.confidence_level)

@@ -147,7 +147,7 @@ def _chosen(study: StudyResult[HumanPlan]) -> str | None:
 
 
 def _by(predictor: str | None) -> str:
-    return "by the labels alone" if predictor is None else f"by the labels and {predictor}"
+    return "according to the labels alone" if predictor is None else f"according to the labels and {predictor}"
 
 
 def _table(study: StudyResult[HumanPlan], name: str, rows: Sequence[LabelledEstimate]) -> Table:
@@ -264,14 +264,14 @@ def methods(study: StudyResult[HumanPlan], cite: Cite) -> Iterator[str]:
     yield f"Estimates are of {_meant(plan)}."
     if plan.raters is not None:
         meant = "estimates are for these raters" if plan.raters == "fixed" else "raters are a sample, too"
-        yield f"A label is the mean of those that a segment has of {len(plan.human)} raters; {meant}."
+        yield f"Labels are means over those of {len(plan.human)} raters who labelled the segment; {meant}."
     if plan.strata is not None:
         yield f"Labels are a sample from each of {plan.strata:,} strata."
     if differences:
         of = "of all pairs" if plan.baseline is None else f"from {printable(plan.baseline)}"
         adjusted = any(row.adjusted_pvalue is not None for row in differences)
         holm = ", and p-values adjusted for all pairs by Holm's method" * adjusted
-        yield f"Differences {of} were tested by two-sided t tests {_by(_chosen(study))}{holm}."
+        yield f"Differences {of} were tested by two-sided t tests, {_by(_chosen(study))}{holm}."
     yield f"Intervals have the confidence level {number(plan.confidence_level)}."
 
 
@@ -293,10 +293,7 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
         f"gives the smallest error ({_estimator(plan)[0]}). {symbols['ρ']} {symbols['Worth']}"
     )
     if any(_worth_cell(row.worth).startswith("-") for name in ("differences", "scores") for row in study.tables[name]):
-        yield (
-            "Worth below 0: the metric was worth no labels, and that its weight is fitted to them makes the error a "
-            "little larger."
-        )
+        yield ("Worth below 0: the metric is worth no labels, and fitting its weight makes the error a little larger.")
     if plan.raters == "random":
         yield (
             "Nothing is planned for raters who are a sample (MDD and numbers of labels): more labels do not make "
@@ -317,8 +314,8 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
         )
     if any(row.low is None for name in ("differences", "scores") for row in study.tables[name]):
         yield (
-            "Without an interval: these labels, or their differences, are all equal, or all predicted without an "
-            "error, so their error is unknown."
+            "Without an interval: these labels, or their differences, are all equal or predicted exactly, so the "
+            "standard error is unknown."
         )
     if "p" in symbols:
         yield symbols["p"]
@@ -329,10 +326,7 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
     if plan.raters is not None:
         yield RATERS[plan.raters]
         if not any(row.standardized for row in study.tables["scores"]):
-            yield (
-                "Labels were not standardized, because the labels of at least one rater are all equal, or there is "
-                "only one of them."
-            )
+            yield ("Labels were not standardized, because at least one rater gave only one label, or all labels alike.")
         if not study.tables.get("agreement"):
             yield "Agreement of raters is unknown: no output has labels of two of them."
         yield " ".join(symbols[name] for name in ("Labels", "Coefficient") if name in symbols)

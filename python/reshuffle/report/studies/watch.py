@@ -85,7 +85,7 @@ def conclusions(study: StudyResult[WatchPlan]) -> Iterator[str]:
 
 
 def _rate(test: SequentialTest) -> str:
-    return "at most" if test.is_exact else "about (asymptotically)"
+    return "at most" if test.is_exact else "asymptotically"
 
 
 def settings(study: StudyResult[WatchPlan]) -> Mapping[str, str]:

@@ -35,8 +35,8 @@ class GateRate(ErrorRate):
     size: int
     """The number of segments, for tests while data arrive that of all of them."""
     decision: str
-    """``allow``, ``reject`` or ``inconclusive``; while data arrive, ``decided`` if the first difference that was shown
-    on any task is there, ``wrongly`` if it is not, or has the other sign, and ``undecided``.
+    """``allow``, ``reject`` or ``inconclusive``; while data arrive, ``decided`` if the first difference shown on any
+    task is real, ``wrongly`` if it is not, or has the opposite sign; else ``undecided``.
     """
     is_wrong: bool
     """Whether the decision is one of those whose probability alpha bounds."""

@@ -49,11 +49,9 @@ SEQUENTIAL_TESTS: Mapping[str, SequentialTest] = {
         "doi:10.1214/24-AOS2408",
     ),
     "obrien-fleming": SequentialTest(
-        "O'Brien–Fleming boundaries", ANY_METRIC, "at the planned looks together", "doi:10.1093/biomet/70.3.659"
+        "O'Brien–Fleming boundaries", ANY_METRIC, "over all planned looks", "doi:10.1093/biomet/70.3.659"
     ),
-    "pocock": SequentialTest(
-        "Pocock boundaries", ANY_METRIC, "at the planned looks together", "doi:10.1093/biomet/70.3.659"
-    ),
+    "pocock": SequentialTest("Pocock boundaries", ANY_METRIC, "over all planned looks", "doi:10.1093/biomet/70.3.659"),
 }
 
 
