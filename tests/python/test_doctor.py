@@ -16,7 +16,7 @@ import reshuffle
 from reshuffle import _core
 from reshuffle.cli.doctor import Health, _optional
 from reshuffle.cli.file_kinds import KINDS, OF_FORMAT, SCORES, TABLE, TEXTS, found_in
-from reshuffle.cli.root import cli
+from reshuffle.cli.root import CONTEXT, cli
 from reshuffle.metrics.tokenizers import EXTERNAL
 
 # What is optional, by the name under which it is imported.
@@ -152,7 +152,7 @@ def test_every_command_that_is_offered_exists() -> None:
     offered += [command for commands in OF_FORMAT.values() for command in commands]
     assert len(offered) > 20
     for line in offered:
-        context = click.Context(cli)
+        context = click.Context(cli, **CONTEXT)  # a command keeps the names of --help of its first context
         command: click.Command = cli
         _, *words = shlex.split(line)
         while isinstance(command, click.Group):

@@ -66,7 +66,7 @@ MAX_WORDS_SHOWN = 120
 COMPLETE = "_RESHUFFLE_COMPLETE"
 
 # Where --help shows all, --help-all is another name of it, so that nobody has to know where.
-CONTEXT = {"help_option_names": ["-h", "--help", "--help-all"], "max_content_width": 100}
+CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help", "--help-all"], "max_content_width": 100}
 
 
 class ClosedPipeError(Exception):
