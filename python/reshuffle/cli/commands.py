@@ -91,8 +91,8 @@ HUMAN_EXAMPLES = (
         "all_pairs",
         "adjust",
         "confidence_level",
-        "pairs",
         "methods",
+        "paper",
     ),
 )
 @compare_options
