@@ -59,7 +59,7 @@ def test_explain_lists_the_options_of_named_metrics(run: Any) -> None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.key)
 def test_every_name_is_explained(run: Any, kind: Any) -> None:
-    entries = list(kind.entries())
+    entries = list(kind.entries)
     assert len({entry.name for entry in entries}) == len(entries)
     texts = [" ".join(part.split()) for part in run("explain", *(entry.name for entry in entries)).out.split("\n\n")]
     for entry in entries:
@@ -73,7 +73,7 @@ def test_every_name_is_explained(run: Any, kind: Any) -> None:
 
 
 def test_kinds_know_the_names_of_their_entries() -> None:
-    assert [set(kind.names) for kind in KINDS] == [{entry.name for entry in kind.entries()} for kind in KINDS]
+    assert [set(kind.names) for kind in KINDS] == [{entry.name for entry in kind.entries} for kind in KINDS]
 
 
 def test_options_are_explained_with_all_places_where_they_are_written(run: Any) -> None:

@@ -10,6 +10,7 @@ from typing import get_args
 
 from .. import types
 from ..errors import InputError, quoted, shortened
+from ..lazy import lazy
 from ..names import metric_key
 from .entries import Entry
 
@@ -34,6 +35,7 @@ class Kind:
     columns: Mapping[str, str] = field(default_factory=dict)
     """Further columns of the list: the heading, and the key in ``data``."""
 
+    @lazy
     def entries(self) -> list[Entry]:
         """All of them."""
         module, function = self.place.split(":")
@@ -46,7 +48,7 @@ class Kind:
     @property
     def known(self) -> Sequence[str]:
         """The names of all entries."""
-        return self.names or [entry.name for entry in self.entries()]
+        return self.names or [entry.name for entry in self.entries]
 
 
 KINDS: Sequence[Kind] = (
@@ -154,7 +156,7 @@ def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
     A metric may be named as reports do. :class:`~reshuffle.InputError` for a name that nothing has.
     """
     if not names:
-        return [(kind, kind.entries()) for kind in KINDS]
+        return [(kind, kind.entries) for kind in KINDS]
     every = [*KINDS, COMMANDS, OPTIONS]
     found: dict[str, tuple[Kind, list[Entry]]] = {}
     for name in names:
@@ -164,7 +166,7 @@ def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
         if not meant:
             raise _unknown(name, [each for kind in every for each in (*kind.known, kind.key)])
         for kind in meant:
-            own = [entry for entry in kind.entries() if kind.is_called(name) or _same(entry.name, name)]
+            own = [entry for entry in kind.entries if kind.is_called(name) or _same(entry.name, name)]
             found[f"{kind.key} {own[0].name} {len(own)}"] = (kind, own)
     return list(found.values())
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 
 from ..errors import LINE_MESSAGE, InputError, counted, quoted, warn
 from ..options.files import MAX_INPUT as MAX_INPUT
@@ -245,21 +245,26 @@ def at_line(file: str, line: int, problem: str) -> InputError:
     return InputError(LINE_MESSAGE, file=file, line=line, problem=problem)
 
 
+def unique_keys(pairs: Sequence[tuple[str, Any]], fail: Callable[[str], NoReturn]) -> dict[str, Any]:
+    """An object of JSON from its entries. ``fail`` is called with a key that stands twice: one would be lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        fail(quoted(key))
+    return found
+
+
 def unique_json(text: str, file: str, what: str, twice: str, hint: str = "") -> Any:
-    """A JSON value of ``what``, in which no object has a key twice: one of the two would be lost.
+    """A JSON value of ``what``, in which no object has a key twice.
 
     ``twice`` says what is wrong with such a key, and ``hint`` what text that is no JSON may be.
     """
 
-    def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
-            raise InputError(f"{file}: {twice.format(quoted(key))}")
-        return found
+    def fail(key: str) -> NoReturn:
+        raise InputError(f"{file}: {twice.format(key)}")
 
     try:
-        return json.loads(text, object_pairs_hook=unique)
+        return json.loads(text, object_pairs_hook=lambda pairs: unique_keys(pairs, fail))
     except InputError:
         raise
     except RecursionError:

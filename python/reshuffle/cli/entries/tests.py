@@ -139,8 +139,8 @@ def _facts_of_adjustment(adjustment: Adjustment) -> dict[str, str]:
 
 def sequential() -> Iterable[Entry]:
     for name, test in SEQUENTIAL_TESTS.items():
-        rate = f"{'at most' if test.is_exact else 'about'} α, {test.holds}"
-        yield Entry(name, test.title, test.source, {"For": test.measures, "Error rate": rate})
+        facts = {"For": test.measures, "Error rate": f"{test.rate} α, {test.holds}"}
+        yield Entry(name, test.title, test.source, facts)
 
 
 def families() -> Iterable[Entry]:

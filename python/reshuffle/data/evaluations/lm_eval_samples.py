@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ...errors import InputError, listed, quoted
-from ..files import split_lines
+from ..files import split_lines, unique_keys
 from ..formats.base import Source, shown_json
 from ._samples import Sample, Samples, names, read
 from .base import ScoreFormat, ScoreOptions, has_keys
@@ -31,8 +31,9 @@ def objects(source: Source, unique: bool = False) -> list[tuple[int, dict[str, A
     while lines and not lines[-1].strip():
         lines.pop()
     for number, line in enumerate(lines, 1):
+        hook = partial(unique_keys, fail=partial(_twice, source, number)) if unique else None
         try:
-            value = json.loads(line, object_pairs_hook=partial(_unique, source, number) if unique else None)
+            value = json.loads(line, object_pairs_hook=hook)
         except InputError:
             raise
         except (ValueError, RecursionError) as error:
@@ -43,13 +44,8 @@ def objects(source: Source, unique: bool = False) -> list[tuple[int, dict[str, A
     return found
 
 
-def _unique(source: Source, line: int, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        source.fail(f"the key {quoted(twice)} occurs twice in one object", line)
-    return found
+def _twice(source: Source, line: int, key: str) -> NoReturn:
+    source.fail(f"the key {key} occurs twice in one object", line)
 
 
 def _samples(source: Source) -> Samples:

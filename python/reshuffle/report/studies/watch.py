@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import counted
 from ...results.studies import SequentialLook, SequentialVerdict, StudyResult
-from ...results.studies.watch import E_BH, SEQUENTIAL_TESTS, SequentialTest, WatchPlan
+from ...results.studies.watch import E_BH, SEQUENTIAL_TESTS, WatchPlan
 from ..cells import Table, decimals_for, equation, pvalue_cell, signed
 from ..wording import number
 from .base import Figure, StudyReport
@@ -84,14 +84,10 @@ def conclusions(study: StudyResult[WatchPlan]) -> Iterator[str]:
             yield f"{each.system} is {each.verdict} than {each.baseline} under {each.metric}, shown after {after}."
 
 
-def _rate(test: SequentialTest) -> str:
-    return "at most" if test.is_exact else "asymptotically"
-
-
 def settings(study: StudyResult[WatchPlan]) -> Mapping[str, str]:
     """The test, and what it bounds, for a methods paragraph."""
     test, alpha = SEQUENTIAL_TESTS[study.plan.method], number(study.plan.alpha)
-    level = {"share": alpha} if study.plan.adjust == E_BH else {"rate": _rate(test)}
+    level = {"share": alpha} if study.plan.adjust == E_BH else {"rate": test.rate}
     return {"test": test.title, "source": test.source, "holds": test.holds, **level}
 
 
@@ -99,15 +95,14 @@ def notes(study: StudyResult[WatchPlan]) -> Iterator[str]:
     """The method, its error rate, and what it takes for granted."""
     plan, n = study.plan, len(_verdicts(study))
     test, alpha = SEQUENTIAL_TESTS[plan.method], number(plan.alpha)
-    rate = _rate(test)
     if plan.adjust == E_BH:
         yield (
             f"Method: {test.title}, with e-BH. Among the verdicts after {counted(plan.units, plan.unit)}, the expected "
-            f"share of wrong ones is {rate} {alpha}, {test.holds}. A later look may withdraw a verdict. Each sequence "
-            "and each p is for a single difference, without adjustment."
+            f"share of wrong ones is {test.rate} {alpha}, {test.holds}. A later look may withdraw a verdict. Each "
+            "sequence and each p is for a single difference, without adjustment."
         )
     else:
-        yield f"Method: {test.title}. The probability of a wrong verdict is {rate} {alpha}, {test.holds}."
+        yield f"Method: {test.title}. The probability of a wrong verdict is {test.rate} {alpha}, {test.holds}."
         if n > 1:
             yield f"Each of the {n} differences is tested at level {alpha}/{n}, so that this holds for all."
     logs = [each.log_evalue for each in _verdicts(study) if each.log_evalue is not None]

@@ -25,6 +25,11 @@ class SequentialTest(NamedTuple):
     is_exact: bool = False
     """Whether the error rate is at most α; else it is about α, the closer the more units there are."""
 
+    @property
+    def rate(self) -> str:
+        """What the error rate is in relation to α, in words."""
+        return "at most" if self.is_exact else "asymptotically"
+
 
 ANY_METRIC = "any metric of summed counts"
 SEQUENTIAL_TESTS: Mapping[str, SequentialTest] = {
