@@ -579,7 +579,7 @@ def test_a_rater_without_a_scale() -> None:
     sample = Sample()
     result = _with_rater(sample, np.where(sample.labelled, 3.0, NAN) + np.zeros((2, 1)))
     assert {each.standardized for each in result.tables["differences"]} == {False}
-    assert "Labels were not standardized, because at least one rater gave only one label" in " ".join(
+    assert "Labels were not standardized, because a rater gave only one label" in " ".join(
         result.render("text").split()
     )
     assert "Agreement of raters is unknown" not in result.render("text")

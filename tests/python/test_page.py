@@ -525,7 +525,7 @@ def test_the_draws_in_which_a_system_is_higher_are_its_own(browser: Browser) -> 
         directions.add(as_tested)
         shown = details(browser)
         system = pair.system if as_tested else pair.baseline
-        assert shown[f"Draws with a higher score of {system}"] == f"{wins if as_tested else n - wins - ties} of {n}"
+        assert shown[f"Draws in which {system} scores higher"] == f"{wins if as_tested else n - wins - ties} of {n}"
         assert shown["Draws with equal scores"] == f"{ties}"
         assert shown["Segments"] == str(pair.n_segments)
     assert directions == {True, False}

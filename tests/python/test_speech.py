@@ -367,7 +367,7 @@ def test_transcripts_beside_texts_with_punctuation_and_capitals_warn() -> None:
 
     (of_outputs,) = warned(written, bare, "asr-wer")
     assert of_outputs == (
-        "the references have punctuation and both cases, but the outputs of a have lower case only, without "
+        "the references have punctuation or both cases, but the outputs of a have lower case only, without "
         "punctuation: asr-wer with lowercase and no_punct compares the words alone"
     )
     (of_cases,) = warned([line.upper() for line in bare], bare, "asr-wer")

@@ -393,8 +393,8 @@ def explain_command(names: tuple[str, ...], fmt: str) -> None:
 
     NAME is a command, an option, or anything that an option takes by name: a metric, tokenizer, test, scheme, stopping
     rule, interval, adjustment, family, exchange unit of runs, study, null hypothesis, model, coefficient or optimizer.
-    The answer has what it is, its options and caveats, and the paper. Without NAME: lists of all but commands and
-    options. A kind of names, such as tests, is listed alone.
+    Shows what it is, its options, caveats and paper. Without NAME, lists all names but commands and options; with a
+    kind of names, such as tests, only those.
     """
     from .listing import CATALOGUE_FORMATS
     from .output import terminal

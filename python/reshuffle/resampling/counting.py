@@ -365,7 +365,7 @@ NOT_IN_TRANSCRIPTS = re.compile(r"[^\w\s'’-]")
 # The largest share of lines with punctuation or both cases in transcripts, and the smallest in written texts.
 FEW_WRITTEN, MANY_WRITTEN = 0.01, 0.2
 # What lines are like.
-WRITTEN = "punctuation and both cases"
+WRITTEN = "punctuation or both cases"
 LOWER, UPPER = "lower case only, without punctuation", "capitals only, without punctuation"
 
 
@@ -405,7 +405,7 @@ def _check_transcripts(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
             "the references have {expected}, but the outputs of {systems} have {style}: {metric} with {lowercase} and "
             "{no_punct} compares the words alone",
             expected=expected,
-            systems=listed(other),
+            systems=listed([name for name in other if styles[name] == styles[other[0]]]),
             style=styles[other[0]],
             metric=plain[0].key,
             lowercase=Option("lowercase"),

@@ -10,8 +10,8 @@ class InputFile:
     """A file that the command line read, as it was then."""
 
     name: str
-    """As it was given. Of absolute paths, what follows the folder they share, so that results do not depend on where it
-    is; ``-`` is standard input or a pipe.
+    """As it was given; absolute paths without the folder that all share, so that results do not depend on it; ``-`` is
+    standard input or a pipe.
     """
     size: int | None
     """In bytes; None, like ``sha256``, for what can be read only once."""

@@ -115,8 +115,8 @@ def notes(study: StudyResult[GatePlan]) -> Iterator[str]:
         )
     if set(plan.methods) - {GATE}:
         yield (
-            "While data arrive, all tasks together are tested at α. decided: the first difference shown is "
-            "real. wrongly: it is not, or has the opposite sign."
+            "While data arrive, all tasks together are tested at α; decided: the first difference shown is "
+            "real; wrongly: it is not, or has the opposite sign."
         )
     widest = max((rate.confidence_interval.high - rate.confidence_interval.low) / 2 for rate in rates)
     level = ci(rates[0].confidence_interval.confidence_level)

@@ -326,7 +326,7 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
     if plan.raters is not None:
         yield RATERS[plan.raters]
         if not any(row.standardized for row in study.tables["scores"]):
-            yield ("Labels were not standardized, because at least one rater gave only one label, or all labels alike.")
+            yield ("Labels were not standardized, because a rater gave only one label, or the same one every time.")
         if not study.tables.get("agreement"):
             yield "Agreement of raters is unknown: no output has labels of two of them."
         yield " ".join(symbols[name] for name in ("Labels", "Coefficient") if name in symbols)

@@ -56,8 +56,8 @@ class LabelledEstimate:
     correlation: float | None
     """Of labels and predictor over the labelled units; None without predictor, or if one of them is constant."""
     worth: float
-    """How many labels more would give the same standard error without the predictor. Below 0, usually by one, if the
-    predictor says nothing of the labels: its weight is fitted to them, which takes a degree of freedom.
+    """How many more labels would give the same standard error without the predictor. Below 0, usually −1, if the
+    predictor says nothing about them: its weight is fitted to them, which takes a degree of freedom.
     """
     detectable: float | None
     """The difference that this t test shows with 80% power. None for a mean, or if raters are a sample, or without an

@@ -16,7 +16,7 @@ function detailsOf(view, pair) {
     view.shows ? ["Margin", view.limitText] : ["Alternative", alternativeOf(pair)],
     test("scheme") && ["Null distribution", SCHEMES[test("scheme")] ?? test("scheme")],
     test("exceedances") !== null && [test("tails") === 2 ? "In the smaller tail" : view.shows ? "Beyond the margin" : "At least as extreme", `${formatCount(test("exceedances"))} of ${formatCount(test("n_resamples"))}`],
-    test("wins") !== null && [`Draws with a higher score of ${shownName(pair.system)}`, `${formatCount(winsOf(pair))} of ${formatCount(test("n_resamples"))}`],
+    test("wins") !== null && [`Draws in which ${shownName(pair.system)} scores higher`, `${formatCount(winsOf(pair))} of ${formatCount(test("n_resamples"))}`],
     test("ties") !== null && ["Draws with equal scores", formatCount(test("ties"))],
     test("standard_error") !== null && ["Standard error", Number(test("standard_error")).toPrecision(4)],
     view.lacksScores && ["Segments", formatCount(get("n_segments"))],
