@@ -6,12 +6,13 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from . import _core, signature
 from .comparing import Design, Inferred, Resampled, average_of, comparisons_of
 from .data.columns import Texts
 from .errors import InputError, listed, quoted, warn
+from .metrics.precomputed import PrecomputedCounts
 from .options.comparisons import CompareSets
 from .options.declare import called_with
 from .progress import reported
@@ -221,15 +222,23 @@ def _check_metrics(sets: Mapping[str, SetData]) -> None:
 
 
 def _warn_of_copies(sets: Mapping[str, SetData]) -> None:
-    """Warn of test sets with the same outputs, which averages would take as independent samples."""
-    distinct: dict[str, Mapping[str, Sequence[str]]] = {}
+    """Warn of test sets with the same outputs or scores, which averages would take as independent samples."""
+    distinct: dict[str, Any] = {}
     for name, each in sets.items():
-        outputs = {} if each.data.corpus is None else each.data.corpus.systems
-        same = next((other for other, found in distinct.items() if outputs and found == outputs), None)
+        data = each.data
+        texts = None if data.corpus is None else data.corpus.systems
+        given = {
+            (metric.name, system): counts.tobytes()
+            for metric in data.metrics
+            if isinstance(metric, PrecomputedCounts)
+            for system, counts in metric.counts.items()
+        }
+        same = next((other for other, found in distinct.items() if found == (texts, given)), None)
         if same is None:
-            distinct[name] = outputs
+            distinct[name] = texts, given
         else:
-            warn(f"test sets {quoted(same)} and {quoted(name)} have the same outputs: was a test set given twice?")
+            what = "scores" if texts is None else "outputs"
+            warn(f"test sets {quoted(same)} and {quoted(name)} have the same {what}: was a test set given twice?")
 
 
 def _common_systems(sets: Mapping[str, SetData], missing_systems: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -14,7 +14,7 @@ from attrs import field, frozen
 
 from .errors import InputError, listed
 from .execution import Execution, check_executor
-from .options.choices import settings_of
+from .options.choices import TESTS_WITH_MARGIN, settings_of
 from .options.comparisons import Compare, CompareRuns, CompareSets, Kept, Medians, Pairs, Resampled, RunTests, Tested
 from .options.declare import taken
 from .options.groups import by_metric
@@ -41,12 +41,6 @@ DocumentIds: TypeAlias = "Sequence[str | int] | NDArray[Any]"
 StratumIds: TypeAlias = DocumentIds
 
 CONFIDENCE_LEVEL = 0.95
-
-# The tests of equivalence and non-inferiority: those of :data:`reshuffle.inference.tests.TESTS` with a margin, whose
-# import would take too long here.
-TESTS_WITH_MARGIN = tuple(
-    f"{kind}{variant}" for kind in ("equivalence", "non-inferiority") for variant in ("", "-studentized", "-ar")
-)
 
 
 def default_alpha(confidence_level: float = CONFIDENCE_LEVEL) -> float:

@@ -143,7 +143,7 @@ CatalogueFormat: TypeAlias = Literal["text", "json", "markdown"]
 
 InputFormat: TypeAlias = Literal[
     "text", "mteval", "tsv", "csv", "jsonl", "conllu", "conll", "comet", "comet-printed", "mt-metrics-eval", "table",
-    "trn", "kaldi", "meeteval",
+    "trn", "kaldi", "utt2spk", "meeteval",
 ]  # fmt: skip
 """:data:`reshuffle.data.formats.INPUT_FORMATS`."""
 

@@ -28,11 +28,18 @@ from reshuffle import (
 )
 from reshuffle.cli.params import NameList
 from reshuffle.inference.tests import TESTS
-from reshuffle.options.choices import INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Choice, Named, merged, read
+from reshuffle.options.choices import (
+    INTERVALS_WITH_OPTIONS,
+    TESTS_WITH_MARGIN,
+    TESTS_WITH_OPTIONS,
+    Choice,
+    Named,
+    merged,
+    read,
+)
 from reshuffle.options.declare import options_of
 from reshuffle.options.nulls import NULLS_WITH_OPTIONS
 from reshuffle.options.studies import Type1
-from reshuffle.settings import TESTS_WITH_MARGIN
 from reshuffle.study import Documents, EqualScore, Margin, Noise, Replicate, Variants
 from reshuffle.study.null_data import NullOptions
 from reshuffle.study.nulls import NULLS
@@ -446,6 +453,17 @@ def test_options_follow_names_on_the_command_line(run: Any, demo: Any) -> None:
 )
 def test_wrong_options_of_names_are_one_sentence(run: Any, demo: Any, words: tuple[str, ...], message: str) -> None:
     assert message in run(*COMMAND, *words).refusal()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--tests", "ar:scheme=iid"), "tests have no options here: write ar instead of 'ar:scheme=iid'"),
+        (("--tests", "ar", "equivalence"), "equivalence has a margin, and is neither planned nor simulated on parts"),
+    ],
+)
+def test_plans_are_of_tests_without_options(run: Any, demo: Any, words: tuple[str, ...], message: str) -> None:
+    assert message in run("plan", *COMMAND[2:5], *words).refusal()
 
 
 def test_comparisons_have_options_on_the_command_line_as_in_python(run: Any, demo: Any) -> None:

@@ -292,6 +292,13 @@ def test_folders_that_are_not_all_outputs_are_refused(
     assert outcome.err.startswith(f"reshuffle: error: {message}")
 
 
+def test_a_folder_of_folders_names_them(outputs: Path, run: Any) -> None:
+    Path("every").mkdir()
+    outputs.rename("every/model")
+    message = "the folder every has no files: expected one for each system, but it has the folders model, which can be"
+    assert message in run("compare", "reference.txt", "every").refusal()
+
+
 def test_references_are_given_by_refs_and_ref(demo: Path, run: Any) -> None:
     texts = ("reference.txt", "baseline.txt")
     calls: list[tuple[int, tuple[str, ...]]] = [

@@ -305,9 +305,10 @@ def test_compressed_files_and_standard_input_are_read_in_every_format(
         "table": "a\nx\n",
         "trn": "x (a-1)\n",
         "kaldi": "a-1 x\n",
+        "utt2spk": "a-1 x\n",
         "meeteval": '{"r": {"errors": "x", "length": 2, "a": "x"}}',
     }
-    nameless = ("text", "conllu", "conll", "comet-printed", "mt-metrics-eval", "trn", "kaldi")
+    nameless = ("text", "conllu", "conll", "comet-printed", "mt-metrics-eval", "trn", "kaldi", "utt2spk")
     assert list(INPUT_FORMATS) == sorted(files, key=list(INPUT_FORMATS).index)
     for name, content in files.items():
         data = compress(content.encode())

@@ -36,9 +36,9 @@ from reshuffle import (
 from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.intervals import standard_error
 from reshuffle.inference.tests import TESTS
+from reshuffle.options.choices import TESTS_WITH_MARGIN
 from reshuffle.report import FORMATS, Layout, Terminal, render
 from reshuffle.sets import TestSet
-from reshuffle.settings import TESTS_WITH_MARGIN
 from reshuffle.study import testing
 from reshuffle.study.experiments import Experiment
 from reshuffle.study.populations import Population, Selection

@@ -899,6 +899,11 @@ def test_a_test_set_given_twice_is_warned_of() -> None:
     other = (["a b", "c d"], {"x": ["a b", "c"], "y": ["a", "c e"]})
     with pytest.warns(reshuffle.InputWarning, match=r"test sets 'one' and 'two' have the same outputs: was"):
         compare_sets({"one": one, "other": other, "two": one}, n_resamples=9)
+    scores, other_scores = (reshuffle.SegmentScores("q", {"x": [1, 2, 3, 1], "y": [2, 1, 1, last]}) for last in (1, 2))
+    of_scores, of_others = TestSet(metrics=scores), TestSet(metrics=other_scores)
+    with pytest.warns(reshuffle.InputWarning, match=r"test sets 'one' and 'two' have the same scores: was"):
+        compare_sets({"one": of_scores, "two": of_scores}, n_resamples=9)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         compare_sets({"one": one, "other": other}, n_resamples=9)
+        compare_sets({"one": of_scores, "other": of_others}, n_resamples=9)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from budgets import budget
 from inputs import put
 from reshuffle import Comparison, InputError, InputWarning, compare, metric, read_json, score
+from reshuffle.data.corpus import read_corpus
 from reshuffle.data.reading import read_columns
 
 RATES = {"wer": "asr-wer", "mer": "mer", "wil": "wil"}
@@ -214,6 +215,9 @@ def test_transcripts_are_joined_by_their_ids(tmp_path: Path, monkeypatch: pytest
     assert reference.ids == [("anna-b", "0001"), ("ben", "0001")]
     (kaldi,) = read_columns(["text"], "kaldi")
     assert (kaldi.lines, kaldi.ids) == (["", "she  left"], [("ben", "0001"), ("anna-b", "0001")])
+    Path("utt2spk").write_text("anna-b-0001 Ann\nben-0001 Ben\n", "utf-8")
+    assert read_corpus(["text"], ["text"], "kaldi", documents="utt2spk").documents == ["Ben", "Ann"]
+    assert read_corpus(["ref.trn"], ["hyp.trn"], documents="utt2spk").documents == ["Ann", "Ben"]
 
 
 @pytest.mark.parametrize(

@@ -357,6 +357,7 @@ COLUMNS = ("reshuffle compare FILE#REF FILE#BASELINE FILE#NEW", "reshuffle score
 OF_FORMAT: Mapping[str, Sequence[str]] = {
     "conllu": ("reshuffle compare FILE BASELINE NEW -m depf", "reshuffle compare REF FILE NEW -m depf"),
     "trn": ("reshuffle compare FILE BASELINE NEW -m asr-wer --docs speaker", "reshuffle score REF FILE -m asr-wer"),
+    "utt2spk": ("reshuffle compare REF BASELINE NEW -m asr-wer --input-format kaldi --docs FILE",),
 }
 NUMBERS = (
     "reshuffle compare --scores METRIC FILE",

@@ -97,6 +97,9 @@ class Name(StrParam):
         advice = None if name in self.known else name_advice(self.kind, str(name))
         if advice is not None:
             raise advice
+        alone, colon, _ = name.partition(":")
+        if colon and alone in self.known and name not in self.known:
+            raise InputError(f"{self.kind}s have no options here: write {alone} instead of {quoted(name)}")
         check_name(self.kind, name, self.known)
         return str(value)
 

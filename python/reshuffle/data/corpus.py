@@ -5,6 +5,7 @@ Also here: names of systems.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -25,6 +26,8 @@ Lines: TypeAlias = Sequence[str]
 MANY_IDS, MOST_IDS = 20, 1_000
 # The most texts of another length that an error names.
 MAX_DIFFERENT = 4
+# Samples of lm-evaluation-harness are called after the task and the time, and their folder after the model.
+SAMPLES = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT[\d-]+(\.\d+)?\.jsonl")
 T = TypeVar("T")
 
 
@@ -247,7 +250,8 @@ def reference_columns(references: Any) -> list[Any]:
 def system_names(paths: Sequence[str]) -> list[str]:
     """The shortest names that distinguish files: the stem, else the file name, else the file name with folders.
 
-    ``FILE#NAME`` is called NAME; else by the file's stem, if no other NAME of the file is used; else by both.
+    Samples of lm-evaluation-harness are called like their folder, which has the name of the model. ``FILE#NAME`` is
+    called NAME; else by the file's stem, if no other NAME of the file is used; else by both.
 
     >>> system_names(["out/online-A.0.txt.gz", "b/sys.txt", "c/sys.txt", "-"])
     ['online-A.0', 'b/sys.txt', 'c/sys.txt', 'stdin']
@@ -255,6 +259,8 @@ def system_names(paths: Sequence[str]) -> list[str]:
     ['a.txt', 'a.tok', 'b', 'b#2']
     >>> system_names(["data.tsv#online-A", "data.tsv#online-B"]), system_names(["a.jsonl#mt", "b.jsonl#mt"])
     (['online-A', 'online-B'], ['a', 'b'])
+    >>> system_names(["run/org__a/samples_gsm8k_2026-11-01T10-00-00.12.jsonl", "b.txt"])
+    ['org__a', 'b']
     """
     split = [split_name(path) for path in paths]
     names_in: dict[str, set[str | None]] = {}
@@ -286,6 +292,8 @@ def _candidate_names(file: str, name: str | None, only_name: bool) -> list[str]:
         shown = Path(display_name(file))
         stem = Path(uncompressed(shown.name)).stem
         file_names = [stem or shown.name, *(str(Path(*shown.parts[-d:])) for d in range(1, len(shown.parts) + 1))]
+        if SAMPLES.fullmatch(shown.name) and shown.parent.name:
+            file_names.insert(0, shown.parent.name)
     if name is None:
         return file_names
     name = display_name(name)

@@ -274,6 +274,7 @@ TESTS_WITH_OPTIONS: Named = {
     "non-inferiority-studentized": partial(NonInferiority, by="studentized"),
     "non-inferiority-ar": partial(NonInferiority, by="ar"),
 }
+TESTS_WITH_MARGIN = tuple(name for name, test in TESTS_WITH_OPTIONS.items() if issubclass(test.func, WithMargin))
 
 
 INTERVALS_WITH_OPTIONS: Named = {"simultaneous": partial(Simultaneous)}

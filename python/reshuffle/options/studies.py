@@ -11,7 +11,8 @@ from attrs.converters import optional
 from typing_extensions import Doc
 
 from .. import types
-from .choices import AR, TESTS_WITH_OPTIONS, WithMargin, read
+from ..errors import InputError
+from .choices import AR, TESTS_WITH_MARGIN, TESTS_WITH_OPTIONS, WithMargin, read
 from .declare import Except, Flag, Kind, Options, several
 from .groups import (
     PYTHON,
@@ -73,8 +74,17 @@ SizeAdjusted = Annotated[
 
 
 def tests(value: TestName | Sequence[TestName]) -> tuple[TestName, ...]:
-    """One test or several as a tuple."""
-    return several(value)
+    """One test or several as a tuple. None with a margin: such tests are of no use without one."""
+    found = several(value)
+    for each in found:
+        name = each.partition(":")[0] if isinstance(each, str) else ""
+        if name in TESTS_WITH_MARGIN:
+            raise InputError(
+                f"tests: {name} has a margin, and is neither planned nor simulated on parts of a test set: plan a "
+                "one-sided test (alternative='better', --alternative better), whose minimum detectable difference is "
+                "the margin at which an equally good system is shown to be non-inferior with the same power"
+            )
+    return found
 
 
 def tests_with_options(value: StudyTest | Sequence[StudyTest]) -> tuple[StudyTest, ...]:

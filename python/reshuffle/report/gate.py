@@ -161,7 +161,7 @@ def _sentences(gate: Gate) -> Iterator[str]:
     if untested:
         yield (
             f"The labels of {joined(task.name for task in untested)}, or their differences, are all equal or predicted "
-            "exactly, so the standard error is unknown and nothing is shown."
+            "exactly, so the standard error is unknown and nothing can be tested."
         )
     worse = [task for task in gate.tasks if task.is_worse]
     if gate.verdict == "allow" and worse:

@@ -20,6 +20,7 @@ from ..inference.running import run_on_test_set
 from ..inference.tests import TESTS
 from ..metrics.base import Metric, Scores
 from ..metrics.native import NativeMetric
+from ..options.choices import TESTS_WITH_MARGIN
 from ..options.declare import called_with
 from ..options.studies import Multiplicity
 from ..resampling import Replicates, samples_of
@@ -28,7 +29,7 @@ from ..results import clopper_pearson
 from ..results.studies import FamilyWiseRate, StudyResult
 from ..results.studies.multiplicity import MultiplicityPlan
 from ..seeds import derive_seed
-from ..settings import TESTS_WITH_MARGIN, ComparisonSettings
+from ..settings import ComparisonSettings
 from .families import VARIANCES, Families, FamilyPopulation
 from .material import Material
 from .null_data import NullOptions, Request, check_is_drawn

@@ -19,7 +19,7 @@ from ..inference.margins import check_margins
 from ..inference.pvalues import largest_rank
 from ..inference.steps import Step
 from ..inference.tests import DEFAULT, TESTS
-from ..options.choices import Choice, WithMargin, merged
+from ..options.choices import TESTS_WITH_MARGIN, Choice, WithMargin, merged
 from ..options.declare import several, taken
 from ..options.groups import Computed, by_metric
 from ..options.studies import Pairs, Replicates, SharedDraws, Simulated, Sized, Tested
@@ -29,7 +29,7 @@ from ..resampling.stopping import BesagClifford
 from ..results import UsedMetric
 from ..results.studies import StudyResult
 from ..results.studies.plan import Plan
-from ..settings import TESTS_WITH_MARGIN, Resampling, Units
+from ..settings import Resampling, Units
 from ..validate import check_name
 from .material import Material
 from .rates import Dependence

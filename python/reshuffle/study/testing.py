@@ -22,12 +22,13 @@ from ..inference.randomization import outcome_of_shuffles
 from ..inference.running import run_on_test_set
 from ..lazy import lazy
 from ..metrics.base import Scores, thread_count
+from ..options.choices import TESTS_WITH_MARGIN
 from ..resampling import Replicates, Series, directed, extremeness, samples_of, signs
 from ..resampling.schemes import Shuffled, Shuffling, subgroup_bits
 from ..resampling.stopping import BesagClifford
 from ..resampling.studentized import ObservedStatistics
 from ..seeds import derive_seed
-from ..settings import TESTS_WITH_MARGIN, ComparisonSettings
+from ..settings import ComparisonSettings
 from ..validate import check_integer, check_name
 from .experiments import Experiment
 from .populations import Population

@@ -10,12 +10,12 @@ from attrs import evolve
 from ..errors import InputError
 from ..inference.margins import check_margins
 from ..inference.plan import check_test
+from ..options.choices import TESTS_WITH_MARGIN
 from ..options.declare import called_with
 from ..options.studies import Type1
 from ..resampling.counting import Data
 from ..results.studies import StudyResult
 from ..results.studies.type1 import Type1Plan
-from ..settings import TESTS_WITH_MARGIN
 from .experiments import Experiment
 from .material import Material
 from .null_data import NullData, NullOptions, Request

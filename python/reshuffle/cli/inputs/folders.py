@@ -12,7 +12,7 @@ from attrs import evolve
 from ...data.corpus import system_names
 from ...data.files import STDIN, display_name
 from ...data.reading import path_is, split_name, systems_in
-from ...errors import InputError, printable
+from ...errors import InputError, listed, printable
 from ...options.files import OfSystems, SetFiles
 
 
@@ -69,11 +69,14 @@ def _of_systems(given: OfSystems, others: Sequence[str]) -> OfSystems:
 def files_in(folder: str, of: str = "system") -> list[str]:
     """The files in a folder, one ``of`` each, sorted by name, without hidden ones."""
     try:
-        own = sorted(str(each) for each in Path(folder).iterdir() if not each.name.startswith(".") and each.is_file())
+        every = sorted(each for each in Path(folder).iterdir() if not each.name.startswith("."))
+        own = [str(each) for each in every if each.is_file()]
     except OSError as error:
         raise InputError(f"{display_name(folder)} cannot be read: {error.strerror or error}") from None
     if not own:
-        raise InputError(f"the folder {display_name(folder)} has no files: expected one for each {of}")
+        folders = [each.name for each in every if each.is_dir()]
+        hint = f", but it has the folders {listed(folders)}, which can be named instead" if folders else ""
+        raise InputError(f"the folder {display_name(folder)} has no files: expected one for each {of}{hint}")
     return own
 
 

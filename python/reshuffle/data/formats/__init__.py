@@ -25,15 +25,19 @@ INPUT_FORMATS: Mapping[str, FileFormat] = {
     "table": table.FORMAT,
     "trn": transcripts.TRN,
     "kaldi": transcripts.KALDI,
+    "utt2spk": transcripts.UTT2SPK,
     "meeteval": meeteval.FORMAT,
 }
 
 
 def format_of(file: str) -> str:
-    """The format for the file's extension, ignoring that of a compression; ``text`` if the extension is unknown.
+    """The format for the file's extension, or its name if it has none; ``text`` if that is unknown.
+
+    The extension of a compression is ignored.
 
     >>> format_of("newstest.SGM.gz"), format_of("out/online-A.0"), format_of("-")
     ('mteval', 'text', 'text')
     """
-    ending = Path(uncompressed(file)).suffix.lower()
+    path = Path(uncompressed(file))
+    ending = path.suffix.lower() or path.name
     return next((name for name, file_format in INPUT_FORMATS.items() if ending in file_format.endings), "text")

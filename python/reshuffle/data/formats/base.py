@@ -28,7 +28,7 @@ class Column:
     ids: Sequence[tuple[str, str]] | None = None
     """The document and number of each segment, in formats that have them."""
     format: str = "text"
-    """``conllu`` for parses, ``text`` for all other formats."""
+    """``conllu`` for parses, ``speakers`` for lines that are documents themselves, ``text`` for all other formats."""
 
     def place(self, segment: int, line: int = 1) -> str:
         """File and line of a segment, for error messages. ``line`` is a line within the segment. All count from 1.

@@ -43,7 +43,9 @@ def of_kaldi(line: str) -> tuple[str, str] | None:
     return found and (found[1], (found[2] or "").rstrip())
 
 
-def reader(split: Split, expected: str, comment: str | None) -> Callable[[Source, Names], list[Column]]:
+def reader(
+    split: Split, expected: str, comment: str | None = None, kind: str = "text"
+) -> Callable[[Source, Names], list[Column]]:
     """The function of :class:`FileFormat` for a format. Lines that begin with ``comment`` are left out."""
 
     def read(source: Source, names: Names) -> list[Column]:
@@ -64,7 +66,7 @@ def reader(split: Split, expected: str, comment: str | None) -> Callable[[Source
             first_lines[utterance] = number
             texts.append(text)
         ids = [speaker_of(utterance) for utterance in first_lines]
-        return [Column(source.name, texts, [*first_lines.values()], ids) for _ in names]
+        return [Column(source.name, texts, [*first_lines.values()], ids, kind) for _ in names]
 
     return read
 
@@ -77,5 +79,10 @@ TRN = FileFormat(
 KALDI = FileFormat(
     "an id and its transcript on each line, as in Kaldi's file text",
     (),
-    reader(of_kaldi, "an id at the start of the line", None),
+    reader(of_kaldi, "an id at the start of the line"),
+)
+UTT2SPK = FileFormat(
+    "for --docs and --strata: an id and its speaker on each line, as in Kaldi's file utt2spk",
+    ("utt2spk",),
+    reader(of_kaldi, "an id at the start of the line", kind="speakers"),
 )

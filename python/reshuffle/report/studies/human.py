@@ -215,10 +215,11 @@ def _selected(study: StudyResult[HumanPlan]) -> Iterator[str]:
 def _verdict(study: StudyResult[HumanPlan], row: LabelledEstimate) -> str:
     """Whether a difference is shown."""
     human, by = next(iter(of_name(study.metrics, name=study.plan.human[0]))), _by(row.predictor)
+    end = f"under {joined(study.plan.human)}, {by}"
     if row.decisive_pvalue > 1 - study.plan.confidence_level:
-        return f"No difference between {row.system} and {row.baseline} is shown under {row.metric}, {by}."
+        return f"No difference between {row.system} and {row.baseline} is shown {end}."
     better = "better" if (row.estimate > 0) == human.higher_is_better else "worse"
-    return f"{row.system} is {better} than {row.baseline} under {row.metric}, {by}."
+    return f"{row.system} is {better} than {row.baseline} {end}."
 
 
 def _worth_cell(worth: float) -> str:
