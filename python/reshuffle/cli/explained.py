@@ -48,7 +48,7 @@ class Kind:
     @property
     def known(self) -> Sequence[str]:
         """The names of all entries."""
-        return self.names or [entry.name for entry in self.entries]
+        return self.names or [name for entry in self.entries for name in (entry.name, *entry.also)]
 
 
 KINDS: Sequence[Kind] = (
@@ -143,6 +143,7 @@ KINDS: Sequence[Kind] = (
         "studies:optimizers",
         get_args(types.OptimizerName),
     ),
+    Kind("terms", "word", "Words of reports", "in results", "terms:terms"),
 )
 
 # Not in the lists of all names, because --help has them: commands, and options, for which all commands are imported.
@@ -166,13 +167,17 @@ def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
         if not meant:
             raise _unknown(name, [each for kind in every for each in (*kind.known, kind.key)])
         for kind in meant:
-            own = [entry for entry in kind.entries if kind.is_called(name) or _same(entry.name, name)]
+            own = [
+                entry
+                for entry in kind.entries
+                if kind.is_called(name) or any(_same(each, name) for each in (entry.name, *entry.also))
+            ]
             found[f"{kind.key} {own[0].name} {len(own)}"] = (kind, own)
     return list(found.values())
 
 
 def _same(known: str, name: str) -> bool:
-    return known.casefold() == name.casefold() or known == metric_key(name)
+    return known.casefold() == name.casefold().replace(" ", "-") or known == metric_key(name)
 
 
 def _unknown(name: str, known: Sequence[str]) -> InputError:

@@ -22,6 +22,8 @@ class Entry:
     """Options: how each is written, what it takes, its default, its description."""
     data: Mapping[str, Any] = field(default_factory=dict)
     """Other values, for JSON."""
+    also: Sequence[str] = ()
+    """Other names by which it is found."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "facts", {heading: text for heading, text in self.facts.items() if text})
