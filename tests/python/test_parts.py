@@ -54,8 +54,9 @@ from reshuffle.resampling import (
     Tally,
 )
 from reshuffle.resampling import parts as parts_module
-from reshuffle.resampling.parts import ReplicatesJob, sent
+from reshuffle.resampling.parts import sent
 from reshuffle.resampling.reductions import PermutedHistograms
+from reshuffle.resampling.replicates import ReplicatesJob
 from reshuffle.resampling.stopping import BesagClifford
 
 PAIRS = [(0, 1), (2, 0), (1, 2)]

@@ -164,12 +164,21 @@ def destination(
         yield write
 
 
+def need_matplotlib() -> None:
+    """Raise :class:`InputError` if matplotlib is not installed."""
+    from ..report import check_matplotlib  # most commands draw no figures
+
+    try:
+        check_matplotlib()
+    except ModuleNotFoundError as error:
+        raise InputError(str(error)) from None
+
+
 def _paper(folder: str | None) -> Path | None:
     """The folder of ``--paper``, after a check."""
     if folder is None:
         return None
-    from ..report import check_folder  # most commands write no paper and draw no figures
-    from .plotting import need_matplotlib
+    from ..report import check_folder  # most commands write no paper
 
     need_matplotlib()
     if not folder:

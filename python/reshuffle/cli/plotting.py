@@ -10,7 +10,7 @@ from ..data.saved import read_json
 from ..errors import InputError, either, listed, quoted
 from ..options.declare import options_of
 from ..options.figures import ComparisonFigure, Figure, StudyFigure
-from ..report import PLOTS, check_matplotlib
+from ..report import PLOTS
 from ..report.layout import MAX_DIGITS, check_names
 from ..report.plots import file_of
 from ..report.studies import draw_figure
@@ -18,7 +18,7 @@ from ..results import Comparison, Flips, Gate, SetComparison
 from ..results.studies import StudyResult
 from ..validate import check_integer, check_name
 from .declared import check_unused
-from .output import stream_destination
+from .output import need_matplotlib, stream_destination
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,14 +45,6 @@ def plot(source: str, kind: str, output: str, options: Figure) -> None:
             raise InputError(f"{source} holds {held}: expected a comparison or a study, of which there are figures")
         axes = _of_study(result, kind, options) if isinstance(result, StudyResult) else _of(result, kind, options)
         file.write(file_of(axes, fmt))
-
-
-def need_matplotlib() -> None:
-    """Raise :class:`InputError` if matplotlib is not installed."""
-    try:
-        check_matplotlib()
-    except ModuleNotFoundError as error:
-        raise InputError(str(error)) from None
 
 
 def _check_own(kind: str, options: Figure) -> None:

@@ -234,8 +234,9 @@ def _ids(group: str, file_format: FileFormat, column: Column) -> Column:
         raise InputError(
             f"{column.name}: CoNLL-U has no ids of {PLURALS[group]}: use a text, TSV, JSON lines or mteval file"
         )
-    lines_are_ids = column.ids is None or column.format == "speakers"
-    ids = column.lines if lines_are_ids else [document for document, _ in column.ids]
+    ids = column.lines
+    if column.ids is not None and column.format != "speakers":
+        ids = [document for document, _ in column.ids]
     for segment, value in enumerate(ids, 1):
         if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
             shown = quoted(value) if file_format.numbers is not float else shown_json(value)

@@ -6,14 +6,15 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .base import Execution
-from .tables import Columns, Table, run_table
+from .jobs import run_table
+from .tables import Columns, Table
 
 if TYPE_CHECKING:
     from .._core import Progress
 
 
 class ItemJob:
-    """The base of a :class:`~reshuffle.execution.tables.TableJob` that computes one item at a time.
+    """The base of a :class:`~reshuffle.execution.jobs.TableJob` that computes one item at a time.
 
     Attributes
     ----------

@@ -6,10 +6,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
 
 from ..errors import InputError, WorkerError
 from .base import Execution, Job
+from .tables import Columns, Table
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -270,3 +273,24 @@ def named_range(job: Job[Any], first: int, last: int) -> str:
     if last - first == 1:
         return f"{job.items.removesuffix('s')} {first}"
     return f"{job.items} {first}–{last - 1}"
+
+
+class TableJob(Job[Table], Protocol):
+    """A job with a row for each item."""
+
+    @property
+    def columns(self) -> Columns:
+        """What a row has."""
+
+
+def run_table(job: TableJob, n: int, execution: Execution, *, stage: str, first: int = 0) -> Table:
+    """The rows of the items first, …, first + n − 1 of a job. Errors as :func:`run_job`.
+
+    With a checkpoint, rows that it has are not computed again, and the others are kept in it.
+    """
+    kept = None
+    if execution.checkpoint is not None:
+        from .digest import described
+
+        kept = execution.checkpoint.stage(stage, described(job), job.columns, first, first + n)
+    return np.concatenate(run_job(job, n, execution, stage=stage, first=first, kept=kept))

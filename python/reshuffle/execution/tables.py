@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-from .base import Execution, Job
-from .jobs import run_job
 
 # A structured array (N,): the results of N items.
 Table: TypeAlias = NDArray[np.void]
@@ -79,27 +76,6 @@ class Columns:
             if not ((table[name] >= kind.low) & (table[name] <= kind.high)).all():
                 return None
         return table
-
-
-class TableJob(Job[Table], Protocol):
-    """A job with a row for each item."""
-
-    @property
-    def columns(self) -> Columns:
-        """What a row has."""
-
-
-def run_table(job: TableJob, n: int, execution: Execution, *, stage: str, first: int = 0) -> Table:
-    """The rows of the items first, …, first + n − 1 of a job. Errors as :func:`run_job`.
-
-    With a checkpoint, rows that it has are not computed again, and the others are kept in it.
-    """
-    kept = None
-    if execution.checkpoint is not None:
-        from .digest import described
-
-        kept = execution.checkpoint.stage(stage, described(job), job.columns, first, first + n)
-    return np.concatenate(run_job(job, n, execution, stage=stage, first=first, kept=kept))
 
 
 def stacked(column: NDArray[Any], axis: int) -> NDArray[Any]:

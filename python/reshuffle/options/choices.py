@@ -274,7 +274,9 @@ TESTS_WITH_OPTIONS: Named = {
     "non-inferiority-studentized": partial(NonInferiority, by="studentized"),
     "non-inferiority-ar": partial(NonInferiority, by="ar"),
 }
-TESTS_WITH_MARGIN = tuple(name for name, test in TESTS_WITH_OPTIONS.items() if issubclass(test.func, WithMargin))
+TESTS_WITH_MARGIN = tuple(
+    name for name, test in TESTS_WITH_OPTIONS.items() if test.func in (Equivalence, NonInferiority)
+)
 
 
 INTERVALS_WITH_OPTIONS: Named = {"simultaneous": partial(Simultaneous)}

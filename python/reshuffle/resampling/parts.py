@@ -8,24 +8,17 @@ over the numbers of the replicates. So the result has the same bytes, however th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from .. import _core
-from ..lazy import lazy
 from .incomplete import IncompleteSample
-from .reductions import Reduction
-from .samples import CountSample, FormulaSample, GroupCodes, NativeSample, Pairs, Sample, TextSample
+from .samples import CountSample, FormulaSample, NativeSample, Sample, TextSample
 from .stored import StoredSample
 from .studentized import StudentizedFormula, StudentizedNative, with_constants
 from .units import Documents, Strata
-
-if TYPE_CHECKING:
-    from .._core import Progress
-    from .replicates import Replicates
 
 # Ranges of replicates begin at multiples of so many: those that the core reduces, which it does in batches of 64; of
 # formulas in Python; computed one after the other; and of functions of texts.
@@ -138,43 +131,6 @@ class Part(NamedTuple):
     """For each sample that Python scores, the state of each reduction."""
     evaluations: tuple[int, ...]
     """How many times the function of each sample of texts was called, 0 for other samples."""
-
-
-@dataclass(frozen=True, eq=False)
-class ReplicatesJob:
-    """Reductions of replicates of some samples: see :class:`reshuffle.execution.Job`.
-
-    ``pairs`` are the pairs of rows of each sample.
-    """
-
-    items: ClassVar[str] = "replicates"
-
-    samples: tuple[SentSample, ...]
-    reductions: tuple[Reduction[Any, Any], ...]
-    pairs: tuple[Pairs, ...]
-    seed: int
-    codes: GroupCodes | None
-
-    @property
-    def block(self) -> int:
-        """See :class:`reshuffle.execution.Job`."""
-        return max(each.together for each in self.samples)
-
-    @lazy
-    def _replicates(self) -> Replicates:
-        from .replicates import Replicates
-
-        return Replicates([each.sample() for each in self.samples], n_resamples=1, seed=self.seed, codes=self.codes)
-
-    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> Part:
-        """See :class:`reshuffle.execution.Job`."""
-        replicates = self._replicates.with_threads(threads, progress)
-        # Each call counts its own evaluations, also if an executor runs several in this process.
-        replicates.samples = tuple(copy(each) if isinstance(each, TextSample) else each for each in replicates.samples)
-        return replicates.within(first, last).part(self.reductions, self.pairs)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_replicates"}
 
 
 def merged(specification: Any, states: Sequence[Any]) -> Any:

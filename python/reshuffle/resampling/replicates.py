@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..metrics.base import Scores, thread_count
 from ..settings import Resampling
 from ..validate import MAX_RESAMPLES, MAX_SEED, check_integer
 from .incomplete import IncompleteSample
-from .parts import Part, ReplicatesJob, SentSample, merged, sent
+from .parts import Part, SentSample, merged, sent
 from .reductions import Draws, Reduction, SequentialTally
 from .samples import BATCH_CELLS, Batch, GroupCodes, Pairs, Sample, TextSample, resampler_of_sums, stratum_sizes
 from .units import Strata
@@ -431,3 +432,38 @@ def _next_true(flags: NDArray[np.bool_], metric: str) -> NDArray[np.intp]:
             "missing: increase n_resamples (-n)"
         )
     return true[np.searchsorted(true, np.arange(len(flags))) % len(true)]
+
+
+@dataclass(frozen=True, eq=False)
+class ReplicatesJob:
+    """Reductions of replicates of some samples: see :class:`reshuffle.execution.Job`.
+
+    ``pairs`` are the pairs of rows of each sample.
+    """
+
+    items: ClassVar[str] = "replicates"
+
+    samples: tuple[SentSample, ...]
+    reductions: tuple[Reduction[Any, Any], ...]
+    pairs: tuple[Pairs, ...]
+    seed: int
+    codes: GroupCodes | None
+
+    @property
+    def block(self) -> int:
+        """See :class:`reshuffle.execution.Job`."""
+        return max(each.together for each in self.samples)
+
+    @lazy
+    def _replicates(self) -> Replicates:
+        return Replicates([each.sample() for each in self.samples], n_resamples=1, seed=self.seed, codes=self.codes)
+
+    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> Part:
+        """See :class:`reshuffle.execution.Job`."""
+        replicates = self._replicates.with_threads(threads, progress)
+        # Each call counts its own evaluations, also if an executor runs several in this process.
+        replicates.samples = tuple(copy(each) if isinstance(each, TextSample) else each for each in replicates.samples)
+        return replicates.within(first, last).part(self.reductions, self.pairs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_replicates"}

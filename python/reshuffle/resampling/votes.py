@@ -17,7 +17,8 @@ from .. import _core, signature
 from .._core import Progress
 from ..data.votes import FIRST, SECOND, TIE, Integers, VoteTable
 from ..errors import InputError, listed
-from ..execution.tables import FLAG, NUMBER, Column, Columns, Table, run_table
+from ..execution.jobs import run_table
+from ..execution.tables import FLAG, NUMBER, Column, Columns, Table
 from ..lazy import lazy
 from ..metrics.base import Metric, Scores
 from ..results import VoteFit

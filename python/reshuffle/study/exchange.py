@@ -12,7 +12,8 @@ from attrs import evolve
 from .._core import Progress
 from ..errors import InputError, counted, either
 from ..execution import ItemJob
-from ..execution.tables import FLAG, PROBABILITY, Column, Columns, Table, run_table, stacked
+from ..execution.jobs import run_table
+from ..execution.tables import FLAG, PROBABILITY, Column, Columns, Table, stacked
 from ..inference.exchange import ALL, EXCHANGES, ExchangeUnit
 from ..inference.run_tests import run_outcome
 from ..metrics.base import Scores
@@ -240,7 +241,7 @@ def _rates_of_pool(
 
 @dataclass(frozen=True, eq=False)
 class _Modelled:
-    """The tests of simulated test sets of a model: a :class:`~reshuffle.execution.tables.TableJob`.
+    """The tests of simulated test sets of a model: a :class:`~reshuffle.execution.jobs.TableJob`.
 
     Each block of :data:`SHARED` simulations has the same replicates.
     """

@@ -18,7 +18,8 @@ import numpy as np
 from .. import _core
 from .._core import Progress
 from ..errors import InputError
-from ..execution.tables import NUMBER, PROBABILITY, Column, Columns, Table, run_table
+from ..execution.jobs import run_table
+from ..execution.tables import NUMBER, PROBABILITY, Column, Columns, Table
 from ..inference.significance import approximate_randomization
 from ..metrics.base import Counts, Metric, Scores
 from ..seeds import derive_seed
@@ -132,7 +133,7 @@ def simulate_swap_effects(
 
 @dataclass(frozen=True)
 class _Swaps:
-    """The simulations of :func:`simulate_swap_effects`: a :class:`~reshuffle.execution.tables.TableJob`."""
+    """The simulations of :func:`simulate_swap_effects`: a :class:`~reshuffle.execution.jobs.TableJob`."""
 
     effects: SwapEffects
     difference: float

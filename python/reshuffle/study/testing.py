@@ -13,7 +13,8 @@ from .._core import Progress
 from ..documented import record
 from ..errors import InputError
 from ..execution import Execution
-from ..execution.tables import NUMBER, PROBABILITY, Column, Columns, Table, run_table, stacked
+from ..execution.jobs import run_table
+from ..execution.tables import NUMBER, PROBABILITY, Column, Columns, Table, stacked
 from ..inference import bootstrap, margins
 from ..inference.hypotheses import Hypotheses, ObservedPairs
 from ..inference.plan import Plan
@@ -172,7 +173,7 @@ def _is_on_draws(plan: Plan) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Simulations:
-    """The tests of the simulations of an experiment: a :class:`~reshuffle.execution.tables.TableJob`."""
+    """The tests of the simulations of an experiment: a :class:`~reshuffle.execution.jobs.TableJob`."""
 
     testing: Testing
     experiment: Experiment
