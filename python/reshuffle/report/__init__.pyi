@@ -1,6 +1,7 @@
 from .differences import in_words as in_words
 from .document import Document as Document
 from .documents import document as document
+from .documents import methods_of as methods_of
 from .formats import DATA as DATA
 from .formats import FORMATS as FORMATS
 from .formats import OF_GATES as OF_GATES
@@ -18,7 +19,6 @@ from .frames import as_polars as as_polars
 from .frames import rows_of as rows_of
 from .layout import MAX_TEXTS as MAX_TEXTS
 from .layout import Layout as Layout
-from .methods import Methods as Methods
 from .notebook import notebook_html as notebook_html
 from .paper import check_folder as check_folder
 from .paper import paper_files as paper_files

@@ -18,7 +18,7 @@ from .document import Block, Document, Paragraph
 from .flips import flips_document
 from .gate import gate_document
 from .layout import Layout
-from .methods import Methods
+from .methods import Methods, comparison_sentences
 from .notes import notes
 from .page import page_of
 from .segments import preview
@@ -73,10 +73,19 @@ def _document(
     sentences: Iterable[str],
 ) -> Document:
     """``shown`` is the result with the display names."""
-    methods = Methods.of_result(shown) if layout.methods else None
+    methods = methods_of(shown) if layout.methods else None
     if layout.since is not None and not layout.paper:
         blocks = [*blocks, *since_tables(result, layout), Paragraph([*since_sentences(result, layout)])]
     return Document(blocks, [*sentences], shown.signature, methods, partial(page_of, result, layout))
+
+
+def methods_of(result: Comparison | SetComparison | StudyResult) -> Methods:
+    """The methods paragraph of a paper about a result."""
+    if isinstance(result, StudyResult):
+        from .studies.methods import study_sentences  # most commands have no study
+
+        return Methods.of(study_sentences, result)
+    return Methods.of(comparison_sentences, result)
 
 
 def _as_wanted(blocks: Iterable[Block], layout: Layout) -> list[Block]:

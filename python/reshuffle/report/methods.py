@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from ..errors import counted, printable
 from ..results import Comparison, SetComparison, UsedInterval, UsedMetric, UsedTest, VoteFit
-from ..results.studies import StudyResult
 from .computed import (
     adjusted_sentence,
     alternative_phrase,
@@ -40,6 +39,7 @@ STOPPING_RULES: Mapping[str, str] = {
 
 
 Cite: TypeAlias = Callable[["str | None"], str]
+T = TypeVar("T")
 
 
 def uncited(source: str | None) -> str:
@@ -62,13 +62,9 @@ class Methods:
     marked: str
 
     @classmethod
-    def of_result(cls, result: Comparison | SetComparison | StudyResult) -> Methods:
-        """The paragraph about a comparison on one test set or on several, or about a study."""
-        if isinstance(result, StudyResult):
-            from .studies.methods import study_sentences  # most commands have no study
-
-            return cls(" ".join(study_sentences(result, _marked)))
-        return cls(" ".join(_sentences(result, _marked)))
+    def of(cls, sentences: Callable[[T, Cite], Iterator[str]], result: T) -> Methods:
+        """The paragraph that these sentences about a result make."""
+        return cls(" ".join(sentences(result, _marked)))
 
     def written(self, text: Callable[[str], str], cite: Callable[[str], str]) -> str:
         """The paragraph, from its texts and from the sources that are cited between them."""
@@ -87,7 +83,8 @@ class Methods:
         return "\n".join(papers()[name].bibtex for name in dict.fromkeys(names))
 
 
-def _sentences(result: Comparison | SetComparison, cite: Cite) -> Iterator[str]:
+def comparison_sentences(result: Comparison | SetComparison, cite: Cite) -> Iterator[str]:
+    """What was scored and tested on one test set or on several, and how, and the version."""
     if isinstance(result, SetComparison):
         first = next(iter(result.sets.values()))
         yield _scored_on_sets(result, first, cite)

@@ -173,7 +173,7 @@ class Cited(Reported):
         2 systems were scored by rating on a test set of 4 segments. The differences from a were tested by the paired
         t-test (Student, 1908, doi:10.1093/biomet/6.1.1), two-sided. For p, the mean difference in segment scores, ...
         """
-        sentence: str = reports().Methods.of_result(self).plain
+        sentence: str = reports().methods_of(self).plain
         return sentence
 
     def bibtex(self) -> str:
@@ -192,7 +192,7 @@ class Cited(Reported):
           title     = {A Study of Translation Edit Rate with Targeted Human Annotation},
           ...
         """
-        entries: str = reports().Methods.of_result(self).bibtex
+        entries: str = reports().methods_of(self).bibtex
         return entries
 
 

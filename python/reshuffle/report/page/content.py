@@ -17,7 +17,7 @@ from ..cells import Table
 from ..conclusions import conclusions, conclusions_of_sets
 from ..layout import Layout
 from ..margins import within_all
-from ..methods import Methods
+from ..methods import Methods, comparison_sentences
 from ..notes import cautions, explanations
 from ..sets import cautions_of_sets, explanations_of_sets, headed, set_tables, with_choice
 from ..speakers import document_tables
@@ -111,7 +111,7 @@ def content(result: Comparison | SetComparison, layout: Layout, since: Since) ->
         tables = [*system_tables(result, layout), *document_tables(result, layout)]
         pairs = [*pair_tables(result, layout)]
         caveats, sentences = cautions(result, with_pairs), explanations(result, with_pairs)
-    methods = Methods.of_result(result)
+    methods = Methods.of(comparison_sentences, result)
     return ComparisonContent(
         title=title,
         facts=settings,

@@ -9,6 +9,7 @@ from ..document import Block, Document, Page, Paragraph
 from ..layout import Layout
 from ..methods import Methods
 from ..wording import spelled
+from .methods import study_sentences
 from .registry import report_of
 
 
@@ -33,6 +34,6 @@ def study_document(study: StudyResult, layout: Layout) -> Document:
 
     first, *others = shown
     blocks: list[Block] = [first, Paragraph(spoken(found)), *others]
-    methods = Methods.of_result(study) if layout.methods else None
+    methods = Methods.of(study_sentences, study) if layout.methods else None
     document = Document(blocks, spoken(notes), study.signature, methods, page=page)
     return document
