@@ -171,3 +171,53 @@ def test_files_are_read_once(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("compare", "--scores", "x", "x.csv#a", "x.csv#b", "-n", "99").code == 0
     assert run("compare", "--scores", "f1", "a.json", "b.json", "-n", "99").code == 0
     assert seen == ["x.csv", "a.json", "b.json"]
+
+
+TABLE_ENDINGS = {"tsv": "id\ttext\tscore\tdoc\n", "jsonl": ""}
+
+
+def table_of(kind: str, texts: list[str], scores: list[float], order: list[int]) -> str:
+    """A table whose rows have ids, in any order. Each segment is a document of two."""
+    rows = [{"id": f"s{i}", "text": texts[i], "score": scores[i], "doc": f"d{i // 2}"} for i in order]
+    if kind == "jsonl":
+        return "".join(json.dumps(each) + "\n" for each in rows)
+    return TABLE_ENDINGS[kind] + "".join("\t".join(map(str, each.values())) + "\n" for each in rows)
+
+
+@pytest.mark.parametrize("kind", TABLE_ENDINGS)
+def test_rows_of_tables_are_matched_by_their_ids(run: Any, kind: str) -> None:
+    texts = [f"the cat {'sat' * (i % 3)} {i}" for i in range(6)]
+    changed = [text.replace("cat", "dog") if i % 2 else text for i, text in enumerate(texts)]
+    in_order, other = [0, 1, 2, 3, 4, 5], [3, 0, 5, 1, 2, 4]
+    for name, order in (("same", in_order), ("other", other)):
+        put(f"a-{name}.{kind}", table_of(kind, texts, A, in_order))
+        put(f"b-{name}.{kind}", table_of(kind, changed, B, order))
+        put(f"docs-{name}.{kind}", table_of(kind, texts, A, order[::-1]))
+    found = {}
+    for name in ("same", "other"):
+        a, b, docs = (f"{each}-{name}.{kind}" for each in ("a", "b", "docs"))
+        options = ("--docs", f"{docs}#doc", "-n", "99", "--format", "json")
+        scores = ("--scores", "x", f"{a}#score", f"{b}#score")
+        both = ("compare", f"{a}#text", f"{a}#text", f"{b}#text", *scores, *options)
+        results = [json.loads(run(*words).out) for words in (("compare", *scores, *options), both)]
+        found[name] = [each["metrics"] for each in results]
+    assert json.dumps(found["same"]).replace("-same", "-other") == json.dumps(found["other"])
+
+
+def test_other_ids_of_rows_are_warned_of(run: Any) -> None:
+    for name, first in (("a", 0), ("b", 1)):
+        put(f"{name}.tsv", "id\tx\n" + "".join(f"{i + first}\t{i % 3}\n" for i in range(6)))
+    found = run("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99")
+    message = "segment 1 has the id '0' in a.tsv and '1' in b.tsv: the ids are not the same, so segments are matched by"
+    assert found.code == 0
+    assert message in found.err
+    put("b.tsv", "id\tx\n" + "".join(f"{i // 2}\t{i % 3}\n" for i in range(6)))
+    assert "the ids are" not in run("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99").err
+
+
+def test_a_table_without_a_header_is_refused(run: Any) -> None:
+    put("x.csv", "0.134,0.847\n0.25,0.5\n0.75,1.5\n")
+    message = "x.csv, line 1: expected a header with the names of the columns, got the numbers 0.134, 0.847"
+    assert message in run("compare", "--scores", "x", "x.csv").refusal()
+    put("x.csv", "1,2\n0.25,0.5\n0.75,1.5\n")
+    assert run("compare", "--scores", "x", "x.csv", "-n", "99").code == 0

@@ -401,6 +401,8 @@ def test_ids_that_are_scored_as_words_warn(run: Any) -> None:
         "ids out, read the files with --input-format kaldi\n"
     )
     assert run(*words, "--input-format", "kaldi").err == ""
+    put("two.kaldi", "".join(f"anna-{i:04} {said[i % 4]}\n" for i in reversed(range(30))))
+    assert "each line begins with an id" in run(*words).err
     put("two.kaldi", "".join(f"anna-{i + 1:04} {said[i % 4]}\n" for i in range(30)))
     assert run(*words).err == ""
 

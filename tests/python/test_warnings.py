@@ -42,6 +42,11 @@ def test_a_reference_passed_as_a_system_gives_a_warning() -> None:
     assert warnings_of(score, REFERENCE[:1], {"a": OTHER[:1], "b": REFERENCE[:1]}) == []
 
 
+def test_a_system_that_is_called_like_a_reference_gives_a_warning() -> None:
+    message = "system 'Reference' is called like a reference: the reference comes first, then the systems"
+    assert warnings_of(score, REFERENCE, {"a": OTHER, "Reference": ["x", "y"]}) == [message]
+
+
 def test_identical_systems_give_a_warning() -> None:
     assert warnings_of(compare, REFERENCE, {"a": OTHER, "b": list(OTHER)}) == [
         "the outputs of systems 'a' and 'b' are identical: was a file passed twice?"

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..data.corpus import system_names
+from ..data.corpus import MANY_IDS, first_words, system_names
 from ..data.count_files import is_count_file
 from ..data.evaluations import JUDGMENT_FORMATS, SCORE_FORMATS
 from ..data.evaluations.base import ScoreOptions, first_line
@@ -300,6 +300,8 @@ def _texts(path: str) -> Found | None:
     size = counted(len(lines), "segment") + (f", {empty:,} of them empty" if empty else "")
     if 10 * empty > len(lines):
         size += ": does it have one segment on each line, as outputs do, or is it prose or a program?"
+    if name == "text" and len(first_words(lines)) >= MANY_IDS:
+        size += ": if the first word of each line is an id, add --input-format kaldi"
     if systems:
         return _said(about, f"{size}; systems {listed(systems)}", ("reshuffle compare REF FILE",))
     return _said(about, size, OF_FORMAT.get(name, ()))

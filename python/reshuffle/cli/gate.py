@@ -20,7 +20,7 @@ from .process import INCONCLUSIVE, REJECTED
 
 EXAMPLES = (
     "reshuffle gate base.txt new.txt --ref ref.txt -m bleu chrf --margin bleu=0.8 chrf=0.6",
-    "reshuffle gate --scores accuracy base.json new.json --margin accuracy=0.01 -o gate.html",
+    "reshuffle gate --scores match base.eval new.eval --margin match=0.01 -o gate.html",
     "reshuffle gate base.txt new.txt --ref ref.txt --config gate.toml --history nights.jsonl --format markdown",
     "reshuffle gate base.txt new.txt --ref ref.txt --rule no-regression",
     "reshuffle gate --scores MQM base.mqm new.mqm --scores judge base.tsv new.tsv --human MQM --margin MQM=0.2",

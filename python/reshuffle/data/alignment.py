@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ..errors import InputError, quoted
+from ..errors import InputError, quoted, warn
 from .formats.base import Column
 
 
@@ -62,6 +62,11 @@ def aligned(columns: Sequence[Column]) -> list[Column]:
     InputError
         If a segment of one column is missing in another.
 
+    Warns
+    -----
+    InputWarning
+        If the ids in two tables are not the same: then their rows are matched by position.
+
     Examples
     --------
     >>> one = Column("ref.sgm", ["x", "y"], [1, 2], [("d", "1"), ("d", "2")])
@@ -70,7 +75,35 @@ def aligned(columns: Sequence[Column]) -> list[Column]:
     ['X', 'Y']
     """
     first = next((column for column in columns if column.ids is not None), None)
-    return [column if first is None or column is first else _aligned(first, column) for column in columns]
+    in_documents = [column if first is None or column is first else _aligned(first, column) for column in columns]
+    first = next((column for column in in_documents if column.keys is not None), None)
+    found = []
+    for column in in_documents:
+        order = None if first is None else order_by((column.name, column.keys), (first.name, first.keys))
+        found.append(column if order is None else column.in_order(order))
+    return found
+
+
+def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[str] | None]) -> list[int] | None:
+    """The order in which the segments of one file are those of another; None if it is by position.
+
+    Each is the name of a file and the ids of its segments, each once, or None. A warning says that ids differ.
+
+    >>> order_by(("a", ["x", "y"]), ("b", ["y", "x"])), order_by(("a", ["x", "y"]), ("b", None))
+    ([1, 0], None)
+    """
+    (name, ids), (other, others) = own, wanted
+    if ids is None or others is None or list(ids) == list(others) or len(ids) != len(others):
+        return None
+    where = {key: at for at, key in enumerate(ids)}
+    if where.keys() == {*others}:
+        return [where[key] for key in others]
+    at = next(at for at, (one, two) in enumerate(zip(ids, others, strict=True)) if one != two)
+    warn(
+        f"segment {at + 1:,} has the id {quoted(others[at])} in {other} and {quoted(ids[at])} in {name}: the ids "
+        "are not the same, so segments are matched by position"
+    )
+    return None
 
 
 def _aligned(first: Column, column: Column) -> Column:
@@ -79,10 +112,7 @@ def _aligned(first: Column, column: Column) -> Column:
     index = {key: i for i, key in enumerate(column.ids)}
     _check_same(first, column, first.ids, index)
     _check_same(column, first, column.ids, set(first.ids))
-    order = [index[key] for key in first.ids]
-    return Column(
-        column.name, [column.lines[i] for i in order], [column.first_lines[i] for i in order], list(first.ids)
-    )
+    return column.in_order([index[key] for key in first.ids])
 
 
 def _check_same(

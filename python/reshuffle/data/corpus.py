@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -22,8 +21,10 @@ from .formats.base import Column
 from .reading import PLURALS, read_texts, split_name
 
 Lines: TypeAlias = Sequence[str]
+# A system of this name is probably an argument in the wrong place.
+CALLED_REFERENCE = ("ref", "reference", "references")
 # Fewer lines may begin with words of their own by chance.
-MANY_IDS, MOST_IDS = 20, 1_000
+MANY_IDS = 20
 # The most texts of another length that an error names.
 MAX_DIFFERENT = 4
 # Samples of lm-evaluation-harness are called after the task and the time, and their folder after the model.
@@ -111,8 +112,9 @@ class Corpus:
         Warns
         -----
         InputWarning
-            If a system's output is identical to a reference or to another system's output, if lines begin with ids, or
-            if exactly one text has an empty last segment. Never for a single segment, where this is common.
+            If a system's output is identical to a reference or to another system's output, or is called like a
+            reference, if lines begin with ids, or if exactly one text has an empty last segment. Never for a single
+            segment, where this is common.
         """
         if self.n_segments < 2:
             return
@@ -128,6 +130,9 @@ class Corpus:
                 distinct.append((name, lines))
             elif duplicates:
                 warn(f"the outputs of systems {same!r} and {name!r} are identical: was a file passed twice?")
+        for name in self.systems:
+            if name.casefold() in CALLED_REFERENCE:
+                warn(f"system {name!r} is called like a reference: the reference comes first, then the systems")
         columns = [*references, *((f"system {name!r}", lines) for name, lines in self.systems.items())]
         if _begin_with_ids([column for _, column in columns]):
             warn(
@@ -181,20 +186,23 @@ class Corpus:
         )
 
 
+def first_words(lines: Sequence[str | None]) -> set[str]:
+    """The first word of each segment, if all have one of their own, as ids are; else nothing."""
+    found: set[str] = set()
+    for number, line in enumerate(lines, 1):
+        words = line.split(None, 1) if isinstance(line, str) else []
+        found.update(words[:1])
+        if len(found) < number:
+            return set()
+    return found
+
+
 def _begin_with_ids(columns: Sequence[Sequence[str | None]]) -> bool:
-    """Whether the first words of each segment are the same in all texts, no other segment begins with them, and what
-    follows is not the same. Of many segments, the first ones decide.
-    """
-    ids: set[str] = set()
-    differ = False
-    for texts in islice(zip(*columns, strict=True), MOST_IDS):
-        words = [text.split(None, 1) for text in texts if isinstance(text, str)]
-        first = {each[0] for each in words if each}
-        if len(first) != 1 or len(words) < len(texts) or not all(words) or not ids.isdisjoint(first):
-            return False
-        ids |= first
-        differ = differ or len({tuple(each) for each in words}) > 1
-    return differ and len(ids) >= MANY_IDS
+    """Whether segments begin with ids: the same in all texts, in any order, while what follows is not the same."""
+    ids = first_words(columns[0])
+    if len(ids) < MANY_IDS or any(first_words(column) != ids for column in columns[1:]):
+        return False
+    return len({tuple(sorted(line or "" for line in column)) for column in columns}) > 1
 
 
 def _is_blank(line: str | None) -> bool:

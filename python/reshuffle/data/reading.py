@@ -16,8 +16,11 @@ from .files import MAX_INPUT, STDIN, check_stdin, has_lone_surrogate
 from .formats import INPUT_FORMATS, format_of
 from .formats.base import Column, FileFormat, Source, shown_json
 
-# Columns with the ids of segments, in files of documents and strata.
-SEGMENT_IDS = ("id", "sample_id", "item_id", "segment_id", "seg_id", "segment")
+# Columns with the ids of segments.
+SEGMENT_IDS = (
+    "id", "sample_id", "item_id", "segment_id", "seg_id", "segid", "segment", "question_id", "task_id", "utterance_id",
+    "utt_id", "doc_id",
+)  # fmt: skip
 # The format of a path, and the columns that were read from it.
 ReadPath: TypeAlias = tuple[FileFormat, list[Column]]
 
@@ -158,9 +161,23 @@ def _read_paths(
                 list_references = file_format.references if name is None and i < n_references else None
                 own = _with_ids(file_format, source, name) if i >= n_texts else name
                 wanted += [(i, each) for each in (list_references(source) if list_references else [own])]
-        for (i, _), column in zip(wanted, file_format.read(source, [name for _, name in wanted]), strict=True):
-            read[i][1].append(column)
+        columns = file_format.read(source, [name for _, name in wanted])
+        keys = row_ids(file_format, source, [name for _, name in wanted])
+        for (i, _), column in zip(wanted, columns, strict=True):
+            read[i][1].append(column if keys is None else replace(column, keys=keys))
     return read
+
+
+def row_ids(file_format: FileFormat, source: Source, taken: Sequence[str | None] = ()) -> list[str] | None:
+    """The ids of the rows of a table that has a column of them, each once; else None. ``taken`` are other columns."""
+    known = [] if file_format.names is None else file_format.names(source)
+    lower = {name.lower(): name for name in reversed(known) if name not in taken}
+    name = next((lower[each] for each in SEGMENT_IDS if each in lower), None)
+    if name is None or len(known) < 2:
+        return None
+    (column,) = file_format.read(source, [name])
+    ids = [str(value).strip() for value in column.lines]
+    return ids if all(ids) and len({*ids}) == len(ids) else None
 
 
 def _with_ids(file_format: FileFormat, source: Source, name: str | None) -> str | None:

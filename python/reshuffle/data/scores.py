@@ -19,7 +19,7 @@ from .formats import INPUT_FORMATS, format_of
 from .formats.base import Column, FileFormat, Source, choose, is_number, number_in, shown_json
 from .formats.comet import KEYS, is_printed
 from .formats.named import is_named
-from .reading import split_name
+from .reading import row_ids, split_name
 
 # Headers, in lower case, by the role of the column.
 ROLES = {
@@ -39,6 +39,8 @@ TABLES = ("tsv", "csv", "jsonl", "table")
 PRINTED = {"comet-printed": is_printed, "mt-metrics-eval": is_named}
 # A line of trec_eval: a measure, perhaps spaces, a query and a value.
 OF_TREC_EVAL = re.compile(rb"[^\s\t]+ *\t[^\s\t]+\t-?[0-9.]+(?:e-?[0-9]+)?\r?(?:\n|$)")
+# A score as a name: systems may be called 1 and 2, but not 0.134.
+NUMBER = re.compile(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?")
 # What separates fields. Files of people's scores with these endings may have white space instead.
 SEPARATORS = {"tsv": "\t", "csv": ","}
 # How files of text and tables mark a missing score, in lower case. WMT's have None.
@@ -123,7 +125,8 @@ def read_count_tables(
         if file_format.names is None:
             source.fail(f"expected a table with names of columns ({', '.join(TABLES[:3])}), got {file_format.about}")
         names = used(os.fspath(path), file_format.names(source))
-        columns = file_format.read(source, names)
+        keys = row_ids(file_format, source, names)
+        columns = [replace(column, keys=keys) if keys else column for column in file_format.read(source, names)]
         first = first or columns[0]
         convert = number_in if file_format.numbers is str else _to_float
         tables.append(
@@ -198,6 +201,8 @@ def scores_in(
     known = [] if file_format.names is None else file_format.names(source)
     roles = roles_of(known)
     is_table = format_name in TABLES and name is None
+    if is_table and known and all(map(NUMBER.fullmatch, known)) and any("." in each for each in known):
+        source.fail(f"expected a header with the names of the columns, got the numbers {listed(known)}", 1)
 
     def numbers_of(column: Column) -> list[float]:
         return _finite(column, number_in if file_format.numbers is str else _to_float, missing == "pairwise")
@@ -284,7 +289,7 @@ def _long(
             value = of_metric if of_metric in values or len(values) > 1 else None
             value = choose(source, kind, value, values)
             rows = [i for i, each in enumerate(column.lines) if str(each) == value]
-            columns = [_rows(each, rows) for each in columns]
+            columns = [each.in_order(rows) for each in columns]
     return columns[:3]
 
 
@@ -304,19 +309,13 @@ def _wide(
             order = sorted(order, key=lambda row: int(ids[row]))
     convert = number_in if file_format.numbers is str else _to_float
     found = [
-        (key, _rows(column, order))
+        (key, column.in_order(order))
         for key, column in zip(keys, columns, strict=True)
         if any(not math.isnan(convert(value)) for value in column.lines)
     ]
     if not found:
         source.fail(f"expected a column of scores, got {listed(known)}")
     yield from found
-
-
-def _rows(column: Column, rows: Sequence[int]) -> Column:
-    """Some rows of a column."""
-    lines = [column.lines[row] for row in rows]
-    return replace(column, lines=lines, first_lines=[column.first_lines[row] for row in rows])
 
 
 def _finite(column: Column, convert: Callable[[Any], float], may_be_missing: bool) -> list[float]:

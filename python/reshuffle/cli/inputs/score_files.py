@@ -9,20 +9,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...data.alignment import order_by
 from ...data.corpus import system_names
 from ...data.file_names import few, files_by_name, same_names
 from ...data.files import display_name
+from ...data.formats import INPUT_FORMATS
 from ...data.formats.base import Source
-from ...data.reading import split_name
+from ...data.reading import row_ids, split_name
 from ...data.scores import may_be_log, not_one_system, opened, scores_in
-from ...errors import InputError, listed
+from ...errors import InputError, listed, quoted, unknown_name
 
 if TYPE_CHECKING:
-    from ...data.score_tables import ScoreTable
+    from ...data.score_tables import ScoreFile, ScoreTable
     from ...options.files import OfSystems, SetFiles
 
 # Formats that name systems by their files.
 BY_FILE = ("comet", "comet-printed")
+# What logs call the score of people who rate outputs: users call it DA, quality and so on.
+UNNAMED_SCORE = "score"
 # The system of a file that names none.
 UNNAMED = ""
 
@@ -40,6 +44,8 @@ class ReadScores:
     """A table for each metric and system. Those with ids of segments are from logs, and have the same ids."""
 
     rows: Mapping[tuple[str, str], ScoreTable]
+    keys: tuple[str, Sequence[str] | None] = ("", None)
+    """A table whose rows have ids, and these: all are in this order."""
 
     @property
     def by_metric(self) -> dict[str, dict[str, list[float]]]:
@@ -63,7 +69,15 @@ class ReadScores:
 
         order = segment_order(self.log.segment_ids, self.log.source, what, n_segments)
         rows = {key: row if row.segment_ids is None else on_segments(row, order) for key, row in self.rows.items()}
-        return ReadScores(rows)
+        return replace(self, rows=rows)
+
+    def on_rows(self, file: str, keys: Sequence[str] | None) -> ReadScores:
+        """The scores in the order of the rows of another file, if both have the same ids."""
+        order = order_by(self.keys, (file, keys))
+        if order is None:
+            return self
+        rows = {key: row if row.segment_ids is not None else _reordered(row, order) for key, row in self.rows.items()}
+        return ReadScores(rows, (file, keys))
 
     def with_groups(self, *groups: Groups | None) -> tuple[ReadScores, Sequence[str] | None, Sequence[str] | None]:
         """The scores, documents and strata of the same segments, without texts: of logs by the ids of samples."""
@@ -72,9 +86,31 @@ class ReadScores:
         scores = self.in_order(others[0]) if others else self
         ids = None if scores.log is None else scores.log.segment_ids
         documents, strata = (
-            None if each is None else each.values if ids is None else _of_samples(each, ids) for each in groups
+            None if each is None else self._of_rows(each) if ids is None else _of_samples(each, ids) for each in groups
         )
         return scores, documents, strata
+
+    def _of_rows(self, groups: Groups) -> Sequence[str]:
+        """The documents or strata of the rows of tables."""
+        order = order_by((display_name(groups.path), groups.ids), self.keys)
+        return groups.values if order is None else [groups.values[at] for at in order]
+
+
+def _reordered(table: ScoreTable, order: Sequence[int]) -> ScoreTable:
+    assert table.segments is not None
+    return replace(table, segments=table.segments[:, order])
+
+
+class _Keyed(NamedTuple):
+    """A table, and the ids of its rows if it has them."""
+
+    table: ScoreTable
+    keys: Sequence[str] | None
+
+    def in_order_of(self, file: str, keys: Sequence[str] | None) -> ScoreTable:
+        """The table in the order of the rows of a file, if both have the same ids."""
+        order = order_by((self.table.source, self.keys), (file, keys))
+        return self.table if order is None else _reordered(self.table, order)
 
 
 def _of_samples(groups: Groups, samples: Sequence[str]) -> Sequence[str]:
@@ -134,10 +170,12 @@ class ScoreFiles:
             for metric, own in self.files.scores.items()
         }
         found = self._read({(metric, i): file for metric, own in files.items() for i, file in enumerate(own)})
+        with_ids = ((each.table.source, each.keys) for each in found.values() if each.keys is not None)
+        first: tuple[str, Sequence[str] | None] = next(with_ids, ("", None))
         rows: dict[tuple[str, str], ScoreTable] = {}
         wanted = dict(self.systems) if self.known else {}
         for metric, own in files.items():
-            tables = [found[metric, i] for i in range(len(own))]
+            tables = [found[metric, i].in_order_of(*first) for i in range(len(own))]
             if len(tables) == 1:
                 keys = self._systems_of(metric, tables[0], wanted)
                 wanted = wanted or {system: key or system for system, key in keys.items()}
@@ -149,9 +187,9 @@ class ScoreFiles:
                     raise not_one_system(table.source, table.systems)
                 rows[metric, system] = table
         logs = {key: table for key, table in rows.items() if table.segment_ids is not None}
-        return ReadScores(rows | join(logs, self.files.unmatched, "--unmatched drop")[0] if logs else rows)
+        return ReadScores(rows | join(logs, self.files.unmatched, "--unmatched drop")[0] if logs else rows, first)
 
-    def _read(self, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], ScoreTable]:
+    def _read(self, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], _Keyed]:
         """What each file has. Of a file that is named several times, the content is kept as long as it is needed."""
         from ...data.joined_scores import open_log
         from ...data.retrieval import scores_of_run
@@ -168,13 +206,16 @@ class ScoreFiles:
                 log = open_log(source)
             for key in keys:
                 metric, name = key[0], split_name(wanted[key])[1]
+                ids = None
                 if judged is not None:
                     table = scores_of_run(source, judged, metric)
                 elif log is not None:
-                    table = log.table(log.chosen(metric if name is None and metric in log.names else name))
+                    table = log.table(log.chosen(_name_in_log(log, metric) if name is None else name))
                 else:
                     table = self._in_table(metric, source, name, format_name)
-                found[key] = replace(table, source=display_name(wanted[key]))
+                    if table.systems == (UNNAMED,):
+                        ids = row_ids(INPUT_FORMATS[format_name], source, [name])
+                found[key] = _Keyed(replace(table, source=display_name(wanted[key])), ids)
         return found
 
     def _in_table(self, metric: str, source: Source, name: str | None, format_name: str) -> ScoreTable:
@@ -230,6 +271,21 @@ class ScoreFiles:
                 f"{few(lost)}; it has those of {few(keys)}{hint}"
             )
         return {name: found[name] for name in wanted}
+
+
+def _name_in_log(log: ScoreFile, metric: str) -> str | None:
+    """The score of a log that is called like the metric; None for the only one, if it has no name of its own.
+
+    :class:`InputError` for another name: the scores would be reported as what they are not.
+    """
+    if metric in log.names:
+        return metric
+    if UNNAMED_SCORE in log.names:
+        return None
+    (own, *others), hint = log.names, ""
+    if not others:
+        hint = f"; to report {quoted(own)} as {quoted(metric)}, write FILE#{own}"
+    raise InputError(f"{log.source.name}: {unknown_name('metric', metric, log.names)}{hint}")
 
 
 def ordered_files(option: str, files: OfSystems, systems: Mapping[str, str], by_position: bool) -> Sequence[str]:

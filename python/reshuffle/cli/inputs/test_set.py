@@ -182,6 +182,8 @@ class Input:
             ]
         _check_kinds(metrics, corpus.sources)
         scores = self._score_files.read().in_order("the texts", corpus.n_segments)
+        keyed = next((column for column in corpus.sources if column.keys is not None), corpus.sources[0])
+        scores = scores.on_rows(keyed.name, keyed.keys)
         metrics_and_scores = [*metrics, *self._given(scores)]
         ids = corpus.documents, corpus.strata
         return TestSet(corpus.references, corpus.systems, metrics_and_scores, *ids, source=corpus.source)

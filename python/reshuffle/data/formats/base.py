@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any, NoReturn, TypeAlias
 
@@ -29,6 +29,8 @@ class Column:
     """The document and number of each segment, in formats that have them."""
     format: str = "text"
     """``conllu`` for parses, ``speakers`` for lines that are documents themselves, ``text`` for all other formats."""
+    keys: Sequence[str] | None = field(default=None, repr=False)
+    """The id of each segment as one text, of transcripts and of tables with a column of ids."""
 
     def place(self, segment: int, line: int = 1) -> str:
         """File and line of a segment, for error messages. ``line`` is a line within the segment. All count from 1.
@@ -37,6 +39,16 @@ class Column:
         'a.conllu, line 4'
         """
         return f"{self.name}, line {self.first_lines[segment - 1] + line - 1}"
+
+    def in_order(self, order: Sequence[int]) -> Column:
+        """These segments, which count from 0, in this order."""
+        return replace(
+            self,
+            lines=[self.lines[at] for at in order],
+            first_lines=[self.first_lines[at] for at in order],
+            ids=None if self.ids is None else [self.ids[at] for at in order],
+            keys=None if self.keys is None else [self.keys[at] for at in order],
+        )
 
 
 class StrippedText(str):

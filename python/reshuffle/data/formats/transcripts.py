@@ -66,7 +66,7 @@ def reader(
             first_lines[utterance] = number
             texts.append(text)
         ids = [speaker_of(utterance) for utterance in first_lines]
-        return [Column(source.name, texts, [*first_lines.values()], ids, kind) for _ in names]
+        return [Column(source.name, texts, [*first_lines.values()], ids, kind, [*first_lines]) for _ in names]
 
     return read
 
