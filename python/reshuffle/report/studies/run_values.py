@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ...results import UsedMetric, Verdict, verdict
+from ...results import Verdict, verdict
 from ...results.studies import RunComparison, RunDifference, RunScores, SystemRuns
 from ..cells import decimals_for
 from ..words import words
@@ -17,11 +18,18 @@ def decimals_under(result: RunComparison, metric: str) -> int:
     return decimals_for(max(abs(system.scores[metric].mean) for system in result.systems))
 
 
-def each_score(result: RunComparison) -> Iterator[tuple[UsedMetric, SystemRuns, RunScores]]:
+@dataclass(frozen=True, slots=True)
+class ScoredRuns:
+    """The scores of a system's runs under one metric."""
+
+    system: str
+    metric: str
+    scores: RunScores
+
+
+def scored_runs(systems: Sequence[SystemRuns]) -> list[ScoredRuns]:
     """The scores of each system, metric by metric."""
-    for metric in result.metrics:
-        for system in result.systems:
-            yield metric, system, system.scores[metric.name]
+    return [ScoredRuns(each.name, metric, each.scores[metric]) for metric in systems[0].scores for each in systems]
 
 
 def deviation(value: float | None, decimals: int) -> str:
@@ -39,6 +47,11 @@ def deviation(value: float | None, decimals: int) -> str:
 def adjusts(result: RunComparison) -> bool:
     """Whether p-values are adjusted."""
     return any(each.adjusted_pvalue is not None for each in result.comparisons)
+
+
+def deciding(result: RunComparison) -> list[RunDifference]:
+    """The differences, tested by the exchange unit that decides."""
+    return of_name(result.comparisons, exchange=result.default_exchange)
 
 
 def is_significant(result: RunComparison, each: RunDifference) -> bool:
