@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from attrs import evolve
 
 from . import _core, signature
 from .data.corpus import Lines
@@ -203,20 +202,20 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
     runs = runs.ordered(names)
     pairs = pairs_of(len(names), None if baseline is None else 0)
     units, reason, left_out = chosen_exchanges(runs.n_runs, pairs, settings)
+    median_metric = runs.data.labels[0]
     if settings.median_metric is not None:
-        settings = evolve(settings, median_metric=runs.data.label_of(settings.median_metric))
+        median_metric = _label(runs, settings.median_metric, "median_metric (--median-metric)")
     dev_scores = _dev_scores(runs, dev, resampling)
     if settings.median_on == "dev":
-        _check_medians(names, settings.median_metric or runs.data.labels[0], dev_scores)
+        _check_medians(names, median_metric, dev_scores)
     if resampling.progress is not None:
         resampling.progress.plan(counting_steps(runs.data, len(runs.data.names)))
     data = RunData.from_data(runs.data, runs.n_runs, runs.units, resampling)
-    data.check_sums()
+    data.check_sums(data.totals)
     systems = tuple(_systems(runs, data, settings, dev_scores))
     tests = [run_outcome(data, pairs, EXCHANGES[name], settings) for name in units]
     duplicates = _duplicates(runs, data)
     _warn(duplicates)
-    median_metric = settings.median_metric or runs.data.labels[0]
     strata = data.samples[0].strata
     requested = settings.exchange[0] if len(settings.exchange) == 1 else settings.exchange
     planned = taken(
@@ -276,9 +275,7 @@ def _dev_scores(runs: Runs, dev: Development, resampling: Resampling) -> dict[tu
     found: dict[tuple[str, str], tuple[float, ...]] = {}
     if dev.runs is not None:
         for name, n in dev.runs.n_runs.items():
-            if name not in runs.outputs:
-                raise unknown_name("system", name, runs.outputs)
-            _check_number(name, n, runs)
+            check_same_runs(runs.n_runs, name, n, "outputs")
         silent = replace(resampling, progress=None)
         data = RunData.from_data(dev.runs.data, dev.runs.n_runs, Units(), silent)
         for label, sample in zip(dev.runs.data.labels, data.samples, strict=True):
@@ -287,20 +284,25 @@ def _dev_scores(runs: Runs, dev: Development, resampling: Resampling) -> dict[tu
     if dev.scores is not None and not isinstance(dev.scores, Mapping):
         raise InputError(f"dev_scores: expected a mapping from systems to their scores, got {quoted(dev.scores)}")
     for name, of_system in (dev.scores or {}).items():
-        if name not in runs.outputs:
-            raise unknown_name("system", name, runs.outputs)
+        where = f"{name} on the development set"
         if not isinstance(of_system, Mapping):
-            raise InputError(
-                f"scores of {name} on the development set: expected a mapping from metrics to the scores of runs, got "
-                f"{quoted(of_system)}"
-            )
+            expected = "a mapping from metrics to the scores of runs"
+            raise InputError(f"scores of {where}: expected {expected}, got {quoted(of_system)}")
         for metric, values in of_system.items():
-            label = runs.data.label_of(metric)
+            label = _label(runs, metric, f"scores of {where}")
             if (name, label) in found:
-                raise InputError(f"{label} of {name} on the development set is given twice: leave out one of them")
-            found[name, label] = _numbers(f"{label} of {name} on the development set", values)
-            _check_number(name, len(found[name, label]), runs)
+                raise InputError(f"{label} of {where} is given twice: leave out one of them")
+            found[name, label] = _numbers(f"{label} of {where}", values)
+            check_same_runs(runs.n_runs, name, len(found[name, label]), f"scores of {label}")
     return found
+
+
+def _label(runs: Runs, metric: str, where: str) -> str:
+    """The label of a metric that is named ``where``."""
+    try:
+        return runs.data.label_of(metric)
+    except InputError as error:
+        raise error.with_prefix(f"{where}: ") from None
 
 
 def _numbers(what: str, values: object) -> tuple[float, ...]:
@@ -317,12 +319,14 @@ def _numbers(what: str, values: object) -> tuple[float, ...]:
     return tuple(numbers.tolist())
 
 
-def _check_number(name: str, n: int, runs: Runs) -> None:
-    expected = len(runs.outputs[name])
-    if n != expected:
+def check_same_runs(n_runs: Mapping[str, int], name: str, n: int, what: str) -> None:
+    """:class:`InputError` unless a system has as many runs on the development set as on the test set."""
+    if name not in n_runs:
+        raise unknown_name("system", name, n_runs).with_prefix("development set: ")
+    if n != n_runs[name]:
         raise InputError(
-            f"{name} has {counted(expected, 'run')} on the test set and {n} on the development set: they "
-            "must be the same runs, in the same order"
+            f"{name} has {counted(n_runs[name], 'run')} on the test set, but {n} {what} on the development set: they "
+            "must be of the same runs, in the same order"
         )
 
 
