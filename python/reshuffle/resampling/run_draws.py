@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..errors import InputError
 from ..lazy import lazy
-from ..metrics.base import LARGEST_SUM, Counts, Scores
+from ..metrics.base import Counts, Scores
 from .replicates import Replicates
 from .samples import BATCH_CELLS, resampler_of_sums, stratum_sizes
 
@@ -119,7 +118,7 @@ def _scored_draws(data: RunData, replicates: Replicates) -> list[Scores]:
     ]
     for first, drawn in _batches(replicates, data.counts):
         own = slice(first, first + len(drawn))
-        _check_pooled(drawn, data)
+        data.check_sums(drawn, " in bootstrap draws")
         scores = data.scored(drawn)
         starts = np.arange(0, len(drawn), BLOCK)
         blocks = slice(first // BLOCK, first // BLOCK + len(starts))
@@ -139,18 +138,6 @@ def _scored_draws(data: RunData, replicates: Replicates) -> list[Scores]:
                 hierarchical["mean"][m][system, own] = (taken * values).sum(axis=1) / taken[0].sum()
     both = [scores for drawn in (fixed, hierarchical) for of_statistic in drawn.values() for scores in of_statistic]
     return [*both, sums, squares]
-
-
-def _check_pooled(drawn: Counts, data: RunData) -> None:
-    """Raise :class:`InputError` if the sum over a system's runs could pass ``LARGEST_SUM`` in a draw."""
-    for name, n, rows in zip(data.names, data.n_runs, data.rows, strict=True):
-        of_system = drawn[:, rows]
-        # as integers of Python, which do not overflow
-        if n * max(int(of_system.max()), -int(of_system.min())) > LARGEST_SUM:
-            raise InputError(
-                f"the counts of the {n} runs of {name} are too large to be added up in bootstrap draws: use fewer "
-                "runs, or round the scores of segments to a few decimals"
-            )
 
 
 def _batches(replicates: Replicates, counts: Counts) -> Iterator[tuple[int, Counts]]:

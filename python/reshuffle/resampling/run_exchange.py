@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..errors import InputError
 from ..metrics.base import Counts, Scores, tolerance
 from ..seeds import derive_seed
 from .reductions import Series
@@ -346,13 +345,12 @@ def exchange_cells(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
 
     Run i of one system is paired with run i of the other. The coins of run i are those of the seed derived for run i.
     """
-    _equal_runs(data, pairs, "cell")
     replicates = data.replicates
     return Exchanged(_in_parts(_swapped_cells, data, pairs, statistic, replicates), [False] * len(pairs))
 
 
 def _swapped_cells(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> list[Scores]:
-    cells = _Cells.of(data, pairs, "cell")
+    cells = _Cells.of(data, pairs)
     seeds = [derive_seed(replicates.seed, "run", run) for run in range(cells.n_runs)]
     collected = _Collected.of(data, pairs, statistic, replicates)
     for batch in replicates.batches(cells.batch_size, "shuffling"):
@@ -371,13 +369,12 @@ def shuffle_as_multeval(data: RunData, pairs: Pairs, statistic: str) -> Exchange
     in both and others in neither.
     """
     assert statistic == "pooled"
-    _equal_runs(data, pairs, "multeval")
     replicates = data.replicates
     return Exchanged(_in_parts(_multeval_shuffles, data, pairs, statistic, replicates), [False] * len(pairs))
 
 
 def _multeval_shuffles(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> list[Scores]:
-    n = _equal_runs(data, pairs, "multeval")
+    n = data.n_runs[pairs[0][0]]
     collected = _Collected.of(data, pairs, statistic, replicates)
     rows = [partial(_differences_of_sides, data, pair) for pair in pairs]
     for batch, p, sums in swapped_sums(replicates, ("multeval", n), rows, data.counts[0].size * 4 * n):
@@ -404,9 +401,9 @@ class _Cells:
     shape: tuple[int, int, int]
 
     @classmethod
-    def of(cls, data: RunData, pairs: Pairs, exchange: str) -> _Cells:
-        """Those of the systems of some pairs. :class:`InputError` if they have different numbers of runs."""
-        n_runs, systems = _equal_runs(data, pairs, exchange), sorted(set(chain.from_iterable(pairs)))
+    def of(cls, data: RunData, pairs: Pairs) -> _Cells:
+        """Those of the systems of some pairs."""
+        n_runs, systems = data.n_runs[pairs[0][0]], sorted(set(chain.from_iterable(pairs)))
         starts = np.array([data.rows[system].start for system in systems])
         resamplers = [resampler_of_sums("shuffles", data.counts[starts + run]) for run in range(n_runs)]
         shape = len(systems), data.n_units, data.totals.shape[1]
@@ -461,19 +458,6 @@ class _Collected:
         if self.statistic == "pooled":
             return self.data.scored(runs.sum(axis=1))
         return [scores.mean(axis=1) for scores in self.data.scored(runs)]
-
-
-def _equal_runs(data: RunData, pairs: Pairs, exchange: str) -> int:
-    """The number of runs of all systems of some pairs. :class:`InputError` if they have different numbers."""
-    systems = sorted(set(chain.from_iterable(pairs)))
-    numbers = {data.n_runs[system] for system in systems}
-    if len(numbers) > 1:
-        own = ", ".join(f"{data.names[system]} {data.n_runs[system]}" for system in systems)
-        raise InputError(
-            f"the exchange {exchange!r} pairs run i of one system with run i of the other, so all systems need the "
-            f"same number of runs, but they have: {own}. Choose another exchange, or leave out some runs"
-        )
-    return numbers.pop()
 
 
 def _sizes(data: RunData, pair: tuple[int, int]) -> tuple[int, int]:
