@@ -20,7 +20,6 @@ from .inference.exchange import EXCHANGES
 from .inference.hypotheses import pairs_of
 from .inference.plan import Plan, check_direction
 from .inference.run_caveats import run_caveats
-from .inference.run_intervals import interval_of
 from .inference.run_tests import RunOutcome, chosen_exchanges, run_outcome
 from .inference.run_variation import observed_differences, variations
 from .inference.steps import counting_steps
@@ -338,7 +337,7 @@ def _systems(
     for s, (name, rows) in enumerate(zip(data.names, data.rows, strict=True)):
         scores = {}
         for m, label in enumerate(runs.data.labels):
-            own, on_dev, varying = data.samples[m].scores[rows], dev.get((name, label), ()), of_metrics[m][s]
+            own, on_dev = data.samples[m].scores[rows], dev.get((name, label), ())
             medians = on_dev if settings.median_on == "dev" and on_dev else own
             scores[label] = RunScores(
                 runs=tuple(own.tolist()),
@@ -347,14 +346,10 @@ def _systems(
                 maximum=float(own.max()),
                 pooled=data.score_of(s, "pooled")[m],
                 s_test=_spread(own),
-                s_sel=varying.s_sel,
                 s_dev=_spread(on_dev),
                 dev_runs=on_dev,
                 median_run=_median(medians),
-                between_runs=varying.between_runs,
-                between_segments=varying.between_segments,
-                interaction=varying.interaction,
-                effective_test_sets=varying.effective_test_sets,
+                **of_metrics[m][s]._asdict(),
             )
         yield SystemRuns(name, tuple(runs.outputs[name]), scores)
 
@@ -386,6 +381,7 @@ def _differences(
         for p, (a, b) in enumerate(pairs):
             for plan, outcome in tests:
                 name, h = plan.test.name, m * len(pairs) + p
+                unit = EXCHANGES[name]
                 yield RunDifference(
                     baseline=data.names[b],
                     system=data.names[a],
@@ -401,8 +397,8 @@ def _differences(
                     n_resamples=int(outcome.n_resamples[h]),
                     exact=bool(outcome.exact[h]),
                     degrees_of_freedom=outcome.degrees_of_freedom[h],
-                    confidence_interval=interval_of(name, data, m, (a, b), settings.statistic, level),
-                    caveats=run_caveats(name, data, m, (a, b)),
+                    confidence_interval=unit.interval.of(data, m, (a, b), settings.statistic, level),
+                    caveats=run_caveats(unit, data, m, (a, b)),
                 )
 
 

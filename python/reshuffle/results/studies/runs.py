@@ -78,7 +78,8 @@ class RunScores:
     interaction: float | None
     effective_test_sets: float | None
     """How many independent test sets the runs are worth together: the variance of one run's score divided by that of
-    the mean of all runs. 1 if runs do not matter; the number of runs if segments do not matter. None for one run.
+    the mean of all runs. 1 if runs do not matter; the number of runs if segments do not matter. None for one run, or if
+    nothing varies.
     """
 
 
