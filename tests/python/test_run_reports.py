@@ -145,10 +145,12 @@ def made(
         "confidence_level": 0.95,
         "median_on": "test",
         "median_metric": next(iter(first)),
+        "median_runs": {name: own[next(iter(first))].median_run for name, own in scores.items()},
         "duplicates": [],
         "unit": "segment",
         "segments": 2489,
         "units": 2489,
+        "strata": None,
         "n_resamples": 10_000,
         "seed": 12345,
     }
@@ -653,7 +655,11 @@ def test_any_scores_are_read_back(scores: dict[str, list[float]], output: str) -
     metrics = tuple(UsedMetric(name, "x", True, None) for name in own)
     tables = {"systems": (SystemRuns("a", (output,), own),)}
     result = replace(
-        made(), metrics=metrics, tables=tables, truths={}, plan=replace(made().plan, exchange=(), median_metric=None)
+        made(),
+        metrics=metrics,
+        tables=tables,
+        truths={},
+        plan=replace(made().plan, exchange=(), median_metric=next(iter(own))),
     )
     assert read_json(result.render("json")) == result
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from statistics import correlation
 
 from ...errors import counted
 from ...results import UsedMetric
@@ -13,7 +14,6 @@ from ..conclusions import against_baseline, grouped, number_of_pairs, relation
 from ..wording import MAX_NAMED, are, ci, joined, named, option
 from ..words import words
 from .run_values import (
-    adjusts,
     by_pair,
     deciding,
     decimals_under,
@@ -74,12 +74,8 @@ def notes(result: RunComparison) -> Iterator[str]:
         yield (
             f"Median runs: Clark et al. recommend choosing them on another set than the one to analyse ({median_on})."
         )
-    yield f"Runs are numbered from 0. Standard deviations of runs divide by n − 1; s_sel is from {_draws(result)}."
-
-
-def _draws(result: RunComparison) -> str:
-    n, unit = result.plan.n_resamples, result.plan.unit
-    return f"bootstrap draws of {unit}s" if n is None else f"{counted(n, 'bootstrap draw')} of {unit}s"
+    draws = f"{counted(plan.n_resamples, 'bootstrap draw')} of {plan.unit}s"
+    yield f"Runs are numbered from 0. Standard deviations of runs divide by n − 1; s_sel is from {draws}."
 
 
 # What was found.
@@ -263,10 +259,7 @@ def variance_test(dev: Sequence[float], test: Sequence[float]) -> float | None:
         return None
     from scipy.special import stdtr  # takes long to import
 
-    a, b = ([x - math.fsum(values) / n for x in values] for values in (sums, differences))
-    r = math.fsum(x * y for x, y in zip(a, b, strict=True)) / math.sqrt(
-        math.fsum(x * x for x in a) * math.fsum(y * y for y in b)
-    )
+    r = correlation(sums, differences)
     if abs(r) >= 1:
         return 0.0
     return float(2 * stdtr(n - 2, -abs(r) * math.sqrt((n - 2) / (1 - r * r))))
@@ -317,7 +310,7 @@ def _median_runs(result: RunComparison) -> Iterator[str]:
     several = [system for system in result.systems if len(next(iter(system.scores.values())).runs) > 1]
     if not several:
         return
-    metric = plan.median_metric or result.metrics[0].name
+    metric = plan.median_metric
     where = "development" if plan.median_on == "dev" else "test"
     chosen = [f"run {system.scores[metric].median_run} of {system.name}" for system in several]
     runs = "run" if len(chosen) == 1 else "runs"
@@ -364,15 +357,14 @@ def tests_of(result: RunComparison, units: Sequence[str]) -> str:
 
 def adjustments(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
     """How p is adjusted, with the exchange units if these differ in it."""
-    if not adjusts(result):
-        return
     by_title: dict[str, list[str]] = {}
     for name, how in result.plan.adjustments.items():
-        if name in units and how and how != "none":
+        if name in units and how != "none":
             by_title.setdefault(words("runs")["adjustment"].get(how, how), []).append(name)
     shown = [f"{how} ({joined(names)})" if len(by_title) > 1 else how for how, names in by_title.items()]
     over = "all pairs and metrics" if result.plan.family == "all" else "the pairs under each metric"
-    yield f"p adjusted by {joined(shown or [str(result.plan.adjust)])} over {over}"
+    if shown:
+        yield f"p adjusted by {joined(shown)} over {over}"
 
 
 def intervals(result: RunComparison) -> Iterator[str]:

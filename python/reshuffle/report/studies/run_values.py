@@ -78,11 +78,6 @@ def of_unit(result: RunComparison, text: str) -> str:
     return text.replace("segment", unit).replace("Segment", unit.capitalize())
 
 
-def question_of(result: RunComparison, exchange: str) -> str | None:
-    """What a test answers, in words; None for results that were saved without it."""
-    return result.plan.questions.get(exchange)
-
-
 def exchange_phrase(result: RunComparison) -> str:
     """What the test that decides does, after ``by``."""
     name = result.default_exchange or ""

@@ -27,7 +27,6 @@ from .run_values import (
     exchange_phrase,
     is_significant,
     of_unit,
-    question_of,
     scored_runs,
     verdict_of,
 )
@@ -202,9 +201,8 @@ def _p_name(result: RunComparison) -> str:
 
 def _asked(result: RunComparison, shown: str) -> str:
     """The title of a table of differences: the question, and the test that answers it."""
-    unit = result.default_exchange or ""
-    question, by = question_of(result, unit), f"{_p_name(result)} by {unit}"
-    return f"{shown}, and {by}" if question is None else f"{shown}: {question} ({by})"
+    unit = result.plan.exchange[0]
+    return f"{shown}: {result.plan.questions[unit]} ({_p_name(result)} by {unit})"
 
 
 def _p_cell(result: RunComparison, each: RunDifference) -> str:
@@ -231,7 +229,7 @@ def _tested(result: RunComparison) -> Cells:
 
     return {
         "Δ": lambda each: signed(each.difference, decimals_under(result, each.metric)),
-        ci(result.plan.confidence_level or 0.95): interval,
+        ci(result.plan.confidence_level): interval,
         "p": partial(_p_cell, result),
     }
 
@@ -275,9 +273,7 @@ def _questions(result: RunComparison, units: Sequence[str]) -> str:
     """What these tests answer."""
     by_question: dict[str, list[str]] = {}
     for unit in units:
-        question = question_of(result, unit)
-        if question is not None:
-            by_question.setdefault(question, []).append(unit)
+        by_question.setdefault(result.plan.questions[unit], []).append(unit)
     return " ".join(f"{joined(names)}: {question}" for question, names in by_question.items())
 
 
