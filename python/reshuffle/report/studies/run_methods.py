@@ -11,7 +11,7 @@ from ..methods import Cite, metrics_phrase
 from ..wording import joined, number
 from ..words import words
 from .run_sentences import adjustments, intervals
-from .run_values import exchange_phrase, of_unit
+from .run_values import exchange_phrase, has_several, of_unit
 from .wording import of_name
 
 CLARK = "P11-2031"
@@ -25,7 +25,7 @@ def methods(result: RunComparison, cite: Cite) -> Iterator[str]:
     if plan.unit != "segment":
         size += f" in {counted(plan.units, plan.unit)}"
     yield f"The outputs of {runs} were scored by {metrics_phrase(result.metrics, cite)} on {size}."
-    if any(n > 1 for n in plan.systems.values()):
+    if has_several(result):
         yield (
             f"How much scores vary between runs (s_test) and between test sets (s_sel) was estimated{cite(CLARK)}, "
             f"s_sel from R = {plan.n_resamples:,} bootstrap draws of {plan.unit}s with seed {plan.seed}."

@@ -14,12 +14,13 @@ from ..conclusions import against_baseline, grouped, number_of_pairs, relation
 from ..wording import MAX_NAMED, are, ci, joined, named, option
 from ..words import words
 from .run_values import (
-    by_pair,
     deciding,
     decimals_under,
     deviation,
     exchange_phrase,
+    has_several,
     is_significant,
+    observes_many,
     of_unit,
     scored_runs,
     verdict_of,
@@ -28,8 +29,6 @@ from .wording import constant, of_name
 
 # A standard deviation is large if it is at least this share of a difference (s_sel, s_dev), or of s_sel (s_dev).
 LARGE = 0.5
-# Longer tables of what other experiments would observe are only in CSV and JSON.
-MOST_OBSERVED = 12
 
 
 def conclusions(result: RunComparison) -> Iterator[str]:
@@ -64,13 +63,13 @@ def notes(result: RunComparison) -> Iterator[str]:
         yield from _limits(result, result.plan.exchange[1:])
         yield tests_of(result, plan.exchange)
         yield from intervals(result)
-    if len([*by_pair(result.observed)]) > MOST_OBSERVED:
+    if observes_many(result):
         yield (
             "What experiments with other numbers of runs would observe is left out here, because the table is long: "
             "--format csv --table observed."
         )
     median_on = option("--median-on", "median_on")
-    if plan.median_on == "test" and any(n > 1 for n in plan.systems.values()):
+    if plan.median_on == "test" and has_several(result):
         yield (
             f"Median runs: Clark et al. recommend choosing them on another set than the one to analyse ({median_on})."
         )

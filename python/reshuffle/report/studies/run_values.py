@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ...results import Verdict, verdict
 from ...results.studies import RunComparison, RunDifference, RunScores, SystemRuns
 from ..cells import decimals_for
 from ..words import words
 from .wording import of_name
+
+# Longer tables of what other experiments would observe are only in CSV and JSON.
+MOST_OBSERVED = 12
 
 
 def decimals_under(result: RunComparison, metric: str) -> int:
@@ -66,10 +68,14 @@ def verdict_of(result: RunComparison, each: RunDifference) -> Verdict:
     return verdict(each.difference, is_significant(result, each), higher_is_better, alternative)
 
 
-def by_pair(records: Sequence[Any]) -> Iterator[tuple[tuple[str, str, str], list[Any]]]:
-    """The records of each metric, baseline and system."""
-    for key in dict.fromkeys((each.metric, each.baseline, each.system) for each in records):
-        yield key, of_name(records, metric=key[0], baseline=key[1], system=key[2])
+def has_several(result: RunComparison) -> bool:
+    """Whether a system has several runs."""
+    return any(n > 1 for n in result.plan.systems.values())
+
+
+def observes_many(result: RunComparison) -> bool:
+    """Whether only CSV and JSON have the table of what other experiments would observe, because it is long."""
+    return len({(each.metric, each.baseline, each.system) for each in result.observed}) > MOST_OBSERVED
 
 
 def of_unit(result: RunComparison, text: str) -> str:

@@ -8,24 +8,25 @@ from operator import attrgetter
 from typing import Any, TypeAlias
 
 from ...errors import counted
-from ...results import UsedMetric, Verdict
-from ...results.studies import ObservedDifference, RunComparison, RunDifference, SystemRuns
+from ...results import UsedMetric
+from ...results.studies import ObservedDifference, RunComparison, RunDifference
 from ..cells import Table, interval_cells, pvalue_cell, signed
 from ..notes import EXACT
 from ..pivot import Bold, Columns, Rows, pivot
 from ..wording import ci, joined, number, option
 from .base import Brief, Figure, StudyReport
 from .run_methods import methods
-from .run_sentences import MOST_OBSERVED, answers, conclusions, intervals, notes, tests_of
+from .run_sentences import answers, conclusions, intervals, notes, tests_of
 from .run_values import (
     ScoredRuns,
     adjusts,
-    by_pair,
     deciding,
     decimals_under,
     deviation,
     exchange_phrase,
+    has_several,
     is_significant,
+    observes_many,
     of_unit,
     scored_runs,
     verdict_of,
@@ -54,41 +55,34 @@ def tables(result: RunComparison) -> Iterator[Table]:
         yield _differences(result).explained(p_symbols(result))
         yield from _other_tests(result)
     yield from _variance_tables(result)
-    if 0 < len([*by_pair(result.observed)]) <= MOST_OBSERVED:
+    if result.observed and not observes_many(result):
         yield _observed(result, in_rows=False).explained(REVERSED)
 
 
 def brief(result: RunComparison) -> Brief:
     """The scores with the tests that decide, what was found, and what limits it."""
-    symbols = [_spread(result)]
-    if not result.comparisons:
-        return Brief([_scores(result)], [*answers(result)], [*symbols, *_left_out(result)])
-    one = len({each.baseline for each in result.comparisons}) == 1
-    tables = [_scores_and_tests(result)] if one else [_scores(result), _differences(result)]
-    symbols += [p_symbols(result), tests_of(result, result.plan.exchange[:1]), *intervals(result)]
-    return Brief(tables, [*answers(result)], [*symbols, *_left_out(result)])
+    tables, notes = [_scores(result)], [_spread(result)]
+    if result.comparisons:
+        one = constant(result.comparisons, "baseline") is not None
+        tables = [_scores_and_tests(result)] if one else [*tables, _differences(result)]
+        notes += [p_symbols(result), tests_of(result, result.plan.exchange[:1]), *intervals(result)]
+    return Brief(tables, [*answers(result)], [*notes, *_left_out(result)])
 
 
 def _left_out(result: RunComparison) -> Iterator[str]:
     """Where the rest is."""
     others = result.plan.exchange[1:]
-    tests = [f"p by other tests ({joined(others)})"] if result.comparisons and others else []
-    several = ["the median runs", "what scores vary with"] if any(_varies(each) for each in result.systems) else []
-    more = [*tests, *several]
+    more = [f"p by other tests ({joined(others)})"] if result.comparisons and others else []
+    more += ["the median runs", "what scores vary with"] if has_several(result) else []
     if more:
         yield f"{option('--full', 'render(full=True)')} and all other formats also show {joined(more)}."
-
-
-def _varies(system: SystemRuns) -> bool:
-    """Whether a system has several runs."""
-    return any(len(scores.runs) > 1 for scores in system.scores.values())
 
 
 def paper(result: RunComparison) -> Iterator[Table]:
     """The same for papers: scores and tests against a baseline are in one table, and captions state the nulls."""
     nulls = " ".join(f"{NULL}{name}: {null.rstrip('.')}." for name, null in result.truths.items())
     tested = " ".join([p_symbols(result), *intervals(result), nulls]) if result.comparisons else ""
-    if result.comparisons and len({each.baseline for each in result.comparisons}) == 1:
+    if constant(result.comparisons, "baseline") is not None:
         yield _scores_and_tests(result).explained(f"Avg: mean of the runs. {_spread(result)} {tested}")
     else:
         yield _scores(result).explained(_spread(result))
@@ -103,7 +97,7 @@ def paper(result: RunComparison) -> Iterator[Table]:
 
 def _variance_tables(result: RunComparison) -> Iterator[Table]:
     """The table of variances, unless all systems have one run."""
-    if any(each.scores.between_runs is not None for each in scored_runs(result.systems)):
+    if has_several(result):
         yield _variances(result).explained(of_unit(result, EFFECTIVE))
 
 
@@ -241,20 +235,15 @@ def _differences(result: RunComparison) -> Table:
     if baseline is None:
         better, worse = ({name: names[name]} for name in ("System", "Baseline"))
         shown = {
-            **_bold(better, partial(_is, result, "better")),
-            **_bold(worse, partial(_is, result, "worse")),
+            **_bold(better, lambda each: verdict_of(result, each) == "better"),
+            **_bold(worse, lambda each: verdict_of(result, each) == "worse"),
             **tested,
         }
     else:
-        shown = _bold({"System": names["System"], **tested}, partial(_is, result, "better"))
+        shown = _bold({"System": names["System"], **tested}, lambda each: verdict_of(result, each) == "better")
     title = _asked(result, "Differences" if baseline is None else f"Differences from {baseline}")
     rows = _rows({**names, **shown}, len(names), "baseline", "system")
     return _aligned(pivot(title, deciding(result), rows, bold_means=_bold_means(result, baseline)), 1)
-
-
-def _is(result: RunComparison, verdict: Verdict, each: RunDifference) -> bool:
-    """Whether this is the verdict about the system."""
-    return verdict_of(result, each) == verdict
 
 
 def _other_tests(result: RunComparison) -> Iterator[Table]:
@@ -317,7 +306,7 @@ def _scores_and_tests(result: RunComparison) -> Table:
 
     def better(each: ScoredRuns) -> bool:
         test = tests.get((each.metric, each.system))
-        return test is not None and _is(result, "better", test)
+        return test is not None and verdict_of(result, test) == "better"
 
     names, tested = _names(result), {heading: partial(of_test, cell) for heading, cell in _tested(result).items()}
     cells = {**names, **_bold({"System": names["System"], **_means(result, "n", "Avg"), **tested}, better)}
