@@ -61,6 +61,9 @@ def pivot(title: str, records: Sequence[Any], rows: Rows, columns: Columns = NON
     >>> table = pivot("Rates", records, Rows(fields({"test": "Test"}, ["test"])), levels)
     >>> table.header, table.rows
     (['Test', 'α=0.05', 'α=0.1'], [['ar', '0.025', '0.050'], ['t', '0.025', '0.050']])
+    >>> names = Rows(fields({"test": "Test", "alpha": "α"}, ["test", "alpha"]), n_names=1, grouped=1)
+    >>> pivot("Levels", records, names).rows
+    [['ar', '0.05'], ['ar', '0.1'], ['t', '0.05'], ['t', '0.1']]
     """
     of_records = [getattr(record, columns.field, None) for record in records]
     values = list(dict.fromkeys(of_records) if columns.values is None else columns.values)

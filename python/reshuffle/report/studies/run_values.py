@@ -46,9 +46,10 @@ def deviation(value: float | None, decimals: int) -> str:
     return f"<{10.0**-decimals:.{decimals}f}" if value > 0 and float(rounded) == 0 else rounded
 
 
-def adjusts(result: RunComparison) -> bool:
-    """Whether p-values are adjusted."""
-    return any(each.adjusted_pvalue is not None for each in result.comparisons)
+def p_name(result: RunComparison, units: Sequence[str]) -> str:
+    """What the p-values of tests by these exchange units are called."""
+    adjusted = (each.adjusted_pvalue is not None for each in result.comparisons if each.exchange in units)
+    return "adjusted p" if any(adjusted) else "p"
 
 
 def deciding(result: RunComparison) -> list[RunDifference]:

@@ -19,7 +19,6 @@ from .run_methods import methods
 from .run_sentences import answers, conclusions, intervals, notes, tests_of
 from .run_values import (
     ScoredRuns,
-    adjusts,
     deciding,
     decimals_under,
     deviation,
@@ -28,6 +27,7 @@ from .run_values import (
     is_significant,
     observes_many,
     of_unit,
+    p_name,
     scored_runs,
     verdict_of,
 )
@@ -189,14 +189,10 @@ def _scores(result: RunComparison) -> Table:
     return pivot(title, scored_runs(result.systems), _rows(cells, 2, "system"))
 
 
-def _p_name(result: RunComparison) -> str:
-    return "adjusted p" if adjusts(result) else "p"
-
-
 def _asked(result: RunComparison, shown: str) -> str:
     """The title of a table of differences: the question, and the test that answers it."""
     unit = result.plan.exchange[0]
-    return f"{shown}: {result.plan.questions[unit]} ({_p_name(result)} by {unit})"
+    return f"{shown}: {result.plan.questions[unit]} ({p_name(result, [unit])} by {unit})"
 
 
 def _p_cell(result: RunComparison, each: RunDifference) -> str:
@@ -234,7 +230,7 @@ def _differences(result: RunComparison) -> Table:
     names, tested = _names(result, baseline is None), _tested(result)
     if baseline is None:
         better, worse = ({name: names[name]} for name in ("System", "Baseline"))
-        shown = {
+        shown: Cells = {
             **_bold(better, lambda each: verdict_of(result, each) == "better"),
             **_bold(worse, lambda each: verdict_of(result, each) == "worse"),
             **tested,
@@ -253,7 +249,7 @@ def _other_tests(result: RunComparison) -> Iterator[Table]:
         return
     names = _names(result, constant(result.comparisons, "baseline") is None)
     columns = Columns("exchange", lambda name: [f"p, {name}"], lambda each: [_p_cell(result, each)], others)
-    title = f"The same differences: {_p_name(result)} by other tests"
+    title = f"The same differences: {p_name(result, others)} by other tests"
     table = pivot(title, result.comparisons, _rows(names, len(names), "baseline", "system"), columns)
     yield _aligned(table, len(others)).explained(_questions(result, others))
 
@@ -276,7 +272,7 @@ def _bold_means(result: RunComparison, baseline: str | None) -> str:
 def p_symbols(result: RunComparison) -> str:
     """What the marks and the columns of the tests mean."""
     alpha = number(result.plan.alpha)
-    p = _p_name(result)
+    p = p_name(result, result.plan.exchange[:1])
     parts = [f"Δ: {DIFFERENCES[constant(result.comparisons, 'statistic') or 'pooled']}"]
     if any(is_significant(result, each) for each in result.comparisons):
         parts.append(f"*: {p} ≤ {alpha} by {exchange_phrase(result)}")
