@@ -7,7 +7,7 @@ does the rest.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from .options.declare import called_with, taken
 from .progress import reported
 from .resampling.counting import Data, Metrics, References
 from .resampling.runs import RunData
-from .resampling.samples import Pairs
+from .resampling.samples import SEGMENTS, Pairs
 from .results.studies import RunComparison, RunDifference, RunScores, SystemRuns
 from .results.studies.runs import RunPlan, runs_needed
 from .settings import Resampling, RunSettings, Units, in_order
@@ -56,7 +56,7 @@ class Runs:
     """Its systems are the outputs, each called :func:`output_name`, system by system."""
     outputs: Mapping[str, Sequence[str]]
     """The names of each system's outputs in reports, such as their files."""
-    units: Units = field(default_factory=Units)
+    units: Units = SEGMENTS
 
     @classmethod
     def from_arguments(
@@ -64,7 +64,7 @@ class Runs:
         references: References,
         systems: Mapping[str, Sequence[Lines] | int],
         metrics: Metrics,
-        units: Units | None = None,
+        units: Units = SEGMENTS,
         outputs: Mapping[str, Sequence[str]] | None = None,
     ) -> Runs:
         """From the arguments of :func:`compare_runs`; :class:`InputError` if they cannot be used together."""
@@ -94,12 +94,12 @@ class Runs:
                 references,
                 texts,
                 metrics,
-                documents=None if units is None else units.documents,
-                source=None if units is None else units.source,
+                documents=units.documents,
+                source=units.source,
                 warn_of_duplicates=False,
             )
         shown = names if outputs is None else {name: outputs.get(name, own) for name, own in names.items()}
-        return cls(data, shown, units or Units())
+        return cls(data, shown, units)
 
     @property
     def n_runs(self) -> dict[str, int]:

@@ -244,7 +244,7 @@ def test_the_spread_of_a_difference_is_that_of_the_mean_squares(seed: int, n: in
     assert spread.variance == pytest.approx(variance, rel=1e-6)
     assert [share * variance for share in spread.levels.shares] == pytest.approx([v for v, _ in levels], abs=1e-6)
     assert spread.levels.degrees_of_freedom == pytest.approx([degrees for _, degrees in levels], rel=1e-5)
-    assert min(n, m) - 1 - 1e-9 <= spread.degrees_of_freedom <= min(n + m - 2, 9) + 1e-9
+    assert min(n, m) - 1 - 1e-9 <= spread.levels.fewest <= min(n + m - 2, 9) + 1e-9
 
 
 @pytest.mark.parametrize("statistic", ["pooled", "mean"])
@@ -365,7 +365,7 @@ def test_the_interval_excludes_zero_exactly_when_the_test_rejects(statistic: str
     assert interval.method == "hierarchical"
     assert (outcome.pvalue[0] <= round(1 - level, 12)) == (not interval.low <= 0 <= interval.high)
     assert (interval.low + interval.high) / 2 == pytest.approx(outcome.statistic[0])
-    assert outcome.degrees_of_freedom[0] == pytest.approx(data.covariances[0].of_difference(0, 1).degrees_of_freedom)
+    assert outcome.degrees_of_freedom[0] == pytest.approx(data.covariances[0].of_difference(0, 1).levels.fewest)
 
 
 def test_identical_systems_have_p_one_though_their_runs_are_drawn_apart() -> None:

@@ -52,8 +52,6 @@ class Exchanged:
     """For each pair, whether these are all possible replicates, the observed arrangement among them."""
     together: bool = True
     """Whether replicate r of all pairs is the same exchange, so that the maximum over pairs has a meaning."""
-    centred: bool = False
-    """Whether the statistics are deviations of bootstrap draws from the observed difference, not shuffles."""
     degrees_of_freedom: Sequence[Sequence[float]] | None = None
     """For each metric and pair: those of the t distribution that corrects ``hierarchical`` for few runs."""
     observed: Sequence[Sequence[float]] | None = None
@@ -102,27 +100,17 @@ def splits_are_exact(n: int, m: int, n_resamples: int) -> bool:
     return number_of_splits(n, m) <= max(n_resamples, MANY_SPLITS)
 
 
-def exchange_runs(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
+def exchange_runs(data: RunData, pairs: Pairs, statistic: str, studentized: bool = True) -> Exchanged:
     """Whole runs are exchanged: all splits of the n + m runs if they are few, otherwise R random ones.
 
     The statistic of a split is its difference divided by √(s²/n + s²/m) of its own runs. The test is exact if it does
     not matter which system a run belongs to, and with many runs it keeps its level if only expected scores are equal
     (Janssen 1997, doi:10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi:10.1214/13-AOS1090). Beside a single run,
     whose s is unknown, the statistic is the difference.
+
+    If not ``studentized``, it is always the difference. For the mean scores of equally many runs, both give the same
+    p-values: the sum of squares around the mean of all runs is the same in all splits, so t grows with the difference.
     """
-    return _exchange_runs(data, pairs, statistic, True)
-
-
-def split_differences(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
-    """As :func:`exchange_runs`, but the statistic is the difference itself.
-
-    For the mean scores of equally many runs, both give the same p-values: the sum of squares around the mean of all
-    runs is the same in all splits, so t grows with the difference.
-    """
-    return _exchange_runs(data, pairs, statistic, False)
-
-
-def _exchange_runs(data: RunData, pairs: Pairs, statistic: str, studentized: bool) -> Exchanged:
     replicates = data.replicates
     n_resamples, sizes = replicates.n_resamples, [_sizes(data, pair) for pair in pairs]
     exact = [splits_are_exact(*size, n_resamples) for size in sizes]

@@ -73,7 +73,7 @@ def _closed(error: Error, data: RunData, pairs: Pairs, statistic: str) -> Exchan
         [[np.empty(0)] * len(pairs) for _ in found],
         [False] * len(pairs),
         together=False,
-        degrees_of_freedom=[[min(each.levels.degrees_of_freedom) for each in own] for own in found],
+        degrees_of_freedom=[[each.levels.fewest for each in own] for own in found],
         studentized=True,
         closed=found,
     )

@@ -113,10 +113,6 @@ class RunData:
         """The scores of sums of the columns of all metrics: (..., ΣK) in, (...) for each metric out."""
         return [sample.metric.score(own) for sample, own in zip(self.samples, self.by_metric(sums), strict=True)]
 
-    def pooled(self, system: int) -> Counts:
-        """The counts of all runs of a system, added up: (units, ΣK)."""
-        return np.asarray(self.counts[self.rows[system]].sum(axis=0))
-
     def weights(self, pair: tuple[int, int]) -> tuple[int, int]:
         """What the sums of the runs of two systems are multiplied by, so that both stand for equally many runs.
 
