@@ -392,7 +392,7 @@ def _differences(
                     pvalue=float(outcome.pvalue[h]),
                     adjusted_pvalue=None if outcome.adjusted is None else float(outcome.adjusted[h]),
                     smallest_pvalue=outcome.smallest[h],
-                    runs_needed=runs_needed(plan.alpha, plan.alternative) if name == "run" else None,
+                    runs_needed=runs_needed(plan.alpha, plan.alternative) if unit.whole_runs else None,
                     exceedances=int(outcome.exceedances[h]),
                     n_resamples=int(outcome.n_resamples[h]),
                     exact=bool(outcome.exact[h]),

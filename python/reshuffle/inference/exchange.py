@@ -50,6 +50,8 @@ class ExchangeUnit:
     """The standard error that the test takes the difference to have; None if it does not need how much runs differ."""
     unequal_spreads: Callable[[int, int], bool] | None = None
     """With which numbers of runs it rejects normal scores too often if the runs of one system vary more; None: none."""
+    whole_runs: bool = False
+    """Whether it exchanges whole runs, so that their numbers limit p."""
     needs_runs: int = 1
     """The smallest number of runs of each system."""
     equal_runs: bool = False
@@ -106,6 +108,7 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             WELCH,
             welch_error,
             lambda n, m: n != m or n < ENOUGH,
+            whole_runs=True,
         ),
         ExchangeUnit(
             "welch",

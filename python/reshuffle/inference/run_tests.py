@@ -117,7 +117,7 @@ class ObservedRuns(Observed):
         if self.exchanged.closed is not None:
             return 0.0
         n, exact = len(self.series[h]), self.exact[h]
-        if self.unit.name == "run":
+        if self.unit.whole_runs:
             a, b = (self.data.n_runs[system] for system in self.hypotheses.systems[:, h])
             of_splits = smallest_of_splits(a, b, self.alternative)
             return of_splits if exact else max(of_splits, 1 / (n + 1))
@@ -260,7 +260,7 @@ def _default(numbers: Sequence[tuple[int, int]], settings: RunSettings) -> tuple
             "holds for these outputs, not for other runs of the systems"
         )
     smallest = max(smallest_of_splits(*each, settings.alternative) for each in numbers)
-    beside = [name for name in BESIDE if name != "run" or smallest <= settings.alpha]
+    beside = [name for name in BESIDE if smallest <= settings.alpha or not EXCHANGES[name].whole_runs]
     return [DECIDES, *beside], (
         "it asks whether new runs on new segments would differ, with any number of runs, and takes both runs and "
         "segments into account"
@@ -280,7 +280,7 @@ def _impossible(
             "choose another unit, such as 'segment'"
         )
     for a, b in pairs:
-        if unit.name == "run" and numbers[a] == numbers[b] == 1:
+        if unit.whole_runs and numbers[a] == numbers[b] == 1:
             return (
                 f"needs more than one run, but {b} and {a} have one each, so that p would be 1 whatever the outputs: "
                 "add runs, or choose another unit, such as 'segment'"

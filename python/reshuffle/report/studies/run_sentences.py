@@ -104,7 +104,7 @@ def _unreachable(result: RunComparison) -> Iterator[str]:
         if not limited:
             continue
         worst = max(limited, key=lambda each: each.smallest_pvalue)
-        if name != "run" or worst.runs_needed is None:
+        if worst.runs_needed is None:
             few = of_unit(result, "all exchanges are counted, because the outputs differ in so few segments")
             advice = few if worst.exact else f"use more replicates ({option('-n', 'n_resamples')})"
             yield f"{name}: p ≥ {worst.smallest_pvalue:.3g}: {advice}."
