@@ -8,7 +8,6 @@ from operator import attrgetter
 from typing import Any, TypeAlias
 
 from ...errors import counted
-from ...results import UsedMetric
 from ...results.studies import ObservedDifference, RunComparison, RunDifference
 from ..cells import Table, interval_cells, pvalue_cell, signed
 from ..notes import EXACT
@@ -31,7 +30,7 @@ from .run_values import (
     scored_runs,
     verdict_of,
 )
-from .wording import constant, percent
+from .wording import constant, percent, with_arrow
 
 # The mark of p-values of tests that cannot reach alpha, whatever the outputs are.
 UNREACHABLE = "‡"
@@ -123,11 +122,6 @@ def _spread(result: RunComparison) -> str:
 
 def _has_dev(result: RunComparison) -> bool:
     return any(each.scores.s_dev is not None for each in scored_runs(result.systems))
-
-
-def with_arrow(metric: UsedMetric) -> str:
-    """The name of a metric, and whether higher or lower scores are better."""
-    return f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
 
 
 def _number_of_runs(result: RunComparison) -> int | None:
