@@ -34,7 +34,7 @@ MANY_SPLITS = 20_000
 SPLITS_TOGETHER = 4096
 
 Indices: TypeAlias = NDArray[np.intp]
-# From data, pairs, the statistic and replicates to the statistics of each metric and pair.
+# From data, pairs, the statistic and replicates to the statistics of all metrics and pairs: one array, (M, pairs, R).
 Statistics: TypeAlias = Callable[[RunData, Pairs, str, Replicates], "list[Scores]"]
 # Sums of counts of pseudo-runs, all metrics side by side: (n, runs, ΣK).
 RunSums: TypeAlias = Counts
@@ -44,7 +44,7 @@ RunSums: TypeAlias = Counts
 class Exchanged:
     """The statistics of all replicates."""
 
-    statistics: Sequence[Sequence[Scores]]
+    statistics: Sequence[Sequence[Scores]] | Scores
     """Shape (R,). For each metric and pair: score(a) − score(b) in every replicate. R may depend on the pair if
     ``exact``.
     """
@@ -240,9 +240,9 @@ def _virtual_runs(data: RunData, pair: tuple[int, int]) -> list[tuple[int, int]]
     return [(a + run % n, b + run % m) for run in range(math.lcm(n, m))]
 
 
-def _pooled_segments(data: RunData, pairs: Pairs, replicates: Replicates) -> list[list[Scores]]:
-    """The statistic of coins for units: scores of the systems' sums over runs, for each metric and pair."""
-    found: list[list[Scores]] = [[np.empty(0)] * len(pairs) for _ in data.samples]
+def _pooled_segments(data: RunData, pairs: Pairs, replicates: Replicates) -> Scores:
+    """The statistic of coins for units, (M, pairs, R): scores of the systems' sums over runs."""
+    found = np.empty((len(data.samples), len(pairs), replicates.n_resamples))
     groups: dict[int, list[int]] = {}  # pairs whose systems stand for equally many runs
     for p, pair in enumerate(pairs):
         groups.setdefault(math.lcm(*_sizes(data, pair)), []).append(p)
@@ -258,18 +258,16 @@ def _pooled_segments(data: RunData, pairs: Pairs, replicates: Replicates) -> lis
         ]
         own_pairs = [(index[pairs[p][0]], index[pairs[p][1]]) for p in group]
         (statistics,) = replicates.with_samples(samples).run([Series()], own_pairs)
-        for m, of_metric in enumerate(statistics):
-            for p, of_pair in zip(group, of_metric, strict=True):
-                found[m][p] = of_pair
+        found[:, group] = statistics
     return found
 
 
 def _in_parts(
     function: Statistics, data: RunData, pairs: Pairs, statistic: str, replicates: Replicates, stage: str = "shuffling"
-) -> list[list[Scores]]:
-    """The statistics of all replicates for each metric and pair, by the workers of the executor if there is one."""
-    flat = in_parts(function, data, (tuple(pairs), statistic), replicates, stage)
-    return [list(flat[m * len(pairs) : (m + 1) * len(pairs)]) for m in range(len(data.samples))]
+) -> Scores:
+    """The statistics of all replicates, (M, pairs, R), by the workers of the executor if there is one."""
+    (statistics,) = in_parts(function, data, (tuple(pairs), statistic), replicates, stage)
+    return np.asarray(statistics)
 
 
 def _segments_of_runs(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> list[Scores]:
@@ -284,7 +282,7 @@ def _segments_of_runs(data: RunData, pairs: Pairs, statistic: str, replicates: R
         for p, (x, y) in enumerate(virtual):
             moved = flipped[:, y] - flipped[:, x]
             collected.add(batch, p, data.totals[x] + moved, data.totals[y] - moved)
-    return collected.flat
+    return [collected.statistics]
 
 
 def exchange_pooled(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
@@ -319,7 +317,7 @@ def _permuted_outputs(data: RunData, pairs: Pairs, statistic: str, replicates: R
             for batch in replicates.batches(_batch_size(len(both) * width), "permuting"):
                 sums = batch.sums(resampler).reshape(batch.n, len(both), width)
                 collected.add(batch, p, sums[:, :n], sums[:, n:])
-    return collected.flat
+    return [collected.statistics]
 
 
 def _signed_outputs(data: RunData, pair: tuple[int, int]) -> Counts:
@@ -346,7 +344,7 @@ def _swapped_cells(data: RunData, pairs: Pairs, statistic: str, replicates: Repl
         for p, (a, b) in enumerate(pairs):
             moved = cells.moved(flipped, (a, b))
             collected.add(batch, p, data.totals[data.rows[a]] + moved, data.totals[data.rows[b]] - moved)
-    return collected.flat
+    return [collected.statistics]
 
 
 def shuffle_as_multeval(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
@@ -368,7 +366,7 @@ def _multeval_shuffles(data: RunData, pairs: Pairs, statistic: str, replicates: 
     for batch, p, sums in swapped_sums(replicates, ("multeval", n), rows, data.counts[0].size * 4 * n):
         a, b = (data.totals[data.rows[system]].sum(axis=0) for system in pairs[p])
         collected.add_pooled(batch, p, a + sums[:, 0], b - sums[:, 1])
-    return collected.flat
+    return [collected.statistics]
 
 
 def _differences_of_sides(data: RunData, pair: tuple[int, int]) -> Counts:
@@ -421,17 +419,13 @@ class _Collected:
     data: RunData
     statistic: str
     first: int
-    statistics: list[list[Scores]]
+    statistics: Scores
+    """Shape (M, pairs, R)."""
 
     @classmethod
     def of(cls, data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> _Collected:
         numbers = replicates.numbers
-        return cls(data, statistic, numbers.start, [[np.empty(len(numbers)) for _ in pairs] for _ in data.samples])
-
-    @property
-    def flat(self) -> list[Scores]:
-        """The statistics of all metrics, and of the pairs of each."""
-        return list(chain.from_iterable(self.statistics))
+        return cls(data, statistic, numbers.start, np.empty((len(data.samples), len(pairs), len(numbers))))
 
     def add_pooled(self, batch: Batch, p: int, a: Counts, b: Counts) -> None:
         """Score the summed pseudo-runs of both sides of pair p: each (n, ΣK)."""
