@@ -7,11 +7,10 @@ does the rest.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from attrs import evolve
 
 from . import _core, signature
 from .data.corpus import Lines
@@ -21,7 +20,6 @@ from .inference.exchange import EXCHANGES
 from .inference.hypotheses import pairs_of
 from .inference.plan import Plan, check_direction
 from .inference.run_caveats import run_caveats
-from .inference.run_intervals import interval_of
 from .inference.run_tests import RunOutcome, chosen_exchanges, run_outcome
 from .inference.run_variation import observed_differences, variations
 from .inference.steps import counting_steps
@@ -31,7 +29,7 @@ from .options.declare import called_with, taken
 from .progress import reported
 from .resampling.counting import Data, Metrics, References
 from .resampling.runs import RunData
-from .resampling.samples import Pairs
+from .resampling.samples import SEGMENTS, Pairs
 from .results.studies import RunComparison, RunDifference, RunScores, SystemRuns
 from .results.studies.runs import RunPlan, runs_needed
 from .settings import Resampling, RunSettings, Units, in_order
@@ -58,7 +56,7 @@ class Runs:
     """Its systems are the outputs, each called :func:`output_name`, system by system."""
     outputs: Mapping[str, Sequence[str]]
     """The names of each system's outputs in reports, such as their files."""
-    units: Units = field(default_factory=Units)
+    units: Units = SEGMENTS
 
     @classmethod
     def from_arguments(
@@ -66,7 +64,7 @@ class Runs:
         references: References,
         systems: Mapping[str, Sequence[Lines] | int],
         metrics: Metrics,
-        units: Units | None = None,
+        units: Units = SEGMENTS,
         outputs: Mapping[str, Sequence[str]] | None = None,
     ) -> Runs:
         """From the arguments of :func:`compare_runs`; :class:`InputError` if they cannot be used together."""
@@ -96,12 +94,12 @@ class Runs:
                 references,
                 texts,
                 metrics,
-                documents=None if units is None else units.documents,
-                source=None if units is None else units.source,
+                documents=units.documents,
+                source=units.source,
                 warn_of_duplicates=False,
             )
         shown = names if outputs is None else {name: outputs.get(name, own) for name, own in names.items()}
-        return cls(data, shown, units or Units())
+        return cls(data, shown, units)
 
     @property
     def n_runs(self) -> dict[str, int]:
@@ -203,20 +201,20 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
     runs = runs.ordered(names)
     pairs = pairs_of(len(names), None if baseline is None else 0)
     units, reason, left_out = chosen_exchanges(runs.n_runs, pairs, settings)
+    median_metric = runs.data.labels[0]
     if settings.median_metric is not None:
-        settings = evolve(settings, median_metric=runs.data.label_of(settings.median_metric))
+        median_metric = _label(runs, settings.median_metric, "median_metric (--median-metric)")
     dev_scores = _dev_scores(runs, dev, resampling)
     if settings.median_on == "dev":
-        _check_medians(names, settings.median_metric or runs.data.labels[0], dev_scores)
+        _check_medians(names, median_metric, dev_scores)
     if resampling.progress is not None:
         resampling.progress.plan(counting_steps(runs.data, len(runs.data.names)))
     data = RunData.from_data(runs.data, runs.n_runs, runs.units, resampling)
-    data.check_sums()
+    data.check_sums(data.totals)
     systems = tuple(_systems(runs, data, settings, dev_scores))
     tests = [run_outcome(data, pairs, EXCHANGES[name], settings) for name in units]
     duplicates = _duplicates(runs, data)
     _warn(duplicates)
-    median_metric = settings.median_metric or runs.data.labels[0]
     strata = data.samples[0].strata
     requested = settings.exchange[0] if len(settings.exchange) == 1 else settings.exchange
     planned = taken(
@@ -276,9 +274,7 @@ def _dev_scores(runs: Runs, dev: Development, resampling: Resampling) -> dict[tu
     found: dict[tuple[str, str], tuple[float, ...]] = {}
     if dev.runs is not None:
         for name, n in dev.runs.n_runs.items():
-            if name not in runs.outputs:
-                raise unknown_name("system", name, runs.outputs)
-            _check_number(name, n, runs)
+            check_same_runs(runs.n_runs, name, n, "outputs")
         silent = replace(resampling, progress=None)
         data = RunData.from_data(dev.runs.data, dev.runs.n_runs, Units(), silent)
         for label, sample in zip(dev.runs.data.labels, data.samples, strict=True):
@@ -287,20 +283,25 @@ def _dev_scores(runs: Runs, dev: Development, resampling: Resampling) -> dict[tu
     if dev.scores is not None and not isinstance(dev.scores, Mapping):
         raise InputError(f"dev_scores: expected a mapping from systems to their scores, got {quoted(dev.scores)}")
     for name, of_system in (dev.scores or {}).items():
-        if name not in runs.outputs:
-            raise unknown_name("system", name, runs.outputs)
+        where = f"{name} on the development set"
         if not isinstance(of_system, Mapping):
-            raise InputError(
-                f"scores of {name} on the development set: expected a mapping from metrics to the scores of runs, got "
-                f"{quoted(of_system)}"
-            )
+            expected = "a mapping from metrics to the scores of runs"
+            raise InputError(f"scores of {where}: expected {expected}, got {quoted(of_system)}")
         for metric, values in of_system.items():
-            label = runs.data.label_of(metric)
+            label = _label(runs, metric, f"scores of {where}")
             if (name, label) in found:
-                raise InputError(f"{label} of {name} on the development set is given twice: leave out one of them")
-            found[name, label] = _numbers(f"{label} of {name} on the development set", values)
-            _check_number(name, len(found[name, label]), runs)
+                raise InputError(f"{label} of {where} is given twice: leave out one of them")
+            found[name, label] = _numbers(f"{label} of {where}", values)
+            check_same_runs(runs.n_runs, name, len(found[name, label]), f"scores of {label}")
     return found
+
+
+def _label(runs: Runs, metric: str, where: str) -> str:
+    """The label of a metric that is named ``where``."""
+    try:
+        return runs.data.label_of(metric)
+    except InputError as error:
+        raise error.with_prefix(f"{where}: ") from None
 
 
 def _numbers(what: str, values: object) -> tuple[float, ...]:
@@ -317,12 +318,14 @@ def _numbers(what: str, values: object) -> tuple[float, ...]:
     return tuple(numbers.tolist())
 
 
-def _check_number(name: str, n: int, runs: Runs) -> None:
-    expected = len(runs.outputs[name])
-    if n != expected:
+def check_same_runs(n_runs: Mapping[str, int], name: str, n: int, what: str) -> None:
+    """:class:`InputError` unless a system has as many runs on the development set as on the test set."""
+    if name not in n_runs:
+        raise unknown_name("system", name, n_runs).with_prefix("development set: ")
+    if n != n_runs[name]:
         raise InputError(
-            f"{name} has {counted(expected, 'run')} on the test set and {n} on the development set: they "
-            "must be the same runs, in the same order"
+            f"{name} has {counted(n_runs[name], 'run')} on the test set, but {n} {what} on the development set: they "
+            "must be of the same runs, in the same order"
         )
 
 
@@ -334,7 +337,7 @@ def _systems(
     for s, (name, rows) in enumerate(zip(data.names, data.rows, strict=True)):
         scores = {}
         for m, label in enumerate(runs.data.labels):
-            own, on_dev, varying = data.samples[m].scores[rows], dev.get((name, label), ()), of_metrics[m][s]
+            own, on_dev = data.samples[m].scores[rows], dev.get((name, label), ())
             medians = on_dev if settings.median_on == "dev" and on_dev else own
             scores[label] = RunScores(
                 runs=tuple(own.tolist()),
@@ -343,14 +346,10 @@ def _systems(
                 maximum=float(own.max()),
                 pooled=data.score_of(s, "pooled")[m],
                 s_test=_spread(own),
-                s_sel=varying.s_sel,
                 s_dev=_spread(on_dev),
                 dev_runs=on_dev,
                 median_run=_median(medians),
-                between_runs=varying.between_runs,
-                between_segments=varying.between_segments,
-                interaction=varying.interaction,
-                effective_test_sets=varying.effective_test_sets,
+                **of_metrics[m][s]._asdict(),
             )
         yield SystemRuns(name, tuple(runs.outputs[name]), scores)
 
@@ -382,6 +381,7 @@ def _differences(
         for p, (a, b) in enumerate(pairs):
             for plan, outcome in tests:
                 name, h = plan.test.name, m * len(pairs) + p
+                unit = EXCHANGES[name]
                 yield RunDifference(
                     baseline=data.names[b],
                     system=data.names[a],
@@ -392,13 +392,13 @@ def _differences(
                     pvalue=float(outcome.pvalue[h]),
                     adjusted_pvalue=None if outcome.adjusted is None else float(outcome.adjusted[h]),
                     smallest_pvalue=outcome.smallest[h],
-                    runs_needed=runs_needed(plan.alpha, plan.alternative) if name == "run" else None,
+                    runs_needed=runs_needed(plan.alpha, plan.alternative) if unit.whole_runs else None,
                     exceedances=int(outcome.exceedances[h]),
                     n_resamples=int(outcome.n_resamples[h]),
                     exact=bool(outcome.exact[h]),
                     degrees_of_freedom=outcome.degrees_of_freedom[h],
-                    confidence_interval=interval_of(name, data, m, (a, b), settings.statistic, level),
-                    caveats=run_caveats(name, data, m, (a, b)),
+                    confidence_interval=unit.interval.of(data, m, (a, b), settings.statistic, level),
+                    caveats=run_caveats(unit, data, m, (a, b)),
                 )
 
 

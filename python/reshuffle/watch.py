@@ -87,7 +87,7 @@ def watch(options: WatchOptions) -> StudyResult[WatchPlan]:
         resampling = Resampling(threads=options.threads, progress=watched)
         if watched is not None:
             watched.plan(counting_steps(data, len(data.names)))
-        samples = [complete_counts(sample, "watch") for sample in data.count(data.names, resampling)]
+        samples = [complete_counts(sample, "watch", data.names) for sample in data.count(data.names, resampling)]
         if units.documents is not None:
             grouping = Documents.from_ids(units.documents, data.n_segments)
             samples = [sample.by_document(grouping) for sample in samples]

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from reshuffle import SegmentScores, metric
 from reshuffle.inference.exchange import EXCHANGES
-from reshuffle.inference.run_intervals import interval_of
 from reshuffle.inference.run_tests import run_outcome
 from reshuffle.resampling import CountSample
 from reshuffle.resampling.runs import RunData
@@ -43,7 +42,7 @@ def rates(simulate: Simulated, n: int, statistic: str, truth: float = 0.0) -> di
         for name in rejected:
             p = run_outcome(data, [(0, 1)], EXCHANGES[name], RunSettings(statistic=statistic))[1].pvalue[0]
             rejected[name] += p <= ALPHA
-        interval = interval_of("hierarchical", data, 0, (0, 1), statistic, 1 - ALPHA)
+        interval = EXCHANGES["hierarchical"].interval.of(data, 0, (0, 1), statistic, 1 - ALPHA)
         assert interval is not None
         covered += interval.low <= truth <= interval.high
     return {"coverage": covered / SIMULATIONS} | {name: count / SIMULATIONS for name, count in rejected.items()}

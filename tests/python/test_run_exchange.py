@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgets import budget
-from reshuffle import FromCounts, InputError, _core, derive_seed, metric, read_lines
+from reshuffle import FromCounts, _core, derive_seed, metric, read_lines
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.run_tests import run_outcome
 from reshuffle.metrics.base import Counts, Formula
@@ -349,13 +349,6 @@ def test_replicates_are_the_same_exchange_where_numbers_of_runs_are_equal() -> N
         found = exchange(name, same, "pooled", pairs)
         assert found.together
         np.testing.assert_array_equal(found.statistics[0][0], found.statistics[0][1])
-
-
-@pytest.mark.parametrize("name", ["cell", "multeval"])
-def test_runs_that_cannot_be_paired(name: str) -> None:
-    with pytest.raises(InputError, match="s0 3, s1 2") as error:
-        exchange(name, run_data(random_counts([3, 2], 5, 1)), "pooled")
-    assert repr(name) in str(error.value)
 
 
 @pytest.mark.parametrize(("n", "m"), [(3, 3), (2, 4), (4, 3)])

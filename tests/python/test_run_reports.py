@@ -145,10 +145,12 @@ def made(
         "confidence_level": 0.95,
         "median_on": "test",
         "median_metric": next(iter(first)),
+        "median_runs": {name: own[next(iter(first))].median_run for name, own in scores.items()},
         "duplicates": [],
         "unit": "segment",
         "segments": 2489,
         "units": 2489,
+        "strata": None,
         "n_resamples": 10_000,
         "seed": 12345,
     }
@@ -333,6 +335,10 @@ def test_adjusted_p_is_shown_where_there_is_one() -> None:
     assert text.count("0.4567") == 6
     assert "p adjusted by step-down maxT (Westfall & Young 1993) over the pairs under each metric." in text
     assert "adjusted" not in made().render("text", full=True)
+    result = computed((3, 3, 3), exchange=("multeval", "cell"))
+    assert result.plan.adjustments == {"multeval": "none", "cell": "maxt"}
+    assert "adjusted" not in result.render("text")
+    assert "p adjusted by step-down maxT (Westfall & Young 1993) over" in " ".join(result.render(full=True).split())
 
 
 def test_an_undefined_deviation_is_no_zero() -> None:
@@ -653,7 +659,11 @@ def test_any_scores_are_read_back(scores: dict[str, list[float]], output: str) -
     metrics = tuple(UsedMetric(name, "x", True, None) for name in own)
     tables = {"systems": (SystemRuns("a", (output,), own),)}
     result = replace(
-        made(), metrics=metrics, tables=tables, truths={}, plan=replace(made().plan, exchange=(), median_metric=None)
+        made(),
+        metrics=metrics,
+        tables=tables,
+        truths={},
+        plan=replace(made().plan, exchange=(), median_metric=next(iter(own))),
     )
     assert read_json(result.render("json")) == result
 
@@ -667,6 +677,7 @@ def test_damaged_results_are_named() -> None:
         (lambda d: d["systems"][0].update(scores=[]), r"systems\[0\].scores: expected an object, got a list"),
         (lambda d: d.pop("systems"), "systems: expected at least one system"),
         (lambda d: d["plan"].pop("exchange"), "plan.exchange: the key is missing"),
+        (lambda d: d["plan"].pop("questions"), "plan.questions: the key is missing"),
         (lambda d: d["comparisons"][2].update(system="x"), r"comparisons\[2\].system: unknown system 'x'"),
         (lambda d: d["comparisons"].pop(), r"comparisons: expected each pair under each metric, by each exchange unit"),
         (lambda d: d["comparisons"][0].update(exchange="x"), r"comparisons: expected each pair under each metric"),

@@ -122,7 +122,7 @@ def test_with_one_run_the_heading_has_the_other_question() -> None:
 def noted(cell: Cell, exchange: str, kind: str, simulations: int = 40) -> float:
     """The share of samples of a cell in which the test has the note."""
     values = cell.contributions(np.random.default_rng(7))[:simulations]
-    return float(np.mean([kind in run_caveats(exchange, data_of(own, cell.n), 0, (0, 1)) for own in values]))
+    return float(np.mean([kind in run_caveats(EXCHANGES[exchange], data_of(own, cell.n), 0, (0, 1)) for own in values]))
 
 
 SKEWED = [(3, 3, 5, 0.0), (3, 5, 3, 0.1), (3, 10, 5, 0.1), (5, 10, 3, 0.1), (10, 10, 5, 0.0), (2, 10, 5, 0.5)]

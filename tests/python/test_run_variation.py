@@ -19,7 +19,6 @@ from budgets import budget
 from reshuffle import FromCounts, InputError, SegmentScores, _core
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.run_caveats import run_caveats
-from reshuffle.inference.run_intervals import RUN_INTERVALS, interval_of
 from reshuffle.inference.run_tests import run_outcome
 from reshuffle.inference.run_variation import observed_differences, variations
 from reshuffle.resampling import run_draws
@@ -245,7 +244,7 @@ def test_the_spread_of_a_difference_is_that_of_the_mean_squares(seed: int, n: in
     assert spread.variance == pytest.approx(variance, rel=1e-6)
     assert [share * variance for share in spread.levels.shares] == pytest.approx([v for v, _ in levels], abs=1e-6)
     assert spread.levels.degrees_of_freedom == pytest.approx([degrees for _, degrees in levels], rel=1e-5)
-    assert min(n, m) - 1 - 1e-9 <= spread.degrees_of_freedom <= min(n + m - 2, 9) + 1e-9
+    assert min(n, m) - 1 - 1e-9 <= spread.levels.fewest <= min(n + m - 2, 9) + 1e-9
 
 
 @pytest.mark.parametrize("statistic", ["pooled", "mean"])
@@ -282,7 +281,7 @@ def test_the_interval_of_a_t_test_excludes_zero_exactly_when_it_rejects(name: st
     rng = np.random.default_rng(seed)
     data = run_data({"a": rng.normal(size=(3, 8)) + rng.normal(), "b": rng.normal(size=(2, 8))})
     _, outcome = run_outcome(data, [(0, 1)], EXCHANGES[name], RunSettings(statistic="mean"))
-    interval = interval_of(name, data, 0, (0, 1), "mean", level)
+    interval = EXCHANGES[name].interval.of(data, 0, (0, 1), "mean", level)
     assert interval is not None
     assert (outcome.pvalue[0] <= 1 - level) == (not interval.low <= 0 <= interval.high)
 
@@ -328,7 +327,7 @@ def test_without_any_spread_the_difference_decides() -> None:
     for name, p in (("welch", 0), ("run", 0.1)):
         _, found = run_outcome(data, [(0, 1), (0, 2)], EXCHANGES[name], RunSettings(statistic="mean"))
         assert found.pvalue.tolist() == [p, 1]
-        assert run_caveats(name, data, 0, (0, 1)) == ("no-spread",)
+        assert run_caveats(EXCHANGES[name], data, 0, (0, 1)) == ("no-spread",)
 
 
 def test_draws_have_the_variance_that_the_correction_assumes() -> None:
@@ -361,12 +360,12 @@ def test_the_interval_excludes_zero_exactly_when_the_test_rejects(statistic: str
     rng = np.random.default_rng(seed)
     data = run_data({"a": rng.normal(size=(3, 8)) + rng.normal(), "b": rng.normal(size=(2, 8))}, n_draws=99)
     _, outcome = run_outcome(data, [(0, 1)], EXCHANGES["hierarchical"], RunSettings(statistic=statistic))
-    interval = interval_of("hierarchical", data, 0, (0, 1), statistic, level)
+    interval = EXCHANGES["hierarchical"].interval.of(data, 0, (0, 1), statistic, level)
     assert interval is not None
     assert interval.method == "hierarchical"
     assert (outcome.pvalue[0] <= round(1 - level, 12)) == (not interval.low <= 0 <= interval.high)
     assert (interval.low + interval.high) / 2 == pytest.approx(outcome.statistic[0])
-    assert outcome.degrees_of_freedom[0] == pytest.approx(data.covariances[0].of_difference(0, 1).degrees_of_freedom)
+    assert outcome.degrees_of_freedom[0] == pytest.approx(data.covariances[0].of_difference(0, 1).levels.fewest)
 
 
 def test_identical_systems_have_p_one_though_their_runs_are_drawn_apart() -> None:
@@ -380,7 +379,7 @@ def test_the_interval_of_runs_is_welchs(seed: int, n: int, m: int) -> None:
     rng = np.random.default_rng(seed)
     a, b = (np.round(rng.normal(size=(size, 6)), 4) for size in (n, m))
     data = run_data({"a": a, "b": b})
-    interval = interval_of("run", data, 0, (0, 1), "mean", 0.9)
+    interval = EXCHANGES["run"].interval.of(data, 0, (0, 1), "mean", 0.9)
     assert interval is not None
     means = [scores.mean(axis=1) for scores in (a, b)]
     shares = [mean.var(ddof=1) / len(mean) for mean in means]
@@ -394,7 +393,7 @@ def test_the_interval_of_runs_is_welchs(seed: int, n: int, m: int) -> None:
 def test_the_interval_of_runs_is_centred_at_the_statistic() -> None:
     data = ratio_data(6, (3, 4), 15)
     for statistic in ("pooled", "mean"):
-        interval = interval_of("run", data, 0, (0, 1), statistic, 0.95)
+        interval = EXCHANGES["run"].interval.of(data, 0, (0, 1), statistic, 0.95)
         assert interval is not None
         difference = data.score_of(0, statistic)[0] - data.score_of(1, statistic)[0]
         assert (interval.low + interval.high) / 2 == pytest.approx(difference)
@@ -406,7 +405,7 @@ def test_intervals_with_fixed_runs_are_percentiles_of_the_draws(exchange: str) -
     for m, statistic in product(range(2), ("pooled", "mean")):
         _, fixed, _ = slow_draws(data, m)
         draws = sorted(fixed[statistic][0] - fixed[statistic][1])
-        interval = interval_of(exchange, data, m, (0, 1), statistic, 0.9)
+        interval = EXCHANGES[exchange].interval.of(data, m, (0, 1), statistic, 0.9)
         assert interval is not None
         assert (interval.low, interval.high) == pytest.approx((draws[4], draws[-5]), rel=1e-9)
         assert interval.method == "percentile"
@@ -414,13 +413,15 @@ def test_intervals_with_fixed_runs_are_percentiles_of_the_draws(exchange: str) -
 
 def test_one_run_has_an_interval_only_where_runs_are_fixed() -> None:
     data = ratio_data(6, (1, 3), 15)
-    found = {name: interval_of(name, data, 0, (0, 1), "pooled", 0.95) is not None for name in RUN_INTERVALS}
+    found = {name: EXCHANGES[name].interval.of(data, 0, (0, 1), "pooled", 0.95) is not None for name in EXCHANGES}
     assert found == {name: name not in ("run", "welch", "hierarchical", "hierarchical-t") for name in EXCHANGES}
 
 
 def test_copies_of_one_run_have_an_interval_of_one_point() -> None:
     a, b = np.random.default_rng(3).normal(size=(2, 25))
-    interval = interval_of("run", run_data({"a": np.stack([a, a]), "b": np.stack([b] * 3)}), 0, (0, 1), "mean", 0.95)
+    interval = EXCHANGES["run"].interval.of(
+        run_data({"a": np.stack([a, a]), "b": np.stack([b] * 3)}), 0, (0, 1), "mean", 0.95
+    )
     assert interval is not None
     assert interval.low == interval.high == pytest.approx(a.mean() - b.mean())
 

@@ -449,7 +449,8 @@ def test_bets_need_means() -> None:
 
 def test_missing_scores() -> None:
     lacking = SegmentScores("score", {"a": [0, 1, None], "b": [1, 1, 0]}, missing="pairwise")
-    with pytest.raises(InputError, match="watch needs the scores of all systems on each segment, but score lacks some"):
+    problem = "watch needs the scores of all systems on each segment, but score lacks some, the first of a on segment 3"
+    with pytest.raises(InputError, match=problem):
         watch(metrics=lacking, method="sign")
 
 

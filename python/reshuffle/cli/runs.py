@@ -90,7 +90,7 @@ def runs_command(executor: str | None, **options: Any) -> None:
     reports, layout = chosen_output(options)
     given = GivenRuns(**given_values(GivenRuns, options))
     chosen = made(CompareRuns, {"references": None, "systems": {}, **given_values(CompareRuns, options)})
-    inputs = RunInputs.from_options(given, options, chosen, chosen.threads)
+    inputs = RunInputs.from_options(given, options, chosen.threads)
     first = None if chosen.all_pairs else inputs.files.baseline
     settings = RunSettings.from_options(evolve(chosen, baseline=first))
     in_order(list(inputs.files.systems), settings)  # which checks the baseline, before anything is read

@@ -1,7 +1,8 @@
 """The registry of exchange units: what is exchanged between systems with several runs each.
 
 To add one, write a function from the data, the pairs and the statistic to the statistics of all replicates
-(:mod:`reshuffle.resampling.run_exchange`), and add an entry to :data:`EXCHANGES`.
+(:mod:`reshuffle.resampling.run_exchange`), and add an entry to :data:`EXCHANGES`, and what reports say of it to
+``report/words/runs.toml``.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from ..resampling.run_exchange import (
     shuffle_as_multeval,
 )
 from ..resampling.run_hierarchical import draw_runs_and_segments
-from ..resampling.run_t import hierarchical_t, welch_t
+from ..resampling.run_linear import one_level
+from ..resampling.run_t import Error, hierarchical_error, hierarchical_t, welch_error, welch_t
 from ..resampling.runs import RunData
 from ..resampling.samples import Pairs
+from .run_intervals import HIERARCHICAL, HIERARCHICAL_T, PERCENTILE, WELCH, RunInterval
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,14 @@ class ExchangeUnit:
     """The ACL id or DOI of the paper."""
     run: Callable[[RunData, Pairs, str], Exchanged]
     """From the data, the pairs and the statistic to the statistics of all replicates."""
+    interval: RunInterval
+    """The interval of the difference."""
+    error: Error | None = None
+    """The standard error that the test takes the difference to have; None if it does not need how much runs differ."""
+    unequal_spreads: Callable[[int, int], bool] | None = None
+    """With which numbers of runs it rejects normal scores too often if the runs of one system vary more; None: none."""
+    whole_runs: bool = False
+    """Whether it exchanges whole runs, so that their numbers limit p."""
     needs_runs: int = 1
     """The smallest number of runs of each system."""
     equal_runs: bool = False
@@ -63,6 +74,9 @@ class ExchangeUnit:
 NEW_RUNS_AND_SEGMENTS = "would new runs on new segments differ?"
 NEW_RUNS = "would new runs differ on these segments?"
 NEW_SEGMENTS = "would the outputs of these runs differ on new segments?"
+
+# From so many runs of each system on, exchanging equally many whole runs keeps its level with unequal spreads.
+ENOUGH = 10
 
 # From python -m benches.simulations.run_size.
 SKEWED = (
@@ -91,6 +105,10 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             ".0079 with 5 (two-sided).",
             "P11-2031",
             exchange_runs,
+            WELCH,
+            welch_error,
+            lambda n, m: n != m or n < ENOUGH,
+            whole_runs=True,
         ),
         ExchangeUnit(
             "welch",
@@ -101,6 +119,9 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "if the runs of one system vary more than those of the other, and with skewed runs up to .16.",
             "doi:10.1093/biomet/34.1-2.28",
             welch_t,
+            WELCH,
+            welch_error,
+            lambda n, m: not one_level(n, m),
             needs_runs=2,
         ),
         ExchangeUnit(
@@ -113,6 +134,7 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "runs of .775 sampling standard deviations, .448 with one of 2.3 and five runs).",
             "W05-0908, Fig. 1",
             exchange_segments,
+            PERCENTILE,
         ),
         ExchangeUnit(
             "pooled",
@@ -123,6 +145,7 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "too often (.217 instead of .05 in a simulation with three runs, .321 with five).",
             "P11-2031",
             exchange_pooled,
+            PERCENTILE,
         ),
         ExchangeUnit(
             "cell",
@@ -135,6 +158,7 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "order, although it has no meaning: another order gives another p-value.",
             "P11-2031",
             exchange_cells,
+            PERCENTILE,
             equal_runs=True,
         ),
         ExchangeUnit(
@@ -145,6 +169,8 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             SKEWED,
             "doi:10.1214/07-AOAS122",
             draw_runs_and_segments,
+            HIERARCHICAL,
+            hierarchical_error,
             needs_runs=2,
         ),
         ExchangeUnit(
@@ -155,6 +181,8 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             SKEWED,
             "doi:10.2307/3002019",
             hierarchical_t,
+            HIERARCHICAL_T,
+            hierarchical_error,
             needs_runs=2,
         ),
         ExchangeUnit(
@@ -170,6 +198,7 @@ EXCHANGES: Mapping[str, ExchangeUnit] = {
             "although it has no meaning: another order gives another p-value.",
             "P11-2031",
             shuffle_as_multeval,
+            PERCENTILE,
             equal_runs=True,
             ties=">",
             statistics=("pooled",),

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.base import Scores
-from ..resampling.run_linear import one_level
-from ..resampling.run_t import hierarchical_error, no_spread, welch_error
+from ..resampling.run_t import no_spread
 from ..resampling.runs import RunData
+from .exchange import ExchangeUnit
 
 RUN_CAVEATS = ("no-spread", "unequal-spreads", "skewed-runs")
 # The skewness of a system's runs matters from this share of the variance of the difference on.
 SHARE = 0.2
 # s² of so few runs may be near 0 by chance, whatever their share is.
 ANY_SHARE = 2
-# From so many runs of each system on, exchanging equally many whole runs keeps its level with unequal spreads.
-ENOUGH = 10
 
 
 def skewness_matters(of_runs: Sequence[Scores], variance: Scores, fewest: int) -> NDArray[np.bool_]:
@@ -32,7 +30,7 @@ def skewness_matters(of_runs: Sequence[Scores], variance: Scores, fewest: int) -
     return np.asarray(carried | (fewest <= ANY_SHARE))
 
 
-def run_caveats(exchange: str, data: RunData, metric: int, pair: tuple[int, int]) -> tuple[str, ...]:
+def run_caveats(unit: ExchangeUnit, data: RunData, metric: int, pair: tuple[int, int]) -> tuple[str, ...]:
     """The names of :data:`RUN_CAVEATS` that apply to the test of a pair with an exchange unit.
 
     - ``no-spread``: all runs of each system have the same score, so the runs say nothing about how much others differ;
@@ -42,30 +40,15 @@ def run_caveats(exchange: str, data: RunData, metric: int, pair: tuple[int, int]
       have a large share of the variance (:func:`skewness_matters`).
     """
     n, m = (data.n_runs[system] for system in pair)
-    if exchange not in OF_SPREADS or min(n, m) < 2:
+    if unit.error is None or min(n, m) < 2:
         return ()
     if no_spread(data, metric, pair):
         return ("no-spread",)
     found = []
-    if OF_SPREADS[exchange](n, m):
+    if unit.unequal_spreads is not None and unit.unequal_spreads(n, m):
         found.append("unequal-spreads")
-    if skewness_matters(*_variances(exchange, data, metric, pair), min(n, m)):
-        found.append("skewed-runs")
-    return tuple(found)
-
-
-def _variances(exchange: str, data: RunData, metric: int, pair: tuple[int, int]) -> tuple[Sequence[Scores], Scores]:
-    """s²/n of the runs of both systems, and the variance that the test takes the difference to have."""
     scores = [data.samples[metric].scores[data.rows[system]] for system in pair]
     of_runs = [np.asarray(own.var(ddof=1) / len(own)) for own in scores]
-    error = hierarchical_error if exchange in ("hierarchical", "hierarchical-t") else welch_error
-    return of_runs, np.asarray(error(data, metric, pair).value ** 2)
-
-
-# With which numbers of runs tests that need the spreads of runs reject normal scores too often if these are unequal.
-OF_SPREADS: Mapping[str, Callable[[int, int], bool]] = {
-    "run": lambda n, m: n != m or n < ENOUGH,
-    "welch": lambda n, m: not one_level(n, m),
-    "hierarchical": lambda n, m: False,
-    "hierarchical-t": lambda n, m: False,
-}
+    if skewness_matters(of_runs, np.asarray(unit.error(data, metric, pair).value ** 2), min(n, m)):
+        found.append("skewed-runs")
+    return tuple(found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +117,7 @@ class ObservedRuns(Observed):
         if self.exchanged.closed is not None:
             return 0.0
         n, exact = len(self.series[h]), self.exact[h]
-        if self.unit.name == "run":
+        if self.unit.whole_runs:
             a, b = (self.data.n_runs[system] for system in self.hypotheses.systems[:, h])
             of_splits = smallest_of_splits(a, b, self.alternative)
             return of_splits if exact else max(of_splits, 1 / (n + 1))
@@ -235,10 +234,9 @@ def chosen_exchanges(
     """
     if not pairs:
         return [], None, {}
-    systems = [_Numbered(*item) for item in numbers.items()]
-    named = [(systems[a], systems[b]) for a, b in pairs]
-    requested = list(settings.exchange)
-    default, why_default = _default(named, settings)
+    names, requested = list(numbers), list(settings.exchange)
+    named = [(names[a], names[b]) for a, b in pairs]
+    default, why_default = _default([(numbers[a], numbers[b]) for a, b in named], settings)
     reason: str | None = why_default
     if requested == ["auto"]:
         wanted = default
@@ -246,57 +244,50 @@ def chosen_exchanges(
         wanted = list(dict.fromkeys([default[0], *ALL, *(name for name in requested if name != "all")]))
     else:
         wanted, reason = list(dict.fromkeys(requested)), None
-    impossible = {name: why for name in wanted if (why := _impossible(EXCHANGES[name], named, settings.statistic))}
+    reasons = {name: _impossible(EXCHANGES[name], numbers, named, settings.statistic) for name in wanted}
+    impossible = {name: why for name, why in reasons.items() if why is not None}
     if reason is None and impossible:
         name, why = next(iter(impossible.items()))
         raise InputError(f"exchange {name!r} {why}")
     return [name for name in wanted if name not in impossible], reason, impossible
 
 
-def _default(named: Sequence[tuple[_Numbered, _Numbered]], settings: RunSettings) -> tuple[list[str], str]:
+def _default(numbers: Sequence[tuple[int, int]], settings: RunSettings) -> tuple[list[str], str]:
     """The exchange units of ``auto``, of which the first answers the question, and why it does."""
-    if min(system.n_runs for pair in named for system in pair) == 1:
+    if min(map(min, numbers)) == 1:
         return list(OF_ONE_RUN), (
             "a system with one run says nothing about how much runs differ, so only segments are exchanged; the result "
             "holds for these outputs, not for other runs of the systems"
         )
-    smallest = max(smallest_of_splits(a.n_runs, b.n_runs, settings.alternative) for a, b in named)
-    beside = [name for name in BESIDE if name != "run" or smallest <= settings.alpha]
+    smallest = max(smallest_of_splits(*each, settings.alternative) for each in numbers)
+    beside = [name for name in BESIDE if smallest <= settings.alpha or not EXCHANGES[name].whole_runs]
     return [DECIDES, *beside], (
         "it asks whether new runs on new segments would differ, with any number of runs, and takes both runs and "
         "segments into account"
     )
 
 
-class _Numbered(NamedTuple):
-    """A system and the number of its runs."""
-
-    name: str
-    n_runs: int
-
-
-def _impossible(unit: ExchangeUnit, pairs: Sequence[tuple[_Numbered, _Numbered]], statistic: str) -> str | None:
-    """Why systems with these numbers of runs cannot be tested with this unit, or None."""
-    fewest = min((system for pair in pairs for system in pair), key=lambda system: system.n_runs)
+def _impossible(
+    unit: ExchangeUnit, numbers: Mapping[str, int], pairs: Sequence[tuple[str, str]], statistic: str
+) -> str | None:
+    """Why pairs of systems with these numbers of runs cannot be tested with this unit, or None."""
+    fewest = min((system for pair in pairs for system in pair), key=lambda system: numbers[system])
     if statistic not in unit.statistics:
         return f"supports the statistic {either(map(repr, unit.statistics))}, not {statistic!r}"
-    if unit.needs_runs > fewest.n_runs:
+    if unit.needs_runs > numbers[fewest]:
         return (
-            f"needs at least {unit.needs_runs} runs of each system, but {fewest.name} has {fewest.n_runs}: add "
-            "runs, or choose another unit, such as 'segment'"
+            f"needs at least {unit.needs_runs} runs of each system, but {fewest} has {numbers[fewest]}: add runs, or "
+            "choose another unit, such as 'segment'"
         )
-    alone = next(((a, b) for a, b in pairs if a.n_runs == b.n_runs == 1), None)
-    if unit.name == "run" and alone is not None:
-        a, b = alone
-        return (
-            f"needs more than one run, but {b.name} and {a.name} have one each, so that p would be 1 "
-            "whatever the outputs: add runs, or choose another unit, such as 'segment'"
-        )
-    unequal = next(((a, b) for a, b in pairs if a.n_runs != b.n_runs), None)
-    if unit.equal_runs and unequal is not None:
-        a, b = unequal
-        return (
-            f"needs as many runs of one system as of the other, but {b.name} has {b.n_runs} and "
-            f"{a.name} has {a.n_runs}: choose another unit, such as 'pooled'"
-        )
+    for a, b in pairs:
+        if unit.whole_runs and numbers[a] == numbers[b] == 1:
+            return (
+                f"needs more than one run, but {b} and {a} have one each, so that p would be 1 whatever the outputs: "
+                "add runs, or choose another unit, such as 'segment'"
+            )
+        if unit.equal_runs and numbers[a] != numbers[b]:
+            return (
+                f"needs as many runs of one system as of the other, but {b} has {numbers[b]} and {a} has {numbers[a]}: "
+                "choose another unit, such as 'pooled'"
+            )
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,29 +23,21 @@ EXPERIMENTS = 10_000
 LOW, HIGH = 0.025, 0.975
 
 
-@dataclass(frozen=True)
-class Variation:
-    """How much the score of one run of a system varies."""
+class Variation(NamedTuple):
+    """How much the score of one run of a system varies: fields of :class:`~reshuffle.results.studies.RunScores`."""
 
     s_sel: float
-    """The mean over runs of the bootstrap standard deviation of the run's score, in points of the metric. Each of R
-    draws takes S segments with replacement; the standard deviation has R − 1 in the denominator, and is NaN for one
-    draw. Clark et al. 2011 (P11-2031), 3.1.
-    """
     between_runs: float | None = None
-    """Variance components of the score of one run on a test set of this size, in squared points; None for one run. They
-    add up to its variance. See :func:`variations`.
-    """
     between_segments: float | None = None
     interaction: float | None = None
     effective_test_sets: float | None = None
-    """How many independent test sets the runs are worth together: the variance of one run's score divided by that of
-    the mean of all runs. None for one run, or if nothing varies.
-    """
 
 
 def variations(data: RunData) -> list[list[Variation]]:
     """How much the scores vary, for each metric and system.
+
+    For s_sel (Clark et al. 2011, P11-2031, 3.1) each of R draws takes S segments with replacement, and the standard
+    deviation has R − 1 in the denominator.
 
     The variance components are two-way moments for runs and segments, both taken as random (Cornfield & Tukey 1956,
     doi:10.1214/aoms/1177728067). The values are the contributions of segments to the score of each run, which is

@@ -40,7 +40,7 @@ def _of_tests(comparison: Comparison, layout: Layout) -> Iterator[str]:
         but = f"; by multiple comparisons with the best (Hsu) only {by_hsu}" if by_hsu else ""
         yield f"Candidates for the best system: {candidates}{but}."
     else:
-        yield _grouped(statements, "under")
+        yield grouped(statements, "under")
         if by_hsu:
             yield f"Candidates by multiple comparisons with the best (Hsu): {by_hsu}."
     if comparison.detectable:
@@ -54,17 +54,21 @@ def conclusions_of_sets(result: SetComparison) -> Iterator[str]:
         statements = {
             name: statement(comparison, metric) + doubts(comparison, metric) for name, comparison in result.sets.items()
         }
-        yield f"{metric.name}: {_grouped(statements, 'on')}"
+        yield f"{metric.name}: {grouped(statements, 'on')}"
 
 
 def statement(comparison: Comparison, metric: UsedMetric) -> str:
     """Which systems are better under a metric."""
     if has_margin(comparison):
         return margin_statement(comparison, metric)
-    if comparison.baseline is not None:
-        return _against_baseline(comparison, metric, comparison.baseline)
     rankings = {ranking.metric: ranking for ranking in comparison.rankings}
-    return _top(rankings[metric.name]) if metric.name in rankings else _number_of_pairs(comparison, metric)
+    if comparison.baseline is None and metric.name in rankings:
+        return _top(rankings[metric.name])
+    pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
+    if comparison.baseline is None:  # as in one-sided tests
+        return number_of_pairs([is_significant(comparison, pair) for pair in pairs])
+    relations = {pair.system: relation(comparison.verdict(pair), pair.test.alternative, metric) for pair in pairs}
+    return against_baseline(relations, comparison.baseline)
 
 
 # Why a significant difference may be chance, by the kind of the caveat: a phrase, and whether it holds for the
@@ -110,10 +114,10 @@ def _doubt(comparison: Comparison, kind: str, found: Sequence[PairedDifference])
     return f"{named(names, 'pair')}: {phrase}"
 
 
-def _grouped(statements: Mapping[str, str], preposition: str) -> str:
+def grouped(statements: Mapping[str, str], preposition: str) -> str:
     """One sentence of the statements, with the metrics or test sets for which each holds.
 
-    >>> _grouped({"BLEU": "a is better than b", "chrF": "a is better than b", "TER": "a and b differ"}, "under")
+    >>> grouped({"BLEU": "a is better than b", "chrF": "a is better than b", "TER": "a and b differ"}, "under")
     'a is better than b under BLEU and chrF; under TER a and b differ.'
     """
     where: dict[str, list[str]] = {}
@@ -180,12 +184,15 @@ RELATIONS = {
 }
 
 
-def _against_baseline(comparison: Comparison, metric: UsedMetric, baseline: str) -> str:
-    """How the systems differ from the baseline."""
+def against_baseline(relations: Mapping[str, str], baseline: str) -> str:
+    """How the systems differ from the baseline: each is in a relation to it (:func:`relation`).
+
+    >>> against_baseline({"b": "better than", "c": "not significantly different from"}, "a")
+    'b is better than a, and c is not significantly different from it'
+    """
     groups: dict[str, list[str]] = {each: [] for each in RELATIONS}
-    for pair in comparison.comparisons:
-        if pair.metric == metric.name:
-            groups[relation(comparison.verdict(pair), pair.test.alternative, metric)].append(pair.system)
+    for system, each in relations.items():
+        groups[each].append(system)
     (first, systems), *others = ((each, systems) for each, systems in groups.items() if systems)
     n = f"{len(systems):,}"
     subject = _some(systems) if others or len(systems) <= MAX_NAMED else f"{n} of {n} systems are"
@@ -210,11 +217,9 @@ def _some(systems: list[str]) -> str:
     return f"{named(systems, 'system')} {are(len(systems))}"
 
 
-def _number_of_pairs(comparison: Comparison, metric: UsedMetric) -> str:
-    """For pairs without a ranking, as in one-sided tests."""
-    pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
-    starred = sum(is_significant(comparison, pair) for pair in pairs)
-    return f"{starred:,} of {counted(len(pairs), 'pair')} differ significantly"
+def number_of_pairs(significant: Sequence[bool]) -> str:
+    """How many pairs without a ranking differ."""
+    return f"{sum(significant):,} of {counted(len(significant), 'pair')} differ significantly"
 
 
 def _detectable(comparison: Comparison, layout: Layout) -> str:

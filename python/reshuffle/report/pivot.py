@@ -27,6 +27,8 @@ class Rows:
     """A line separates rows whose records differ in it."""
     n_names: int | None = None
     """How many of the first cells are names; by default all."""
+    grouped: int = 0
+    """In how many of them repeated cells are left out: :attr:`.Table.grouped`."""
 
     def key_of(self, record: Any) -> Hashable:
         """What the records of a row have in common."""
@@ -46,7 +48,11 @@ class Columns:
     """The values of the field; by default in the order of their first appearance."""
 
 
-def pivot(title: str, records: Sequence[Any], rows: Rows, columns: Columns, bold_means: str = "") -> Table:
+# For records that each have a row of their own.
+NONE = Columns("", list, list, ())
+
+
+def pivot(title: str, records: Sequence[Any], rows: Rows, columns: Columns = NONE, bold_means: str = "") -> Table:
     """A table with a row for each kind of case, and a group of columns for each value of a field.
 
     >>> from types import SimpleNamespace as Record
@@ -55,15 +61,18 @@ def pivot(title: str, records: Sequence[Any], rows: Rows, columns: Columns, bold
     >>> table = pivot("Rates", records, Rows(fields({"test": "Test"}, ["test"])), levels)
     >>> table.header, table.rows
     (['Test', 'α=0.05', 'α=0.1'], [['ar', '0.025', '0.050'], ['t', '0.025', '0.050']])
+    >>> names = Rows(fields({"test": "Test", "alpha": "α"}, ["test", "alpha"]), n_names=1, grouped=1)
+    >>> pivot("Levels", records, names).rows
+    [['ar', '0.05'], ['ar', '0.1'], ['t', '0.05'], ['t', '0.1']]
     """
-    present = dict.fromkeys(getattr(record, columns.field) for record in records)
-    values = list(present if columns.values is None else columns.values)
+    of_records = [getattr(record, columns.field, None) for record in records]
+    values = list(dict.fromkeys(of_records) if columns.values is None else columns.values)
     header, breaks = [*rows.cells], []
     for value in values:
         breaks.append(len(header))
         header += columns.heading(value)
     n_names = len(rows.cells) if rows.n_names is None else rows.n_names
-    table = Table(title, header, n_names=n_names, breaks=tuple(breaks[1:]), bold_means=bold_means)
+    table = Table(title, header, n_names, breaks=tuple(breaks[1:]), grouped=rows.grouped, bold_means=bold_means)
     found: dict[Hashable, list[Any]] = {}
     for record in records:
         found.setdefault(rows.key_of(record), []).append(record)
@@ -73,7 +82,7 @@ def pivot(title: str, records: Sequence[Any], rows: Rows, columns: Columns, bold
         if before not in (None, here):
             table.rule()
         before = here
-        of_value = {getattr(record, columns.field): record for record in reversed(own)}
+        of_value = {getattr(record, columns.field, None): record for record in reversed(own)}
         row = [cell(own[0]) for cell in rows.cells.values()]
         row += [cell for value in values for cell in columns.cells(of_value.get(value))]
         table.add(row, [isinstance(cell, Bold) for cell in row])

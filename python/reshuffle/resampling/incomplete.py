@@ -149,13 +149,14 @@ class IncompleteSample(NativeSample):
         return rows.tolist(), numbers[rows]
 
 
-def complete_counts(sample: Sample, user: str) -> CountSample:
+def complete_counts(sample: Sample, user: str, names: Sequence[str]) -> CountSample:
     """The counts of all systems, for ``user``; :class:`InputError` if there are none, or some are missing."""
     if not isinstance(sample, CountSample):
         raise InputError(f"{user} needs counts, but {sample.metric.name} is a function of texts: leave it out")
     if isinstance(sample, IncompleteSample):
+        system, segment = np.argwhere(sample.counts[: len(names), :, 1] == 0)[0]
         raise InputError(
-            f"{user} needs the scores of all systems on each segment, but {sample.metric.name} lacks some: leave out "
-            "the segments without scores"
+            f"{user} needs the scores of all systems on each segment, but {sample.metric.name} lacks some, the first "
+            f"of {names[system]} on segment {segment + 1}: leave out the segments without scores"
         )
     return sample.with_counts()

@@ -6,7 +6,7 @@ runs of a system are drawn independently of those of other systems.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..errors import InputError
 from ..lazy import lazy
-from ..metrics.base import LARGEST_SUM, Counts, Scores
+from ..metrics.base import Counts, Scores
 from .replicates import Replicates
 from .samples import BATCH_CELLS, resampler_of_sums, stratum_sizes
 
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
 # The deviations of outputs are sums over blocks of so many draws, at multiples of it.
 BLOCK = 512
 
-# The scores of all systems on R draws, by statistic and metric: (systems, R).
-Series: TypeAlias = Mapping[str, Sequence[Scores]]
+# The scores of all systems on R draws by statistic: (metrics, systems, R).
+Series: TypeAlias = Mapping[str, Scores]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +86,9 @@ class DrawnRuns:
         from .run_parts import in_parts
 
         data, replicates = self.data, self.data.replicates
-        n_metrics, n_draws = len(data.samples), replicates.n_resamples
-        *found, sums, squares = in_parts(_scored_draws, data, (), replicates, "drawing")
-        fixed, hierarchical = (
-            {name: list(found[at + i * n_metrics :][:n_metrics]) for i, name in enumerate(STATISTICS_OF_DRAWS)}
-            for at in (0, len(STATISTICS_OF_DRAWS) * n_metrics)
-        )
+        n_draws = replicates.n_resamples
+        scores, sums, squares = in_parts(_scored_draws, data, (), replicates, "drawing")
+        fixed, hierarchical = (dict(zip(STATISTICS_OF_DRAWS, drawn, strict=True)) for drawn in scores)
         sums, squares = sums.sum(axis=-1), squares.sum(axis=-1)
         variances = np.maximum(squares - sums**2 / n_draws, 0) / max(n_draws - 1, 1)
         return fixed, hierarchical, list(np.sqrt(variances))
@@ -102,16 +98,14 @@ STATISTICS_OF_DRAWS = ("pooled", "mean")
 
 
 def _scored_draws(data: RunData, replicates: Replicates) -> list[Scores]:
-    """The scores of all systems on draws of segments, and of segments and runs: (systems, draws).
+    """The scores of all systems on draws of segments, and of segments and runs.
 
-    They are ordered by what is drawn, statistic and metric. Then come the sums of the outputs' scores, less the
+    Their shape is (2, statistics, metrics, systems, draws). Then come the sums of the outputs' scores, less the
     observed ones, and of their squares over each block of draws: (metrics, outputs, blocks).
     """
     numbers = replicates.numbers
     n_metrics, k, n_draws = len(data.samples), len(data.names), len(numbers)
-    fixed, hierarchical = (
-        {name: [np.empty((k, n_draws)) for _ in range(n_metrics)] for name in STATISTICS_OF_DRAWS} for _ in range(2)
-    )
+    found = np.empty((2, len(STATISTICS_OF_DRAWS), n_metrics, k, n_draws))
     observed = data.scored(data.totals)
     sums, squares = np.zeros((2, n_metrics, len(data.totals), -(-n_draws // BLOCK)))
     runs = [
@@ -119,7 +113,7 @@ def _scored_draws(data: RunData, replicates: Replicates) -> list[Scores]:
     ]
     for first, drawn in _batches(replicates, data.counts):
         own = slice(first, first + len(drawn))
-        _check_pooled(drawn, data)
+        data.check_sums(drawn, " in bootstrap draws")
         scores = data.scored(drawn)
         starts = np.arange(0, len(drawn), BLOCK)
         blocks = slice(first // BLOCK, first // BLOCK + len(starts))
@@ -133,24 +127,9 @@ def _scored_draws(data: RunData, replicates: Replicates) -> list[Scores]:
             of_drawn = data.scored(np.einsum("rn,rnk->rk", taken, drawn[:, rows]))
             for m, of_metric in enumerate(scores):
                 values = of_metric[:, rows]
-                fixed["pooled"][m][system, own] = of_pooled[m]
-                fixed["mean"][m][system, own] = values.mean(axis=1)
-                hierarchical["pooled"][m][system, own] = of_drawn[m]
-                hierarchical["mean"][m][system, own] = (taken * values).sum(axis=1) / taken[0].sum()
-    both = [scores for drawn in (fixed, hierarchical) for of_statistic in drawn.values() for scores in of_statistic]
-    return [*both, sums, squares]
-
-
-def _check_pooled(drawn: Counts, data: RunData) -> None:
-    """Raise :class:`InputError` if the sum over a system's runs could pass ``LARGEST_SUM`` in a draw."""
-    for name, n, rows in zip(data.names, data.n_runs, data.rows, strict=True):
-        of_system = drawn[:, rows]
-        # as integers of Python, which do not overflow
-        if n * max(int(of_system.max()), -int(of_system.min())) > LARGEST_SUM:
-            raise InputError(
-                f"the counts of the {n} runs of {name} are too large to be added up in bootstrap draws: use fewer "
-                "runs, or round the scores of segments to a few decimals"
-            )
+                of_runs = (taken * values).sum(axis=1) / taken[0].sum()
+                found[:, :, m, system, own] = [[of_pooled[m], values.mean(axis=1)], [of_drawn[m], of_runs]]
+    return [found, sums, squares]
 
 
 def _batches(replicates: Replicates, counts: Counts) -> Iterator[tuple[int, Counts]]:

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..errors import InputError
 from ..metrics.base import Counts, Scores, tolerance
 from ..seeds import derive_seed
 from .reductions import Series
@@ -35,7 +34,7 @@ MANY_SPLITS = 20_000
 SPLITS_TOGETHER = 4096
 
 Indices: TypeAlias = NDArray[np.intp]
-# From data, pairs, the statistic and replicates to the statistics of each metric and pair.
+# From data, pairs, the statistic and replicates to the statistics of all metrics and pairs: one array, (M, pairs, R).
 Statistics: TypeAlias = Callable[[RunData, Pairs, str, Replicates], "list[Scores]"]
 # Sums of counts of pseudo-runs, all metrics side by side: (n, runs, ΣK).
 RunSums: TypeAlias = Counts
@@ -45,7 +44,7 @@ RunSums: TypeAlias = Counts
 class Exchanged:
     """The statistics of all replicates."""
 
-    statistics: Sequence[Sequence[Scores]]
+    statistics: Sequence[Sequence[Scores]] | Scores
     """Shape (R,). For each metric and pair: score(a) − score(b) in every replicate. R may depend on the pair if
     ``exact``.
     """
@@ -53,8 +52,6 @@ class Exchanged:
     """For each pair, whether these are all possible replicates, the observed arrangement among them."""
     together: bool = True
     """Whether replicate r of all pairs is the same exchange, so that the maximum over pairs has a meaning."""
-    centred: bool = False
-    """Whether the statistics are deviations of bootstrap draws from the observed difference, not shuffles."""
     degrees_of_freedom: Sequence[Sequence[float]] | None = None
     """For each metric and pair: those of the t distribution that corrects ``hierarchical`` for few runs."""
     observed: Sequence[Sequence[float]] | None = None
@@ -103,27 +100,17 @@ def splits_are_exact(n: int, m: int, n_resamples: int) -> bool:
     return number_of_splits(n, m) <= max(n_resamples, MANY_SPLITS)
 
 
-def exchange_runs(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
+def exchange_runs(data: RunData, pairs: Pairs, statistic: str, studentized: bool = True) -> Exchanged:
     """Whole runs are exchanged: all splits of the n + m runs if they are few, otherwise R random ones.
 
     The statistic of a split is its difference divided by √(s²/n + s²/m) of its own runs. The test is exact if it does
     not matter which system a run belongs to, and with many runs it keeps its level if only expected scores are equal
     (Janssen 1997, doi:10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi:10.1214/13-AOS1090). Beside a single run,
     whose s is unknown, the statistic is the difference.
+
+    If not ``studentized``, it is always the difference. For the mean scores of equally many runs, both give the same
+    p-values: the sum of squares around the mean of all runs is the same in all splits, so t grows with the difference.
     """
-    return _exchange_runs(data, pairs, statistic, True)
-
-
-def split_differences(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
-    """As :func:`exchange_runs`, but the statistic is the difference itself.
-
-    For the mean scores of equally many runs, both give the same p-values: the sum of squares around the mean of all
-    runs is the same in all splits, so t grows with the difference.
-    """
-    return _exchange_runs(data, pairs, statistic, False)
-
-
-def _exchange_runs(data: RunData, pairs: Pairs, statistic: str, studentized: bool) -> Exchanged:
     replicates = data.replicates
     n_resamples, sizes = replicates.n_resamples, [_sizes(data, pair) for pair in pairs]
     exact = [splits_are_exact(*size, n_resamples) for size in sizes]
@@ -253,9 +240,9 @@ def _virtual_runs(data: RunData, pair: tuple[int, int]) -> list[tuple[int, int]]
     return [(a + run % n, b + run % m) for run in range(math.lcm(n, m))]
 
 
-def _pooled_segments(data: RunData, pairs: Pairs, replicates: Replicates) -> list[list[Scores]]:
-    """The statistic of coins for units: scores of the systems' sums over runs, for each metric and pair."""
-    found: list[list[Scores]] = [[np.empty(0)] * len(pairs) for _ in data.samples]
+def _pooled_segments(data: RunData, pairs: Pairs, replicates: Replicates) -> Scores:
+    """The statistic of coins for units, (M, pairs, R): scores of the systems' sums over runs."""
+    found = np.empty((len(data.samples), len(pairs), replicates.n_resamples))
     groups: dict[int, list[int]] = {}  # pairs whose systems stand for equally many runs
     for p, pair in enumerate(pairs):
         groups.setdefault(math.lcm(*_sizes(data, pair)), []).append(p)
@@ -271,18 +258,16 @@ def _pooled_segments(data: RunData, pairs: Pairs, replicates: Replicates) -> lis
         ]
         own_pairs = [(index[pairs[p][0]], index[pairs[p][1]]) for p in group]
         (statistics,) = replicates.with_samples(samples).run([Series()], own_pairs)
-        for m, of_metric in enumerate(statistics):
-            for p, of_pair in zip(group, of_metric, strict=True):
-                found[m][p] = of_pair
+        found[:, group] = statistics
     return found
 
 
 def _in_parts(
     function: Statistics, data: RunData, pairs: Pairs, statistic: str, replicates: Replicates, stage: str = "shuffling"
-) -> list[list[Scores]]:
-    """The statistics of all replicates for each metric and pair, by the workers of the executor if there is one."""
-    flat = in_parts(function, data, (tuple(pairs), statistic), replicates, stage)
-    return [list(flat[m * len(pairs) : (m + 1) * len(pairs)]) for m in range(len(data.samples))]
+) -> Scores:
+    """The statistics of all replicates, (M, pairs, R), by the workers of the executor if there is one."""
+    (statistics,) = in_parts(function, data, (tuple(pairs), statistic), replicates, stage)
+    return np.asarray(statistics)
 
 
 def _segments_of_runs(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> list[Scores]:
@@ -297,7 +282,7 @@ def _segments_of_runs(data: RunData, pairs: Pairs, statistic: str, replicates: R
         for p, (x, y) in enumerate(virtual):
             moved = flipped[:, y] - flipped[:, x]
             collected.add(batch, p, data.totals[x] + moved, data.totals[y] - moved)
-    return collected.flat
+    return [collected.statistics]
 
 
 def exchange_pooled(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
@@ -332,7 +317,7 @@ def _permuted_outputs(data: RunData, pairs: Pairs, statistic: str, replicates: R
             for batch in replicates.batches(_batch_size(len(both) * width), "permuting"):
                 sums = batch.sums(resampler).reshape(batch.n, len(both), width)
                 collected.add(batch, p, sums[:, :n], sums[:, n:])
-    return collected.flat
+    return [collected.statistics]
 
 
 def _signed_outputs(data: RunData, pair: tuple[int, int]) -> Counts:
@@ -346,13 +331,12 @@ def exchange_cells(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
 
     Run i of one system is paired with run i of the other. The coins of run i are those of the seed derived for run i.
     """
-    _equal_runs(data, pairs, "cell")
     replicates = data.replicates
     return Exchanged(_in_parts(_swapped_cells, data, pairs, statistic, replicates), [False] * len(pairs))
 
 
 def _swapped_cells(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> list[Scores]:
-    cells = _Cells.of(data, pairs, "cell")
+    cells = _Cells.of(data, pairs)
     seeds = [derive_seed(replicates.seed, "run", run) for run in range(cells.n_runs)]
     collected = _Collected.of(data, pairs, statistic, replicates)
     for batch in replicates.batches(cells.batch_size, "shuffling"):
@@ -360,7 +344,7 @@ def _swapped_cells(data: RunData, pairs: Pairs, statistic: str, replicates: Repl
         for p, (a, b) in enumerate(pairs):
             moved = cells.moved(flipped, (a, b))
             collected.add(batch, p, data.totals[data.rows[a]] + moved, data.totals[data.rows[b]] - moved)
-    return collected.flat
+    return [collected.statistics]
 
 
 def shuffle_as_multeval(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
@@ -371,19 +355,18 @@ def shuffle_as_multeval(data: RunData, pairs: Pairs, statistic: str) -> Exchange
     in both and others in neither.
     """
     assert statistic == "pooled"
-    _equal_runs(data, pairs, "multeval")
     replicates = data.replicates
     return Exchanged(_in_parts(_multeval_shuffles, data, pairs, statistic, replicates), [False] * len(pairs))
 
 
 def _multeval_shuffles(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> list[Scores]:
-    n = _equal_runs(data, pairs, "multeval")
+    n = data.n_runs[pairs[0][0]]
     collected = _Collected.of(data, pairs, statistic, replicates)
     rows = [partial(_differences_of_sides, data, pair) for pair in pairs]
     for batch, p, sums in swapped_sums(replicates, ("multeval", n), rows, data.counts[0].size * 4 * n):
         a, b = (data.totals[data.rows[system]].sum(axis=0) for system in pairs[p])
         collected.add_pooled(batch, p, a + sums[:, 0], b - sums[:, 1])
-    return collected.flat
+    return [collected.statistics]
 
 
 def _differences_of_sides(data: RunData, pair: tuple[int, int]) -> Counts:
@@ -404,9 +387,9 @@ class _Cells:
     shape: tuple[int, int, int]
 
     @classmethod
-    def of(cls, data: RunData, pairs: Pairs, exchange: str) -> _Cells:
-        """Those of the systems of some pairs. :class:`InputError` if they have different numbers of runs."""
-        n_runs, systems = _equal_runs(data, pairs, exchange), sorted(set(chain.from_iterable(pairs)))
+    def of(cls, data: RunData, pairs: Pairs) -> _Cells:
+        """Those of the systems of some pairs."""
+        n_runs, systems = data.n_runs[pairs[0][0]], sorted(set(chain.from_iterable(pairs)))
         starts = np.array([data.rows[system].start for system in systems])
         resamplers = [resampler_of_sums("shuffles", data.counts[starts + run]) for run in range(n_runs)]
         shape = len(systems), data.n_units, data.totals.shape[1]
@@ -436,17 +419,13 @@ class _Collected:
     data: RunData
     statistic: str
     first: int
-    statistics: list[list[Scores]]
+    statistics: Scores
+    """Shape (M, pairs, R)."""
 
     @classmethod
     def of(cls, data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> _Collected:
         numbers = replicates.numbers
-        return cls(data, statistic, numbers.start, [[np.empty(len(numbers)) for _ in pairs] for _ in data.samples])
-
-    @property
-    def flat(self) -> list[Scores]:
-        """The statistics of all metrics, and of the pairs of each."""
-        return list(chain.from_iterable(self.statistics))
+        return cls(data, statistic, numbers.start, np.empty((len(data.samples), len(pairs), len(numbers))))
 
     def add_pooled(self, batch: Batch, p: int, a: Counts, b: Counts) -> None:
         """Score the summed pseudo-runs of both sides of pair p: each (n, ΣK)."""
@@ -461,19 +440,6 @@ class _Collected:
         if self.statistic == "pooled":
             return self.data.scored(runs.sum(axis=1))
         return [scores.mean(axis=1) for scores in self.data.scored(runs)]
-
-
-def _equal_runs(data: RunData, pairs: Pairs, exchange: str) -> int:
-    """The number of runs of all systems of some pairs. :class:`InputError` if they have different numbers."""
-    systems = sorted(set(chain.from_iterable(pairs)))
-    numbers = {data.n_runs[system] for system in systems}
-    if len(numbers) > 1:
-        own = ", ".join(f"{data.names[system]} {data.n_runs[system]}" for system in systems)
-        raise InputError(
-            f"the exchange {exchange!r} pairs run i of one system with run i of the other, so all systems need the "
-            f"same number of runs, but they have: {own}. Choose another exchange, or leave out some runs"
-        )
-    return numbers.pop()
 
 
 def _sizes(data: RunData, pair: tuple[int, int]) -> tuple[int, int]:

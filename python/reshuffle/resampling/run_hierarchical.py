@@ -83,7 +83,6 @@ def draw_runs_and_segments(data: RunData, pairs: Pairs, statistic: str) -> Excha
     return Exchanged(
         [[drawn.deviations for drawn in of_metric] for of_metric in found],
         [False] * len(pairs),
-        centred=True,
-        degrees_of_freedom=[[min(drawn.levels.degrees_of_freedom) for drawn in of_metric] for of_metric in found],
+        degrees_of_freedom=[[drawn.levels.fewest for drawn in of_metric] for of_metric in found],
         observed=[[drawn.compared for drawn in of_metric] for of_metric in found],
     )

@@ -57,11 +57,6 @@ class Spread(NamedTuple):
         """What the deviations of draws are multiplied by, so that they have ``variance``; 1 where they do not vary."""
         return math.sqrt(self.variance / self.of_draws) if self.of_draws > 0 else 1.0
 
-    @property
-    def degrees_of_freedom(self) -> float:
-        """Those of the level whose estimate is the least certain."""
-        return float(min(self.levels.degrees_of_freedom))
-
 
 # The largest number of runs of a system beside one with two or three with which both are one level: with more, the
 # size of the test passes .07 (benches/simulations/run_size.py).

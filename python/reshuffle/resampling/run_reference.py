@@ -56,6 +56,11 @@ class Levels:
     degrees_of_freedom: Sequence[float]
     """Those of the estimate of each."""
 
+    @property
+    def fewest(self) -> float:
+        """The degrees of freedom of the level whose estimate is the least certain."""
+        return min(self.degrees_of_freedom)
+
     def quantile(self, tail: float) -> float:
         """The value that is exceeded with the probability ``tail``.
 

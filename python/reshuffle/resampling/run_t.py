@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,10 @@ class StandardError(NamedTuple):
 
     value: float
     levels: Levels
+
+
+# From the data, the index of a metric and those of two systems.
+Error: TypeAlias = Callable[[RunData, int, tuple[int, int]], StandardError]
 
 
 def welch_error(data: RunData, m: int, pair: tuple[int, int]) -> StandardError:
@@ -59,9 +63,7 @@ def hierarchical_t(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
     return _closed(hierarchical_error, data, pairs, statistic)
 
 
-def _closed(
-    error: Callable[[RunData, int, tuple[int, int]], StandardError], data: RunData, pairs: Pairs, statistic: str
-) -> Exchanged:
+def _closed(error: Error, data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
     scores = [data.score_of(system, statistic) for system in range(len(data.names))]
     found = [
         [_closed_form(scores[a][m], scores[b][m], error(data, m, (a, b))) for a, b in pairs]
@@ -71,7 +73,7 @@ def _closed(
         [[np.empty(0)] * len(pairs) for _ in found],
         [False] * len(pairs),
         together=False,
-        degrees_of_freedom=[[min(each.levels.degrees_of_freedom) for each in own] for own in found],
+        degrees_of_freedom=[[each.levels.fewest for each in own] for own in found],
         studentized=True,
         closed=found,
     )

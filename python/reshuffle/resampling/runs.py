@@ -13,7 +13,7 @@ from ..lazy import lazy
 from ..metrics.base import LARGEST_SUM, Counts, Scores
 from ..settings import Resampling, Units
 from .counting import Data
-from .incomplete import IncompleteSample
+from .incomplete import complete_counts
 from .replicates import Replicates
 from .run_draws import DrawnRuns
 from .run_linear import RunCovariances
@@ -46,18 +46,7 @@ class RunData:
         strata = None if units.strata is None else Strata.from_ids(units.strata, data.n_segments, documents)
         samples = []
         for sample in data.count(data.names, resampling):
-            if not isinstance(sample, CountSample):
-                raise InputError(
-                    f"comparisons of runs need counts, but {sample.metric.name} is a function of texts: leave it out"
-                )
-            if isinstance(sample, IncompleteSample):
-                output, segment = np.argwhere(sample.counts[: len(data.names), :, 1] == 0)[0]
-                raise InputError(
-                    f"comparisons of runs need the scores of all runs on each segment, but {sample.metric.name} lacks "
-                    f"some, the first of {data.names[output]} on segment {segment + 1}: leave out the segments without "
-                    "scores"
-                )
-            counted = sample.with_counts()
+            counted = complete_counts(sample, "a comparison of runs", data.names)
             if documents is not None:
                 counted = counted.by_document(documents)
             samples.append(counted if strata is None else counted.stratified(strata))
@@ -104,15 +93,15 @@ class RunData:
         """How the scores of all outputs vary together over test sets, for each metric."""
         return [RunCovariances.from_data(self, m) for m in range(len(self.samples))]
 
-    def check_sums(self) -> None:
-        """Raise :class:`InputError` if the sum over all runs of a system could pass ``LARGEST_SUM``."""
+    def check_sums(self, sums: Counts, where: str = "") -> None:
+        """:class:`InputError` if sums over all runs of a system, of (..., outputs, ΣK), could pass ``LARGEST_SUM``."""
         for name, n, rows in zip(self.names, self.n_runs, self.rows, strict=True):
-            totals = self.totals[rows]
+            of_system = sums[..., rows, :]
             # as integers of Python, which do not overflow
-            if n * max(int(totals.max()), -int(totals.min())) > LARGEST_SUM:
+            if n * max(int(of_system.max()), -int(of_system.min())) > LARGEST_SUM:
                 raise InputError(
-                    f"the counts of the {n} runs of {name} are too large to be added up: use fewer runs, or round the "
-                    "scores of segments to a few decimals"
+                    f"the counts of the {n} runs of {name} are too large to be added up{where}: use fewer runs, or "
+                    "round the scores of segments to a few decimals"
                 )
 
     def by_metric(self, sums: Counts) -> list[Counts]:
@@ -123,10 +112,6 @@ class RunData:
     def scored(self, sums: Counts) -> list[Scores]:
         """The scores of sums of the columns of all metrics: (..., ΣK) in, (...) for each metric out."""
         return [sample.metric.score(own) for sample, own in zip(self.samples, self.by_metric(sums), strict=True)]
-
-    def pooled(self, system: int) -> Counts:
-        """The counts of all runs of a system, added up: (units, ΣK)."""
-        return np.asarray(self.counts[self.rows[system]].sum(axis=0))
 
     def weights(self, pair: tuple[int, int]) -> tuple[int, int]:
         """What the sums of the runs of two systems are multiplied by, so that both stand for equally many runs.

@@ -21,8 +21,8 @@ class ConfidenceInterval:
     method: str
     """A name in :data:`reshuffle.inference.intervals.INTERVALS`, the name of a test with a margin, or ``simultaneous``,
     ``clopper-pearson``, ``robbins``, ``korn-graubard`` (a share of cases in clusters), ``clopper-pearson-shared`` (a
-    share of cases that share replicates) or ``jackknife``. For systems with several runs, ``percentile``, ``welch-t``
-    or ``hierarchical`` (:func:`reshuffle.inference.run_intervals.interval_of`).
+    share of cases that share replicates) or ``jackknife``. For systems with several runs, ``percentile``, ``welch-t``,
+    ``hierarchical`` or ``hierarchical-t`` (:mod:`reshuffle.inference.run_intervals`).
     """
 
     def __iter__(self) -> Iterator[Real]:

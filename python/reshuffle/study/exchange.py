@@ -205,9 +205,8 @@ def _rates_of_model(model: RunModel, settings: StudySettings, options: Exchange)
         for unit in units:
             for alpha in settings.alphas:
                 rejected = pvalues[unit.name][at] <= alpha
-                whole = unit.name == "run"
-                interval = rate_interval(rejected, Dependence() if whole and exact[unit.name] else dependence)
-                if whole:
+                interval = rate_interval(rejected, Dependence() if unit.whole_runs and exact[unit.name] else dependence)
+                if unit.whole_runs:
                     expected: float | None = size_of_splits(model.n_runs, correlation, run_sd, alpha)
                 else:
                     ratio = variance_ratio(unit.name, model.n_runs, correlation, run_sd)

@@ -44,7 +44,7 @@ class Material:
         """
         if resampling.progress is not None:
             resampling.progress.plan([*counting_steps(data, len(data.names)), *others])
-        counted = [complete_counts(sample, "a study") for sample in data.count(data.names, resampling)]
+        counted = [complete_counts(sample, "a study", data.names) for sample in data.count(data.names, resampling)]
         documents = None
         if units.documents is not None:
             documents = Documents.from_ids(units.documents, data.n_segments).index.astype(np.uint32)

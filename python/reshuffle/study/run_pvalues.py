@@ -7,6 +7,8 @@ scores. So the components are exchanged or drawn once, for all correlations and 
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ..inference.exchange import ExchangeUnit
@@ -14,7 +16,7 @@ from ..inference.pvalues import threshold
 from ..inference.run_tests import run_outcome
 from ..metrics.base import Counts, Scores, tolerance
 from ..resampling.reductions import reached
-from ..resampling.run_exchange import exchange_runs, split_differences
+from ..resampling.run_exchange import exchange_runs
 from ..resampling.run_hierarchical import draw_runs_and_segments
 from ..resampling.run_linear import RunCovariances
 from ..resampling.run_reference import tails
@@ -43,9 +45,9 @@ def model_pvalues(
     if unit.run is draw_runs_and_segments:
         return _drawn_pvalues(model, data, components, coefficients), False
     # The numbers of runs are equal, so dividing the differences of splits by their standard errors changes no p-value.
-    function = split_differences if unit.run is exchange_runs else unit.run
+    function = partial(exchange_runs, studentized=False) if unit.run is exchange_runs else unit.run
     exchanged = function(data, [PAIR], statistic)
-    if exchanged.centred or exchanged.closed is not None:  # statistics that are not linear in the components
+    if exchanged.closed is not None:  # statistics that are not linear in the components
         return composed_pvalues(unit, model, components, coefficients, statistic, resampling)
     replicates = np.array([series for (series,) in exchanged.statistics]).reshape(simulations, 3, -1)
     observed, tolerances = _observed(data, coefficients, statistic)

@@ -12,15 +12,12 @@ from ...data.corpus import system_names
 from ...data.files import display_name
 from ...data.manifest import Manifest
 from ...errors import InputError, counted, listed, unknown_name
-from ...options.comparisons import Medians
 from ...options.declare import options_of, taken
 from ...options.files import OfSystems, SetFiles
-from ...options.run_files import DevFiles, GivenRuns, RunFiles
-from ...resampling.counting import labels_of, metrics_named
-from ...runs import Development, Runs, output_name
+from ...options.run_files import GivenRuns, RunFiles
+from ...runs import Development, Runs, check_same_runs, output_name
 from ...settings import Units
 from ..declared import flag_of
-from .count_tables import name_and_formula
 from .run_options import check_system, files_from_options, outputs_of
 from .sets import command_line, completed, keys_with_flags, read_manifest
 from .test_set import Input
@@ -47,9 +44,7 @@ class RunInputs:
     manifest: str | None
 
     @classmethod
-    def from_options(
-        cls, given: GivenRuns, options: dict[str, Any], medians: Medians, threads: int | None
-    ) -> RunInputs:
+    def from_options(cls, given: GivenRuns, options: dict[str, Any], threads: int | None) -> RunInputs:
         """Check all that can be checked before files are read, and take the options used here out of ``options``."""
         path = given.manifest
         if path is None:
@@ -57,12 +52,10 @@ class RunInputs:
         else:
             _check_only_manifest(given, options)
             files = _from_manifest(read_manifest(path, "the files of systems' runs, in JSON or TOML"), options)
-        _check_systems(files.systems)
-        _check_development(files, medians.median_on)
+        _check_development(files)
         if not files.references:
             _check_without_texts(files)
         test = _test_input(files, threads, by_name=path is not None)
-        _check_metric_names(test, files.dev, medians.median_metric)
         return cls(files, test, _dev_input(files, test), path)
 
     @property
@@ -193,16 +186,9 @@ def _in_order(what: str, by_system: Mapping[str, Sequence[str]], systems: Mappin
     return [file for files in every for file in files]
 
 
-def _check_systems(systems: Mapping[str, Sequence[str]]) -> None:
-    """Raise :class:`InputError` for a system without runs."""
-    for name, files in systems.items():
-        if not files:
-            raise InputError(f"{name} has no runs: expected the output of at least one")
-
-
-def _check_development(files: RunFiles, median_on: str) -> None:
+def _check_development(files: RunFiles) -> None:
     """Raise :class:`InputError` unless the runs on the development set are those on the test set."""
-    dev = files.dev
+    dev, n_runs = files.dev, {name: len(own) for name, own in files.systems.items()}
     if dev.systems and not dev.references:
         raise InputError("outputs on the development set without references: add --dev-refs (references of 'dev')")
     if dev.references and not dev.systems:
@@ -212,27 +198,11 @@ def _check_development(files: RunFiles, median_on: str) -> None:
         )
     if dev.systems and not files.references:
         raise InputError("outputs on the development set need metrics on texts: add --refs, or use --dev-scores")
-    given = [(name, len(own), "outputs") for name, own in dev.systems.items()]
-    given += [
-        (name, len(values), f"scores of {metric}")
-        for name, of_system in dev.scores.items()
-        for metric, values in of_system.items()
-    ]
-    for name, n, what in given:
-        check_system("development set", name, files.systems)
-        expected = len(files.systems[name])
-        if n != expected:
-            raise InputError(
-                f"{name} has {counted(expected, 'run')} on the test set, but {n} {what} on the development set: they "
-                "must be of the same runs, in the same order"
-            )
-    if median_on == "dev":
-        lacking = [name for name in files.systems if name not in dev.systems and name not in dev.scores]
-        if lacking:
-            raise InputError(
-                f"--median-on dev needs the development set of each system, but there is none for {listed(lacking)}: "
-                "add --dev-refs with --dev-baseline and --dev-system, or --dev-scores"
-            )
+    for name, own in dev.systems.items():
+        check_same_runs(n_runs, name, len(own), "outputs")
+    for name, of_system in dev.scores.items():
+        for metric, values in of_system.items():
+            check_same_runs(n_runs, name, len(values), f"scores of {metric}")
 
 
 def _check_without_texts(files: RunFiles) -> None:
@@ -245,16 +215,3 @@ def _check_without_texts(files: RunFiles) -> None:
             f"no references for {shown}: add --refs FILE; if the files of --baseline and --system have segment scores, "
             "add --scores NAME with the name of the metric; if they have counts, --counts NAME:FORMULA"
         )
-
-
-def _check_metric_names(test: Input, dev: DevFiles, median_metric: str | None) -> None:
-    """Raise :class:`InputError` for a metric of ``--dev-scores`` or ``--median-metric`` that is not computed."""
-    metrics = test.known_metrics
-    others = [*test.files.scores, *(name_and_formula(given)[0] for given in test.files.counts)]
-    known = [*labels_of(metrics), *others]
-    used = [(f"scores of {name} on the development set", each) for name in dev.scores for each in dev.scores[name]]
-    if median_metric is not None:
-        used.append(("--median-metric", median_metric))
-    for where, name in used:
-        if name not in others and not metrics_named(name, metrics):
-            raise InputError(f"{where}: {unknown_name('metric', name, known)}")

@@ -11,7 +11,7 @@ from ...results.studies.mbr import MbrPlan
 from ..cells import Table, decimals_for
 from ..wording import number
 from .base import StudyReport
-from .wording import of_name, percent
+from .wording import of_name, percent, with_arrow
 
 SHOWN = {"topbest": "1-best entry", "mbr": "Minimum Bayes risk"}
 
@@ -38,8 +38,7 @@ def title(study: StudyResult[MbrPlan]) -> str:
 def tables(study: StudyResult[MbrPlan]) -> Iterator[Table]:
     """The mean expected utility, and the corpus scores if there are references."""
     utility, scored = study.metrics[0], study.metrics[1:]
-    header = ["Choice", "Name", f"Expected {utility.name} {_arrow(utility.higher_is_better)}"]
-    header += [f"{each.name} {_arrow(each.higher_is_better)}" for each in scored]
+    header = ["Choice", "Name", f"Expected {with_arrow(utility)}", *map(with_arrow, scored)]
     table = Table(title(study), header, n_names=2)
     choices = _choices(study)
     means = {
@@ -55,10 +54,6 @@ def tables(study: StudyResult[MbrPlan]) -> Iterator[Table]:
         table.add([shown, choice, *cells])
     references = " The other columns are corpus scores against the references." if scored else ""
     yield table.explained(f"Expected {utility.name}: mean over sentences of the expected utility.{references}")
-
-
-def _arrow(higher_is_better: bool) -> str:
-    return "↑" if higher_is_better else "↓"
 
 
 def conclusions(study: StudyResult[MbrPlan]) -> Iterator[str]:

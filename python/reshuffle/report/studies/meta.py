@@ -12,7 +12,7 @@ from ..wording import ci, counted, number
 from .base import Figure, StudyReport
 from .meta_sentences import MAX_TESTED, conclusions, notes
 from .meta_values import AVERAGE, POOLED, Family, families, on_segments, pvalue_of, shown_families, sized
-from .wording import constant
+from .wording import constant, with_arrow
 
 # So many pairs have a row each, with intervals; more metrics have a matrix of p-values, up to a number that fits.
 MAX_PAIRS, MAX_MATRIX = 6, 16
@@ -245,9 +245,8 @@ def _scores(result: MetaEvaluation, test_set: str) -> Table:
     metrics = [metric for metric in result.metrics if any(each.metric == metric.name for each in own)]
     cells = {(each.system, each.metric): each.score for each in own}
     human = {each.system: each.human for each in own}
-    arrows = [f"{metric.name} {'↑' if metric.higher_is_better else '↓'}" for metric in metrics]
     on = f" on {test_set}" if test_set else ""
-    table = Table(f"Scores of systems{on}, by people and metrics", ["System", "Human", *arrows])
+    table = Table(f"Scores of systems{on}, by people and metrics", ["System", "Human", *map(with_arrow, metrics)])
     table.breaks = tuple(range(2, len(table.header)))
     digits = decimals_for(max(map(abs, human.values())))
     decimals = {

@@ -10,8 +10,9 @@ from ...results.studies import ListScore, OracleSearch, StudyResult
 from ...results.studies.oracle import OraclePlan
 from ..cells import Table, decimals_for
 from .base import StudyReport
-from .wording import of_name
+from .wording import of_name, with_arrow
 
+TITLE = "Best and worst entries of k-best lists"
 SHOWN = {
     "topbest": "1-best entry",
     "sentence-oracle": "Best sentence score",
@@ -33,14 +34,13 @@ def _decimals(study: StudyResult[OraclePlan]) -> int:
 
 def title(study: StudyResult[OraclePlan]) -> str:
     """The metric."""
-    return f"Best and worst entries of k-best lists: {study.metrics[0].name}"
+    return f"{TITLE}: {study.metrics[0].name}"
 
 
 def tables(study: StudyResult[OraclePlan]) -> Iterator[Table]:
     """The score of each choice, and its difference from the 1-best entries."""
     metric, decimals = study.metrics[0], _decimals(study)
-    arrow = "↑" if metric.higher_is_better else "↓"
-    table = Table(f"{title(study)} {arrow}", ["Choice", "Name", "Score", "Difference"], n_names=2)
+    table = Table(f"{TITLE}: {with_arrow(metric)}", ["Choice", "Name", "Score", "Difference"], n_names=2)
     for each in _scores(study):
         gain = "–" if each.choice == "topbest" else f"{each.gain:+.{decimals}f}"
         table.add([SHOWN[each.choice], each.choice, f"{each.score:.{decimals}f}", gain])

@@ -11,7 +11,7 @@ from ..methods import Cite, metrics_phrase
 from ..wording import joined, number
 from ..words import words
 from .run_sentences import adjustments, intervals
-from .run_values import adjusts, exchange_phrase, of_unit
+from .run_values import exchange_phrase, has_several, of_unit
 from .wording import of_name
 
 CLARK = "P11-2031"
@@ -23,12 +23,12 @@ def methods(result: RunComparison, cite: Cite) -> Iterator[str]:
     runs = joined(f"{counted(n, 'run')} of {printable(name)}" for name, n in plan.systems.items())
     size = counted(plan.segments, "segment")
     if plan.unit != "segment":
-        size += f" in {counted(plan.units or 0, plan.unit)}"
+        size += f" in {counted(plan.units, plan.unit)}"
     yield f"The outputs of {runs} were scored by {metrics_phrase(result.metrics, cite)} on {size}."
-    if any(n > 1 for n in plan.systems.values()):
+    if has_several(result):
         yield (
             f"How much scores vary between runs (s_test) and between test sets (s_sel) was estimated{cite(CLARK)}, "
-            f"s_sel from R = {plan.n_resamples or 0:,} bootstrap draws of {plan.unit}s with seed {plan.seed}."
+            f"s_sel from R = {plan.n_resamples:,} bootstrap draws of {plan.unit}s with seed {plan.seed}."
         )
     if result.comparisons:
         yield from _tested(result, result.default_exchange or "", cite)
@@ -44,9 +44,9 @@ def _tested(result: RunComparison, unit: str, cite: Cite) -> Iterator[str]:
     yield f"Differences {against} were tested by {by}, {how}."
     yield f"The null hypothesis is that {of_unit(result, result.truths[unit].rstrip('.'))}."
     called, alpha = "difference is called significant if", number(plan.alpha)
-    if adjusts(result):
-        adjusted = joined(each.removeprefix("p ") for each in adjustments(result, [unit]))
-        yield f"The p-values were {adjusted}, and a {called} the adjusted p is at most {alpha}."
+    adjusted = [each.removeprefix("p ") for each in adjustments(result, [unit])]
+    if adjusted:
+        yield f"The p-values were {adjusted[0]}, and a {called} the adjusted p is at most {alpha}."
     else:
         yield f"A {called} p is at most {alpha}."
 

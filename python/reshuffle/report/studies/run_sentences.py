@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from statistics import correlation
 
 from ...errors import counted
 from ...results import UsedMetric
 from ...results.studies import RunComparison, RunDifference
 from ...results.studies.runs import MOST_RUNS, RECOMMENDED_RUNS, runs_needed, smallest_of_splits
-from ..conclusions import RELATIONS, relation
+from ..conclusions import against_baseline, grouped, number_of_pairs, relation
 from ..wording import MAX_NAMED, are, ci, joined, named, option
 from ..words import words
 from .run_values import (
-    adjusts,
-    by_pair,
+    deciding,
     decimals_under,
     deviation,
-    each_score,
     exchange_phrase,
+    has_several,
     is_significant,
+    observes_many,
     of_unit,
+    scored_runs,
     verdict_of,
 )
-from .wording import of_name
+from .wording import constant, of_name
 
 # A standard deviation is large if it is at least this share of a difference (s_sel, s_dev), or of s_sel (s_dev).
 LARGE = 0.5
-# Longer tables of what other experiments would observe are only in CSV and JSON.
-MOST_OBSERVED = 12
 
 
 def conclusions(result: RunComparison) -> Iterator[str]:
@@ -63,22 +63,18 @@ def notes(result: RunComparison) -> Iterator[str]:
         yield from _limits(result, result.plan.exchange[1:])
         yield tests_of(result, plan.exchange)
         yield from intervals(result)
-    if len([*by_pair(result.observed)]) > MOST_OBSERVED:
+    if observes_many(result):
         yield (
             "What experiments with other numbers of runs would observe is left out here, because the table is long: "
             "--format csv --table observed."
         )
     median_on = option("--median-on", "median_on")
-    if plan.median_on == "test" and any(n > 1 for n in plan.systems.values()):
+    if plan.median_on == "test" and has_several(result):
         yield (
             f"Median runs: Clark et al. recommend choosing them on another set than the one to analyse ({median_on})."
         )
-    yield f"Runs are numbered from 0. Standard deviations of runs divide by n − 1; s_sel is from {_draws(result)}."
-
-
-def _draws(result: RunComparison) -> str:
-    n, unit = result.plan.n_resamples, result.plan.unit
-    return f"bootstrap draws of {unit}s" if n is None else f"{counted(n, 'bootstrap draw')} of {unit}s"
+    draws = f"{counted(plan.n_resamples, 'bootstrap draw')} of {plan.unit}s"
+    yield f"Runs are numbered from 0. Standard deviations of runs divide by n − 1; s_sel is from {draws}."
 
 
 # What was found.
@@ -86,31 +82,18 @@ def _draws(result: RunComparison) -> str:
 
 def _answer(result: RunComparison) -> str:
     """Which systems are better, by the exchange unit that decides."""
-    parts: dict[str, list[str]] = {}
-    for metric in result.metrics:
-        own = of_name(result.comparisons, metric=metric.name, exchange=result.default_exchange)
-        parts.setdefault(_statement(result, own, metric), []).append(metric.name)
-    (first, metrics), *others = parts.items()
-    rest = "".join(f"; under {joined(names)} {text}" for text, names in others)
-    start = f"By {exchange_phrase(result)}, "
-    return f"{start}{first} under {joined(metrics)}{rest}."
+    statements = {metric.name: _statement(result, metric) for metric in result.metrics}
+    return f"By {exchange_phrase(result)}, {grouped(statements, 'under')}"
 
 
-def _statement(result: RunComparison, tested: Sequence[RunDifference], metric: UsedMetric) -> str:
-    relations: dict[str, list[str]] = {each: [] for each in RELATIONS}
-    several = len({each.baseline for each in tested}) > 1
-    alternative = result.plan.alternative
-    for each in tested:
-        shown = relation(verdict_of(result, each), alternative, metric)
-        relations[shown].append(f"{each.system} − {each.baseline}" if several else each.system)
-    if several:
-        separated = sum(is_significant(result, each) for each in tested)
-        return f"{separated:,} of {counted(len(tested), 'pair')} differ significantly"
-    baseline = tested[0].baseline
-    statements = [
-        f"{named(names, 'system')} {are(len(names))} {shown} {baseline}" for shown, names in relations.items() if names
-    ]
-    return joined(statements)
+def _statement(result: RunComparison, metric: UsedMetric) -> str:
+    """Which systems are better under a metric."""
+    tested = of_name(deciding(result), metric=metric.name)
+    baseline, alternative = constant(tested, "baseline"), result.plan.alternative
+    if baseline is None:
+        return number_of_pairs([is_significant(result, each) for each in tested])
+    relations = {each.system: relation(verdict_of(result, each), alternative, metric) for each in tested}
+    return against_baseline(relations, baseline)
 
 
 def _unreachable(result: RunComparison) -> Iterator[str]:
@@ -121,7 +104,7 @@ def _unreachable(result: RunComparison) -> Iterator[str]:
         if not limited:
             continue
         worst = max(limited, key=lambda each: each.smallest_pvalue)
-        if name != "run" or worst.runs_needed is None:
+        if worst.runs_needed is None:
             few = of_unit(result, "all exchanges are counted, because the outputs differ in so few segments")
             advice = few if worst.exact else f"use more replicates ({option('-n', 'n_resamples')})"
             yield f"{name}: p ≥ {worst.smallest_pvalue:.3g}: {advice}."
@@ -170,8 +153,7 @@ def _limits(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
                 continue
             rate = words("runs")["exchange"][unit].get("largest", {}).get(kind)
             shown = "" if rate is None else f" (up to {rate} at .05 in simulations)"
-            named = [f"{each.system} − {each.baseline} under {each.metric}" for each in cases]
-            where = "" if len(cases) == len(own) else f", {_listed(named)}"
+            where = "" if len(cases) == len(own) else f", {_listed([*map(_case, cases)])}"
             yield f"Limitation of {unit}{where}: {text}{shown}."
 
 
@@ -186,7 +168,7 @@ def _duplicates(result: RunComparison) -> Iterator[str]:
     }
     same = [(b, a) for a, b in _pairs_of(result) if outputs[a] == outputs[b]]
     for b, a in same:
-        tested = of_name(result.comparisons, system=b, baseline=a, exchange=result.default_exchange)
+        tested = of_name(deciding(result), system=b, baseline=a)
         p = ": p = 1" if tested and all(each.pvalue == 1 for each in tested) else ""
         yield f"{b} and {a} are identical: their runs have the same outputs, byte for byte{p}."
     within = [(name, run, of) for name, run, other, of in found if name == other]
@@ -226,6 +208,11 @@ def _few_runs(result: RunComparison) -> Iterator[str]:
     )
 
 
+def _case(each: RunDifference) -> str:
+    """The pair of a difference, and its metric."""
+    return f"{each.system} − {each.baseline} under {each.metric}"
+
+
 def _listed(cases: Sequence[str]) -> str:
     """Some cases, and how many others there are."""
     left = len(cases) - MAX_NAMED
@@ -237,7 +224,7 @@ def _listed(cases: Sequence[str]) -> str:
 
 def _smallest_difference(result: RunComparison, metric: str, system: str) -> float | None:
     """The smallest absolute difference of a system from those that it is compared with; None without one."""
-    own = of_name(result.comparisons, metric=metric, exchange=result.default_exchange)
+    own = of_name(deciding(result), metric=metric)
     found = [abs(each.difference) for each in own if system in (each.system, each.baseline) and each.difference]
     return min(found, default=None)
 
@@ -245,13 +232,13 @@ def _smallest_difference(result: RunComparison, metric: str, system: str) -> flo
 def _local_optima(result: RunComparison) -> Iterator[str]:
     """Systems whose scores on the development set depend on the run."""
     cases = []
-    for metric, system, scores in each_score(result):
-        decimals = decimals_under(result, metric.name)
-        difference = _smallest_difference(result, metric.name, system.name)
+    for each in scored_runs(result.systems):
+        scores, decimals = each.scores, decimals_under(result, each.metric)
+        difference = _smallest_difference(result, each.metric, each.system)
         against, what = (scores.s_sel, "s_sel") if difference is None else (difference, "difference")
         if scores.s_dev is not None and 0 < LARGE * against <= scores.s_dev:
             size = f"{deviation(scores.s_dev, decimals)}, {what} {against:.{decimals}f}"
-            cases.append(f"{system.name} under {metric.name} ({size})")
+            cases.append(f"{each.system} under {each.metric} ({size})")
     if cases:
         yield (
             f"High s_dev: {_listed(cases)}. The optimizer may end in different local optima, and more random restarts "
@@ -271,10 +258,7 @@ def variance_test(dev: Sequence[float], test: Sequence[float]) -> float | None:
         return None
     from scipy.special import stdtr  # takes long to import
 
-    a, b = ([x - math.fsum(values) / n for x in values] for values in (sums, differences))
-    r = math.fsum(x * y for x, y in zip(a, b, strict=True)) / math.sqrt(
-        math.fsum(x * x for x in a) * math.fsum(y * y for y in b)
-    )
+    r = correlation(sums, differences)
     if abs(r) >= 1:
         return 0.0
     return float(2 * stdtr(n - 2, -abs(r) * math.sqrt((n - 2) / (1 - r * r))))
@@ -284,13 +268,14 @@ def _overfitting(result: RunComparison) -> Iterator[str]:
     """Systems whose runs differ more on the test set than on the development set, unless that may be chance."""
     sure: list[str] = []
     unsure: list[str] = []
-    for metric, system, scores in each_score(result):
+    for each in scored_runs(result.systems):
+        scores = each.scores
         if scores.s_dev is None or scores.s_test is None or scores.s_test <= scores.s_dev:
             continue
-        decimals, p = decimals_under(result, metric.name), variance_test(scores.dev_runs, scores.runs)
+        decimals, p = decimals_under(result, each.metric), variance_test(scores.dev_runs, scores.runs)
         values = f"{deviation(scores.s_test, decimals)} > {deviation(scores.s_dev, decimals)}"
         shown = "" if p is None else ", p < 0.001" if p < 0.001 else f", p = {p:.2g}"
-        case = f"{system.name} under {metric.name} ({values}{shown})"
+        case = f"{each.system} under {each.metric} ({values}{shown})"
         (sure if p is not None and p <= result.plan.alpha else unsure).append(case)
     if sure:
         yield f"s_test > s_dev: {_listed(sure)}. This points to overfitting of the tuning set (p: Pitman–Morgan test)."
@@ -304,13 +289,13 @@ def _overfitting(result: RunComparison) -> Iterator[str]:
 def _more_runs(result: RunComparison) -> Iterator[str]:
     """Differences that are not significant, and small against s_sel."""
     cases = []
-    for (metric, baseline, system), tested in by_pair(of_name(result.comparisons, exchange=result.default_exchange)):
-        difference = abs(tested[0].difference)
-        s_sel = max(each.scores[metric].s_sel for each in result.systems if each.name in (baseline, system))
-        if difference and s_sel >= LARGE * difference and not is_significant(result, tested[0]):
-            decimals = decimals_under(result, metric)
-            pair = f"{system} − {baseline} under {metric}"
-            cases.append(f"{pair} ({deviation(s_sel, decimals)}, difference {difference:.{decimals}f})")
+    for each in deciding(result):
+        difference, pair = abs(each.difference), (each.baseline, each.system)
+        s_sel = max(system.scores[each.metric].s_sel for system in result.systems if system.name in pair)
+        if difference and s_sel >= LARGE * difference and not is_significant(result, each):
+            decimals = decimals_under(result, each.metric)
+            values = f"{deviation(s_sel, decimals)}, difference {difference:.{decimals}f}"
+            cases.append(f"{_case(each)} ({values})")
     if cases:
         yield (
             f"Large s_sel: {_listed(cases)}. Clark et al. advise more runs in this case, and say that a larger test "
@@ -324,7 +309,7 @@ def _median_runs(result: RunComparison) -> Iterator[str]:
     several = [system for system in result.systems if len(next(iter(system.scores.values())).runs) > 1]
     if not several:
         return
-    metric = plan.median_metric or result.metrics[0].name
+    metric = plan.median_metric
     where = "development" if plan.median_on == "dev" else "test"
     chosen = [f"run {system.scores[metric].median_run} of {system.name}" for system in several]
     runs = "run" if len(chosen) == 1 else "runs"
@@ -371,20 +356,19 @@ def tests_of(result: RunComparison, units: Sequence[str]) -> str:
 
 def adjustments(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
     """How p is adjusted, with the exchange units if these differ in it."""
-    if not adjusts(result):
-        return
     by_title: dict[str, list[str]] = {}
     for name, how in result.plan.adjustments.items():
-        if name in units and how and how != "none":
+        if name in units and how != "none":
             by_title.setdefault(words("runs")["adjustment"].get(how, how), []).append(name)
     shown = [f"{how} ({joined(names)})" if len(by_title) > 1 else how for how, names in by_title.items()]
     over = "all pairs and metrics" if result.plan.family == "all" else "the pairs under each metric"
-    yield f"p adjusted by {joined(shown or [str(result.plan.adjust)])} over {over}"
+    if shown:
+        yield f"p adjusted by {joined(shown)} over {over}"
 
 
 def intervals(result: RunComparison) -> Iterator[str]:
     """What the intervals are, of the unit that decides."""
-    found = [each for each in result.comparisons if each.exchange == result.default_exchange]
+    found = deciding(result)
     intervals = [each.confidence_interval for each in found if each.confidence_interval is not None]
     if not intervals:
         return

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ...results import UsedMetric, Verdict, verdict
+from ...results import Verdict, verdict
 from ...results.studies import RunComparison, RunDifference, RunScores, SystemRuns
 from ..cells import decimals_for
 from ..words import words
 from .wording import of_name
+
+# Longer tables of what other experiments would observe are only in CSV and JSON.
+MOST_OBSERVED = 12
 
 
 def decimals_under(result: RunComparison, metric: str) -> int:
@@ -17,11 +20,18 @@ def decimals_under(result: RunComparison, metric: str) -> int:
     return decimals_for(max(abs(system.scores[metric].mean) for system in result.systems))
 
 
-def each_score(result: RunComparison) -> Iterator[tuple[UsedMetric, SystemRuns, RunScores]]:
+@dataclass(frozen=True, slots=True)
+class ScoredRuns:
+    """The scores of a system's runs under one metric."""
+
+    system: str
+    metric: str
+    scores: RunScores
+
+
+def scored_runs(systems: Sequence[SystemRuns]) -> list[ScoredRuns]:
     """The scores of each system, metric by metric."""
-    for metric in result.metrics:
-        for system in result.systems:
-            yield metric, system, system.scores[metric.name]
+    return [ScoredRuns(each.name, metric, each.scores[metric]) for metric in systems[0].scores for each in systems]
 
 
 def deviation(value: float | None, decimals: int) -> str:
@@ -36,9 +46,15 @@ def deviation(value: float | None, decimals: int) -> str:
     return f"<{10.0**-decimals:.{decimals}f}" if value > 0 and float(rounded) == 0 else rounded
 
 
-def adjusts(result: RunComparison) -> bool:
-    """Whether p-values are adjusted."""
-    return any(each.adjusted_pvalue is not None for each in result.comparisons)
+def p_name(result: RunComparison, units: Sequence[str]) -> str:
+    """What the p-values of tests by these exchange units are called."""
+    adjusted = (each.adjusted_pvalue is not None for each in result.comparisons if each.exchange in units)
+    return "adjusted p" if any(adjusted) else "p"
+
+
+def deciding(result: RunComparison) -> list[RunDifference]:
+    """The differences, tested by the exchange unit that decides."""
+    return of_name(result.comparisons, exchange=result.default_exchange)
 
 
 def is_significant(result: RunComparison, each: RunDifference) -> bool:
@@ -53,21 +69,20 @@ def verdict_of(result: RunComparison, each: RunDifference) -> Verdict:
     return verdict(each.difference, is_significant(result, each), higher_is_better, alternative)
 
 
-def by_pair(records: Sequence[Any]) -> Iterator[tuple[tuple[str, str, str], list[Any]]]:
-    """The records of each metric, baseline and system."""
-    for key in dict.fromkeys((each.metric, each.baseline, each.system) for each in records):
-        yield key, of_name(records, metric=key[0], baseline=key[1], system=key[2])
+def has_several(result: RunComparison) -> bool:
+    """Whether a system has several runs."""
+    return any(n > 1 for n in result.plan.systems.values())
+
+
+def observes_many(result: RunComparison) -> bool:
+    """Whether only CSV and JSON have the table of what other experiments would observe, because it is long."""
+    return len({(each.metric, each.baseline, each.system) for each in result.observed}) > MOST_OBSERVED
 
 
 def of_unit(result: RunComparison, text: str) -> str:
     """A text about segments, for documents if these are resampled."""
     unit = result.plan.unit
     return text.replace("segment", unit).replace("Segment", unit.capitalize())
-
-
-def question_of(result: RunComparison, exchange: str) -> str | None:
-    """What a test answers, in words; None for results that were saved without it."""
-    return result.plan.questions.get(exchange)
 
 
 def exchange_phrase(result: RunComparison) -> str:

@@ -2,51 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from operator import attrgetter
+from typing import Any, TypeAlias
 
 from ...errors import counted
-from ...results import UsedMetric
-from ...results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
+from ...results.studies import ObservedDifference, RunComparison, RunDifference
 from ..cells import Table, interval_cells, pvalue_cell, signed
 from ..notes import EXACT
+from ..pivot import Bold, Columns, Rows, pivot
 from ..wording import ci, joined, number, option
 from .base import Brief, Figure, StudyReport
 from .run_methods import methods
-from .run_sentences import MOST_OBSERVED, answers, conclusions, intervals, notes, tests_of
+from .run_sentences import answers, conclusions, intervals, notes, tests_of
 from .run_values import (
-    adjusts,
-    by_pair,
+    ScoredRuns,
+    deciding,
     decimals_under,
     deviation,
-    each_score,
     exchange_phrase,
+    has_several,
     is_significant,
+    observes_many,
     of_unit,
-    question_of,
+    p_name,
+    scored_runs,
     verdict_of,
 )
-from .wording import constant, of_name, percent
+from .wording import constant, percent, with_arrow
 
 # The mark of p-values of tests that cannot reach alpha, whatever the outputs are.
 UNREACHABLE = "‡"
 # Before the name of an exchange unit whose null hypothesis follows.
 NULL = "Null hypothesis of "
 
-
-@dataclass(frozen=True, slots=True)
-class ScoredRuns:
-    """The scores of a system's runs under one metric, as figures need them."""
-
-    system: str
-    metric: str
-    scores: RunScores
-
-
-def scored_runs(systems: Sequence[SystemRuns]) -> list[ScoredRuns]:
-    """The scores of all systems under all metrics."""
-    return [ScoredRuns(each.name, metric, scores) for each in systems for metric, scores in each.scores.items()]
+# What columns show of a record, by their headings.
+Cells: TypeAlias = Mapping[str, Callable[[Any], str]]
 
 
 def title(result: RunComparison) -> str:
@@ -62,41 +54,34 @@ def tables(result: RunComparison) -> Iterator[Table]:
         yield _differences(result).explained(p_symbols(result))
         yield from _other_tests(result)
     yield from _variance_tables(result)
-    if 0 < len([*by_pair(result.observed)]) <= MOST_OBSERVED:
-        yield _observed(result).explained(REVERSED)
+    if result.observed and not observes_many(result):
+        yield _observed(result, in_rows=False).explained(REVERSED)
 
 
 def brief(result: RunComparison) -> Brief:
     """The scores with the tests that decide, what was found, and what limits it."""
-    symbols = [_spread(result)]
-    if not result.comparisons:
-        return Brief([_scores(result)], [*answers(result)], [*symbols, *_left_out(result)])
-    one = len({each.baseline for each in result.comparisons}) == 1
-    tables = [_scores_and_tests(result)] if one else [_scores(result), _differences(result)]
-    symbols += [p_symbols(result), tests_of(result, result.plan.exchange[:1]), *intervals(result)]
-    return Brief(tables, [*answers(result)], [*symbols, *_left_out(result)])
+    tables, notes = [_scores(result)], [_spread(result)]
+    if result.comparisons:
+        one = constant(result.comparisons, "baseline") is not None
+        tables = [_scores_and_tests(result)] if one else [*tables, _differences(result)]
+        notes += [p_symbols(result), tests_of(result, result.plan.exchange[:1]), *intervals(result)]
+    return Brief(tables, [*answers(result)], [*notes, *_left_out(result)])
 
 
 def _left_out(result: RunComparison) -> Iterator[str]:
     """Where the rest is."""
     others = result.plan.exchange[1:]
-    tests = [f"p by other tests ({joined(others)})"] if result.comparisons and others else []
-    several = ["the median runs", "what scores vary with"] if any(_varies(each) for each in result.systems) else []
-    more = [*tests, *several]
+    more = [f"p by other tests ({joined(others)})"] if result.comparisons and others else []
+    more += ["the median runs", "what scores vary with"] if has_several(result) else []
     if more:
         yield f"{option('--full', 'render(full=True)')} and all other formats also show {joined(more)}."
-
-
-def _varies(system: SystemRuns) -> bool:
-    """Whether a system has several runs."""
-    return any(len(scores.runs) > 1 for scores in system.scores.values())
 
 
 def paper(result: RunComparison) -> Iterator[Table]:
     """The same for papers: scores and tests against a baseline are in one table, and captions state the nulls."""
     nulls = " ".join(f"{NULL}{name}: {null.rstrip('.')}." for name, null in result.truths.items())
     tested = " ".join([p_symbols(result), *intervals(result), nulls]) if result.comparisons else ""
-    if result.comparisons and len({each.baseline for each in result.comparisons}) == 1:
+    if constant(result.comparisons, "baseline") is not None:
         yield _scores_and_tests(result).explained(f"Avg: mean of the runs. {_spread(result)} {tested}")
     else:
         yield _scores(result).explained(_spread(result))
@@ -106,12 +91,12 @@ def paper(result: RunComparison) -> Iterator[Table]:
         yield from _other_tests(result)
     yield from _variance_tables(result)
     if result.observed:
-        yield _observed_rows(result).explained(REVERSED)
+        yield _observed(result, in_rows=True).explained(REVERSED)
 
 
 def _variance_tables(result: RunComparison) -> Iterator[Table]:
     """The table of variances, unless all systems have one run."""
-    if any(each.scores.between_runs is not None for each in scored_runs(result.systems)):
+    if has_several(result):
         yield _variances(result).explained(of_unit(result, EFFECTIVE))
 
 
@@ -139,117 +124,116 @@ def _has_dev(result: RunComparison) -> bool:
     return any(each.scores.s_dev is not None for each in scored_runs(result.systems))
 
 
-def with_arrow(metric: UsedMetric) -> str:
-    """The name of a metric, and whether higher or lower scores are better."""
-    return f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
-
-
-def _spread_cells(result: RunComparison, scores: RunScores, decimals: int) -> list[str]:
-    values = [scores.s_sel, scores.s_test, *([scores.s_dev] if _has_dev(result) else [])]
-    return [deviation(value, decimals) for value in values]
-
-
-def _spread_header(result: RunComparison) -> list[str]:
-    return ["s_sel", "s_test", *(["s_dev"] if _has_dev(result) else [])]
-
-
 def _number_of_runs(result: RunComparison) -> int | None:
     """The number of runs of each system; None if it differs."""
     numbers = set(result.plan.systems.values())
     return numbers.pop() if len(numbers) == 1 else None
 
 
-def _score_rows(result: RunComparison, table: Table) -> Iterator[tuple[list[str], UsedMetric, SystemRuns, RunScores]]:
-    """The names in the row of each metric and system, and its scores; with a rule before each further metric."""
-    for metric, system, scores in each_score(result):
-        _rule_between(table, with_arrow(metric))
-        yield [with_arrow(metric), system.name], metric, system, scores
+def _names(result: RunComparison, several: bool = False) -> Cells:
+    """The names of the metric, the system and, if there are several, the baseline."""
+    arrows = {metric.name: with_arrow(metric) for metric in result.metrics}
+    names: Cells = {"Metric": lambda each: arrows[each.metric], "System": attrgetter("system")}
+    return {**names, "Baseline": attrgetter("baseline")} if several else names
 
 
-def _rule_between(table: Table, metric: str) -> None:
-    """A rule, if the last row is not of the same metric."""
-    if table.rows and table.rows[-1][0] != metric:
-        table.rule()
+def _rows(cells: Cells, n_names: int, *key: str) -> Rows:
+    """A row for each metric and what else is in the key, with a line between metrics."""
+    return Rows(cells, attrgetter("metric", *key), attrgetter("metric"), n_names, grouped=1)
+
+
+def _bold(cells: Cells, bold: Callable[[Any], bool]) -> Cells:
+    """The same cells in bold type for some records."""
+
+    def shown(cell: Callable[[Any], str], each: Any) -> str:
+        return Bold(cell(each)) if bold(each) else cell(each)
+
+    return {heading: partial(shown, cell) for heading, cell in cells.items()}
+
+
+def _decimal(result: RunComparison, each: ScoredRuns, value: float) -> str:
+    return f"{value:.{decimals_under(result, each.metric)}f}"
+
+
+def _means(result: RunComparison, number: str, mean: str) -> Cells:
+    """The number of runs, if it differs between systems, their mean, and how much they vary."""
+
+    def spread(name: str, each: ScoredRuns) -> str:
+        return deviation(getattr(each.scores, name), decimals_under(result, each.metric))
+
+    return {
+        **({number: lambda each: f"{len(each.scores.runs):,}"} if _number_of_runs(result) is None else {}),
+        mean: lambda each: _decimal(result, each, each.scores.mean),
+        **{name: partial(spread, name) for name in ("s_sel", "s_test", *(["s_dev"] if _has_dev(result) else []))},
+    }
 
 
 def _scores(result: RunComparison) -> Table:
     """A row for each metric and system: the mean of the runs, and how much they vary."""
     n = _number_of_runs(result)
     runs = "runs" if n is None else f"{counted(n, 'run')} of each system"
+
+    def from_to(each: ScoredRuns) -> str:
+        ends = each.scores.minimum, each.scores.maximum
+        return "–" if len(each.scores.runs) == 1 else " to ".join(_decimal(result, each, end) for end in ends)
+
+    median: Cells = {"Range": from_to, "Median run": lambda each: str(each.scores.median_run)}
+    cells = {**_names(result), **_means(result, "Runs", "Mean"), **median}
     title = f"Scores of {runs}: {counted(result.plan.segments, 'segment')}"
-    header = ["Metric", "System", *(["Runs"] if n is None else []), "Mean", *_spread_header(result)]
-    table = Table(title, [*header, "Range", "Median run"], n_names=2, grouped=1)
-    for names, metric, _, scores in _score_rows(result, table):
-        decimals = decimals_under(result, metric.name)
-        runs_range = f"{scores.minimum:.{decimals}f} to {scores.maximum:.{decimals}f}"
-        cells = [*names, *_mean_cells(result, scores, decimals), "–" if len(scores.runs) == 1 else runs_range]
-        table.add([*cells, str(scores.median_run)])
-    return table
-
-
-def _mean_cells(result: RunComparison, scores: RunScores, decimals: int) -> list[str]:
-    """The number of runs, if it differs between systems, their mean, and how much they vary."""
-    numbers = [f"{len(scores.runs):,}"] if _number_of_runs(result) is None else []
-    return [*numbers, f"{scores.mean:.{decimals}f}", *_spread_cells(result, scores, decimals)]
-
-
-def _p_name(result: RunComparison) -> str:
-    return "adjusted p" if adjusts(result) else "p"
+    return pivot(title, scored_runs(result.systems), _rows(cells, 2, "system"))
 
 
 def _asked(result: RunComparison, shown: str) -> str:
     """The title of a table of differences: the question, and the test that answers it."""
-    unit = result.default_exchange or ""
-    question, by = question_of(result, unit), f"{_p_name(result)} by {unit}"
-    return f"{shown}, and {by}" if question is None else f"{shown}: {question} ({by})"
+    unit = result.plan.exchange[0]
+    return f"{shown}: {result.plan.questions[unit]} ({p_name(result, [unit])} by {unit})"
 
 
-def _p_cells(result: RunComparison, tested: Sequence[RunDifference]) -> list[str]:
-    """The p-values of a pair, with marks in a place of their own."""
-    cells = []
-    for each in tested:
-        marks = ("*" if is_significant(result, each) else "") + (EXACT if each.exact else "")
-        marks += UNREACHABLE if each.smallest_pvalue > result.plan.alpha else ""
-        cells.append(pvalue_cell(each.final_pvalue, None if each.exact else each.n_resamples) + marks)
-    return cells
+def _p_cell(result: RunComparison, each: RunDifference) -> str:
+    """The p-value of a pair, with marks."""
+    marks = ("*" if is_significant(result, each) else "") + (EXACT if each.exact else "")
+    marks += UNREACHABLE if each.smallest_pvalue > result.plan.alpha else ""
+    return pvalue_cell(each.final_pvalue, None if each.exact else each.n_resamples) + marks
 
 
-def _aligned(table: Table, columns: Sequence[int]) -> None:
-    """Pad cells in which marks follow numbers, so that the numbers are in line."""
-    for column in columns:
+def _aligned(table: Table, n: int) -> Table:
+    """Pad the last n cells of each row, in which marks follow numbers, so that the numbers are in line."""
+    for column in range(len(table.header) - n, len(table.header)):
         marks = [len(row[column]) - len(row[column].rstrip(f"*{EXACT}{UNREACHABLE}")) for row in table.rows]
         for row, own in zip(table.rows, marks, strict=True):
             row[column] += " " * (max(marks) - own)
+    return table
 
 
-def _interval_of(tested: Sequence[RunDifference], decimals: int) -> str:
-    """The interval of the exchange unit that decides."""
-    return "".join(interval_cells(tested[0].confidence_interval, decimals, signed)) or "–"
+def _tested(result: RunComparison) -> Cells:
+    """The difference, its interval and p of the test that decides."""
 
+    def interval(each: RunDifference) -> str:
+        return "".join(interval_cells(each.confidence_interval, decimals_under(result, each.metric), signed)) or "–"
 
-def _interval_header(result: RunComparison) -> str:
-    return ci(result.plan.confidence_level or 0.95)
+    return {
+        "Δ": lambda each: signed(each.difference, decimals_under(result, each.metric)),
+        ci(result.plan.confidence_level): interval,
+        "p": partial(_p_cell, result),
+    }
 
 
 def _differences(result: RunComparison) -> Table:
     """A row for each metric and pair: the difference with its interval, and p of the test that decides."""
     baseline = constant(result.comparisons, "baseline")
-    names = _names_of_pairs(baseline)
-    header = [*names, "Δ", _interval_header(result), "p"]
-    shown = "Differences" if baseline is None else f"Differences from {baseline}"
-    table = Table(_asked(result, shown), header, n_names=len(names), grouped=1)
-    table.bold_means = _bold_means(result, baseline)
-    for cells, tested in _pair_rows(result, table, result.comparisons):
-        decimals = decimals_under(result, tested[0].metric)
-        cells += [signed(tested[0].difference, decimals), _interval_of(tested, decimals)]
-        cells += _p_cells(result, tested[:1])
-        verdict = verdict_of(result, tested[0])
-        if baseline is not None:
-            _add(table, cells, verdict == "better")
-        else:
-            table.add(cells, [False, verdict == "better", verdict == "worse", *[False] * (len(cells) - 3)])
-    _aligned(table, [len(header) - 1])
-    return table
+    names, tested = _names(result, baseline is None), _tested(result)
+    if baseline is None:
+        better, worse = ({name: names[name]} for name in ("System", "Baseline"))
+        shown: Cells = {
+            **_bold(better, lambda each: verdict_of(result, each) == "better"),
+            **_bold(worse, lambda each: verdict_of(result, each) == "worse"),
+            **tested,
+        }
+    else:
+        shown = _bold({"System": names["System"], **tested}, lambda each: verdict_of(result, each) == "better")
+    title = _asked(result, "Differences" if baseline is None else f"Differences from {baseline}")
+    rows = _rows({**names, **shown}, len(names), "baseline", "system")
+    return _aligned(pivot(title, deciding(result), rows, bold_means=_bold_means(result, baseline)), 1)
 
 
 def _other_tests(result: RunComparison) -> Iterator[Table]:
@@ -257,43 +241,19 @@ def _other_tests(result: RunComparison) -> Iterator[Table]:
     others = result.plan.exchange[1:]
     if not others:
         return
-    baseline = constant(result.comparisons, "baseline")
-    names = _names_of_pairs(baseline)
-    header = [*names, *(f"p, {name}" for name in others)]
-    table = Table(f"The same differences: {_p_name(result)} by other tests", header, n_names=len(names), grouped=1)
-    table.breaks = tuple(range(len(names) + 1, len(header)))
-    for cells, tested in _pair_rows(result, table, result.comparisons):
-        table.add([*cells, *_p_cells(result, tested[1:])])
-    _aligned(table, range(len(names), len(header)))
-    yield table.explained(_questions(result, others))
+    names = _names(result, constant(result.comparisons, "baseline") is None)
+    columns = Columns("exchange", lambda name: [f"p, {name}"], lambda each: [_p_cell(result, each)], others)
+    title = f"The same differences: {p_name(result, others)} by other tests"
+    table = pivot(title, result.comparisons, _rows(names, len(names), "baseline", "system"), columns)
+    yield _aligned(table, len(others)).explained(_questions(result, others))
 
 
 def _questions(result: RunComparison, units: Sequence[str]) -> str:
     """What these tests answer."""
     by_question: dict[str, list[str]] = {}
     for unit in units:
-        question = question_of(result, unit)
-        if question is not None:
-            by_question.setdefault(question, []).append(unit)
+        by_question.setdefault(result.plan.questions[unit], []).append(unit)
     return " ".join(f"{joined(names)}: {question}" for question, names in by_question.items())
-
-
-def _names_of_pairs(baseline: str | None) -> list[str]:
-    return ["Metric", "System", *([] if baseline is not None else ["Baseline"])]
-
-
-def _pair_rows(result: RunComparison, table: Table, records: Sequence[Any]) -> Iterator[tuple[list[str], list[Any]]]:
-    """The names in the row of each metric and pair, and its records; with a rule before each further metric."""
-    arrows = {metric.name: with_arrow(metric) for metric in result.metrics}
-    several = constant(records, "baseline") is None
-    for (metric, base, system), own in by_pair(records):
-        _rule_between(table, arrows[metric])
-        yield [arrows[metric], system, *([base] if several else [])], own
-
-
-def _add(table: Table, cells: Sequence[str], bold: bool) -> None:
-    """Append a row. The name of the metric spans rows, so it is never bold."""
-    table.add(cells, [False, *[bold] * (len(cells) - 1)])
 
 
 def _bold_means(result: RunComparison, baseline: str | None) -> str:
@@ -306,7 +266,7 @@ def _bold_means(result: RunComparison, baseline: str | None) -> str:
 def p_symbols(result: RunComparison) -> str:
     """What the marks and the columns of the tests mean."""
     alpha = number(result.plan.alpha)
-    p = _p_name(result)
+    p = p_name(result, result.plan.exchange[:1])
     parts = [f"Δ: {DIFFERENCES[constant(result.comparisons, 'statistic') or 'pooled']}"]
     if any(is_significant(result, each) for each in result.comparisons):
         parts.append(f"*: {p} ≤ {alpha} by {exchange_phrase(result)}")
@@ -327,77 +287,71 @@ DIFFERENCES = {
 def _scores_and_tests(result: RunComparison) -> Table:
     """The table of a paper: a row for each metric and system, as MultEval's, with p of the test that decides."""
     n = _number_of_runs(result)
-    runs = "runs" if n is None else counted(n, "run")
-    header = ["Metric", "System", *(["n"] if n is None else []), "Avg", *_spread_header(result)]
-    header += ["Δ", _interval_header(result), "p"]
     baseline = constant(result.comparisons, "baseline")
-    title = _asked(result, f"Scores of {runs} and differences from {baseline}")
-    table = Table(title, header, n_names=2, grouped=1, bold_means=_bold_means(result, baseline))
-    pairs = {(metric, system): tested for (metric, _, system), tested in by_pair(result.comparisons)}
-    for names, metric, system, scores in _score_rows(result, table):
-        decimals, tested = decimals_under(result, metric.name), pairs.get((metric.name, system.name))
-        cells = [*names, *_mean_cells(result, scores, decimals)]
-        if tested is None:
-            table.add([*cells, *["–"] * 3])
-            continue
-        cells += [signed(tested[0].difference, decimals), _interval_of(tested, decimals)]
-        _add(table, [*cells, *_p_cells(result, tested[:1])], verdict_of(result, tested[0]) == "better")
-    _aligned(table, [len(header) - 1])
-    return table
+    tests = {(each.metric, each.system): each for each in deciding(result)}
+
+    def of_test(cell: Callable[[Any], str], each: ScoredRuns) -> str:
+        test = tests.get((each.metric, each.system))
+        return "–" if test is None else cell(test)
+
+    def better(each: ScoredRuns) -> bool:
+        test = tests.get((each.metric, each.system))
+        return test is not None and verdict_of(result, test) == "better"
+
+    names, tested = _names(result), {heading: partial(of_test, cell) for heading, cell in _tested(result).items()}
+    cells = {**names, **_bold({"System": names["System"], **_means(result, "n", "Avg"), **tested}, better)}
+    title = _asked(result, f"Scores of {'runs' if n is None else counted(n, 'run')} and differences from {baseline}")
+    rows = _rows(cells, 2, "system")
+    return _aligned(pivot(title, scored_runs(result.systems), rows, bold_means=_bold_means(result, baseline)), 1)
 
 
 def _variances(result: RunComparison) -> Table:
     """A row for each metric and system: the shares of the variance of one run's score."""
-    parts = [of_unit(result, name) for name in ("Segments", "Run × segment")]
-    header = ["Metric", "System", "Runs", *parts, "Effective test sets"]
-    table = Table("What one run's score varies with, in % of its variance", header, n_names=2, grouped=1)
-    for names, _, _, scores in _score_rows(result, table):
-        components = (scores.between_runs, scores.between_segments, scores.interaction)
-        total = sum(part or 0 for part in components)
-        shares = ["–" if part is None or total <= 0 else percent(part / total, 0) for part in components]
-        worth = scores.effective_test_sets
-        table.add([*names, *shares, "–" if worth is None else f"{worth:.1f} of {len(scores.runs):,}"])
-    return table
+
+    def share(name: str, each: ScoredRuns) -> str:
+        part, total = getattr(each.scores, name), sum(getattr(each.scores, name) or 0 for name in PARTS.values())
+        return "–" if part is None or total <= 0 else percent(part / total, 0)
+
+    def worth(each: ScoredRuns) -> str:
+        n = each.scores.effective_test_sets
+        return "–" if n is None else f"{n:.1f} of {len(each.scores.runs):,}"
+
+    shares = {of_unit(result, heading): partial(share, name) for heading, name in PARTS.items()}
+    cells: Cells = {**_names(result), **shares, "Effective test sets": worth}
+    title = "What one run's score varies with, in % of its variance"
+    return pivot(title, scored_runs(result.systems), _rows(cells, 2, "system"))
 
 
-def _observed(result: RunComparison) -> Table:
-    """A row for each metric and pair: differences that experiments with other numbers of runs would observe."""
-    numbers = sorted({each.n_runs for each in result.observed})
-    names = _names_of_pairs(constant(result.observed, "baseline"))
-    header = [*names, *(cell for n in numbers for cell in (counted(n, "run"), "rev."))]
-    breaks = tuple(range(len(names) + 2, len(header), 2))
-    table = Table(_observed_title(result), header, n_names=len(names), breaks=breaks, grouped=1)
-    for cells, own in _pair_rows(result, table, result.observed):
-        for n in numbers:
-            found = of_name(own, n_runs=n)
-            cells += _observed_cells(found[0], decimals_under(result, own[0].metric)) if found else ["–", "–"]
-        table.add(cells)
-    return table
+PARTS = {"Runs": "between_runs", "Segments": "between_segments", "Run × segment": "interaction"}
 
 
-def _observed_rows(result: RunComparison) -> Table:
-    """The same for papers, which have no room for so many columns: a row for each number of runs."""
-    names = _names_of_pairs(constant(result.observed, "baseline"))
-    header = [*names, "Runs", "Central 95%", "rev."]
-    table = Table(_observed_title(result), header, n_names=len(names), grouped=len(names))
-    arrows = {metric.name: with_arrow(metric) for metric in result.metrics}
-    for (metric, base, system), own in by_pair(result.observed):
-        if table.rows:
-            table.rule()
-        for each in own:
-            cells = [arrows[metric], system, base][: len(names)]
-            table.add([*cells, f"{each.n_runs:,}", *_observed_cells(each, decimals_under(result, metric))])
-    return table
+def _observed(result: RunComparison, in_rows: bool) -> Table:
+    """A row for each metric and pair: differences that experiments with other numbers of runs would observe.
 
-
-def _observed_title(result: RunComparison) -> str:
+    For papers, which have no room for so many columns, a row for each number of runs.
+    """
     baseline = constant(result.observed, "baseline")
     of = "" if baseline is None else f" from {baseline}"
-    return f"Differences{of} that experiments with other numbers of runs would observe"
+    title = f"Differences{of} that experiments with other numbers of runs would observe"
+    names = _names(result, baseline is None)
+    pair = attrgetter("metric", "baseline", "system")
 
+    def between(each: ObservedDifference) -> str:
+        return " to ".join(signed(end, decimals_under(result, each.metric)) for end in (each.low, each.high))
 
-def _observed_cells(each: ObservedDifference, decimals: int) -> list[str]:
-    return [f"{signed(each.low, decimals)} to {signed(each.high, decimals)}", percent(each.reversed, 0)]
+    def opposite(each: ObservedDifference) -> str:
+        return percent(each.reversed, 0)
+
+    if in_rows:
+        cells: Cells = {**names, "Runs": lambda each: f"{each.n_runs:,}", "Central 95%": between, "rev.": opposite}
+        return pivot(title, result.observed, Rows(cells, group=pair, n_names=len(names), grouped=len(names)))
+    columns = Columns(
+        "n_runs",
+        lambda n: [counted(n, "run"), "rev."],
+        lambda each: ["–", "–"] if each is None else [between(each), opposite(each)],
+        sorted({each.n_runs for each in result.observed}),
+    )
+    return pivot(title, result.observed, _rows(names, len(names), "baseline", "system"), columns)
 
 
 FIGURES = {

@@ -13,6 +13,7 @@ from ..cells import Table, decimals_for
 from ..wording import joined, number
 from .base import Figure, StudyReport
 from .run_values import deviation
+from .wording import with_arrow
 
 # More features than this are not shown: those whose weights are largest on average are.
 MOST_FEATURES = 20
@@ -61,8 +62,7 @@ def _summary(result: TuningResult) -> Table:
     metric, several, start = result.metrics[0], len(result.runs) > 1, result.start
     before = [] if start is None else ["Start"]
     after = ["Mean", "s", "Lowest", "Highest"] if several else ["Tuned"]
-    arrow = "↑" if metric.higher_is_better else "↓"
-    table = Table(f"{title(result)} ({metric.name} {arrow})", ["Lists", "Sentences", "Entries", *before, *after])
+    table = Table(f"{title(result)} ({with_arrow(metric)})", ["Lists", "Sentences", "Entries", *before, *after])
     decimals = _decimals(result)
     for name, shown in SETS.items():
         scores = _scores(result, name)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...errors import counted
-from ...results import ConfidenceInterval
+from ...results import ConfidenceInterval, UsedMetric
 from ...results.studies import Rate, StudyResult
 from ...results.studies.base import ErrorRate
 from ..cells import Table
@@ -24,6 +24,11 @@ LIBERAL, CONSERVATIVE = "*", "†"
 BOLD_RATES = "rates whose interval lies above α"
 # The columns that identify a rate, and what tables call them.
 NAMES = {"test": "Test", "metric": "Metric", "null": "Null", "size": "n"}
+
+
+def with_arrow(metric: UsedMetric) -> str:
+    """The name of a metric, and whether higher or lower scores are better."""
+    return f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
 
 
 def percent(share: float, decimals: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ...documented import record
 from ..intervals import ConfidenceInterval
@@ -78,7 +78,8 @@ class RunScores:
     interaction: float | None
     effective_test_sets: float | None
     """How many independent test sets the runs are worth together: the variance of one run's score divided by that of
-    the mean of all runs. 1 if runs do not matter; the number of runs if segments do not matter. None for one run.
+    the mean of all runs. 1 if runs do not matter; the number of runs if segments do not matter. None for one run, or if
+    nothing varies.
     """
 
 
@@ -165,44 +166,44 @@ class RunPlan(Plan):
 
     systems: Mapping[str, int]
     """The number of runs of each system."""
-    baseline: str | None = None
+    baseline: str | None
     """None if all pairs were compared."""
-    all_pairs: bool = False
+    all_pairs: bool
     exchange: tuple[str, ...]
     """The exchange units that were tested. The first one decides."""
-    exchange_requested: str | tuple[str, ...] | None = None
+    exchange_requested: str | tuple[str, ...]
     """The option ``exchange``."""
-    statistic: str | None = None
-    alternative: str = "two-sided"
-    adjust: str | None = None
+    statistic: str
+    alternative: str
+    adjust: str | None
     """The option; ``adjustments`` has what was done."""
-    family: str | None = None
+    family: str
     alpha: float
-    confidence_level: float | None = None
+    confidence_level: float
     segments: int
     """The number of segments of the test set."""
-    unit: str = "segment"
+    unit: str
     """What was resampled: ``segment`` or ``document``."""
-    units: int | None = None
+    units: int
     """The number of these."""
-    strata: int | None = None
+    strata: int | None
     """The number of strata; None without strata."""
-    n_resamples: int | None = None
-    seed: int | None = None
-    exchange_reason: str | None = None
+    n_resamples: int
+    seed: int
+    exchange_reason: str | None
     """Why the first exchange unit decides; None if it was asked for by name."""
-    questions: Mapping[str, str] = field(default_factory=dict)
+    questions: Mapping[str, str]
     """What the test of each exchange unit answers, in words."""
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, str]
     """Exchange units that were left out, and why."""
-    adjustments: Mapping[str, str] = field(default_factory=dict)
+    adjustments: Mapping[str, str]
     """The adjustment of p by exchange unit, or ``none``."""
-    duplicates: tuple[tuple[str | int, ...], ...] = ()
+    duplicates: tuple[tuple[str | int, ...], ...]
     """Runs with the same output as an earlier one: (system, run, earlier system, earlier run)."""
-    median_on: str | None = None
-    median_metric: str | None = None
+    median_on: str
+    median_metric: str
     """The metric by which ``median_runs`` were chosen."""
-    median_runs: Mapping[str, int] = field(default_factory=dict)
+    median_runs: Mapping[str, int]
     """The run of each system to analyse by hand."""
 
 

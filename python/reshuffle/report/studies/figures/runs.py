@@ -22,7 +22,7 @@ from .base import ColumnFigure, StudyFigure
 from .lines import key_above, label, looks
 
 if TYPE_CHECKING:
-    from ..runs import ScoredRuns
+    from ..run_values import ScoredRuns
 
 # Inches: below the rows, and the height of a row of runs: at least, for each run, and at most.
 FURNITURE, LOWEST, EACH_RUN, HIGHEST = 0.62, 0.28, 0.085, 1.1
