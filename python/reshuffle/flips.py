@@ -95,7 +95,7 @@ def _flips(
     if resampling.progress is not None:
         resampling.progress.plan(counting_steps(data, len(names)))
     (by_segment,) = [sample.for_pairs(pairs) for sample in data.count(names, resampling)]
-    grouping, ids = (None, None) if documents is None else Documents.with_names(documents, data.n_segments)
+    grouping, ids = (None, data.segment_ids) if documents is None else Documents.with_names(documents, data.n_segments)
     sample: Sample = by_segment if grouping is None else by_segment.by_document(grouping)
     if sample.n_units < 2:
         raise InputError(f"there is only one {sample.unit}: influences need at least 2")

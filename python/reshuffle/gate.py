@@ -408,7 +408,7 @@ class _OnSet:
                 for margin, sample in zip(given, samples, strict=True)
             ]
         outcomes, primary = margin_outcomes(self.on.replicates, margins, self.rule.alpha), _primary(data, self.rule)
-        ids = _ids(self.units, data.n_segments)
+        ids = _ids(self.units, data)
         found = []
         for m, (written, margin, outcome) in enumerate(zip(given, margins, outcomes, strict=True)):
             task = replace(self._task(m, ids), margin=margin, given_margin=None if written is None else str(written))
@@ -504,9 +504,11 @@ def _scaled(margin: Margin, scale: float, label: str) -> float:
     return margin.value * scale
 
 
-def _ids(units: Units, n_segments: int) -> Sequence[str] | None:
-    """The ids of the documents in the order of the resampling units; None for segments."""
-    return None if units.documents is None else Documents.with_names(units.documents, n_segments)[1]
+def _ids(units: Units, data: Data) -> Sequence[str] | None:
+    """The ids of the resampling units in their order; None for segments that have only numbers."""
+    if units.documents is None:
+        return data.segment_ids
+    return Documents.with_names(units.documents, data.n_segments)[1]
 
 
 def _lost(on: Resampled, m: int, ids: Sequence[str] | None) -> tuple[int, tuple[LostSegment, ...]]:

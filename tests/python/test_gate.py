@@ -811,6 +811,49 @@ def test_logs_of_lm_eval_with_clusters(folder: Path, capsys: pytest.CaptureFixtu
     assert (task["difference"], task["bound"]) == (own_task.difference, own_task.bound)
 
 
+def test_segments_of_logs_are_listed_by_their_ids(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right = np.random.default_rng(7).random((2, 40)) < 0.6
+    for model, own in zip(("a", "b"), right, strict=True):
+        lines = [json.loads(line) for line in lm_eval_log(own).splitlines()]
+        # A limited run: every second question.
+        (folder / f"{model}.jsonl").write_text(
+            "".join(json.dumps(each | {"doc_id": 2 * n}) + "\n" for n, each in enumerate(lines))
+        )
+    lost, gained = ([f"{2 * n}" for n in np.flatnonzero(old & ~new)] for old, new in (right, right[::-1]))
+    command("--scores acc a.jsonl b.jsonl --margin acc=0.4 --format json")
+    (task,) = json.loads(capsys.readouterr().out)["tasks"]
+    assert [each["segment"] for each in task["lost"]] == lost[:3]
+    assert run(["flips", "--scores", "acc", "a.jsonl", "b.jsonl", "--threshold", "0.5", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [each["segment"] for each in found["segments"]] == [f"{2 * n}" for n in range(40)]
+    assert (found["lost"], found["gained"]) == (lost, gained)
+    run(["flips", "--scores", "acc", "a.jsonl", "b.jsonl", "--threshold", "0.5", "--format", "csv"])
+    assert capsys.readouterr().out.splitlines()[2].startswith("2,")
+    run(["score", "--scores", "acc", "a.jsonl", "b.jsonl", "--segments"])
+    assert capsys.readouterr().out.splitlines()[3].startswith("2\ta\t")
+    run(["score", "--scores", "acc", "a.jsonl", "b.jsonl", "--segments", "--format", "jsonl"])
+    assert json.loads(capsys.readouterr().out.splitlines()[2])["segment"] == "2"
+
+
+def test_samples_of_inspect_ai_are_listed_by_their_ids(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right = np.random.default_rng(6).random((2, 1, 40)) < 0.6
+    for name, own in zip("ab", right, strict=True):
+        log = inspect_log(name, own)
+        for sample in log["samples"]:
+            sample["id"] = f"question {sample['id']}"
+        (folder / f"{name}.json").write_text(json.dumps(log))
+    command("--scores match a.json b.json --missing pairwise --margin match=0.9 --format json")
+    (task,) = json.loads(capsys.readouterr().out)["tasks"]
+    ids = [sample["id"] for sample in log["samples"]]
+    first = int(np.flatnonzero(right[0, 0] & ~right[1, 0])[0])
+    assert task["lost"][0]["segment"] == ids[first]
+
+
+def test_ids_of_segments_are_as_many_as_these() -> None:
+    with pytest.raises(InputError, match="acc: expected an id for each of 2 segments, got 1"):
+        SegmentScores("acc", {"a": [0, 1]}, segment_ids=["q1"])
+
+
 @pytest.mark.parametrize(
     ("first", "message"), [(100, "100 segments are in all files"), (200, "0 segments are in all files")]
 )

@@ -15,7 +15,7 @@ class LostSegment:
     """A segment (or a document) that the new system makes worse."""
 
     segment: int | str
-    """The number of the segment, from 1, or the id of the document."""
+    """The number of the segment, from 1, or its id, as in logs; or the id of the document."""
     baseline_score: float
     """Its scores."""
     system_score: float
