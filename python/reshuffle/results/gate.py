@@ -197,7 +197,10 @@ class Gate(Reported):
 
     @property
     def is_identical(self) -> bool:
-        """Whether the systems differ in no segment under any metric; with labels, in no labelled segment."""
+        """Whether the systems differ in no segment under any metric; with labels, in no labelled segment.
+
+        If so, a file may have been passed twice.
+        """
         return not any(task.n_differing for task in self.tasks)
 
     @property
