@@ -303,6 +303,10 @@ def test_external_scores_can_be_compared_with_texts_or_alone(demo: Path, run: An
         ("--scores '' a b", "--scores: expected a name and files, got an empty name"),
         ("--scores x a b --scores y a", "--scores y: expected a file for each of 2 systems after the name, got 1"),
         ("--scores x a", "only one system (a): a comparison needs at least two"),
+        (
+            "--scores x headless.csv",
+            "only one system (0.5): a comparison needs at least two; the name is a number: does",
+        ),
         ("--scores x a c", "c: no such file"),
         ("--scores x a nan", "nan, line 2: expected a finite number"),
         ("--scores x a short", "x: a has 3 segments, short has 2: all systems must have the same segments"),
@@ -326,6 +330,7 @@ def test_invalid_inputs_of_metrics_are_refused(demo: Path, run: Any, arguments: 
         "b": "1\n2\n4\n",
         "nan": "1\nnan\n3\n",
         "short": "1\n2\n",
+        "headless.csv": "a,0.5\nb,1\nc,0\n",
         "p.conllu": "# nothing\n\n",
         "bad.conllu": "# nothing\n1\ta\n\n",
     }.items():
