@@ -59,6 +59,7 @@ SCORE_EXAMPLES = (
 FLIP_EXAMPLES = (
     "reshuffle flips ref.txt baseline.txt new.txt -m chrf --threshold 50",
     "reshuffle flips ref.txt *.out --baseline online-B --system online-A --threshold 30 --top 20",
+    "reshuffle flips --scores accuracy a.json b.json",
     "reshuffle flips --scores rating a.ratings b.ratings --threshold 66 --format csv -o flips.csv",
 )
 
@@ -226,8 +227,9 @@ def _check_score_format(fmt: str | None, segments: bool, interval_options: dict[
 def flips_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """List the segments that make the difference between two systems.
 
-    A segment is gained if its score passes the threshold only under SYS, and lost if only under BASELINE. Its influence
-    is the difference of the two corpus scores, minus that difference without the segment.
+    A segment is gained if its score passes the threshold only under SYS, and lost if only under BASELINE. --threshold
+    is needed unless all scores are 0 or 1. The influence of a segment is the difference of the two corpus scores, minus
+    that difference without the segment.
     """
     from ..flips import flips
     from .inputs.sets import given_files
