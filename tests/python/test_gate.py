@@ -425,7 +425,7 @@ def test_functions_of_texts_are_gated_from_draws() -> None:
         (lambda: gate(metrics=noisy(30, 0), margin={"points": float("nan")}), "must be a finite number above 0"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": "much"}), "must be a number of points, such as 0.5"),
         (lambda: gate(metrics=noisy(30, 0), margin="much"), "the margin must be a number of points, such as 0.5"),
-        (lambda: gate(metrics=noisy(30, 0), margin=True), "margin must be a mapping"),  # type: ignore[arg-type]
+        (lambda: gate(metrics=noisy(30, 0), margin=True), "margin must be a mapping"),
         (
             lambda: gate(metrics=[noisy(30, 0), noisy(30, 0, "others")], margin=1),
             r"one margin for 2 metrics, points, others: name the metric of each with margin \(such as points=0.8\)",
