@@ -148,4 +148,5 @@ def segment_scores(options: SegmentScoring) -> SegmentTable:
         signature=signature.joined([*signatures, signature.version()]),
         version=_core.VERSION,
         documents=ids,
+        segment_ids=None if grouping is not None or data.segment_ids is None else tuple(data.segment_ids),
     )

@@ -5,6 +5,7 @@ A comparison on one test set takes the same steps as a comparison on several.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ import numpy as np
 
 from . import _core, signature
 from .data.columns import Texts
+from .data.formats.base import number_in
 from .errors import InputError, either
 from .inference.caveats import with_caveats
 from .inference.decomposition import contributions_of
@@ -81,7 +83,9 @@ class Design:
     ) -> Design:
         """Check that the settings are compatible with each other and with the metrics of all test sets."""
         if len(names) < 2:
-            raise InputError(f"only one system ({names[0]}): a comparison needs at least two")
+            is_number = not math.isnan(number_in(names[0]))
+            hint = "; the name is a number: does the file lack a header line?" if is_number else ""
+            raise InputError(f"only one system ({names[0]}): a comparison needs at least two{hint}")
         names, baseline = in_order(names, testing)
         pairs = pairs_of(len(names), None if baseline is None else 0)
         plan, interval = _planned(sets, testing, levels, len(pairs))

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core, signature
 from .data.columns import Texts
-from .errors import InputError, quoted
+from .errors import Argument, InputError, quoted
 from .inference.steps import counting_steps
 from .metrics.base import Scores
 from .options.declare import called_with
@@ -38,7 +38,7 @@ def flips(options: FlipOptions) -> Flips:
     ------
     InputError
         As :func:`reshuffle.compare`; if a name is unknown, both systems are the same, the threshold is not a finite
-        number, or fewer than two segments have scores of both systems.
+        number or there is none, or fewer than two segments have scores of both systems.
 
     Notes
     -----
@@ -60,7 +60,7 @@ def flips(options: FlipOptions) -> Flips:
     pair = _pair(data.names, options.system, options.baseline)
     with reported(options.progress) as watched:
         resampling = Resampling(threads=options.threads, progress=watched)
-        return _flips(data, texts.documents, resampling, pair, finite("threshold", options.threshold), options.top)
+        return _flips(data, texts.documents, resampling, pair, options.threshold, options.top)
 
 
 def _pair(names: Sequence[str], system: str | None, baseline: str | None) -> tuple[str, str]:
@@ -70,7 +70,10 @@ def _pair(names: Sequence[str], system: str | None, baseline: str | None) -> tup
     if system is None:
         if len(others) != 1:
             raise InputError(
-                f"there are {len(names)} systems: choose one with system= (--system), to compare it with {baseline}"
+                "there are {n} systems: choose one with {system}, to compare it with {baseline}",
+                n=len(names),
+                system=Argument("system"),
+                baseline=baseline,
             )
         system = others[0]
     for kind, name in (("system", system), ("baseline", baseline)):
@@ -85,7 +88,7 @@ def _flips(
     documents: DocumentIds | None,
     resampling: Resampling,
     pair: tuple[str, str],
-    threshold: float,
+    threshold: float | None,
     top: int,
 ) -> Flips:
     """The flips of a system and its baseline under the only metric of the data: see :func:`flips`."""
@@ -95,7 +98,7 @@ def _flips(
     if resampling.progress is not None:
         resampling.progress.plan(counting_steps(data, len(names)))
     (by_segment,) = [sample.for_pairs(pairs) for sample in data.count(names, resampling)]
-    grouping, ids = (None, None) if documents is None else Documents.with_names(documents, data.n_segments)
+    grouping, ids = (None, data.segment_ids) if documents is None else Documents.with_names(documents, data.n_segments)
     sample: Sample = by_segment if grouping is None else by_segment.by_document(grouping)
     if sample.n_units < 2:
         raise InputError(f"there is only one {sample.unit}: influences need at least 2")
@@ -106,6 +109,7 @@ def _flips(
     scores = by_segment.segment_scores(names) if grouping is None else _document_scores(by_segment, grouping, pairs)
     influences = paired_influence(alone.scores, alone.leave_one_out, y, x) / (alone.n_units - 1)
     old, new = scores[:, units]
+    threshold = _threshold(threshold, scores[:, units])
     passes = [(each >= threshold) if metric.higher_is_better else (each <= threshold) for each in (old, new)]
     kinds = np.array([["neither", "gained"], ["lost", "both"]])[passes[0].astype(int), passes[1].astype(int)]
     numbers = [unit + 1 for unit in units.tolist()] if ids is None else [ids[unit] for unit in units.tolist()]
@@ -129,6 +133,20 @@ def _flips(
         pvalue=_mcnemar(int((kinds == "gained").sum()), int((kinds == "lost").sum())),
         signature=signature.for_flips(of_metric, threshold, sample.unit, sample.n_units),
         version=_core.VERSION,
+    )
+
+
+def _threshold(given: float | None, scores: Scores) -> float:
+    """The threshold; :class:`InputError` if there is none and scores are not only 0 and 1."""
+    if given is not None:
+        return finite("threshold", given)
+    if np.isin(scores, (0, 1)).all():
+        return 0.5
+    raise InputError(
+        "scores of segments are from {low:g} to {high:g}: choose the score at which a segment passes with {threshold}",
+        low=float(scores.min()),
+        high=float(scores.max()),
+        threshold=Argument("threshold"),
     )
 
 

@@ -38,8 +38,8 @@ from .inference.steps import JobPlan, counting_steps
 from .inference.trend import trends
 from .metrics.base import Scores
 from .options.declare import called_with
+from .options.gate import ONLY, Gated, Margin
 from .options.gate import Gate as GateOptions
-from .options.gate import Gated, Margin
 from .progress import reported
 from .resampling import CountSample, Sample, TextSample
 from .resampling.counting import Data, metrics_named
@@ -229,8 +229,10 @@ def _given_margins(data: Data, rule: Gated, tested: Sequence[int] | None = None)
     """
     found: list[Margin | None] = [None] * len(data.metrics)
     given = cast("Mapping[str, Margin]", rule.margin)  # by the converter of the option
+    primary = _primary(data, rule)
+    own = range(len(found)) if tested is None else tested
     for name, margin in given.items():
-        for m in _named(name, data, "metric of a margin"):
+        for m in [_only(data, own, primary)] if name == ONLY else _named(name, data, "metric of a margin"):
             if found[m] is not None:
                 raise InputError(f"{data.labels[m]} has two margins: leave out one of them")
             if tested is not None and m not in tested:
@@ -238,8 +240,6 @@ def _given_margins(data: Data, rule: Gated, tested: Sequence[int] | None = None)
             found[m] = margin
     if rule.rule == "no-regression":
         return found
-    primary = _primary(data, rule)
-    own = range(len(found)) if tested is None else tested
     lacking = [data.labels[m] for m in own if found[m] is None and m not in primary]
     if lacking:
         raise InputError(
@@ -250,6 +250,21 @@ def _given_margins(data: Data, rule: Gated, tested: Sequence[int] | None = None)
             margin=Argument("margin"),
         )
     return [None if m in primary else margin for m, margin in enumerate(found)]
+
+
+def _only(data: Data, own: Sequence[int], primary: set[int]) -> int:
+    """The metric of a margin without a name."""
+    needy = [m for m in own if m not in primary] or own
+    if len(needy) == 1:
+        return needy[0]
+    labels = [data.labels[m] for m in needy]
+    raise InputError(
+        "one margin for {n} metrics, {metrics}: name the metric of each with {margin} (such as {first}=0.8)",
+        n=len(labels),
+        metrics=listed(labels),
+        first=labels[0],
+        margin=Argument("margin"),
+    )
 
 
 def _primary(data: Data, rule: Gated) -> set[int]:
@@ -408,7 +423,7 @@ class _OnSet:
                 for margin, sample in zip(given, samples, strict=True)
             ]
         outcomes, primary = margin_outcomes(self.on.replicates, margins, self.rule.alpha), _primary(data, self.rule)
-        ids = _ids(self.units, data.n_segments)
+        ids = _ids(self.units, data)
         found = []
         for m, (written, margin, outcome) in enumerate(zip(given, margins, outcomes, strict=True)):
             task = replace(self._task(m, ids), margin=margin, given_margin=None if written is None else str(written))
@@ -504,9 +519,11 @@ def _scaled(margin: Margin, scale: float, label: str) -> float:
     return margin.value * scale
 
 
-def _ids(units: Units, n_segments: int) -> Sequence[str] | None:
-    """The ids of the documents in the order of the resampling units; None for segments."""
-    return None if units.documents is None else Documents.with_names(units.documents, n_segments)[1]
+def _ids(units: Units, data: Data) -> Sequence[str] | None:
+    """The ids of the resampling units in their order; None for segments that have only numbers."""
+    if units.documents is None:
+        return data.segment_ids
+    return Documents.with_names(units.documents, data.n_segments)[1]
 
 
 def _lost(on: Resampled, m: int, ids: Sequence[str] | None) -> tuple[int, tuple[LostSegment, ...]]:

@@ -5,7 +5,7 @@ It imports nothing of reshuffle until a test uses the fixture.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,9 +20,9 @@ __all__: list[str] = []
 def not_worse() -> Callable[..., Gate]:
     """Fails unless new outputs are allowed: ``not_worse(base, new, margin=0.5)``.
 
-    ``base`` and ``new`` are scores of segments, such as accuracies; with ``references``, they are texts. ``margin`` is
-    that of :func:`reshuffle.gate`, or one value for all metrics. If the gate is inconclusive the test fails, too; with
-    ``inconclusive="skip"`` it is skipped. Other arguments are those of :func:`reshuffle.gate`. Returns its result.
+    ``base`` and ``new`` are scores of segments, such as accuracies; with ``references``, they are texts. If the gate
+    is inconclusive the test fails, too; with ``inconclusive="skip"`` it is skipped. Other arguments are those of
+    :func:`reshuffle.gate`. Returns its result.
     """
     return _not_worse
 
@@ -31,7 +31,6 @@ def _not_worse(
     base: Sequence[Any],
     new: Sequence[Any],
     *,
-    margin: float | str | Mapping[str, float | str] | None = None,
     references: Any = None,
     metrics: Any = "bleu",
     higher_is_better: bool = True,
@@ -46,10 +45,7 @@ def _not_worse(
     systems: Any = {"base": base, "new": new}
     if references is None:
         metrics, systems = SegmentScores("score", systems, higher_is_better), None
-    if margin is not None and not isinstance(margin, Mapping):
-        several = metrics if isinstance(metrics, list | tuple) else [metrics]
-        margin = {each if isinstance(each, str) else each.name: margin for each in several}
-    result = gate(references, systems, metrics, margin=margin, **options)
+    result = gate(references, systems, metrics, **options)
     if result.verdict == "inconclusive" and inconclusive == "skip":
         pytest.skip(f"{result}")
     if not result.allowed:

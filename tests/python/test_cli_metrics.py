@@ -152,7 +152,9 @@ def test_the_help_lists_every_metric(run: Any) -> None:
     assert f"describes all {len(get_args(types.TestChoice))})" in " ".join(text.split())
 
 
-@pytest.mark.parametrize("option", [name for name in sorted(OPTIONS) if "--null" not in OPTIONS[name]])
+@pytest.mark.parametrize(
+    "option", [name for name in sorted(OPTIONS) if not re.search("--null|no draws", OPTIONS[name])]
+)
 def test_options_of_other_tools_get_a_hint(run: Any, option: str) -> None:
     outcome = run("compare", *TEXTS, option, "1")
     assert (outcome.code, outcome.out) == (2, "")
@@ -166,6 +168,8 @@ def test_options_of_other_tools_get_a_hint(run: Any, option: str) -> None:
         (("meta", "segments", "--json"), "--json: use --format json"),
         (("tune", "mert", "--to_json"), "--to_json: use --format json"),
         (("compare", *TEXTS, "-s", "chrF2"), "-s: use -m chrF2"),
+        (("flips", *TEXTS, "-n", "9"), "-n: this command makes no draws, so leave -n out"),
+        (("human", "--n-resamples", "9"), "--n-resamples: this command makes no draws, so leave --n-resamples out"),
         (
             ("score", *TEXTS, "-q"),
             "-q: only warnings and errors are printed beside the result, and PYTHONWARNINGS=ignore silences warnings",
@@ -238,8 +242,8 @@ def test_no_option_of_reshuffle_gets_the_hint_for_another_tool() -> None:
     commands = [command for command in every if isinstance(command, Command)]
     scoring = ["compare", "score", "runs", "flips", "gate", "watch", "count", "plan", "human", "votes", "oracle", "mbr"]
     assert [command.name for command in commands] == [*scoring, *STUDIES]
-    # Options of gate, watch and votes, which other commands do not have.
-    of_some = {"--margin", "--method", "--language-pair"}
+    # Options that other commands do not have.
+    of_some = {"--margin", "--method", "--language-pair", "-n", "--n-resamples", "--n-samples"}
     assert {name for command in commands for param in command.params for name in param.opts} & set(OPTIONS) == of_some
 
 
@@ -303,6 +307,10 @@ def test_external_scores_can_be_compared_with_texts_or_alone(demo: Path, run: An
         ("--scores '' a b", "--scores: expected a name and files, got an empty name"),
         ("--scores x a b --scores y a", "--scores y: expected a file for each of 2 systems after the name, got 1"),
         ("--scores x a", "only one system (a): a comparison needs at least two"),
+        (
+            "--scores x headless.csv",
+            "only one system (0.5): a comparison needs at least two; the name is a number: does",
+        ),
         ("--scores x a c", "c: no such file"),
         ("--scores x a nan", "nan, line 2: expected a finite number"),
         ("--scores x a short", "x: a has 3 segments, short has 2: all systems must have the same segments"),
@@ -326,6 +334,7 @@ def test_invalid_inputs_of_metrics_are_refused(demo: Path, run: Any, arguments: 
         "b": "1\n2\n4\n",
         "nan": "1\nnan\n3\n",
         "short": "1\n2\n",
+        "headless.csv": "a,0.5\nb,1\nc,0\n",
         "p.conllu": "# nothing\n\n",
         "bad.conllu": "# nothing\n1\ta\n\n",
     }.items():

@@ -261,6 +261,34 @@ def test_a_table_of_numbers_says_which_cell_is_none(tmp_path: Path) -> None:
     assert all("--scores" in command or "--counts" in command for command in found.commands)
 
 
+def test_ids_in_a_table_are_no_scores(demo: Path, run: Any) -> None:
+    lines = (demo / "reference.txt").read_text().splitlines()
+    rows = [f"{n}\t{line}\n" for n, line in enumerate(lines)]
+    (demo / "t.tsv").write_text("".join(["id\tthe ref\n", *rows]))
+    (demo / "docs.tsv").write_text("".join(["id\n", *(f"{n // 10}\n" for n in range(len(lines)))]))
+    for name, contents in (("t.tsv", "ids in id; texts in the ref"), ("docs.tsv", "ids in id")):
+        (found,) = found_in(name)
+        assert found.contents == f"400 segments; {contents}"
+        assert found.commands
+        for line in found.commands:
+            done = run(*(OTHERS.get(word, word) for word in shlex.split(line)[1:]))
+            assert done.code == 0, (line, done.err)
+
+
+def test_a_file_of_several_language_pairs_is_said_to_be_one(tmp_path: Path, run: Any) -> None:
+    votes, scores = tmp_path / "votes.rank", tmp_path / "da.csv"
+    votes.write_text("1 cs-en a cs-en b\n2 cs-en b cs-en a\n1 de-en a de-en b\n")
+    scores.write_text("LP HUMAN SYSTEM\ncs-en 0.5 a\ncs-en 0.4 b\nde-en 0.3 a\nde-en 0.1 b\n")
+    for file, kind in ((votes, "votes of people"), (scores, "scores")):
+        (found,) = found_in(str(file))
+        assert (found.kind, found.contents) == (kind, "2 language pairs: cs-en, de-en")
+        assert all(each.endswith(" --language-pair cs-en") for each in found.commands)
+    command = shlex.split(found_in(str(votes))[0].commands[0])
+    done = run(*command[1:], "-n", "100", "--units", "vote")
+    assert done.code == 0, done.err
+    assert "meta systems --human" in found.commands[0]
+
+
 def test_packages_are_those_of_users(run: Any) -> None:
     shown = set(json.loads(run("doctor", "--json").out)["packages"])
     assert {"numpy", "sacrebleu"} <= shown

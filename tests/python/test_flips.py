@@ -149,6 +149,10 @@ def test_reports_of_flips() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (
+            {"threshold": None},
+            "scores of segments are from .* to 100: choose the score at which a segment passes with thr",
+        ),
         ({"threshold": nan}, "threshold must be a finite number, got nan"),
         ({"threshold": "50"}, "threshold must be a finite number, got '50'"),
         ({"threshold": True}, "threshold must be a finite number, got True"),
@@ -156,7 +160,7 @@ def test_reports_of_flips() -> None:
         ({"system": "tuend"}, "unknown system 'tuend': did you mean 'tuned'"),
         ({"baseline": "Baseline"}, "unknown baseline 'Baseline': did you mean 'baseline'"),
         ({"baseline": "tuned"}, "system and baseline are both 'tuned': expected two different systems"),
-        ({"system": None}, r"there are 4 systems: choose one with system= \(--system\), to compare it with baseline"),
+        ({"system": None}, r"there are 4 systems: choose one with system, to compare it with baseline"),
         ({"metric": "blue"}, "unknown metric 'blue': did you mean 'bleu'"),
         ({"top": -1}, "top must be a whole number of at least 0, got -1"),
         ({"documents": ["x"] * 400}, "there is only one document"),
@@ -166,6 +170,17 @@ def test_wrong_arguments_are_explained(arguments: dict[str, Any], message: str) 
     chosen: dict[str, Any] = {"metric": "bleu", "threshold": 50, **PAIR, **arguments}
     with pytest.raises(InputError, match=message):
         flips(CORPUS.references, CORPUS.systems, **chosen)
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_scores_of_0_and_1_need_no_threshold(higher: bool) -> None:
+    right = SegmentScores("x", {"a": [0, 1, 1, 0], "b": [1, 0, 1, 0]}, higher)
+    assert flips(metric=right) == flips(metric=right, threshold=0.5)
+    half = SegmentScores("x", {"a": [0, 1, 1, 0], "b": [1, 0, 0.5, 0]}, higher)
+    with pytest.raises(InputError, match="scores of segments are from 0 to 1: choose"):
+        flips(metric=half)
+    lacking = SegmentScores("x", {"a": [0, 1, None, 0], "b": [1, 0, 0.5, 0]}, higher, "pairwise")
+    assert flips(metric=lacking).threshold == 0.5
 
 
 def test_the_command_line_has_flips(run: Callable[..., Any], tmp_path: Path) -> None:
@@ -190,8 +205,8 @@ def test_the_command_line_has_flips(run: Callable[..., Any], tmp_path: Path) -> 
     )
     for args, message in (
         ([ref, base, tuned, "--threshold", "nan"], "threshold must be a finite number, got nan"),
-        ([ref, base, tuned], "Missing option '--threshold': A segment passes if its score is at least this, or"),
-        ([ref, base, tuned, larger, "--threshold", "5"], "there are 3 systems: choose one with system= (--system)"),
+        ([ref, base, tuned], "to 100: choose the score at which a segment passes with --threshold"),
+        ([ref, base, tuned, larger, "--threshold", "5"], "there are 3 systems: choose one with --system"),
         ([ref, base, tuned, "-m", "bleu", "ter", "--threshold", "5"], "for one metric, got 2 (bleu, ter)"),
         ([ref, base, tuned, "--threshold", "5", "--strata", ref], "--strata does not apply to 'reshuffle flips'"),
         ([ref, base, tuned, "--threshold", "5", "--missing", "pairwise"], "--missing pairwise needs --scores"),

@@ -19,7 +19,17 @@ import pytest
 from numpy.typing import NDArray
 
 import reshuffle
-from reshuffle import CorpusFunction, Gate, InputError, InputWarning, NonInferiority, SegmentScores, compare, gate
+from reshuffle import (
+    CorpusFunction,
+    Gate,
+    InputError,
+    InputWarning,
+    NonInferiority,
+    SegmentScores,
+    TestSet,
+    compare,
+    gate,
+)
 from reshuffle.cli.main import run
 from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.gate import verdict_of
@@ -249,6 +259,45 @@ def test_margins_in_standard_deviations_and_per_cent_of_the_baseline() -> None:
     assert (in_sd.given_margin, in_percent.given_margin) == ("0.1sd", "2%")
 
 
+def test_a_margin_without_a_name_is_that_of_the_only_metric_that_needs_one(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = gate(metrics=noisy(50, -1), margin={"points": 0.5}, n_resamples=99)
+    for margin in (0.5, "0.5", np.float64(0.5)):
+        assert gate(metrics=noisy(50, -1), margin=margin, n_resamples=99) == named
+    both = of_demo("baseline", "tuned", "bleu", "chrf", rule="superior", primary="bleu", margin="2%")
+    assert [task.given_margin for task in both.tasks] == [None, "2%"]
+    people = gate(metrics=labelled(0.3), human="people", margin=0.2)
+    assert people == gate(metrics=labelled(0.3), human="people", margin={"people": 0.2})
+    line = "baseline.txt tuned.txt --ref ref.txt --format json"
+    assert command(f"{line} --margin 9") == 0
+    assert json.loads(capsys.readouterr().out)["tasks"][0]["margin"] == 9
+    # A number after the first margin may be a file.
+    (folder / "baseline.txt").rename(folder / "7")
+    assert command("--ref ref.txt --margin bleu=9 7 tuned.txt") == 0
+    with pytest.raises(InputError, match="BLEU has two margins"):
+        command("--margin 9 bleu=9 7 tuned.txt --ref ref.txt")
+    with pytest.raises(InputError, match="the margin is given twice"):
+        command("7 tuned.txt --ref ref.txt --margin 9 --margin 8")
+    with pytest.raises(InputError, match=r"one margin for 2 metrics, BLEU, chrF2: name .* margin \(such as BLEU=0.8"):
+        command("7 tuned.txt --ref ref.txt --margin 9 -m bleu chrf")
+
+
+def test_how_likely_it_was_to_be_allowed_is_said_if_the_gate_is_inconclusive() -> None:
+    for verdict, found in RESULTS.items():
+        assert ("If nothing had changed" in str(found)) == (verdict == "inconclusive")
+    few = {name: TestSet(metrics=noisy(n, 0)) for name, n in zip("abcd", (30, 40, 50, 60), strict=True)}
+    found = gate(sets={name: few[name] for name in "ab"}, margin=0.2, n_resamples=99)
+    said = re.search(
+        r"or about (\d+) more segments of a and (\d+) more segments of b, would give", " ".join(f"{found}".split())
+    )
+    assert said
+    assert [task.more_units for task in found.tasks] == pytest.approx([int(each) for each in said.groups()], rel=0.1)
+    found = gate(sets=few, margin=0.15, n_resamples=99)
+    name = max(found.tasks, key=lambda task: task.more_units or 0).test_set
+    assert f" more segments of {name} and fewer of others, would give 0.80" in " ".join(f"{found}".split())
+
+
 def test_margins_of_bleu_in_standard_deviations_follow_from_its_standard_error() -> None:
     (task,) = of_demo("baseline", "tuned", "bleu", margin={"bleu": "0.1sd"}).tasks
     counts = reshuffle.metric("bleu").suff_stats(CORPUS.references, {"baseline": DEMO["baseline"]})
@@ -282,6 +331,11 @@ def test_identical_outputs_are_allowed_and_that_is_said() -> None:
     assert found.allowed
     assert found.is_identical
     assert str(found).startswith("ALLOW: the systems do not differ under any metric.")
+    note = "The outputs are identical, or have the same scores everywhere: a file may have been passed twice."
+    for fmt in ("text", "markdown", "html", "junit"):
+        assert note in " ".join(found.render(fmt).split()), fmt
+    assert json.loads(found.render("json"))["is_identical"] is True
+    assert note not in str(RESULTS["allow"])
     ties = gate(metrics=scores([1.0] * 30, base=1.0), margin={"points": 1})
     assert ties.is_identical
     assert ties.allowed
@@ -370,6 +424,12 @@ def test_functions_of_texts_are_gated_from_draws() -> None:
         (lambda: gate(metrics=noisy(30, 0), margin={"points": -1}), "margin of points must be a finite number above 0"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": float("nan")}), "must be a finite number above 0"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": "much"}), "must be a number of points, such as 0.5"),
+        (lambda: gate(metrics=noisy(30, 0), margin="much"), "the margin must be a number of points, such as 0.5"),
+        (lambda: gate(metrics=noisy(30, 0), margin=True), "margin must be a mapping"),
+        (
+            lambda: gate(metrics=[noisy(30, 0), noisy(30, 0, "others")], margin=1),
+            r"one margin for 2 metrics, points, others: name the metric of each with margin \(such as points=0.8\)",
+        ),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": 1, "bleu": 1}), "unknown metric of a margin 'bleu'"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": "1%"}), "baseline's score is 0: give the margin in"),
         (
@@ -809,6 +869,49 @@ def test_logs_of_lm_eval_with_clusters(folder: Path, capsys: pytest.CaptureFixtu
     (own_task,) = expected.tasks
     assert (task["unit"], task["n_units"]) == (own_task.unit, own_task.n_units) == ("document", 50)
     assert (task["difference"], task["bound"]) == (own_task.difference, own_task.bound)
+
+
+def test_segments_of_logs_are_listed_by_their_ids(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right = np.random.default_rng(7).random((2, 40)) < 0.6
+    for model, own in zip(("a", "b"), right, strict=True):
+        lines = [json.loads(line) for line in lm_eval_log(own).splitlines()]
+        # A limited run: every second question.
+        (folder / f"{model}.jsonl").write_text(
+            "".join(json.dumps(each | {"doc_id": 2 * n}) + "\n" for n, each in enumerate(lines))
+        )
+    lost, gained = ([f"{2 * n}" for n in np.flatnonzero(old & ~new)] for old, new in (right, right[::-1]))
+    command("--scores acc a.jsonl b.jsonl --margin acc=0.4 --format json")
+    (task,) = json.loads(capsys.readouterr().out)["tasks"]
+    assert [each["segment"] for each in task["lost"]] == lost[:3]
+    assert run(["flips", "--scores", "acc", "a.jsonl", "b.jsonl", "--threshold", "0.5", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [each["segment"] for each in found["segments"]] == [f"{2 * n}" for n in range(40)]
+    assert (found["lost"], found["gained"]) == (lost, gained)
+    run(["flips", "--scores", "acc", "a.jsonl", "b.jsonl", "--threshold", "0.5", "--format", "csv"])
+    assert capsys.readouterr().out.splitlines()[2].startswith("2,")
+    run(["score", "--scores", "acc", "a.jsonl", "b.jsonl", "--segments"])
+    assert capsys.readouterr().out.splitlines()[3].startswith("2\ta\t")
+    run(["score", "--scores", "acc", "a.jsonl", "b.jsonl", "--segments", "--format", "jsonl"])
+    assert json.loads(capsys.readouterr().out.splitlines()[2])["segment"] == "2"
+
+
+def test_samples_of_inspect_ai_are_listed_by_their_ids(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right = np.random.default_rng(6).random((2, 1, 40)) < 0.6
+    for name, own in zip("ab", right, strict=True):
+        log = inspect_log(name, own)
+        for sample in log["samples"]:
+            sample["id"] = f"question {sample['id']}"
+        (folder / f"{name}.json").write_text(json.dumps(log))
+    command("--scores match a.json b.json --missing pairwise --margin match=0.9 --format json")
+    (task,) = json.loads(capsys.readouterr().out)["tasks"]
+    ids = [sample["id"] for sample in log["samples"]]
+    first = int(np.flatnonzero(right[0, 0] & ~right[1, 0])[0])
+    assert task["lost"][0]["segment"] == ids[first]
+
+
+def test_ids_of_segments_are_as_many_as_these() -> None:
+    with pytest.raises(InputError, match="acc: expected an id for each of 2 segments, got 1"):
+        SegmentScores("acc", {"a": [0, 1]}, segment_ids=["q1"])
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_skipped(not_worse):
 
 def test_texts(not_worse):
     lines = ["the cat sat on the mat", "a dog barked at the moon"] * 20
-    not_worse(lines, lines, references=lines, metrics=["bleu", "chrf"], margin="1%")
+    not_worse(lines, lines, references=lines, metrics=["bleu", "chrf"], margin={"bleu": "1%", "chrf": 1})
 
 def test_no_margin(not_worse):
     not_worse(SAME, SAME)

@@ -345,7 +345,7 @@ def test_saved_results_are_read_and_plotted(files: Path, run: Any) -> None:
         assert run("plot", "meta.json", kind, *own, "-o", f"{kind}.svg").code == 0
     outcome = run("plot", "meta.json", "scatter", "-o", "x.svg")
     assert outcome.code == 2
-    assert "the result has several values of metric: choose one with metric= (--metric): BLEU, WER, PER" in outcome.err
+    assert "the result has several values of metric: choose one with --metric: BLEU, WER, PER" in outcome.err
     outcome = run("plot", "meta.json", "forest", "--set", "de-en", "-o", "x.svg")
     assert "unknown test_set 'de-en'" in outcome.err
 

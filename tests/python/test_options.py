@@ -83,7 +83,7 @@ def bad_values(option: Option) -> Iterator[Any]:
     elif option.is_flag:
         yield from (2, "yes")
     elif option.element is str or option.is_mapping:
-        yield 5
+        yield [5] if option.is_mapping else 5
     if option.several and MinLen(0) not in option.rules:
         yield ()
 

@@ -356,7 +356,7 @@ TEST = ("comparisons", 3, "test")
         (having("caveats", [{"kind": "few-draws", "values": nested(600)}]), "nested too deeply"),
         ('{"a": NaN}', 'got: NaN, which JSON does not have: write "NaN" in quotes'),
         ('{"a": 1' + "0" * 5000 + "}", "."),
-        ("{}", "schema: the key is missing"),
+        ("{}", "no result of reshuffle: the key schema is missing"),
         ('{"schema": 1}', "schema: expected a string, got 1"),
         (
             having("schema", "reshuffle.comparison/1"),

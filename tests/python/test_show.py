@@ -240,7 +240,10 @@ def test_changed_files_are_named_before_anything_is_computed(
     elsewhere = [str(saved / word) if word.endswith(".txt") else word for word in words]
     assert run("verify", source, *elsewhere) == same == (0, same.out, "")
     Path("tuned.txt").unlink()
-    assert run("verify", source) == (1, "tuned.txt: no such file here\n", "")
+    missing = run("verify", source)
+    assert (missing.code, missing.err) == (1, "")
+    assert missing.out.startswith("tuned.txt: no such file here\nFiles are looked up in the current folder: go to")
+    assert missing.out.count("\n") == 2
 
 
 def test_files_that_only_one_of_the_results_was_read_from_are_named(saved: Path, run: Any) -> None:

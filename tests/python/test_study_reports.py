@@ -297,7 +297,7 @@ def test_a_figure_is_of_one_metric_null_and_size() -> None:
     chosen = plots.rates(metric="chrf2", null="swap", size=100)
     assert len([line for line in chosen.lines if line.get_marker() not in ("None", "")]) == 9
     for options, message in (
-        ({}, r"several values of metric: choose one with metric= \(--metric\): BLEU, chrF2"),
+        ({}, r"several values of metric: choose one with metric: BLEU, chrF2"),
         ({"metric": "blue"}, "unknown metric 'blue'"),
         ({"metric": "BLEU", "null": "swap", "size": 3}, "unknown size '3'"),
         ({"alpha": 0.1}, r"no option alpha \(--alpha\): it has metric, null, size"),
@@ -463,7 +463,7 @@ def test_plots_of_studies_and_comparisons_are_told_apart(run: Any, tmp_path: Pat
     assert (good.code, good.err) == (0, "")
     for words, message in (
         (("study.json", "forest"), "unknown figure of the study type1 'forest'; known: rates, qq"),
-        (("study.json", "rates"), "several values of metric: choose one with metric= (--metric): BLEU, chrF2"),
+        (("study.json", "rates"), "several values of metric: choose one with --metric: BLEU, chrF2"),
         (("study.json", "rates", "--baseline", "a"), "--baseline is for figures of comparisons"),
         (("study.json", "rates", "--digits", "2"), "--digits is for figures of comparisons"),
         (("result.json", "rates"), "'rates' shows a study, but the result is a comparison: choose ranking, "),

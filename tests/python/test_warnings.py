@@ -238,6 +238,27 @@ def test_the_command_line_prints_a_line_per_warning_and_continues(demo: Path, ru
     ]
 
 
+def test_a_file_that_is_named_twice_among_others_counts_once(demo: Path, run: Any) -> None:
+    once = run("compare", "reference.txt", "baseline.txt", "rules.txt", "tuned.txt", "-n", "99")
+    for copy, said in (("baseline.txt", "is named twice"), ("./baseline.txt", "is the same file as baseline.txt")):
+        twice = run("compare", "reference.txt", "baseline.txt", copy, "rules.txt", "tuned.txt", "-n", "99")
+        assert twice.out == once.out
+        assert twice.err == f"reshuffle: warning: {copy} {said}: the copy is left out\n"
+    # A file and its copy alone are two systems.
+    alone = run("compare", "reference.txt", "baseline.txt", "baseline.txt", "-n", "99")
+    assert "baseline#2" in alone.out
+    assert "identical: was a file passed twice?" in alone.err
+    for name in "ab":
+        Path(f"{name}.scores").write_text("1\n0\n" * 30)
+    scored = run("compare", "--scores", "x", "a.scores", "b.scores", "a.scores", "-n", "99")
+    assert "a.scores is named twice: the copy is left out" in scored.err
+    # Scores are in the order of the texts here, so no text is left out.
+    texts = ["reference.txt", "baseline.txt", "rules.txt", "baseline.txt"]
+    Path("s.txt").write_text("1\n" * 400)
+    both = run("compare", *texts, "--scores", "x", "s.txt", "s.txt", "s.txt", "--by-position", "-n", "99")
+    assert "baseline#2" in both.out
+
+
 @pytest.mark.parametrize(
     ("setting", "code", "err"),
     [

@@ -59,6 +59,7 @@ SCORE_EXAMPLES = (
 FLIP_EXAMPLES = (
     "reshuffle flips ref.txt baseline.txt new.txt -m chrf --threshold 50",
     "reshuffle flips ref.txt *.out --baseline online-B --system online-A --threshold 30 --top 20",
+    "reshuffle flips --scores accuracy a.json b.json",
     "reshuffle flips --scores rating a.ratings b.ratings --threshold 66 --format csv -o flips.csv",
 )
 
@@ -226,8 +227,9 @@ def _check_score_format(fmt: str | None, segments: bool, interval_options: dict[
 def flips_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """List the segments that make the difference between two systems.
 
-    A segment is gained if its score passes the threshold only under SYS, and lost if only under BASELINE. Its influence
-    is the difference of the two corpus scores, minus that difference without the segment.
+    A segment is gained if its score passes the threshold only under SYS, and lost if only under BASELINE. --threshold
+    is needed unless all scores are 0 or 1. The influence of a segment is the difference of the two corpus scores, minus
+    that difference without the segment.
     """
     from ..flips import flips
     from .inputs.sets import given_files
@@ -350,7 +352,8 @@ def verify_command(result: str, words: tuple[str, ...]) -> int:
 
     RESULT is a report in JSON or HTML, and COMMAND the command that computed it, which an HTML report shows. No file is
     written: -o, --format, --save, --resume, --history and options of reports have no effect. First says which
-    files have changed, by the SHA-256 digests in RESULT; without COMMAND, that is all. Then prints "same bytes" and the
+    files have changed, by the SHA-256 digests in RESULT; without COMMAND, that is all, and files are looked up in the
+    current folder, so go to the one that holds them. Then prints "same bytes" and the
     signature, or the verdicts and the values that differ (at most 20 of each), by their keys in JSON, and by how much:
     scores and p-values first, histograms and seeds last. The exit code is 0 if all is the same, else 1.
 

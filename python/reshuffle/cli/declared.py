@@ -92,7 +92,7 @@ def _type(each: Option) -> tuple[Any, str]:
         return headers(each.keys), "NAME=VALUE"
     if each.is_mapping:
         (read,) = [rule for rule in each.rules if isinstance(rule, Reads)] or [Reads()]
-        return of_metric(read.function), "VALUE"
+        return of_metric(*read), "VALUE"
     return str, "VALUE"
 
 

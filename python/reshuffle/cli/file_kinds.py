@@ -25,7 +25,7 @@ from ..data.reading import read_texts
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
 from ..data.score_tables import recognised
-from ..data.scores import MISSING_WORDS
+from ..data.scores import IDS, MISSING_WORDS
 from ..data.votes import has_votes, read_votes
 from ..errors import InputError, InputWarning, counted, listed, quoted
 from ..metrics.stored import open_counts
@@ -186,10 +186,23 @@ def _judgments(path: str) -> Found | None:
     name = next((name for name, each in JUDGMENT_FORMATS.items() if each.recognises(first)), None)
     if name is None:
         return None
-    votes = JUDGMENT_FORMATS[name].read(source, None, None)
+    try:
+        votes = JUDGMENT_FORMATS[name].read(source, None, None)
+    except InputError as error:
+        return _by_language_pair(error, name, VOTES)
     return _said(
         name, f"{counted(len(votes.better), 'vote')}, {counted(len(votes.tied), 'tie')}; systems {listed(votes.ids)}"
     )
+
+
+def _by_language_pair(error: InputError, format_name: str, commands: Sequence[str]) -> Found:
+    """A file of several language pairs, with the commands for the first one. Another error is raised again."""
+    if error.fields.get("kind") != "language pair" or not error.fields.get("known"):
+        raise error
+    pairs: Sequence[str] = error.fields["known"]
+    chosen = f"--language-pair {shlex.quote(pairs[0])}"
+    contents = f"{counted(len(pairs), 'language pair')}: {listed(pairs)}"
+    return _said(format_name, contents, [f"{each} {chosen}" for each in commands])
 
 
 def _weights(path: str) -> Found | None:
@@ -266,18 +279,18 @@ def _scores(path: str) -> Found | None:
     if name is None:
         return None
     score_format = SCORE_FORMATS[name]
+    several = "reshuffle meta systems --human FILE --refs REF --systems FOLDER"
     try:
         parsed = score_format.parse(source)
         metrics, _ = score_format.names(parsed, ScoreOptions())
         cells = score_format.read(parsed, metrics[0], ScoreOptions(metrics[0]))
-    except InputError:
+    except InputError as error:
         if score_format is JSONL or _has_only_numbers(path):  # any object could be the first
             return None
-        raise
+        return _by_language_pair(error, f"{name}, by language pair: {score_format.about}", [several])
     systems = cells.ids if cells.system is not None else []
     unnamed = metrics == [source.name]  # where a file does not name its metric
     one = f"reshuffle compare --scores {'METRIC' if unnamed else shlex.quote(metrics[0])} FILE OTHER"
-    several = "reshuffle meta systems --human FILE --refs REF --systems FOLDER"
     holds = counted(len(cells.values), "score") + ("" if unnamed else f" of each of {listed(metrics)}")
     return _said(
         f"{name}: {score_format.about}",
@@ -326,7 +339,10 @@ def _table(path: str) -> Found | None:
     if not columns:
         return None
     others, numbers, damaged = [], [], []
+    ids = [name for name in columns if name.lower() in IDS]
     for name, column in columns.items():
+        if name in ids:
+            continue
         wrong = [row for row, cell in enumerate(column.lines) if not _is_number(cell)]
         if not wrong:
             numbers.append(name)
@@ -335,8 +351,13 @@ def _table(path: str) -> Found | None:
             damaged.append(f"numbers in {name}, but {cell} in segment {wrong[0] + 1:,}")
         else:
             others.append(name)
-    holds = [f"{what} in {listed(own)}" for what, own in (("texts", others), ("numbers", numbers)) if own]
+    found = (("ids", ids), ("texts", others), ("numbers", numbers))
+    holds = [f"{what} in {listed(own)}" for what, own in found if own]
     commands = (*(COLUMNS if len(others) > 1 else ()), *(NUMBERS if numbers or damaged else ()))
+    if len(others) == 1 and not commands:
+        commands = tuple(each.replace("FILE", f"FILE#{shlex.quote(others[0])}") for each in OF_TEXTS)
+    elif not commands:
+        commands = (f"reshuffle compare REF BASELINE NEW --docs FILE#{shlex.quote(ids[0])}",)
     name = format_of(path)
     size = counted(len(next(iter(columns.values())).lines), "segment")
     return _said(f"{name}: {INPUT_FORMATS[name].about}", "; ".join([size, *holds, *damaged]), commands)
@@ -354,6 +375,11 @@ def _is_number(value: object) -> bool:
 
 # Formats of scores that can also be columns of texts.
 AS_COLUMNS = ("table", "jsonl")
+VOTES = (
+    "reshuffle votes FILE",
+    "reshuffle meta segments --judgments FILE --refs REF --systems FOLDER",
+)
+OF_TEXTS = ("reshuffle compare FILE BASELINE NEW", "reshuffle compare REF FILE NEW", "reshuffle score REF FILE")
 SHOWN = ("reshuffle show FILE", "reshuffle verify FILE COMMAND")
 COLUMNS = ("reshuffle compare FILE#REF FILE#BASELINE FILE#NEW", "reshuffle score FILE#REF FILE#NEW")
 OF_FORMAT: Mapping[str, Sequence[str]] = {
@@ -377,11 +403,7 @@ KINDS: Sequence[Kind] = (
         _weights,
         ("reshuffle tune mert --nbest LISTS --refs REF --init FILE", "reshuffle mbr --nbest LISTS --model FILE"),
     ),
-    Kind(
-        "votes of people",
-        _judgments,
-        ("reshuffle votes FILE", "reshuffle meta segments --judgments FILE --refs REF --systems FOLDER"),
-    ),
+    Kind("votes of people", _judgments, VOTES),
     Kind("votes of people", _battles, ("reshuffle votes FILE",)),
     Kind(
         "a run of a search engine",
@@ -394,8 +416,4 @@ KINDS: Sequence[Kind] = (
 )
 SCORES = Kind("scores", _scores, ("reshuffle compare --scores METRIC FILE OTHER",))
 TABLE = Kind("a table", _table, COLUMNS)
-TEXTS = Kind(
-    "texts",
-    _texts,
-    ("reshuffle compare FILE BASELINE NEW", "reshuffle compare REF FILE NEW", "reshuffle score REF FILE"),
-)
+TEXTS = Kind("texts", _texts, OF_TEXTS)

@@ -292,13 +292,17 @@ def number_list(kind: type[int] | type[float]) -> Parsed:
     return Parsed("numbers", read, lambda word: numbers(word) is not None)
 
 
-def of_metric(number: Callable[[str], Any] = float) -> Parsed:
-    """A metric and its value, which is a number unless ``number`` makes something else of the text: ``bleu=0.5``."""
+def of_metric(number: Callable[[str], Any] = float, only: str | None = None) -> Parsed:
+    """A metric and its value, which is a number unless ``number`` makes something else of the text: ``bleu=0.5``.
+
+    ``only`` is the name for a value without one.
+    """
 
     def pair(text: str) -> Any:
-        name, _, value = text.rpartition("=")
-        found = _read_or_none(number, value) if name else None
-        return None if found is None else (name, found)
+        name, equals, value = text.rpartition("=")
+        known = (name or None) if equals else only
+        found = None if known is None else _read_or_none(number, value)
+        return None if found is None else (known, found)
 
     def read(flag: str, text: str) -> Any:
         found = pair(text)
@@ -307,7 +311,7 @@ def of_metric(number: Callable[[str], Any] = float) -> Parsed:
         return found
 
     # A file may have a name with an equals sign.
-    return Parsed("number", read, lambda word: pair(word) is not None)
+    return Parsed("number", read, lambda word: "=" in word and pair(word) is not None)
 
 
 def headers(roles: Sequence[str]) -> Parsed:

@@ -25,6 +25,10 @@ from .process import DIFFERENT
 
 # Options that say what is written, or that continue an earlier run. They have no effect here.
 WITHOUT_EFFECT = ("outputs", "table", "full", "save", "checkpoint", "history", "page", *options_of(ComparisonDisplay))
+MISSING_FILES = (
+    "Files are looked up in the current folder: go to the one that holds them (absolute paths are saved relative to "
+    "their common folder), or repeat the command, with its files, after RESULT."
+)
 # The most differences to list.
 MAX_SHOWN = 20
 
@@ -64,8 +68,11 @@ def _verify_files(saved: Sequence[InputFile]) -> int:
         what = "names no files" if not saved else "was not read from files that can be compared"
         raise InputError(f"RESULT {what}: expected a command after it: reshuffle verify RESULT compare REF SYS SYS")
     _show_lines(f"{name}: not compared ({why})" for name, why in unknown.items())
-    differing = changes(named, files_here(named))
+    here = files_here(named)
+    differing = changes(named, here)
     _show_lines(differing)
+    if None in here:
+        click.echo(MISSING_FILES)
     if differing:
         return DIFFERENT
     names = ", ".join(file.name for file in named)

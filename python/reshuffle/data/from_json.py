@@ -24,6 +24,8 @@ EARLIER = "a build from before the release of 0.1.0"
 
 def result_from_document(document: Any) -> Result:
     """The result of a parsed document. Raises :class:`Mismatch` if it is not the document of a result."""
+    if isinstance(document, dict) and "schema" not in document:
+        raise Mismatch("no result of reshuffle: the key schema is missing")
     schema = object_of({"schema": text})(document)["schema"]
     if schema == STUDY:
         return _study(document)

@@ -196,7 +196,16 @@ def _read(source: Source, columns: Mapping[str, str], language_pair: str | None)
     if line.lstrip().startswith("["):
         source.fail("expected a JSON object on each line, got an array: write its elements on lines (jq -c '.[]')", 1)
     if not line.lstrip().startswith("{"):
-        rows = read_rows(source)
+        try:
+            rows = read_rows(source)
+        except InputError:
+            if columns or has_votes(source):
+                raise
+            source.fail(
+                "this is no table of votes: expected a header with columns such as model_a, model_b and winner, got "
+                f"{quoted(line)}",
+                1,
+            )
         roles = _roles(source, rows.header, columns)
         texts = {role: [field.strip() for field in rows[name]] for role, name in roles.items()}
         return _checked(source, texts, rows.lines), True

@@ -65,6 +65,7 @@ class PrecomputedCounts(Metric):
     counts: Mapping[str, Counts]
     # The largest number of references of a segment, if the counts are those of texts that are not there.
     most_references: int = 0
+    segment_ids: Sequence[str] | None = None
 
     @property
     def system_names(self) -> tuple[str, ...]:
@@ -117,6 +118,8 @@ class SegmentScores(PrecomputedCounts):
         the mean of the scores that it has, and two systems are compared on the segments for which both have a score.
         So the difference of a pair need not be the difference of the two scores. Results have the number of segments
         of every score and of every difference.
+    segment_ids : sequence of str, optional
+        What reports without texts call the segments, such as :attr:`ScoreTable.segment_ids`, instead of their numbers.
 
     Raises
     ------
@@ -154,6 +157,7 @@ class SegmentScores(PrecomputedCounts):
     scores: PerSystem = field(repr=False)
     higher_is_better: bool = True
     missing: Missing | str = "error"
+    segment_ids: Sequence[str] | None = field(default=None, repr=False)
     core: _core.Metric = field(init=False, repr=False, compare=False)
     counts: Mapping[str, Counts] = field(init=False, repr=False, compare=False)
     decimals: int | None = field(init=False, repr=False, compare=False)
@@ -174,6 +178,12 @@ class SegmentScores(PrecomputedCounts):
         if not arrays:
             raise InputError(f"{self.name}: no scores, at least one system is needed")
         _check_same_length(self.name, arrays)
+        n_segments = len(next(iter(arrays.values())))
+        if self.segment_ids is not None:
+            ids = tuple(map(str, self.segment_ids))
+            if len(ids) != n_segments:
+                raise InputError(f"{self.name}: expected an id for each of {n_segments:,} segments, got {len(ids):,}")
+            object.__setattr__(self, "segment_ids", ids)
         all_scores = np.concatenate(list(arrays.values()))
         lacking = {} if self.missing == "error" else {name: np.isnan(array) for name, array in arrays.items()}
         lacking = {name: is_missing for name, is_missing in lacking.items() if is_missing.any()}
@@ -183,7 +193,7 @@ class SegmentScores(PrecomputedCounts):
                 f"{self.name}: all scores are at most {largest:g} in magnitude, which is too small (expected one of at "
                 f"least {SMALLEST_SCORE:g}): multiply all scores by a constant"
             )
-        scale = steps_of(all_scores[~np.isnan(all_scores)] if lacking else all_scores, len(next(iter(arrays.values()))))
+        scale = steps_of(all_scores[~np.isnan(all_scores)] if lacking else all_scores, n_segments)
         counts = {}
         max_error = 0.0
         for system, scores in arrays.items():
@@ -207,7 +217,7 @@ class SegmentScores(PrecomputedCounts):
         object.__setattr__(self, "core", _core.Metric.mean(self.name, scale, self.higher_is_better))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.name, self.scores, self.higher_is_better, self.missing)
+        return type(self), (self.name, self.scores, self.higher_is_better, self.missing, self.segment_ids)
 
     def _checked(self, system: str, scores: ArrayLike) -> Scores:
         """The scores of a system as floats, with NaN for missing ones."""

@@ -99,6 +99,8 @@ class Reads(NamedTuple):
     """What reads a value of a mapping on the command line: a number by default. It raises ValueError for bad text."""
 
     function: Callable[[str], Any] = float
+    only: str | None = None
+    """The key of a value that is given without one."""
 
 
 class Trait(NamedTuple):

@@ -45,15 +45,16 @@ class FlipOptions(Watched):
         "str | AnyMetric", PYTHON, Kind("str or metric"), Doc("One of those for :func:`reshuffle.compare`.")
     ] = field(default="bleu", kw_only=False)
     threshold: Annotated[
-        float,
+        float | None,
         Flag(metavar="SCORE"),
         Check(finite),
         Doc(
-            """A segment passes if its score is at least this, or at most this if lower is better.
+            """A segment passes if its score is at least this, or at most this if lower is better. Needed unless all
+            scores are 0 or 1. By default 0.5.
 
             In the units of segment scores, as :func:`reshuffle.segment_scores` returns them."""
         ),
-    ] = field(kw_only=True)
+    ] = field(default=None, kw_only=True)
     baseline: Annotated[str | None, Flag(metavar="NAME"), Doc("The system to compare with. By default the first.")] = (
         field(default=None, kw_only=True)
     )

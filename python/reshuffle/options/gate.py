@@ -5,6 +5,7 @@
 import math
 import re
 from collections.abc import Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from annotated_types import MinLen
@@ -50,31 +51,38 @@ class Margin:
         return cls(float(found[1]), found[2] or "")
 
 
+# In place of its name, the only metric that needs a margin.
+ONLY = ""
+
+
 def margins(value: Any) -> Any:
-    """The margin of each metric. Anything but a mapping is left as it is, for the check of the option."""
+    """The margin of each metric. What is no margin and no mapping is left as it is, for the check of the option."""
     if value is None:
         return {}
+    if isinstance(value, Margin | str | Real) and not isinstance(value, bool):
+        value = {ONLY: value}
     return {name: _margin(name, each) for name, each in value.items()} if isinstance(value, Mapping) else value
 
 
 def _margin(name: str, value: Any) -> Margin:
     """The margin of a metric; :class:`InputError` unless there is one, which is above 0 and finite."""
+    of = f"the margin of {name}" if name else "the margin"
     if isinstance(value, Margin):
         found = value
     elif isinstance(value, tuple | list):
         if len(value) != 1:
-            raise InputError(f"the margin of {name} is given twice: leave one out")
+            raise InputError(f"{of} is given twice: leave one out")
         return _margin(name, value[0])
     else:
         try:
             found = Margin.from_text(value) if isinstance(value, str) else Margin(_number(value))
         except (TypeError, ValueError):
             raise InputError(
-                f"the margin of {name} must be a number of points, such as 0.5, a number of standard deviations, such "
+                f"{of} must be a number of points, such as 0.5, a number of standard deviations, such "
                 f"as 0.1sd, or a percentage of the baseline's score, such as 1%, got {quoted(value)}"
             ) from None
     if not 0 < found.value < math.inf:
-        raise InputError(f"the margin of {name} must be a finite number above 0, got {quoted(str(found))}")
+        raise InputError(f"{of} must be a finite number above 0, got {quoted(str(found))}")
     return found
 
 
@@ -93,11 +101,11 @@ class Gated(Options):
     margin: Annotated[
         Mapping[str, float | str],
         Flag(metavar="METRIC=MARGIN"),
-        Kind("mapping of str to float or str"),
-        Reads(Margin.from_text),
+        Kind("float, str, or mapping of str to these"),
+        Reads(Margin.from_text, ONLY),
         Doc(
             """How much worse NEW may be: points (bleu=0.8), standard deviations of BASE's segments (bleu=0.1sd), or per
-            cent of its score (bleu=1%). There is no default.
+            cent of its score (bleu=1%). There is no default. The name can be left out if there is one metric.
 
             For example ``{'bleu': 0.8, 'chrf': '1%'}``. Choose margins before you see results. The standard deviation
             is that of segment scores, or for other metrics that of the segments' contributions by the delta method,

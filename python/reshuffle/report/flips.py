@@ -82,8 +82,9 @@ def _listed(segments: Sequence[int | str]) -> str:
 def flip_columns(flips: Flips, table: str | None = None) -> Columns:
     """The columns of the CSV."""
     segments = flips.segments
+    numbers = [each.segment for each in segments]
     return {
-        flips.unit: ([each.segment for each in segments], "int64" if flips.unit == "segment" else None),
+        flips.unit: (numbers, "int64" if all(isinstance(each, int) for each in numbers) else None),
         "baseline_score": ([each.baseline_score for each in segments], "float64"),
         "system_score": ([each.system_score for each in segments], "float64"),
         "flip": ([each.flip for each in segments], None),

@@ -163,6 +163,8 @@ def _sentences(gate: Gate) -> Iterator[str]:
             f"The labels of {joined(task.name for task in untested)}, or their differences, are all equal or predicted "
             "exactly, so the standard error is unknown and nothing can be tested."
         )
+    elif gate.is_identical:
+        yield "The outputs are identical, or have the same scores everywhere: a file may have been passed twice."
     worse = [task for task in gate.tasks if task.is_worse]
     if gate.verdict == "allow" and worse:
         yield f"{_listed(worse, _worse)}: by less than the margin."
@@ -178,24 +180,37 @@ def _sentences(gate: Gate) -> Iterator[str]:
 
 
 def _power(gate: Gate) -> Iterator[str]:
-    """How likely it is that a system without any difference is allowed, and what would make it likely."""
+    """If it is inconclusive: how likely it was that a system without any difference is allowed, and what would help."""
     weakest = gate.weakest
-    if gate.allowed_if_equal is None or gate.needed_room is None or weakest is None or weakest.room is None:
+    if gate.verdict != "inconclusive" or weakest is None or weakest.room is None:
         return
-    if gate.verdict == "reject":
+    if gate.allowed_if_equal is None or gate.needed_room is None:
         return
     suite = "these outputs" if len(gate.tasks) == 1 else f"these {len(gate.tasks)} tasks"
     chance = f"If nothing had changed, {suite} would be allowed with probability {gate.allowed_if_equal:.2f}"
-    if weakest.room >= gate.needed_room or gate.verdict != "inconclusive":
+    if weakest.room >= gate.needed_room:
         yield f"{chance}."
         return
-    more = [task for task in gate.tasks if task.more_units]
-    most = max(more, key=lambda task: task.more_units or 0, default=None)
-    units = "" if most is None else f", or about {_about(most.more_units or 0)} more {most.unit}s,"
+    units = _more(gate)
+    enough = f", or about {units}," if units else ""
     yield (
-        f"{chance}; margins of {gate.needed_room:.2f} standard errors{units} would give 0.80. "
+        f"{chance}; margins of {gate.needed_room:.2f} standard errors{enough} would give 0.80. "
         f"Weakest: {weakest.name}, {weakest.room:.2f} standard errors."
     )
+
+
+def _more(gate: Gate) -> str:
+    """How many more segments are needed, of which test sets."""
+    most: dict[str, GateTask] = {}
+    for task in sorted(gate.tasks, key=lambda task: task.more_units or 0):
+        most[task.test_set] = task  # the last one needs the most
+    found = [task for task in gate.tasks if task.more_units and most[task.test_set] is task]
+    if len(most) == 1:
+        return "".join(f"{_about(task.more_units or 0)} more {task.unit}s" for task in found)
+    if len(found) > MOST_LISTED:
+        found = sorted(found, key=lambda task: -(task.more_units or 0))[:1]
+        return f"{_about(found[0].more_units or 0)} more {found[0].unit}s of {found[0].test_set} and fewer of others"
+    return joined(f"{_about(task.more_units or 0)} more {task.unit}s of {task.test_set}" for task in found)
 
 
 def _about(n: int) -> str:

@@ -25,10 +25,11 @@ BLOCK = 4096
 def segments_as_tsv(table: SegmentTable) -> Iterator[str]:
     """A header, then a line for each segment and system: segment, system, the score under each metric.
 
-    The column ``segment`` holds its number; for documents the column is ``document`` and holds the id.
+    The column ``segment`` holds its number, or its id if it has one; for documents the column is ``document`` and holds
+    the id.
     """
     _check_names(table)
-    for name in (*table.systems, *table.scores, *(table.documents or ())):
+    for name in (*table.systems, *table.scores, *(_names(table) or ())):
         if any(c in name for c in "\t\n\r"):
             raise InputError(f"tsv cannot hold a tab or an end of line, as in the name {name!r}: choose jsonl")
     yield "\t".join([_unit(table), "system", *table.scores]) + "\n"
@@ -45,9 +46,8 @@ def segments_as_jsonl(table: SegmentTable) -> Iterator[str]:
         scores = ", ".join(f"{m}: {field}" for m, field in zip(metrics, _fields(table, k), strict=True))
         system = _literal(json.dumps(name, ensure_ascii=False))
         rows.append(f'{{{{"{_unit(table)}": {{0}}, "system": {system}, {scores}}}}}')
-    ids = _ids(table)
-    if table.documents is not None:
-        ids = [json.dumps(name, ensure_ascii=False) for name in table.documents]
+    names = _names(table)
+    ids = _ids(table) if names is None else [json.dumps(name, ensure_ascii=False) for name in names]
     yield from _filled(table, rows, ids, Missing("null"))
 
 
@@ -94,9 +94,15 @@ def _filled(table: SegmentTable, rows: Sequence[str], ids: Sequence[int | str], 
         yield "".join(fill(id_, *scores) for id_, scores in zip(ids[start : start + BLOCK], flat, strict=True))
 
 
+def _names(table: SegmentTable) -> Sequence[str] | None:
+    """The ids of the documents, or of the segments if they have some."""
+    return table.segment_ids if table.documents is None else table.documents
+
+
 def _ids(table: SegmentTable) -> Sequence[int | str]:
-    """The numbers of the segments, from 1, or the ids of the documents."""
-    return range(1, table.n_segments + 1) if table.documents is None else table.documents
+    """The ids of the segments or documents, or the numbers of the segments, from 1."""
+    names = _names(table)
+    return range(1, table.n_segments + 1) if names is None else names
 
 
 def _rows(table: SegmentTable, n_segments: int) -> Iterator[list[Any]]:
@@ -120,7 +126,7 @@ def segment_columns(table: SegmentTable, name: str | None = None) -> Columns:
         name: (of_metric.T.ravel(), "float64") for name, of_metric in table.scores.items()
     }
     return {
-        _unit(table): (ids, "int64" if table.documents is None else None),
+        _unit(table): (ids, "int64" if _names(table) is None else None),
         "system": (list(table.systems) * table.n_segments, None),
         **scores,
     }

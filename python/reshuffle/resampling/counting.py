@@ -177,6 +177,14 @@ class Data:
         return self.labels[found[0]]
 
     @property
+    def segment_ids(self) -> Sequence[str] | None:
+        """The ids of the segments, if there are only scores and these have ids."""
+        if self.corpus is not None:
+            return None
+        found = (m.segment_ids for m in self.metrics if isinstance(m, PrecomputedCounts))
+        return next((ids for ids in found if ids is not None), None)
+
+    @property
     def reads_sources(self) -> bool:
         """Whether a metric compares outputs with the source texts."""
         return any(isinstance(m, NativeMetric) and m.reads_sources for m in self.metrics)

@@ -15,7 +15,7 @@ class FlippedSegment:
     """A segment (or a document) under two systems."""
 
     segment: int | str
-    """The number of the segment, from 1, or the id of the document."""
+    """The number of the segment, from 1, or its id, as in logs; or the id of the document."""
     baseline_score: float
     """Its scores."""
     system_score: float

@@ -15,7 +15,7 @@ class LostSegment:
     """A segment (or a document) that the new system makes worse."""
 
     segment: int | str
-    """The number of the segment, from 1, or the id of the document."""
+    """The number of the segment, from 1, or its id, as in logs; or the id of the document."""
     baseline_score: float
     """Its scores."""
     system_score: float
@@ -197,7 +197,10 @@ class Gate(Reported):
 
     @property
     def is_identical(self) -> bool:
-        """Whether the systems differ in no segment under any metric; with labels, in no labelled segment."""
+        """Whether the systems differ in no segment under any metric; with labels, in no labelled segment.
+
+        If so, a file may have been passed twice.
+        """
         return not any(task.n_differing for task in self.tasks)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..errors import InputError, listed, printable, shortened, unknown_name
+from ..errors import Argument, InputError, listed, printable, shortened, unknown_name
 from ..names import metric_key, printed_name
 
 
@@ -16,7 +16,12 @@ def metric_name(metric: str | None, known: Sequence[str]) -> str:
     """
     if metric is None:
         if len(known) > 1:
-            raise InputError(f"there are {len(known)} metrics: choose one of {listed(known)} by metric= (--metric)")
+            raise InputError(
+                "there are {n} metrics: choose one of {names} with {metric}",
+                n=len(known),
+                names=listed(known),
+                metric=Argument("metric"),
+            )
         return known[0]
     if metric in known:
         return metric

@@ -48,6 +48,8 @@ class SegmentTable(Reported):
     """The version of reshuffle."""
     documents: tuple[str, ...] | None = None
     """The D ids of the documents if the scores are those of documents, else None."""
+    segment_ids: tuple[str, ...] | None = None
+    """The S ids of the segments if they have ids, as in logs; else they are numbered from 1."""
 
     def __repr__(self) -> str:
         unit = "segments" if self.documents is None else "documents"

@@ -12,7 +12,7 @@ from attrs import evolve
 from ...data.corpus import system_names
 from ...data.files import STDIN, display_name
 from ...data.reading import path_is, split_name, systems_in
-from ...errors import InputError, listed, printable
+from ...errors import InputError, listed, printable, warn
 from ...options.files import OfSystems, SetFiles
 
 
@@ -35,6 +35,8 @@ def note_baseline(files: SetFiles, names: Sequence[str], otherwise: str) -> None
 def of_single_systems(files: SetFiles) -> SetFiles:
     """The same files, each of one system: with those in a folder in its place, and ``FILE#NAME`` for files of several.
 
+    A file that is named twice counts once, unless files of something else are in the order of the systems.
+
     :class:`InputError` if a folder is empty, or has a file that is named elsewhere or like that of another system; or
     if a file that may have several systems cannot be read.
     """
@@ -45,12 +47,33 @@ def of_single_systems(files: SetFiles) -> SetFiles:
         systems = tuple(path for own in every for path in own)
         if len(systems) > len(every):
             _check_names(systems)
-    return evolve(
-        files,
-        systems=systems,
-        scores={metric: _of_systems(own, others) for metric, own in files.scores.items()},
-        counts={metric: _of_systems(own, others) for metric, own in files.counts.items()},
+    scores, counts = (
+        {metric: _of_systems(own, others) for metric, own in of.items()} for of in (files.scores, files.counts)
     )
+    if not scores and not counts and not files.parses and not isinstance(systems, Mapping):
+        systems = _once(systems)
+    elif not systems and len(scores) == 1 and not counts:
+        scores = {metric: own if isinstance(own, Mapping) else _once(own) for metric, own in scores.items()}
+    return evolve(files, systems=systems, scores=scores, counts=counts)
+
+
+def _once(files: Sequence[str]) -> tuple[str, ...]:
+    """The files without copies, such as the baseline among the files of a folder; but a file and its copy alone."""
+    first: dict[object, str] = {}
+    copies = []
+    for at, path in enumerate(files):
+        file, name = split_name(path)
+        place = at if file == STDIN else (os.path.realpath(file), name)
+        if place in first:
+            copies.append((path, first[place]))
+        else:
+            first[place] = path
+    if len(first) < 2:
+        return tuple(files)
+    for copy, path in copies:
+        named = "is named twice" if copy == path else f"is the same file as {display_name(path)}"
+        warn(f"{display_name(copy)} {named}: the copy is left out")
+    return tuple(first.values())
 
 
 def _of_systems(given: OfSystems, others: Sequence[str]) -> OfSystems:

@@ -61,6 +61,17 @@ class ReadScores:
         """The first row that is from a log."""
         return next((table for table in self.rows.values() if table.segment_ids is not None), None)
 
+    @property
+    def shown_ids(self) -> tuple[str, ...] | None:
+        """The ids of the samples of logs for people: those of lm-evaluation-harness without the hash."""
+        if self.log is None or self.log.segment_ids is None:
+            return None
+        from ...data.joined_scores import NUMBER
+
+        ids = self.log.segment_ids
+        numbers = tuple(found[1] for name in ids if (found := NUMBER.fullmatch(name)))
+        return numbers if len(set(numbers)) == len(ids) else ids
+
     def in_order(self, what: str, n_segments: int | None = None) -> ReadScores:
         """The samples of logs in the order of the segments of texts or of other files. ``what`` is named in errors."""
         if self.log is None or self.log.segment_ids is None:

@@ -147,7 +147,7 @@ class Input:
         if self.files.references:
             return self._read_texts(outputs)
         scores, documents, strata = self._score_files.read().with_groups(*self._given_groups())
-        return TestSet(None, None, self._given(scores), documents, strata)
+        return TestSet(None, None, self._given(scores, scores.shown_ids), documents, strata)
 
     def _read_counts(
         self, counts: CountsFile, outputs: Mapping[str, Sequence[str]] | None, stored_ids: bool
@@ -188,10 +188,12 @@ class Input:
         ids = corpus.documents, corpus.strata
         return TestSet(corpus.references, corpus.systems, metrics_and_scores, *ids, source=corpus.source)
 
-    def _given(self, found: ReadScores) -> list[SegmentScores | FromCounts]:
-        """The metrics of other programs."""
+    def _given(self, found: ReadScores, ids: Sequence[str] | None = None) -> list[SegmentScores | FromCounts]:
+        """The metrics of other programs. ``ids`` are those of the segments without texts."""
         lower, missing = self.files.lower_is_better, self.files.missing
-        scores = [SegmentScores(name, scores, name not in lower, missing) for name, scores in found.by_metric.items()]
+        scores = [
+            SegmentScores(name, scores, name not in lower, missing, ids) for name, scores in found.by_metric.items()
+        ]
         return [*scores, *given_counts(self.files, self.systems)]
 
     @property

@@ -237,9 +237,16 @@ def only(source: Source, kind: str, option: str, wanted: str | None, known: Sequ
     if wanted is None:
         if len(known) == 1:
             return known[0]
-        flag = f" (--{option.replace('_', '-')})"
-        source.fail(
-            f"expected one {kind}, got {len(known)} ({listed(known)}): choose one with {option}={known[0]!r}{flag}"
+        raise InputError(
+            "{file}: expected one {kind}, got {n} ({names}): choose one with {option}={first} ({flag})",
+            file=source.name,
+            kind=kind,
+            known=tuple(known),  # for programs
+            n=len(known),
+            names=listed(known),
+            option=option,
+            first=repr(known[0]),
+            flag=f"--{option.replace('_', '-')}",
         )
     exact = [name for name in known if name == wanted] or [name for name in known if name.lower() == wanted.lower()]
     if not exact:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...documented import record
-from ...errors import InputError, listed, unknown_name
+from ...errors import Argument, InputError, listed, unknown_name
 from ...results.lookup import metric_name
 from ...results.studies import StudyResult
 from ...validate import check_name
@@ -98,7 +98,9 @@ def records_of(study: StudyResult, name: str, figure: Figure, where: Mapping[str
     for field in given:
         if field not in known:
             options = f": it has {listed(known)}" if known else ""
-            raise InputError(f"the figure {name} has no option {field} ({_flag(field)}){options}")
+            raise InputError(
+                "the figure {name} has no option {option}{options}", name=name, option=_option(field), options=options
+            )
     records = list(figure.records(study))
     if not records:
         needed = f"needs {figure.needs}" if figure.needs else f"shows the table {figure.table}"
@@ -115,7 +117,10 @@ def records_of(study: StudyResult, name: str, figure: Figure, where: Mapping[str
             chosen = by_name[str(given[field]).casefold()]
         elif len(values) > 1:
             raise InputError(
-                f"the result has several values of {field}: choose one with {field}= ({_flag(field)}): {listed(shown)}"
+                "the result has several values of {field}: choose one with {option}: {values}",
+                field=field,
+                option=_option(field),
+                values=listed(shown),
             )
         else:
             (chosen,) = values
@@ -123,6 +128,6 @@ def records_of(study: StudyResult, name: str, figure: Figure, where: Mapping[str
     return records
 
 
-def _flag(field: str) -> str:
-    """The option of ``reshuffle plot`` for a field."""
-    return "--set" if field == "test_set" else f"--{field}"
+def _option(field: str) -> Argument | str:
+    """What chooses a field. On the command line, that of test sets has another name."""
+    return "test_set= (--set)" if field == "test_set" else Argument(field)
