@@ -204,6 +204,13 @@ def test_rows_of_tables_are_matched_by_their_ids(run: Any, kind: str) -> None:
     assert json.dumps(found["same"]).replace("-same", "-other") == json.dumps(found["other"])
 
 
+def test_reports_name_rows_by_their_ids(run: Any) -> None:
+    for name, scores in (("a", A), ("b", B)):
+        put(f"{name}.tsv", "id\tx\n" + "".join(f"s{i}\t{score}\n" for i, score in enumerate(scores)))
+    listed = run("score", "--scores", "x", "a.tsv", "b.tsv", "--segments", "--format", "tsv").out
+    assert [line.split("\t")[0] for line in listed.splitlines()[1::2]] == [f"s{i}" for i in range(6)]
+
+
 def test_other_ids_of_rows_are_warned_of(run: Any) -> None:
     for name, first in (("a", 0), ("b", 1)):
         put(f"{name}.tsv", "id\tx\n" + "".join(f"{i + first}\t{i % 3}\n" for i in range(6)))

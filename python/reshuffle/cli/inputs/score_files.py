@@ -63,9 +63,9 @@ class ReadScores:
 
     @property
     def shown_ids(self) -> tuple[str, ...] | None:
-        """The ids of the samples of logs for people: those of lm-evaluation-harness without the hash."""
+        """The ids of the samples of logs or of rows for people: those of lm-evaluation-harness without the hash."""
         if self.log is None or self.log.segment_ids is None:
-            return None
+            return None if self.keys[1] is None else tuple(self.keys[1])
         from ...data.joined_scores import NUMBER
 
         ids = self.log.segment_ids
