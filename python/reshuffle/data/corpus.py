@@ -6,12 +6,12 @@ Also here: names of systems.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from ..documented import documented
+from ..documented import record
 from ..errors import Argument, InputError, counted, listed, quoted, warn
 from ..types import InputFormat
 from .alignment import aligned
@@ -28,8 +28,7 @@ MAX_DIFFERENT = 4
 T = TypeVar("T")
 
 
-@documented
-@dataclass(frozen=True)
+@record(slots=False)
 class Corpus:
     """References and systems' outputs for the same segments.
 
