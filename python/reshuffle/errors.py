@@ -8,10 +8,11 @@ text to replace.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -256,3 +257,14 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     hint = f": did you mean {quoted(nearest[0])}? Known:" if nearest else "; known:"
     fields = {"kind": kind, "name": quoted(name), "hint": hint, "known": listed(known)}
     return InputError("unknown {kind} {name}{hint} {known}", **fields)
+
+
+@contextlib.contextmanager
+def writing(name: str) -> Iterator[None]:
+    """Turn errors of the system while a file or folder is written into :class:`InputError`."""
+    try:
+        yield
+    except BrokenPipeError:  # the reader has closed the pipe
+        raise
+    except OSError as error:
+        raise InputError(f"{name} cannot be written: {error.strerror or error}") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 import click
@@ -37,7 +36,7 @@ from .options import (
 from .params import FLAGS, Name, option
 
 if TYPE_CHECKING:
-    from ..results import Comparison, SetComparison
+    from ..results import Comparison, SegmentTable, SetComparison
 
 # A command imports what it runs in its body: --help and completion should not wait for numpy.
 
@@ -105,12 +104,11 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     """
     from ..comparing import compared
     from ..sets import common_texts, compared_sets
-    from ..settings import ComparisonSettings, Levels, Resampling
-    from .executors import chosen_executor
+    from ..settings import ComparisonSettings, Levels
     from .inputs.sets import Inputs
+    from .job import started
     from .layout import ChosenLayout
-    from .output import Reports, destination
-    from .progress import progress_bar
+    from .output import Reports
 
     reports, executor = Reports.taken(options, get_args(types.Format)), options.pop("executor")
     values = given_values(CompareSets, options)
@@ -123,10 +121,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     if inputs.is_one and (chosen.missing_systems != "error" or not chosen.average):
         option = "--missing-systems" if chosen.average else "--no-average"
         raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
-    with (
-        destination(reports, inputs.paths, layout.layout, layout.tables, layout.files) as write,
-        chosen_executor(executor, chosen.threads) as workers,
-    ):
+    with started(layout, inputs.paths, executor, chosen.threads) as job:
         if not testing.all_pairs:
             next(iter(inputs.sets.values())).note_baseline(chosen.baseline)
         testing = evolve(testing, baseline=inputs.system(chosen.baseline))
@@ -134,15 +129,15 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
         layout.check(list(dict.fromkeys(name for each in sets.values() for name in each.data.names)), testing.all_pairs)
         if testing.with_texts:
             layout.check_texts(common_texts(sets))
-        with progress_bar() as progress:
-            resampling = replace(Resampling.from_options(chosen, progress), executor=workers)
-            result: Comparison | SetComparison
+        resampling = job.resampling(chosen)
+
+        def compute() -> Comparison | SetComparison:
             if inputs.is_one:
                 (only,) = sets.values()
-                result = compared(only.data, only.units, testing, levels, resampling)
-            else:
-                result = compared_sets(sets, testing, levels, resampling, chosen.average, chosen.missing_systems)
-        write(result)
+                return compared(only.data, only.units, testing, levels, resampling)
+            return compared_sets(sets, testing, levels, resampling, chosen.average, chosen.missing_systems)
+
+        job.report(compute)
 
 
 @click.command(
@@ -158,12 +153,12 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
     from ..compare import segment_scores
     from ..comparing import scored
     from ..sets import SetData
-    from ..settings import Levels, Resampling
+    from ..settings import Levels
     from .inputs.sets import given_files
     from .inputs.test_set import Input
+    from .job import started
     from .layout import ChosenLayout
-    from .output import Reports, Result, destination
-    from .progress import progress_bar
+    from .output import Reports
 
     wanted = made(Score, given_values(Score, options))
     interval, confidence_level = wanted.interval, wanted.confidence_level
@@ -181,19 +176,19 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
     layout = ChosenLayout.chosen(display, reports)
     if levels is None:
         _check_no_ids(files, segments or any(m.uses_documents for m in test_set.metrics))
-    result: Result
-    with destination(reports, test_set.paths, layout.layout, others=layout.files) as write:
+    with started(layout, test_set.paths) as job:
         found = test_set.read(stored_ids=not segments and levels is not None)
-        with progress_bar() as progress:
+
+        def compute() -> SegmentTable | Comparison:
             if segments:
-                ids, threads = found.documents, wanted.threads
                 given = found.references, found.systems, found.metrics or ()
-                result = segment_scores(*given, documents=ids, threads=threads, progress=progress)
-            else:
-                data, units = SetData.from_set("", found, ())
-                layout.check(data.names)
-                result = scored(data, units, levels, Resampling.from_options(wanted, progress))
-        write(result)
+                own: Any = {"threads": wanted.threads, "progress": job.progress}
+                return segment_scores(*given, documents=found.documents, **own)
+            data, units = SetData.from_set("", found, ())
+            layout.check(data.names)
+            return scored(data, units, levels, job.resampling(wanted))
+
+        result = job.report(compute)
     if segments:  # tsv and jsonl have no place for it
         click.echo(f"Signature: {printable(result.signature)}", err=True)
 
@@ -232,8 +227,8 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
     from ..flips import flips
     from .inputs.sets import given_files
     from .inputs.test_set import Input
-    from .output import Reports, destination
-    from .progress import progress_bar
+    from .job import started
+    from .output import Output, Reports
 
     chosen = made(FlipOptions, given_values(FlipOptions, options))
     files = given_files(FlipFiles, options, reference, systems)
@@ -242,16 +237,13 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
     if len(test_set.known_metrics) + len(files.numbers) != 1:
         names = [*(metric.key for metric in test_set.known_metrics), *files.numbers]
         raise InputError(f"flips are computed for one metric, got {len(names)} ({', '.join(names)}): choose one")
-    reports = Reports.taken(options, get_args(types.FlipFormat))
-    with destination(reports, test_set.paths) as write:
+    with started(Output(Reports.taken(options, get_args(types.FlipFormat))), test_set.paths) as job:
         found = test_set.read(stored_ids=False)
         test_set.note_baseline(chosen.baseline)
         pair = {"system": test_set.system(chosen.system), "baseline": test_set.system(chosen.baseline)}
         given: dict[str, Any] = {name: getattr(found, name) for name in ("references", "systems", "documents")}
         (given["metric"],) = cast("tuple[Any]", found.metrics)
-        with progress_bar() as progress:
-            result = call(flips, evolve(chosen, **given, **pair, progress=progress))
-        write(result)
+        job.report(lambda: call(flips, evolve(chosen, **given, **pair, progress=job.progress)))
 
 
 @click.command(

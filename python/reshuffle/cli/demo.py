@@ -17,7 +17,8 @@ from .params import option
 if TYPE_CHECKING:
     from .._core import Progress
     from ..data.corpus import Corpus
-    from ..results.studies import MetaEvaluation, TuningResult
+    from ..results import Comparison
+    from ..results.studies import MetaEvaluation, StudyResult, TuningResult
 
 
 # What people ask first, and the commands that answer it with the files of the corpus.
@@ -127,24 +128,24 @@ def _show_demo(runs: int | None, judgments: bool, lists: bool) -> None:
     """Compare the systems, or their runs, or metrics with votes, or tune on lists, and show the report."""
     from ..compare import compare
     from ..data.demo import demo_corpus, demo_runs
-    from .output import Reports, Result, destination
-    from .progress import progress_bar
+    from ..runs import compare_runs
+    from .job import started
+    from .output import Output
 
     corpus = demo_corpus()
-    result: Result
-    with destination(Reports(), []) as write:
-        with progress_bar() as progress:
-            if judgments:
-                result = _metrics(corpus, progress)
-            elif lists:
-                result = _tuning(progress)
-            elif runs is None:
-                result = compare(corpus.references, corpus.systems, progress=progress)
-            else:
-                from ..runs import compare_runs
+    with started(Output(), []) as job:
+        progress = job.progress
 
-                result = compare_runs(corpus.references, demo_runs(runs), progress=progress)
-        write(result)
+        def compute() -> Comparison | StudyResult:
+            if judgments:
+                return _metrics(corpus, progress)
+            if lists:
+                return _tuning(progress)
+            if runs is None:
+                return compare(corpus.references, corpus.systems, progress=progress)
+            return compare_runs(corpus.references, demo_runs(runs), progress=progress)
+
+        job.report(compute)
     given = next((name for name, is_given in _flags(runs, judgments, lists).items() if is_given), None)
     same = "" if given is None else f" {given}" if runs is None else f" {given} {runs}"
     click.echo(f"\nTo repeat this with files: reshuffle demo{same} --write demo")

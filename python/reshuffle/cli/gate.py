@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, get_args
 
 import click
@@ -65,11 +64,9 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     from ..gate import gated
     from ..report import Layout
     from ..report.gate import headline
-    from ..settings import Resampling
-    from .executors import chosen_executor
     from .inputs.sets import Inputs
-    from .output import Reports, chosen_full, destination
-    from .progress import progress_bar
+    from .job import started
+    from .output import Output, Reports, chosen_full
 
     reports, executor = Reports.taken(options, get_args(types.GateFormat)), options.pop("executor")
     full = chosen_full(options, reports)
@@ -91,16 +88,11 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
         inputs.sets[""].check_source()
     config = [] if files.config is None else [files.config]
     history = [] if chosen.history is None else [chosen.history]
-    with (
-        destination(reports, [*inputs.paths, *config], Layout(page=files.page, full=full), others=history) as write,
-        chosen_executor(executor, chosen.threads) as workers,
-    ):
+    output = Output(reports, Layout(page=files.page, full=full), files=history)
+    with started(output, [*inputs.paths, *config], executor, chosen.threads) as job:
         next(iter(inputs.sets.values())).note_baseline(None, "name both files for another")
         sets = inputs.read()
-        with progress_bar() as progress:
-            resampling = replace(Resampling.from_options(chosen, progress), executor=workers)
-            result = gated(sets, chosen, resampling)
-        write(result)
+        result = job.report(lambda: gated(sets, chosen, job.resampling(chosen)))
         if all(file not in (None, STDIN) for file, _ in reports.files):
             click.echo(headline(result), err=True)  # a log of CI should have the verdict
     return CODES[result.verdict]

@@ -15,7 +15,7 @@ from ..report import MAX_TEXTS, PAPERS, WITH_METHODS, Layout
 from ..report.layout import MAX_DIGITS, check_names, check_triangle
 from ..results import ComparedTexts, Comparison, SetComparison
 from ..validate import check_integer
-from .output import Reports
+from .output import Output, Reports
 
 FORMATS_WITH_TEXTS = ("html", "json")
 # Formats that show what has changed since an earlier result.
@@ -25,14 +25,10 @@ FORMATS_WITH_PARTS = ("html", "json")
 
 
 @dataclass(frozen=True)
-class ChosenLayout:
-    """The layout from the options, and the file of display names."""
+class ChosenLayout(Output):
+    """The output of a command with display names."""
 
-    layout: Layout
-    names: NameMap | None
-    files: Sequence[str]
-    tables: Sequence[str]
-    reports: Reports
+    names: NameMap | None = None
 
     @classmethod
     def chosen(cls, display: Display, reports: Reports, with_texts: bool = False) -> ChosenLayout:
@@ -55,7 +51,7 @@ class ChosenLayout:
         if isinstance(display, ComparisonDisplay):
             layout, tables = _of_comparison(layout, display, reports, with_texts), get_args(types.Table)
         files = [path for path in (display.names, getattr(display, "since", None)) if path is not None]
-        return cls(layout, names, files, tables, reports)
+        return cls(reports, layout, tables, files, names)
 
     @property
     def needs_parts(self) -> bool:

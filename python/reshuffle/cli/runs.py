@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, get_args
 
 import click
@@ -81,25 +80,18 @@ def runs_command(executor: str | None, **options: Any) -> None:
     systems, on new segments, had the same expected score.
     """
     from ..runs import compared_runs
-    from ..settings import Resampling, RunSettings, in_order
-    from .executors import chosen_executor
+    from ..settings import RunSettings, in_order
     from .inputs.runs import RunInputs
-    from .output import chosen_output, destination
-    from .progress import progress_bar
+    from .job import started
+    from .output import chosen_output
 
-    reports, layout = chosen_output(options)
+    output = chosen_output(options, get_args(types.RunTable))
     given = GivenRuns(**given_values(GivenRuns, options))
     chosen = made(CompareRuns, {"references": None, "systems": {}, **given_values(CompareRuns, options)})
     inputs = RunInputs.from_options(given, options, chosen, chosen.threads)
     first = None if chosen.all_pairs else inputs.files.baseline
     settings = RunSettings.from_options(evolve(chosen, baseline=first))
     in_order(list(inputs.files.systems), settings)  # which checks the baseline, before anything is read
-    with (
-        destination(reports, inputs.paths, layout, get_args(types.RunTable)) as write,
-        chosen_executor(executor, chosen.threads) as workers,
-    ):
+    with started(output, inputs.paths, executor, chosen.threads) as job:
         runs, dev = inputs.read()
-        with progress_bar() as progress:
-            resampling = replace(Resampling.from_options(chosen, progress), executor=workers)
-            result = compared_runs(runs, dev, settings, resampling)
-        write(result)
+        job.report(lambda: compared_runs(runs, dev, settings, job.resampling(chosen)))

@@ -54,20 +54,15 @@ def votes_command(files: tuple[str, ...], **options: Any) -> None:
     """
     from ..data.votes import read_votes
     from ..votes import votes
-    from .executors import chosen_executor
+    from .job import started
     from .layout import ChosenLayout
-    from .output import Reports, destination
-    from .progress import progress_bar
+    from .output import Reports
 
     reports, executor = Reports.taken(options, get_args(types.Format)), options.pop("executor")
     chosen = made(VotesOptions, {"votes": files, **given_values(VotesOptions, options)})
     layout = ChosenLayout.chosen(ComparisonDisplay(**given_values(ComparisonDisplay, options)), reports)
-    with (
-        destination(reports, files, layout.layout, layout.tables, layout.files) as write,
-        chosen_executor(executor, chosen.threads) as workers,
-    ):
+    with started(layout, files, executor, chosen.threads) as job:
         table = read_votes(files, columns=chosen.columns, language_pair=chosen.language_pair)
         layout.check(table.systems, all_pairs=True)
-        with progress_bar() as progress:
-            chosen = evolve(chosen, votes=table, columns={}, language_pair=None, progress=progress, executor=workers)
-            write(call(votes, chosen))
+        chosen = evolve(chosen, votes=table, columns={}, language_pair=None, **job.given)
+        job.report(lambda: call(votes, chosen))
