@@ -9,8 +9,7 @@ from itertools import groupby
 from typing import ClassVar, NamedTuple, TypeAlias
 
 from . import _core, signature
-from .comparing import Design, Inferred, Resampled, average_of, comparisons_of
-from .data.columns import Texts
+from .comparing import Design, Inferred, Resampled, average_of, comparisons_of, data_and_units
 from .errors import InputError, listed, quoted, warn
 from .options.comparisons import CompareSets
 from .options.declare import called_with
@@ -143,19 +142,8 @@ class SetData(NamedTuple):
             raise InputError(
                 f"test set {quoted(name)}: expected a TestSet or a tuple (references, systems), got {quoted(test_set)}"
             )
-        own = metrics if test_set.metrics is None else test_set.metrics
         with on_test_set(name):
-            texts = Texts.from_arguments(
-                test_set.references,
-                test_set.systems,
-                test_set.reference,
-                documents=test_set.documents,
-                strata=test_set.strata,
-            )
-            data = Data.from_arguments(
-                texts.references, texts.systems, own, documents=texts.documents, source=test_set.source
-            )
-        return cls(data, Units(texts.documents, texts.strata, test_set.source))
+            return cls(*data_and_units(test_set, metrics if test_set.metrics is None else test_set.metrics))
 
 
 def compared_sets(
