@@ -13,27 +13,26 @@ from ..errors import InputError, printable
 from ..options.comparisons import CompareSets, Score
 from ..options.declare import call, options_of
 from ..options.display import ComparisonDisplay, Display
-from ..options.files import FlipFiles, HumanFiles, SetFiles, WatchFiles
+from ..options.files import FlipFiles, SetFiles, Sets
 from ..options.flips import FlipOptions
-from ..options.human import HumanOptions
-from ..options.watch import WatchOptions
-from .command import Command
+from .command import option
 from .declared import declared_options, given_values, made
 from .options import (
     ARGUMENTS,
     COMMON,
     COUNTS,
+    EXECUTOR,
+    METRICS,
     all_of,
-    compare_options,
-    flip_options,
+    any_of,
+    file_options,
     full_option,
-    human_options,
     output_options,
-    score_options,
+    report_command,
     table_option,
-    watch_options,
 )
-from .params import FLAGS, Name, option
+from .params import FLAGS, Name
+from .params import option as plain_option
 
 if TYPE_CHECKING:
     from ..results import Comparison, SegmentTable, SetComparison
@@ -61,23 +60,17 @@ FLIP_EXAMPLES = (
     "reshuffle flips --scores rating a.ratings b.ratings --threshold 66 --format csv -o flips.csv",
 )
 
-WATCH_EXAMPLES = (
-    "reshuffle watch --scores accuracy old.txt new.txt --bounds 0 1",
-    "reshuffle watch ref.txt old.txt new.txt -m bleu chrf -o watch.html",
-    "reshuffle watch ref.txt old.txt new.txt --method obrien-fleming --looks 5 --planned 3000",
-)
 
-HUMAN_EXAMPLES = (
-    "reshuffle human --scores MQM a.mqm b.mqm --scores COMET a.comet b.comet",
-    "reshuffle human ref.txt a.txt b.txt -m chrf --scores MQM a.mqm b.mqm",
-    "reshuffle human --scores ann ann.tsv --scores bob bob.tsv --scores judge judge.tsv --human ann bob",
-    "reshuffle human --scores people labels.tsv --scores judge judge.tsv -o human.html",
-)
-
-
-@click.command(
+@report_command(
     "compare",
-    cls=Command,
+    file_options(SetFiles),
+    declared_options(Sets),
+    METRICS,
+    declared_options(CompareSets),
+    (EXECUTOR,),
+    declared_options(ComparisonDisplay),
+    systems="SYS SYS...",
+    output=output_options(tables=get_args(types.Table)),
     examples=COMPARE_EXAMPLES,
     arguments=(*ARGUMENTS, *COUNTS),
     common=(
@@ -94,7 +87,6 @@ HUMAN_EXAMPLES = (
         "paper",
     ),
 )
-@compare_options
 def compare_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """Test whether systems differ by more than chance.
 
@@ -140,14 +132,27 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
         job.report(compute)
 
 
-@click.command(
+@report_command(
     "score",
-    cls=Command,
+    file_options(SetFiles),
+    METRICS,
+    declared_options(Score),
+    (
+        option(
+            "Output",
+            "--segments",
+            is_flag=True,
+            help="Write the score of every segment (with --docs, of every document), as "
+            f"{any_of(types.SegmentFormat)}.",
+        ),
+    ),
+    declared_options(Display),
+    systems="SYS...",
+    output=output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments"),
     examples=SCORE_EXAMPLES,
     arguments=(*ARGUMENTS, *COUNTS),
     common=(*COMMON, "documents", "interval", "confidence_level", "segments"),
 )
-@score_options
 def score_command(reference: str | None, systems: tuple[str, ...], segments: bool, **options: Any) -> None:
     """Score systems, and show the components of each score."""
     from ..compare import segment_scores
@@ -216,8 +221,16 @@ def _check_score_format(fmt: str | None, segments: bool, interval_options: dict[
         raise InputError(f"--format {fmt} needs --segments: add it, or choose {', '.join(others)}")
 
 
-@click.command("flips", cls=Command, examples=FLIP_EXAMPLES, arguments=(*ARGUMENTS, *COUNTS))
-@flip_options
+@report_command(
+    "flips",
+    file_options(FlipFiles),
+    METRICS,
+    declared_options(FlipOptions),
+    systems="BASELINE SYS",
+    output=output_options(get_args(types.FlipFormat)),
+    examples=FLIP_EXAMPLES,
+    arguments=(*ARGUMENTS, *COUNTS),
+)
 def flips_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """List the segments that make the difference between two systems.
 
@@ -246,52 +259,6 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
         job.report(lambda: call(flips, evolve(chosen, **given, **pair, progress=job.progress)))
 
 
-@click.command(
-    "watch",
-    cls=Command,
-    examples=WATCH_EXAMPLES,
-    arguments=(*ARGUMENTS, *COUNTS),
-    common=(*COMMON, *options_of(WatchOptions)),
-)
-@watch_options
-def watch_command(**options: Any) -> None:
-    """Test while data arrive, however often you look.
-
-    Give all segments so far, in the order in which they came, as often as you like. The probability of any wrong
-    verdict is at most --alpha (for corpus metrics about that) over all looks together, which 'reshuffle compare' cannot
-    promise.
-    """
-    from ..watch import watch
-    from .studies.running import run_study
-
-    run_study(watch, made(WatchOptions, given_values(WatchOptions, options)), options, files_record=WatchFiles)
-
-
-@click.command(
-    "human",
-    cls=Command,
-    examples=HUMAN_EXAMPLES,
-    arguments=ARGUMENTS,
-    common=(*COMMON, *options_of(HumanOptions)),
-)
-@human_options
-def human_command(**options: Any) -> None:
-    """Compare systems by labels of some segments and a metric of all.
-
-    One of --scores has people's labels, with missing scores where there are none. The other metrics predict them. The
-    better they do so, the more certain the estimate; how much the metric was worth is shown in labels.
-    """
-    from ..human import human
-    from .studies.running import run_study
-
-    if not options["scores"]:
-        raise InputError("no labels: give them as --scores NAME FILE, empty or NaN where there are none")
-    if options["reference"] is not None and not options["metrics"]:
-        raise InputError("texts, but no metric of texts: add one that predicts the labels, such as -m chrf")
-    chosen = made(HumanOptions, given_values(HumanOptions, options))
-    run_study(human, chosen, options, files_record=HumanFiles, least=1)
-
-
 SHOW_EXAMPLES = """\b
 Examples:
   reshuffle show result.json
@@ -303,7 +270,7 @@ Examples:
 @click.command("show", epilog=SHOW_EXAMPLES)
 @click.argument("result", metavar="RESULT")
 @all_of(
-    output_options(get_args(types.Format), "text"),
+    output_options(),
     declared_options(ComparisonDisplay, [name for name in options_of(ComparisonDisplay) if name != "table"]),
     (
         table_option(default="with -o FILE.csv all of them, as FILE.NAME.csv; on standard output the main one"),
@@ -372,7 +339,7 @@ def _every_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
 
 @click.command("explain", epilog=EXPLAIN_EXAMPLES)
 @click.argument("names", metavar="[NAME...]", nargs=-1, shell_complete=_every_name)
-@option(
+@plain_option(
     "--format",
     "fmt",
     type=Name("format", get_args(types.CatalogueFormat)),

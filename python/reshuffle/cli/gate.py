@@ -12,9 +12,8 @@ from ..data.files import STDIN, display_name
 from ..errors import InputError, listed, warn
 from ..options.gate import Gate as GateOptions
 from ..options.gate import Gated, GatedFiles, GatedSets, GateFiles, GateKeys
-from .command import Command
 from .declared import declared_options, given_values, made
-from .options import COMMON, EXECUTOR, METRICS, all_of, file_options, full_option, output_options
+from .options import COMMON, EXECUTOR, METRICS, file_options, full_option, output_options, report_command
 from .process import INCONCLUSIVE, REJECTED
 
 EXAMPLES = (
@@ -35,15 +34,9 @@ ARGUMENTS = (
 CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCONCLUSIVE}
 
 
-@click.command(
+@report_command(
     "gate",
-    cls=Command,
-    examples=EXAMPLES,
-    arguments=ARGUMENTS,
-    common=(*COMMON, "sets", "margin", "rule", "primary", "human", "alpha", "config", "history", "page", "full"),
-)
-@click.argument("systems", metavar="[BASE NEW]", nargs=-1)
-@all_of(
+    (click.argument("systems", metavar="[BASE NEW]", nargs=-1),),
     file_options(GatedFiles),
     declared_options(GatedSets),
     METRICS,
@@ -52,7 +45,10 @@ CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCO
     declared_options(GateFiles),
     declared_options(GateOptions, ["n_resamples", "seed", "threads"]),
     (EXECUTOR, full_option("tables of all tasks and of the segments that lost most")),
-    output_options(get_args(types.GateFormat), "text"),
+    output=output_options(get_args(types.GateFormat)),
+    examples=EXAMPLES,
+    arguments=ARGUMENTS,
+    common=(*COMMON, "sets", "margin", "rule", "primary", "human", "alpha", "config", "history", "page", "full"),
 )
 def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     """Decide whether NEW may replace BASE: allow (exit code 0), reject (1) or inconclusive (5).

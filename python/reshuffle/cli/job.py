@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from .._core import Progress
 from ..execution import AnyExecutor
 from ..settings import Resampling
-from .executors import chosen_executor
 from .output import Output, Result, Writer, destination
+from .process import cleanup
 from .progress import progress_bar
 
 R = TypeVar("R", bound=Result)
@@ -47,5 +47,20 @@ def started(
     output: Output, inputs: Sequence[str], executor: str | None = None, threads: int | None = None
 ) -> Iterator[Job]:
     """A job that reads these files. If the body fails, all files of reports are left as they were."""
-    with destination(output, inputs) as write, chosen_executor(executor, threads) as workers:
+    with destination(output, inputs) as write, _opened(executor, threads) as workers:
         yield Job(write, workers, Progress())
+
+
+@contextlib.contextmanager
+def _opened(name: str | None, threads: int | None) -> Iterator[AnyExecutor]:
+    """The named executor while the body runs, or None for threads. After a signal its processes end by themselves."""
+    from ..execution import opened
+
+    with opened(name, threads) as executor:
+        if executor is None:
+            yield None
+            return
+        from ..execution.transport import remove_files
+
+        with cleanup(remove_files):
+            yield executor

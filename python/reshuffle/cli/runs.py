@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-import click
 from attrs import evolve
 
 from .. import types
 from ..options.comparisons import CompareRuns
 from ..options.declare import options_of
 from ..options.run_files import DevOutputs, GivenRuns, RunFiles
-from .command import Command
 from .declared import declared_options, given_values, made
-from .options import (
-    COMMON,
-    EXECUTOR,
-    METRICS,
-    all_of,
-    full_option,
-    output_options,
-    table_options,
-)
+from .options import COMMON, EXECUTOR, METRICS, TEXTS, full_option, report_command, table_options
 
 EXAMPLES = (
     "reshuffle runs --refs ref.txt --baseline old.0 old.1 old.2 --system new.0 new.1 new.2",
@@ -34,8 +24,7 @@ EXAMPLES = (
 ARGUMENTS = (
     (
         "FILE",
-        "UTF-8 text with one segment per line, mteval, tables (FILE#NAME), JSON lines or parses, as for 'reshuffle "
-        "compare'; - is standard input. With --refs counts.npz ('reshuffle count'), names of systems in it.",
+        f"{TEXTS} With --refs counts.npz ('reshuffle count'), names of systems in it.",
     ),
 )
 
@@ -55,22 +44,18 @@ TABLE = (
 )
 
 
-@click.command(
+@report_command(
     "runs",
-    cls=Command,
-    examples=EXAMPLES,
-    arguments=ARGUMENTS,
-    common=(*COMMON, "baseline", "systems", "manifest", "dev_scores", "exchange", "adjust", "confidence_level"),
-    instead="--refs REF, --baseline FILE FILE and --system NAME FILE FILE",
-)
-@all_of(
     INPUT,
     METRICS,
     declared_options(DevOutputs),
     RUNS,
     (EXECUTOR,),
     TABLE,
-    output_options(get_args(types.Format), "text"),
+    examples=EXAMPLES,
+    arguments=ARGUMENTS,
+    common=(*COMMON, "baseline", "systems", "manifest", "dev_scores", "exchange", "adjust", "confidence_level"),
+    instead="--refs REF, --baseline FILE FILE and --system NAME FILE FILE",
 )
 def runs_command(executor: str | None, **options: Any) -> None:
     """Compare systems with several runs (seeds, epochs) each.

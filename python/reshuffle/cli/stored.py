@@ -9,9 +9,10 @@ import click
 
 from ..errors import InputError
 from ..options.files import SetFiles
+from ..options.groups import Computed
 from .command import Command, option
 from .declared import declared_options
-from .options import ARGUMENTS, METRICS, THREADS, all_of
+from .options import ARGUMENTS, METRICS, all_of
 from .params import FLAGS
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ OUTPUT = option(
 @click.command("count", cls=Command, examples=EXAMPLES, arguments=ARGUMENTS)
 @click.argument("reference", metavar="REF")
 @click.argument("systems", metavar="SYS...", nargs=-1)
-@all_of(declared_options(SetFiles, INPUT), METRICS, (THREADS,), (OUTPUT,))
+@all_of(declared_options(SetFiles, INPUT), METRICS, declared_options(Computed, ["threads"]), (OUTPUT,))
 def count_command(reference: str, systems: tuple[str, ...], output: str, threads: int | None, **options: Any) -> None:
     """Count texts once, into a file that takes their place.
 

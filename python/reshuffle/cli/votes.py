@@ -11,9 +11,8 @@ from .. import types
 from ..options.declare import call, options_of
 from ..options.display import ComparisonDisplay
 from ..options.votes import VotesOptions
-from .command import Command
 from .declared import declared_options, given_values, made
-from .options import EXECUTOR, all_of, output_options
+from .options import EXECUTOR, report_command
 
 EXAMPLES = (
     "reshuffle votes battles.jsonl",
@@ -32,19 +31,15 @@ ARGUMENTS = (
 DISPLAYED = [name for name in options_of(ComparisonDisplay) if name != "columns"]
 
 
-@click.command(
+@report_command(
     "votes",
-    cls=Command,
-    examples=EXAMPLES,
-    arguments=ARGUMENTS,
-    common=("columns", "units", "ties", "prior", "position", "scale", "n_resamples", "seed", "pairs", "outputs", "fmt"),
-)
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@all_of(
+    (click.argument("files", metavar="FILE...", nargs=-1, required=True),),
     declared_options(VotesOptions),
     (EXECUTOR,),
     declared_options(ComparisonDisplay, DISPLAYED),
-    output_options(get_args(types.Format), "text"),
+    examples=EXAMPLES,
+    arguments=ARGUMENTS,
+    common=("columns", "units", "ties", "prior", "position", "scale", "n_resamples", "seed", "pairs", "outputs", "fmt"),
 )
 def votes_command(files: tuple[str, ...], **options: Any) -> None:
     """Rate systems by votes on pairs of them, with ties.

@@ -54,10 +54,10 @@ def run_study(
     study: Callable[..., StudyResult],
     chosen: StudyInputs | WatchOptions | HumanOptions,
     options: dict[str, Any],
+    files_record: type[Unstratified],
+    least: int,
     made: Made | None = None,
     domains: str | None = None,
-    files_record: type[Unstratified] = Unstratified,
-    least: int = 2,
 ) -> None:
     """Read the files of at least so many systems, compute the study, and write its report.
 
