@@ -257,7 +257,10 @@ class _Chunk:
         others = [t for t, plan in enumerate(plans) if not self._is_fast(plan)]
         for t, plan in enumerate(plans):
             if t not in others:
-                pvalue[t] = self._shuffled(plan) if plan.test.replicates == "shuffles" else self._bootstrapped(plan)
+                if plan.test.replicates == "shuffles":
+                    pvalue[t] = self._shuffled(plan)
+                else:
+                    pvalue[t] = plan.test.run(self._observed(plan, self._drawn)).pvalue.reshape(-1, self.n)
         if not self.experiment.in_core:
             return Tested(*_one_by_one(self, plans))
         if others:
@@ -307,10 +310,6 @@ class _Chunk:
             scores=self.scores,
             drawn=drawn,
         )
-
-    def _bootstrapped(self, plan: Plan) -> Scores:
-        """The p-values of a test on draws: (metrics, n)."""
-        return plan.test.run(self._observed(plan, self._drawn)).pvalue.reshape(-1, self.n)
 
     def _shuffled(self, plan: Plan) -> Scores:
         """The p-values of a test in :data:`CAN_STOP`: (metrics, n)."""
