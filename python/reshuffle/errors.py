@@ -67,6 +67,10 @@ class Option(str):
     __slots__ = ()
 
 
+# The flags that have other names than their arguments.
+SHORT_FLAGS = {"confidence_level": "--confidence"}
+
+
 class Argument(NamedTuple):
     """An argument, perhaps with values to choose from, in a message. It prints as in a call.
 
@@ -84,7 +88,7 @@ class Argument(NamedTuple):
     @property
     def flag(self) -> str:
         """The argument as on the command line."""
-        flag = "--" + self.name.replace("_", "-")
+        flag = SHORT_FLAGS.get(self.name, "--" + self.name.replace("_", "-"))
         return f"{flag} {either(self.values)}" if self.values else flag
 
 

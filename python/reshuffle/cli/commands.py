@@ -31,7 +31,7 @@ from .options import (
     report_command,
     table_option,
 )
-from .params import FLAGS, Name
+from .params import Name
 from .params import option as plain_option
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     layout = ChosenLayout.chosen(display, reports, values.get("with_texts", False))
     chosen = made(CompareSets, {"sets": {}, **values, "with_parts": layout.needs_parts})
     testing = ComparisonSettings.from_options(chosen)
-    levels = Levels.for_tests(testing.interval, chosen.confidence_level, chosen.alpha, names=FLAGS, test=testing.test)
+    levels = Levels.for_tests(testing.interval, chosen.confidence_level, chosen.alpha, test=testing.test)
     inputs = Inputs.from_options(reference, systems, options, chosen.threads)
     if inputs.is_one and (chosen.missing_systems != "error" or not chosen.average):
         option = "--missing-systems" if chosen.average else "--no-average"
@@ -167,7 +167,7 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
 
     wanted = made(Score, given_values(Score, options))
     interval, confidence_level = wanted.interval, wanted.confidence_level
-    levels = Levels.for_intervals(interval, confidence_level, names=FLAGS)
+    levels = Levels.for_intervals(interval, confidence_level)
     files = given_files(SetFiles, options, reference, systems)
     test_set = Input.checked(files, least=1, threads=wanted.threads)
     test_set.check_source()

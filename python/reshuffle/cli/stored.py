@@ -11,9 +11,8 @@ from ..errors import InputError
 from ..options.files import SetFiles
 from ..options.groups import Computed
 from .command import Command, option
-from .declared import declared_options
+from .declared import declared_options, given_values, made
 from .options import ARGUMENTS, METRICS, all_of
-from .params import FLAGS
 
 if TYPE_CHECKING:
     from .inputs.test_set import Input
@@ -40,7 +39,7 @@ OUTPUT = option(
 @click.argument("reference", metavar="REF")
 @click.argument("systems", metavar="SYS...", nargs=-1)
 @all_of(declared_options(SetFiles, INPUT), METRICS, declared_options(Computed, ["threads"]), (OUTPUT,))
-def count_command(reference: str, systems: tuple[str, ...], output: str, threads: int | None, **options: Any) -> None:
+def count_command(reference: str, systems: tuple[str, ...], output: str, **options: Any) -> None:
     """Count texts once, into a file that takes their place.
 
     The file replaces REF in compare, score, flips, study, plan, runs and meta, with the same results. SYS are then
@@ -48,13 +47,12 @@ def count_command(reference: str, systems: tuple[str, ...], output: str, threads
     texts may be larger than memory (not with -m nist, or --parses).
     """
     from ..counts import check_ending, check_fits_npy
-    from ..settings import Resampling
     from .inputs.sets import given_files
     from .inputs.test_set import Input
     from .output import stream_destination
 
     check_ending(output)
-    Resampling(threads=threads).check(FLAGS)
+    threads = made(Computed, given_values(Computed, options)).threads
     files = given_files(SetFiles, options, reference, systems)
     texts = Input.checked(files, least=1, threads=threads)
     if texts.counts is not None:
