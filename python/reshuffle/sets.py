@@ -18,7 +18,6 @@ from .resampling.counting import Data, Metrics, References, Systems
 from .results import ComparedTexts, Comparison, SetComparison
 from .seeds import derive_seed
 from .settings import ComparisonSettings, DocumentIds, Levels, Resampling, StratumIds, Units
-from .validate import MAX_SEED, check_integer, check_name
 
 # What to do about systems that not every test set has.
 TREATMENTS_OF_MISSING_SYSTEMS = ("error", "drop")
@@ -155,10 +154,8 @@ def compared_sets(
     missing_systems: str,
 ) -> SetComparison:
     """Compare the systems on each test set, and their averages: see :func:`compare_sets`."""
-    check_name("missing_systems", missing_systems, TREATMENTS_OF_MISSING_SYSTEMS)
     if not sets:
         raise InputError("no test sets: expected at least one")
-    check_integer("seed", resampling.seed, 0, MAX_SEED)
     _check_metrics(sets)
     _warn_of_copies(sets)
     names, dropped = _common_systems(sets, missing_systems)

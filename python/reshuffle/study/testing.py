@@ -28,7 +28,6 @@ from ..resampling.stopping import BesagClifford
 from ..resampling.studentized import ObservedStatistics
 from ..seeds import derive_seed
 from ..settings import TESTS_WITH_MARGIN, ComparisonSettings
-from ..validate import check_integer, check_name
 from .experiments import Experiment
 from .populations import Population
 
@@ -126,11 +125,8 @@ class Testing:
         return Tested(stacked(table["pvalue"], -1), stacked(table["statistic"], -1))
 
     def _check(self, experiment: Experiment) -> None:
-        check_name("scheme", self.scheme, list(SCHEMES))
         if self.stopping is not None:
             check_stopping(self.stopping.name, self.scheme, self.tests)
-        if self.weight_sets is not None:
-            check_integer("weight_sets", self.weight_sets, 1, 1 << 32)
         selection = experiment.selection
         if self.scheme != "orbit" or "ar" not in self.tests:
             return
