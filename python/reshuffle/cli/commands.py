@@ -104,7 +104,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
 
     reports, executor = Reports.taken(options, get_args(types.Format)), options.pop("executor")
     values = given_values(CompareSets, options)
-    display = ComparisonDisplay(**given_values(ComparisonDisplay, options))
+    display = made(ComparisonDisplay, given_values(ComparisonDisplay, options))
     layout = ChosenLayout.chosen(display, reports, values.get("with_texts", False))
     chosen = made(CompareSets, {"sets": {}, **values, "with_parts": layout.needs_parts})
     testing = ComparisonSettings.from_options(chosen)
@@ -174,7 +174,7 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
     known, default = (types.SegmentFormat, "tsv") if segments else (types.Format, "text")
     _check_score_format(options["fmt"], segments, {"--interval": interval, "--confidence": confidence_level})
     reports = Reports.taken(options, get_args(known), default)
-    display = Display(**given_values(Display, options))
+    display = made(Display, given_values(Display, options))
     for name, value in (("digits", display.digits), ("names", display.names), ("paper", reports.paper)):
         if segments and value is not None:
             raise InputError(f"--segments writes all digits, and the names of the input: leave out --{name}")

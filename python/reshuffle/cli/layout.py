@@ -12,9 +12,8 @@ from ..data.system_names import NameMap
 from ..errors import InputError
 from ..options.display import ComparisonDisplay, Display
 from ..report import MAX_TEXTS, PAPERS, WITH_METHODS, Layout
-from ..report.layout import MAX_DIGITS, check_names, check_triangle
+from ..report.layout import check_names, check_triangle
 from ..results import ComparedTexts, Comparison, SetComparison
-from ..validate import check_integer
 from .output import Output, Reports
 
 FORMATS_WITH_TEXTS = ("html", "json")
@@ -36,8 +35,6 @@ class ChosenLayout(Output):
 
         ``tables`` are those that need a file each: the format CSV has no place for several tables in one file.
         """
-        if display.digits is not None:
-            check_integer("--digits", display.digits, 0, MAX_DIGITS)
         names = None if display.names is None else read_names(display.names)
         if display.methods:
             in_python = "; in Python, results (also from read_json) have methods_sentence() and bibtex()"

@@ -14,7 +14,7 @@ from ..report.studies.registry import report_of
 from ..results import Comparison, Flips, Gate, SetComparison
 from ..results.studies import StudyResult
 from ..validate import check_name
-from .declared import check_unused, given_values
+from .declared import check_unused, given_values, made
 from .layout import ChosenLayout
 from .output import Output, Reports, chosen_output, destination
 
@@ -25,7 +25,7 @@ def show(source: str, options: dict[str, Any]) -> None:
     """Read a result, and write the reports that the options ask for."""
     output = chosen_output(options)
     reports, layout = output.reports, output.layout
-    display = ComparisonDisplay(**given_values(ComparisonDisplay, options))
+    display = made(ComparisonDisplay, given_values(ComparisonDisplay, options))
     result = read_json(source)
     tables = _tables(result)
     if layout.table is not None:

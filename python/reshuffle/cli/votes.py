@@ -55,7 +55,7 @@ def votes_command(files: tuple[str, ...], **options: Any) -> None:
 
     reports, executor = Reports.taken(options, get_args(types.Format)), options.pop("executor")
     chosen = made(VotesOptions, {"votes": files, **given_values(VotesOptions, options)})
-    layout = ChosenLayout.chosen(ComparisonDisplay(**given_values(ComparisonDisplay, options)), reports)
+    layout = ChosenLayout.chosen(made(ComparisonDisplay, given_values(ComparisonDisplay, options)), reports)
     with started(layout, files, executor, chosen.threads) as job:
         table = read_votes(files, columns=chosen.columns, language_pair=chosen.language_pair)
         layout.check(table.systems, all_pairs=True)
