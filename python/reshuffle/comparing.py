@@ -33,7 +33,7 @@ from .inference.steps import JobPlan, counting_steps
 from .inference.tests import TESTS
 from .resampling import CountSample, Pairs, Replicates, Sample
 from .resampling.averaged import AveragedData, averaged_samples
-from .resampling.counting import Data
+from .resampling.counting import Data, Metrics
 from .resampling.influence import influences
 from .resampling.units import Documents, Strata
 from .results import (
@@ -120,16 +120,18 @@ class Design:
         return replace(self, plan=self.plan.for_average())
 
 
-def data_and_units(options: Any) -> tuple[Data, Units]:
-    """The data of a function that has ``references``, ``systems``, ``metrics`` and ids of units among its options."""
+def data_and_units(options: Any, metrics: Metrics | None = None) -> tuple[Data, Units]:
+    """The data of a function that has ``references``, ``systems`` and ids of units among its options.
+
+    The metrics are ``metrics``, or those of the options.
+    """
     strata = getattr(options, "strata", getattr(options, "domains", None))
     texts = Texts.from_arguments(
         options.references, options.systems, options.reference, documents=options.documents, strata=strata
     )
     source = getattr(options, "source", None)
-    data = Data.from_arguments(
-        texts.references, texts.systems, options.metrics, documents=texts.documents, source=source
-    )
+    own = options.metrics if metrics is None else metrics
+    data = Data.from_arguments(texts.references, texts.systems, own, documents=texts.documents, source=source)
     return data, Units(texts.documents, texts.strata, source)
 
 

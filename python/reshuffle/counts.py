@@ -19,7 +19,8 @@ from .data.columns import Texts, named_columns, segment_list
 from .data.corpus import Corpus, number_of_references, number_systems, reference_columns
 from .data.count_files import ENDINGS, BlockSpool, narrowest, write_arrays
 from .data.files import display_name
-from .errors import InputError, either, quoted, warn
+from .errors import InputError, either, quoted, warn, writing
+from .leftovers import replacements
 from .metrics.native import NativeMetric, block_step, count_all
 from .metrics.precomputed import PrecomputedCounts
 from .metrics.stored import CountedMetric, describe
@@ -400,14 +401,6 @@ def check_fits_npy(metrics: Sequence[Any], *ids: Any) -> None:
 @contextlib.contextmanager
 def _replaced(path: str) -> Iterator[IO[bytes]]:
     """A file that replaces ``path`` at the end, if nothing goes wrong."""
-    target = Path(os.path.realpath(path))
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with part.open("xb") as file:
-            yield file
-        part.replace(target)
-    except OSError as error:
-        raise InputError(f"{display_name(path)} cannot be written: {error.strerror or error}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
+    name = display_name(path)
+    with replacements({path: name}) as (file,), writing(name):
+        yield file

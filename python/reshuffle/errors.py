@@ -8,10 +8,11 @@ text to replace.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -66,6 +67,10 @@ class Option(str):
     __slots__ = ()
 
 
+# The flags that have other names than their arguments.
+SHORT_FLAGS = {"confidence_level": "--confidence"}
+
+
 class Argument(NamedTuple):
     """An argument, perhaps with values to choose from, in a message. It prints as in a call.
 
@@ -83,7 +88,7 @@ class Argument(NamedTuple):
     @property
     def flag(self) -> str:
         """The argument as on the command line."""
-        flag = "--" + self.name.replace("_", "-")
+        flag = SHORT_FLAGS.get(self.name, "--" + self.name.replace("_", "-"))
         return f"{flag} {either(self.values)}" if self.values else flag
 
 
@@ -256,3 +261,14 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     hint = f": did you mean {quoted(nearest[0])}? Known:" if nearest else "; known:"
     fields = {"kind": kind, "name": quoted(name), "hint": hint, "known": listed(known)}
     return InputError("unknown {kind} {name}{hint} {known}", **fields)
+
+
+@contextlib.contextmanager
+def writing(name: str) -> Iterator[None]:
+    """Turn errors of the system while a file or folder is written into :class:`InputError`."""
+    try:
+        yield
+    except BrokenPipeError:  # the reader has closed the pipe
+        raise
+    except OSError as error:
+        raise InputError(f"{name} cannot be written: {error.strerror or error}") from None

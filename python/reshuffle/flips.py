@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from . import _core, signature
-from .data.columns import Texts
+from .comparing import data_and_units
 from .errors import Argument, InputError, quoted
 from .inference.steps import counting_steps
 from .metrics.base import Scores
@@ -55,12 +55,11 @@ def flips(options: FlipOptions) -> Flips:
     >>> [(segment.segment, round(segment.influence, 3)) for segment in found.influential[:2]]
     [(2, 17.5), (3, -14.167)]
     """
-    texts = Texts.from_arguments(options.references, options.systems, options.reference, documents=options.documents)
-    data = Data.from_arguments(texts.references, texts.systems, [options.metric], documents=texts.documents)
+    data, units = data_and_units(options, [options.metric])
     pair = _pair(data.names, options.system, options.baseline)
     with reported(options.progress) as watched:
         resampling = Resampling(threads=options.threads, progress=watched)
-        return _flips(data, texts.documents, resampling, pair, options.threshold, options.top)
+        return _flips(data, units.documents, resampling, pair, options.threshold, options.top)
 
 
 def _pair(names: Sequence[str], system: str | None, baseline: str | None) -> tuple[str, str]:

@@ -51,7 +51,6 @@ from .results.studies.human import is_selected
 from .seeds import derive_seed
 from .sets import AnySet, SetData, on_test_set
 from .settings import ComparisonSettings, Resampling, Units
-from .validate import MAX_SEED, check_integer
 
 # How many of the segments that lost most are listed.
 MOST_LOST = 3
@@ -131,7 +130,6 @@ def gated(sets: Mapping[str, SetData], options: GateOptions, resampling: Resampl
 
 def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> Gate:
     """Count the systems on each test set, test the tasks, and decide."""
-    check_integer("seed", resampling.seed, 0, MAX_SEED)
     names = _two_systems(sets)
     if rule.human is not None:
         return _labelled(sets, names, rule, resampling)

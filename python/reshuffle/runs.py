@@ -195,7 +195,6 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
     """Compare systems whose outputs are known: see :func:`compare_runs`."""
     names, baseline = in_order(list(runs.outputs), settings)
     check_direction(settings.alternative, runs.data.metrics)
-    resampling.check()
     number, _ = automatic(for_pvalue(settings.alpha))
     resampling = resampling.with_number(number)
     runs = runs.ordered(names)

@@ -9,8 +9,7 @@ from itertools import groupby
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from . import _core, signature
-from .comparing import Design, Inferred, Resampled, average_of, comparisons_of
-from .data.columns import Texts
+from .comparing import Design, Inferred, Resampled, average_of, comparisons_of, data_and_units
 from .errors import InputError, listed, quoted, warn
 from .metrics.precomputed import PrecomputedCounts
 from .options.comparisons import CompareSets
@@ -20,7 +19,6 @@ from .resampling.counting import Data, Metrics, References, Systems
 from .results import ComparedTexts, Comparison, SetComparison
 from .seeds import derive_seed
 from .settings import ComparisonSettings, DocumentIds, Levels, Resampling, StratumIds, Units
-from .validate import MAX_SEED, check_integer, check_name
 
 # What to do about systems that not every test set has.
 TREATMENTS_OF_MISSING_SYSTEMS = ("error", "drop")
@@ -144,19 +142,8 @@ class SetData(NamedTuple):
             raise InputError(
                 f"test set {quoted(name)}: expected a TestSet or a tuple (references, systems), got {quoted(test_set)}"
             )
-        own = metrics if test_set.metrics is None else test_set.metrics
         with on_test_set(name):
-            texts = Texts.from_arguments(
-                test_set.references,
-                test_set.systems,
-                test_set.reference,
-                documents=test_set.documents,
-                strata=test_set.strata,
-            )
-            data = Data.from_arguments(
-                texts.references, texts.systems, own, documents=texts.documents, source=test_set.source
-            )
-        return cls(data, Units(texts.documents, texts.strata, test_set.source))
+            return cls(*data_and_units(test_set, metrics if test_set.metrics is None else test_set.metrics))
 
 
 def compared_sets(
@@ -168,10 +155,8 @@ def compared_sets(
     missing_systems: str,
 ) -> SetComparison:
     """Compare the systems on each test set, and their averages: see :func:`compare_sets`."""
-    check_name("missing_systems", missing_systems, TREATMENTS_OF_MISSING_SYSTEMS)
     if not sets:
         raise InputError("no test sets: expected at least one")
-    check_integer("seed", resampling.seed, 0, MAX_SEED)
     _check_metrics(sets)
     _warn_of_copies(sets)
     names, dropped = _common_systems(sets, missing_systems)

@@ -12,22 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import field, frozen
 
-from .errors import InputError, listed
+from .errors import Argument, InputError, listed
 from .execution import Execution, check_executor
 from .options.choices import TESTS_WITH_MARGIN, settings_of
 from .options.comparisons import Compare, CompareRuns, CompareSets, Kept, Medians, Pairs, Resampled, RunTests, Tested
 from .options.declare import taken
 from .options.groups import by_metric
-from .validate import (
-    MAX_SEED,
-    MAX_THREADS,
-    check_integer,
-    check_level,
-    check_n_resamples,
-    check_name,
-    check_text,
-    chosen_seed,
-)
+from .validate import check_n_resamples, check_name, chosen_seed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,17 +67,6 @@ class Resampling:
     def from_options(cls, options: Resampled, progress: Progress | None) -> Resampling:
         """From the options of a function, and what watches it."""
         return cls(options.n_resamples, options.seed, options.threads, progress, options.executor)
-
-    def check(self, names: Mapping[str, str] | None = None) -> None:
-        """Raise :class:`InputError` for a number out of range.
-
-        ``names`` maps fields to the names that messages use for them, such as ``-n`` for ``n_resamples``.
-        """
-        names = {"n_resamples": "n_resamples", "seed": "seed", "threads": "threads"} | dict(names or {})
-        check_n_resamples(names["n_resamples"], self.n_resamples)
-        check_integer(names["seed"], self.seed, 0, MAX_SEED)
-        if self.threads is not None:
-            check_integer(names["threads"], self.threads, 1, MAX_THREADS)
 
     def with_number(self, automatic: int) -> Resampling:
         """The same settings with a number of replicates: ``automatic`` instead of ``auto``."""
@@ -150,54 +130,38 @@ class Levels:
 
     @classmethod
     def for_tests(
-        cls,
-        interval: str | None,
-        confidence_level: float | None,
-        alpha: float | None = None,
-        names: Mapping[str, str] | None = None,
-        test: str = "auto",
+        cls, interval: str | None, confidence_level: float | None, alpha: float | None = None, test: str = "auto"
     ) -> Levels:
-        """Checked levels; ``alpha`` is 1 − confidence_level by default, which is 0.95.
+        """From levels that have been checked; ``alpha`` is 1 − confidence_level by default, which is 0.95.
 
         For a test with a margin, the confidence level is 1 − 2·alpha, and 0.90 by default.
-
-        Raises :class:`InputError` for a level that is not between 0 and 1. ``names`` is as for
-        :meth:`Resampling.check`.
         """
-        names = {"confidence_level": "confidence_level", "alpha": "alpha"} | dict(names or {})
-        if confidence_level is not None:
-            confidence_level = check_level(names["confidence_level"], confidence_level)
-        if alpha is not None:
-            alpha = check_level(names["alpha"], alpha)
-        if check_text("test", test) in TESTS_WITH_MARGIN:
-            return cls(interval, *_levels_with_margin(test, confidence_level, alpha, names))
+        if test in TESTS_WITH_MARGIN:
+            return cls(interval, *_levels_with_margin(test, confidence_level, alpha))
         confidence_level = CONFIDENCE_LEVEL if confidence_level is None else confidence_level
         return cls(interval, confidence_level, default_alpha(confidence_level) if alpha is None else alpha)
 
     @classmethod
-    def for_intervals(
-        cls, interval: str | None, confidence_level: float | None, names: Mapping[str, str] | None = None
-    ) -> Levels | None:
+    def for_intervals(cls, interval: str | None, confidence_level: float | None) -> Levels | None:
         """Levels for intervals without tests, with the default for the argument that is None; None if both are None."""
         if interval is None and confidence_level is None:
             return None
         confidence_level = CONFIDENCE_LEVEL if confidence_level is None else confidence_level
-        return cls.for_tests("percentile" if interval is None else interval, confidence_level, names=names)
+        return cls.for_tests("percentile" if interval is None else interval, confidence_level)
 
 
-def _levels_with_margin(
-    test: str, confidence_level: float | None, alpha: float | None, names: Mapping[str, str]
-) -> tuple[float, float]:
+def _levels_with_margin(test: str, confidence_level: float | None, alpha: float | None) -> tuple[float, float]:
     """The confidence level 1 − 2·alpha and alpha; :class:`InputError` if they do not belong together."""
     if alpha is None:
         alpha = default_alpha() if confidence_level is None else round((1 - confidence_level) / 2, 12)
     expected = round(1 - 2 * alpha, 12)
     if expected <= 0:
-        raise InputError(f"{names['alpha']} must be below 0.5 for the test {test!r}, got {alpha}")
+        raise InputError(f"{{alpha}} must be below 0.5 for the test {test!r}, got {alpha}", alpha=Argument("alpha"))
     if confidence_level is not None and confidence_level != expected:
         raise InputError(
-            f"with the test {test!r}, {names['confidence_level']} must be 1 - 2*alpha, {expected:.10g}, got "
-            f"{confidence_level}: leave out one of them"
+            f"with the test {test!r}, {{level}} must be 1 - 2*alpha, {expected:.10g}, got {confidence_level}: leave "
+            "out one of them",
+            level=Argument("confidence_level"),
         )
     return expected, alpha
 

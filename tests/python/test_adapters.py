@@ -323,6 +323,8 @@ def test_wrong_input_of_evaluate(offline: Any) -> None:
         load("rouge")
     with pytest.raises(InputError, match="the same number of references, got 1 to 2"):
         load("chrf").compute(predictions=["a", "b"], references=[["a"], ["a", "b"]])
+    with pytest.raises(TypeError, match="unexpected keyword argument 'no_punct'; there are normalized, ignore_punct, "):
+        load("ter").compute(predictions=["a"], references=["a"], no_punct=True)
     from reshuffle.compat.evaluate.items import columns
 
     with pytest.raises(InputError, match="no predictions"):

@@ -280,10 +280,10 @@ def test_the_error_names_the_file_that_cannot_be_written(demo: Path, run: Any, m
     if call == "access":
         monkeypatch.setattr("os.access", lambda *args: False)
     elif call in ("open", "write", "close"):
-        monkeypatch.setattr("reshuffle.cli.output.open", opened, raising=False)
+        monkeypatch.setattr("reshuffle.leftovers.open", opened, raising=False)
     elif call == "unlink":  # the error of a read-only file system for a missing file
         monkeypatch.setattr("pathlib.Path.unlink", refuse)
-        monkeypatch.setattr("reshuffle.cli.output.open", refuse, raising=False)
+        monkeypatch.setattr("reshuffle.leftovers.open", refuse, raising=False)
     elif call == "exists":  # a folder without search permission
         monkeypatch.setattr("pathlib.Path.is_dir", refuse)
     else:

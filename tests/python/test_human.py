@@ -6,7 +6,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -727,8 +727,8 @@ def test_the_checklist_of_a_paper_claims_no_simulation() -> None:
 def test_the_page_about_json_describes_every_table() -> None:
     page = (ROOT / "docs/json.md").read_text("utf-8")
     said = {*re.findall(r"`(\w+)`", page.partition("### Labels with the help of metrics")[2].partition("\n### ")[0])}
-    of_looks = {*PlannedLook.__slots__, *PlannedRaters.__slots__, *RaterAgreement.__slots__}
-    assert {*LabelledEstimate.__slots__, *of_looks} <= said
+    records = (LabelledEstimate, PlannedLook, PlannedRaters, RaterAgreement)
+    assert {each.name for record in records for each in fields(record)} <= said
 
 
 def test_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

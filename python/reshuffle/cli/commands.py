@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 import click
@@ -14,30 +13,29 @@ from ..errors import InputError, printable
 from ..options.comparisons import CompareSets, Score
 from ..options.declare import call, options_of
 from ..options.display import ComparisonDisplay, Display
-from ..options.files import FlipFiles, HumanFiles, SetFiles, WatchFiles
+from ..options.files import FlipFiles, SetFiles, Sets
 from ..options.flips import FlipOptions
-from ..options.human import HumanOptions
-from ..options.watch import WatchOptions
-from .command import Command
+from .command import option
 from .declared import declared_options, given_values, made
 from .options import (
     ARGUMENTS,
     COMMON,
     COUNTS,
+    EXECUTOR,
+    METRICS,
     all_of,
-    compare_options,
-    flip_options,
+    any_of,
+    file_options,
     full_option,
-    human_options,
     output_options,
-    score_options,
+    report_command,
     table_option,
-    watch_options,
 )
-from .params import FLAGS, Name, option
+from .params import Name
+from .params import option as plain_option
 
 if TYPE_CHECKING:
-    from ..results import Comparison, SetComparison
+    from ..results import Comparison, SegmentTable, SetComparison
 
 # A command imports what it runs in its body: --help and completion should not wait for numpy.
 
@@ -63,23 +61,17 @@ FLIP_EXAMPLES = (
     "reshuffle flips --scores rating a.ratings b.ratings --threshold 66 --format csv -o flips.csv",
 )
 
-WATCH_EXAMPLES = (
-    "reshuffle watch --scores accuracy old.txt new.txt --bounds 0 1",
-    "reshuffle watch ref.txt old.txt new.txt -m bleu chrf -o watch.html",
-    "reshuffle watch ref.txt old.txt new.txt --method obrien-fleming --looks 5 --planned 3000",
-)
 
-HUMAN_EXAMPLES = (
-    "reshuffle human --scores MQM a.mqm b.mqm --scores COMET a.comet b.comet",
-    "reshuffle human ref.txt a.txt b.txt -m chrf --scores MQM a.mqm b.mqm",
-    "reshuffle human --scores ann ann.tsv --scores bob bob.tsv --scores judge judge.tsv --human ann bob",
-    "reshuffle human --scores people labels.tsv --scores judge judge.tsv -o human.html",
-)
-
-
-@click.command(
+@report_command(
     "compare",
-    cls=Command,
+    file_options(SetFiles),
+    declared_options(Sets),
+    METRICS,
+    declared_options(CompareSets),
+    (EXECUTOR,),
+    declared_options(ComparisonDisplay),
+    systems="SYS SYS...",
+    output=output_options(tables=get_args(types.Table)),
     examples=COMPARE_EXAMPLES,
     arguments=(*ARGUMENTS, *COUNTS),
     common=(
@@ -96,7 +88,6 @@ HUMAN_EXAMPLES = (
         "paper",
     ),
 )
-@compare_options
 def compare_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """Test whether systems differ by more than chance.
 
@@ -106,28 +97,24 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     """
     from ..comparing import compared
     from ..sets import common_texts, compared_sets
-    from ..settings import ComparisonSettings, Levels, Resampling
-    from .executors import chosen_executor
+    from ..settings import ComparisonSettings, Levels
     from .inputs.sets import Inputs
+    from .job import started
     from .layout import ChosenLayout
-    from .output import Reports, destination
-    from .progress import progress_bar
+    from .output import Reports
 
     reports, executor = Reports.taken(options, get_args(types.Format)), options.pop("executor")
     values = given_values(CompareSets, options)
-    display = ComparisonDisplay(**given_values(ComparisonDisplay, options))
+    display = made(ComparisonDisplay, given_values(ComparisonDisplay, options))
     layout = ChosenLayout.chosen(display, reports, values.get("with_texts", False))
     chosen = made(CompareSets, {"sets": {}, **values, "with_parts": layout.needs_parts})
     testing = ComparisonSettings.from_options(chosen)
-    levels = Levels.for_tests(testing.interval, chosen.confidence_level, chosen.alpha, names=FLAGS, test=testing.test)
+    levels = Levels.for_tests(testing.interval, chosen.confidence_level, chosen.alpha, test=testing.test)
     inputs = Inputs.from_options(reference, systems, options, chosen.threads)
     if inputs.is_one and (chosen.missing_systems != "error" or not chosen.average):
         option = "--missing-systems" if chosen.average else "--no-average"
         raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
-    with (
-        destination(reports, inputs.paths, layout.layout, layout.tables, layout.files) as write,
-        chosen_executor(executor, chosen.threads) as workers,
-    ):
+    with started(layout, inputs.paths, executor, chosen.threads) as job:
         if not testing.all_pairs:
             next(iter(inputs.sets.values())).note_baseline(chosen.baseline)
         testing = evolve(testing, baseline=inputs.system(chosen.baseline))
@@ -135,66 +122,79 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
         layout.check(list(dict.fromkeys(name for each in sets.values() for name in each.data.names)), testing.all_pairs)
         if testing.with_texts:
             layout.check_texts(common_texts(sets))
-        with progress_bar() as progress:
-            resampling = replace(Resampling.from_options(chosen, progress), executor=workers)
-            result: Comparison | SetComparison
+        resampling = job.resampling(chosen)
+
+        def compute() -> Comparison | SetComparison:
             if inputs.is_one:
                 (only,) = sets.values()
-                result = compared(only.data, only.units, testing, levels, resampling)
-            else:
-                result = compared_sets(sets, testing, levels, resampling, chosen.average, chosen.missing_systems)
-        write(result)
+                return compared(only.data, only.units, testing, levels, resampling)
+            return compared_sets(sets, testing, levels, resampling, chosen.average, chosen.missing_systems)
+
+        job.report(compute)
 
 
-@click.command(
+@report_command(
     "score",
-    cls=Command,
+    file_options(SetFiles),
+    METRICS,
+    declared_options(Score),
+    (
+        option(
+            "Output",
+            "--segments",
+            is_flag=True,
+            help="Write the score of every segment (with --docs, of every document), as "
+            f"{any_of(types.SegmentFormat)}.",
+        ),
+    ),
+    declared_options(Display),
+    systems="SYS...",
+    output=output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments"),
     examples=SCORE_EXAMPLES,
     arguments=(*ARGUMENTS, *COUNTS),
     common=(*COMMON, "documents", "interval", "confidence_level", "segments"),
 )
-@score_options
 def score_command(reference: str | None, systems: tuple[str, ...], segments: bool, **options: Any) -> None:
     """Score systems, and show the components of each score."""
     from ..compare import segment_scores
     from ..comparing import scored
     from ..sets import SetData
-    from ..settings import Levels, Resampling
+    from ..settings import Levels
     from .inputs.sets import given_files
     from .inputs.test_set import Input
+    from .job import started
     from .layout import ChosenLayout
-    from .output import Reports, Result, destination
-    from .progress import progress_bar
+    from .output import Reports
 
     wanted = made(Score, given_values(Score, options))
     interval, confidence_level = wanted.interval, wanted.confidence_level
-    levels = Levels.for_intervals(interval, confidence_level, names=FLAGS)
+    levels = Levels.for_intervals(interval, confidence_level)
     files = given_files(SetFiles, options, reference, systems)
     test_set = Input.checked(files, least=1, threads=wanted.threads)
     test_set.check_source()
     known, default = (types.SegmentFormat, "tsv") if segments else (types.Format, "text")
     _check_score_format(options["fmt"], segments, {"--interval": interval, "--confidence": confidence_level})
     reports = Reports.taken(options, get_args(known), default)
-    display = Display(**given_values(Display, options))
+    display = made(Display, given_values(Display, options))
     for name, value in (("digits", display.digits), ("names", display.names), ("paper", reports.paper)):
         if segments and value is not None:
             raise InputError(f"--segments writes all digits, and the names of the input: leave out --{name}")
     layout = ChosenLayout.chosen(display, reports)
     if levels is None:
         _check_no_ids(files, segments or any(m.uses_documents for m in test_set.metrics))
-    result: Result
-    with destination(reports, test_set.paths, layout.layout, others=layout.files) as write:
+    with started(layout, test_set.paths) as job:
         found = test_set.read(stored_ids=not segments and levels is not None)
-        with progress_bar() as progress:
+
+        def compute() -> SegmentTable | Comparison:
             if segments:
-                ids, threads = found.documents, wanted.threads
                 given = found.references, found.systems, found.metrics or ()
-                result = segment_scores(*given, documents=ids, threads=threads, progress=progress)
-            else:
-                data, units = SetData.from_set("", found, ())
-                layout.check(data.names)
-                result = scored(data, units, levels, Resampling.from_options(wanted, progress))
-        write(result)
+                own: Any = {"threads": wanted.threads, "progress": job.progress}
+                return segment_scores(*given, documents=found.documents, **own)
+            data, units = SetData.from_set("", found, ())
+            layout.check(data.names)
+            return scored(data, units, levels, job.resampling(wanted))
+
+        result = job.report(compute)
     if segments:  # tsv and jsonl have no place for it
         click.echo(f"Signature: {printable(result.signature)}", err=True)
 
@@ -222,8 +222,16 @@ def _check_score_format(fmt: str | None, segments: bool, interval_options: dict[
         raise InputError(f"--format {fmt} needs --segments: add it, or choose {', '.join(others)}")
 
 
-@click.command("flips", cls=Command, examples=FLIP_EXAMPLES, arguments=(*ARGUMENTS, *COUNTS))
-@flip_options
+@report_command(
+    "flips",
+    file_options(FlipFiles),
+    METRICS,
+    declared_options(FlipOptions),
+    systems="BASELINE SYS",
+    output=output_options(get_args(types.FlipFormat)),
+    examples=FLIP_EXAMPLES,
+    arguments=(*ARGUMENTS, *COUNTS),
+)
 def flips_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """List the segments that make the difference between two systems.
 
@@ -234,8 +242,8 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
     from ..flips import flips
     from .inputs.sets import given_files
     from .inputs.test_set import Input
-    from .output import Reports, destination
-    from .progress import progress_bar
+    from .job import started
+    from .output import Output, Reports
 
     chosen = made(FlipOptions, given_values(FlipOptions, options))
     files = given_files(FlipFiles, options, reference, systems)
@@ -244,62 +252,13 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
     if len(test_set.known_metrics) + len(files.numbers) != 1:
         names = [*(metric.key for metric in test_set.known_metrics), *files.numbers]
         raise InputError(f"flips are computed for one metric, got {len(names)} ({', '.join(names)}): choose one")
-    reports = Reports.taken(options, get_args(types.FlipFormat))
-    with destination(reports, test_set.paths) as write:
+    with started(Output(Reports.taken(options, get_args(types.FlipFormat))), test_set.paths) as job:
         found = test_set.read(stored_ids=False)
         test_set.note_baseline(chosen.baseline)
         pair = {"system": test_set.system(chosen.system), "baseline": test_set.system(chosen.baseline)}
         given: dict[str, Any] = {name: getattr(found, name) for name in ("references", "systems", "documents")}
         (given["metric"],) = cast("tuple[Any]", found.metrics)
-        with progress_bar() as progress:
-            result = call(flips, evolve(chosen, **given, **pair, progress=progress))
-        write(result)
-
-
-@click.command(
-    "watch",
-    cls=Command,
-    examples=WATCH_EXAMPLES,
-    arguments=(*ARGUMENTS, *COUNTS),
-    common=(*COMMON, *options_of(WatchOptions)),
-)
-@watch_options
-def watch_command(**options: Any) -> None:
-    """Test while data arrive, however often you look.
-
-    Give all segments so far, in the order in which they came, as often as you like. The probability of any wrong
-    verdict is at most --alpha (for corpus metrics about that) over all looks together, which 'reshuffle compare' cannot
-    promise.
-    """
-    from ..watch import watch
-    from .studies.running import run_study
-
-    run_study(watch, made(WatchOptions, given_values(WatchOptions, options)), options, files_record=WatchFiles)
-
-
-@click.command(
-    "human",
-    cls=Command,
-    examples=HUMAN_EXAMPLES,
-    arguments=ARGUMENTS,
-    common=(*COMMON, *options_of(HumanOptions)),
-)
-@human_options
-def human_command(**options: Any) -> None:
-    """Compare systems by labels of some segments and a metric of all.
-
-    One of --scores has people's labels, with missing scores where there are none. The other metrics predict them. The
-    better they do so, the more certain the estimate; how much the metric was worth is shown in labels.
-    """
-    from ..human import human
-    from .studies.running import run_study
-
-    if not options["scores"]:
-        raise InputError("no labels: give them as --scores NAME FILE, empty or NaN where there are none")
-    if options["reference"] is not None and not options["metrics"]:
-        raise InputError("texts, but no metric of texts: add one that predicts the labels, such as -m chrf")
-    chosen = made(HumanOptions, given_values(HumanOptions, options))
-    run_study(human, chosen, options, files_record=HumanFiles, least=1)
+        job.report(lambda: call(flips, evolve(chosen, **given, **pair, progress=job.progress)))
 
 
 SHOW_EXAMPLES = """\b
@@ -313,7 +272,7 @@ Examples:
 @click.command("show", epilog=SHOW_EXAMPLES)
 @click.argument("result", metavar="RESULT")
 @all_of(
-    output_options(get_args(types.Format), "text"),
+    output_options(),
     declared_options(ComparisonDisplay, [name for name in options_of(ComparisonDisplay) if name != "table"]),
     (
         table_option(default="with -o FILE.csv all of them, as FILE.NAME.csv; on standard output the main one"),
@@ -383,7 +342,7 @@ def _every_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
 
 @click.command("explain", epilog=EXPLAIN_EXAMPLES)
 @click.argument("names", metavar="[NAME...]", nargs=-1, shell_complete=_every_name)
-@option(
+@plain_option(
     "--format",
     "fmt",
     type=Name("format", get_args(types.CatalogueFormat)),

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import InputError, printable
 from .params import option
-
-if TYPE_CHECKING:
-    from .._core import Progress
-    from ..data.corpus import Corpus
-    from ..results.studies import MetaEvaluation, TuningResult
-
 
 # What people ask first, and the commands that answer it with the files of the corpus.
 TOUR = (
@@ -55,17 +50,19 @@ def demo_command(tour: bool, directory: str | None, runs: int | None, judgments:
     if directory is None:
         _show_demo(runs, judgments, lists)
         return
-    if lists:
-        written, command = _write_lists(directory)
-    elif judgments:
-        written, command = _write_judgments(directory)
-    else:
-        written, command = _write_texts(directory, runs)
+    written, command = _write(directory, runs, judgments, lists)
     click.echo(f"Wrote {written}. Now try:\n  {printable(shlex.join(['reshuffle', *command]))}")
 
 
+def _write(directory: str, runs: int | None, judgments: bool, lists: bool) -> tuple[str, list[str]]:
+    """Write the files of what was chosen. Returns what was written, and the command that reads them."""
+    if lists:
+        return _write_lists(directory)
+    return _write_judgments(directory) if judgments else _write_texts(directory, runs)
+
+
 def _write_texts(directory: str, runs: int | None) -> tuple[str, list[str]]:
-    """Write the systems, or their runs. Returns what was written, and the command that compares them."""
+    """Write the systems, or their runs."""
     from ..data.demo import demo_corpus, write_demo, write_demo_runs
 
     if runs is None:
@@ -80,7 +77,7 @@ def _write_texts(directory: str, runs: int | None) -> tuple[str, list[str]]:
 
 
 def _write_judgments(directory: str) -> tuple[str, list[str]]:
-    """The same for votes and the texts that they are about."""
+    """Write votes and the texts that they are about."""
     from ..data.demo import demo_corpus, write_demo_judgments
 
     file, folder, votes = write_demo_judgments(directory)
@@ -93,29 +90,42 @@ def _flags(runs: int | None, judgments: bool, lists: bool) -> dict[str, bool]:
     return {"--runs": runs is not None, "--judgments": judgments, "--lists": lists}
 
 
-def _show_tour() -> None:
-    """Run the commands of the tour on files in a temporary folder. On a terminal, a key shows the next one."""
-    from ..data.demo import write_demo
+@contextlib.contextmanager
+def _temporary_folder() -> Iterator[None]:
+    """Work in a temporary folder during the body."""
     from .process import cleanup
-    from .root import cli
 
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder, cleanup(lambda: shutil.rmtree(folder, ignore_errors=True)):
         os.chdir(folder)
         try:
-            write_demo("demo")
-            for number, (question, command) in enumerate(TOUR, 1):
-                click.echo(f"{number} of {len(TOUR)}: {question}\n\n$ reshuffle {command}")
-                cli.main(shlex.split(command), prog_name="reshuffle", standalone_mode=False)
-                click.echo("" if number < len(TOUR) else "\nTo run them yourself: reshuffle demo --write demo")
-                if number < len(TOUR):
-                    click.pause("Any key shows the next one.\n")  # does nothing if nobody is there to press it
+            yield
         finally:
             os.chdir(before)
 
 
+def _run(command: Sequence[str]) -> None:
+    from .root import cli
+
+    cli.main(list(command), prog_name="reshuffle", standalone_mode=False)
+
+
+def _show_tour() -> None:
+    """Run the commands of the tour. On a terminal, a key shows the next one."""
+    from ..data.demo import write_demo
+
+    with _temporary_folder():
+        write_demo("demo")
+        for number, (question, command) in enumerate(TOUR, 1):
+            click.echo(f"{number} of {len(TOUR)}: {question}\n\n$ reshuffle {command}")
+            _run(shlex.split(command))
+            click.echo("" if number < len(TOUR) else "\nTo run them yourself: reshuffle demo --write demo")
+            if number < len(TOUR):
+                click.pause("Any key shows the next one.\n")  # does nothing if nobody is there to press it
+
+
 def _write_lists(directory: str) -> tuple[str, list[str]]:
-    """The same for k-best lists."""
+    """Write k-best lists."""
     from ..data.demo_lists import write_demo_lists
 
     dev, dev_refs, test, test_refs, weights = map(str, write_demo_lists(directory))
@@ -125,58 +135,11 @@ def _write_lists(directory: str) -> tuple[str, list[str]]:
 
 def _show_demo(runs: int | None, judgments: bool, lists: bool) -> None:
     """Compare the systems, or their runs, or metrics with votes, or tune on lists, and show the report."""
-    from ..compare import compare
-    from ..data.demo import demo_corpus, demo_runs
-    from .output import Reports, Result, destination
-    from .progress import progress_bar
-
-    corpus = demo_corpus()
-    result: Result
-    with destination(Reports(), []) as write:
-        with progress_bar() as progress:
-            if judgments:
-                result = _metrics(corpus, progress)
-            elif lists:
-                result = _tuning(progress)
-            elif runs is None:
-                result = compare(corpus.references, corpus.systems, progress=progress)
-            else:
-                from ..runs import compare_runs
-
-                result = compare_runs(corpus.references, demo_runs(runs), progress=progress)
-        write(result)
+    with _temporary_folder():
+        _, command = _write("demo", runs, judgments, lists)
+        _run(command)
     given = next((name for name, is_given in _flags(runs, judgments, lists).items() if is_given), None)
     same = "" if given is None else f" {given}" if runs is None else f" {given} {runs}"
     click.echo(f"\nTo repeat this with files: reshuffle demo{same} --write demo")
     if not same:
         click.echo("To see two more commands: reshuffle demo --tour")
-
-
-def _metrics(corpus: Corpus, progress: Progress) -> MetaEvaluation:
-    """How well metrics agree with the votes."""
-    from ..data.demo import demo_votes
-    from ..data.judgments import Judgments
-    from ..meta import JudgedSet, segments
-
-    names = list(corpus.systems)
-    votes = [(segment - 1, names.index(better), names.index(worse)) for segment, better, worse in demo_votes()]
-    segment, better, worse = zip(*votes, strict=True)
-    judgments = Judgments.from_votes(names, corpus.n_segments, segment, better, worse).net()
-    test_set = JudgedSet.from_texts(
-        corpus.references, corpus.systems, ["sentbleu", "chrf", "ter"], judgments=judgments, progress=progress
-    )
-    return segments(test_set, progress=progress)
-
-
-def _tuning(progress: Progress) -> TuningResult:
-    """The result of tuning on the lists, read as from files."""
-    from .. import _core
-    from ..data.demo_lists import WEIGHTS, demo_lists
-    from ..tune import NBest, tune
-
-    (dev, refs), (test, test_refs) = (
-        (NBest(_core.NBest.parse("\n".join(lines).encode(), name), name), references)
-        for name, (lines, references) in demo_lists().items()
-    )
-    found = tune("mert", dev, refs, initial=WEIGHTS, test=(test, test_refs), replications=5, progress=progress)
-    return found.result

@@ -8,7 +8,7 @@ import click
 
 from .. import types
 from ..options.figures import Figure
-from .declared import declared_options, given_values
+from .declared import declared_options, given_values, made
 from .options import all_of
 from .params import Name, option
 
@@ -74,4 +74,4 @@ def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
     """
     from .plotting import plot
 
-    plot(result, kind, output, Figure(**given_values(Figure, options)))
+    plot(result, kind, output, made(Figure, given_values(Figure, options)))

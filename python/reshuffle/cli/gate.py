@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, get_args
 
 import click
@@ -13,9 +12,8 @@ from ..data.files import STDIN, display_name
 from ..errors import InputError, listed, warn
 from ..options.gate import Gate as GateOptions
 from ..options.gate import Gated, GatedFiles, GatedSets, GateFiles, GateKeys
-from .command import Command
 from .declared import declared_options, given_values, made
-from .options import COMMON, EXECUTOR, METRICS, all_of, file_options, full_option, output_options
+from .options import COMMON, EXECUTOR, METRICS, file_options, full_option, output_options, report_command
 from .process import INCONCLUSIVE, REJECTED
 
 EXAMPLES = (
@@ -36,15 +34,9 @@ ARGUMENTS = (
 CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCONCLUSIVE}
 
 
-@click.command(
+@report_command(
     "gate",
-    cls=Command,
-    examples=EXAMPLES,
-    arguments=ARGUMENTS,
-    common=(*COMMON, "sets", "margin", "rule", "primary", "human", "alpha", "config", "history", "page", "full"),
-)
-@click.argument("systems", metavar="[BASE NEW]", nargs=-1)
-@all_of(
+    (click.argument("systems", metavar="[BASE NEW]", nargs=-1),),
     file_options(GatedFiles),
     declared_options(GatedSets),
     METRICS,
@@ -53,7 +45,10 @@ CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCO
     declared_options(GateFiles),
     declared_options(GateOptions, ["n_resamples", "seed", "threads"]),
     (EXECUTOR, full_option("tables of all tasks and of the segments that lost most")),
-    output_options(get_args(types.GateFormat), "text"),
+    output=output_options(get_args(types.GateFormat)),
+    examples=EXAMPLES,
+    arguments=ARGUMENTS,
+    common=(*COMMON, "sets", "margin", "rule", "primary", "human", "alpha", "config", "history", "page", "full"),
 )
 def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     """Decide whether NEW may replace BASE: allow (exit code 0), reject (1) or inconclusive (5).
@@ -65,11 +60,9 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     from ..gate import gated
     from ..report import Layout
     from ..report.gate import headline
-    from ..settings import Resampling
-    from .executors import chosen_executor
     from .inputs.sets import Inputs
-    from .output import Reports, chosen_full, destination
-    from .progress import progress_bar
+    from .job import started
+    from .output import Output, Reports, chosen_full
 
     reports, executor = Reports.taken(options, get_args(types.GateFormat)), options.pop("executor")
     full = chosen_full(options, reports)
@@ -91,16 +84,11 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
         inputs.sets[""].check_source()
     config = [] if files.config is None else [files.config]
     history = [] if chosen.history is None else [chosen.history]
-    with (
-        destination(reports, [*inputs.paths, *config], Layout(page=files.page, full=full), others=history) as write,
-        chosen_executor(executor, chosen.threads) as workers,
-    ):
+    output = Output(reports, Layout(page=files.page, full=full), files=history)
+    with started(output, [*inputs.paths, *config], executor, chosen.threads) as job:
         next(iter(inputs.sets.values())).note_baseline(None, "name both files for another")
         sets = inputs.read()
-        with progress_bar() as progress:
-            resampling = replace(Resampling.from_options(chosen, progress), executor=workers)
-            result = gated(sets, chosen, resampling)
-        write(result)
+        result = job.report(lambda: gated(sets, chosen, job.resampling(chosen)))
         if all(file not in (None, STDIN) for file, _ in reports.files):
             click.echo(headline(result), err=True)  # a log of CI should have the verdict
     return CODES[result.verdict]

@@ -12,10 +12,9 @@ from ..data.system_names import NameMap
 from ..errors import InputError
 from ..options.display import ComparisonDisplay, Display
 from ..report import MAX_TEXTS, PAPERS, WITH_METHODS, Layout
-from ..report.layout import MAX_DIGITS, check_names, check_triangle
+from ..report.layout import check_names, check_triangle
 from ..results import ComparedTexts, Comparison, SetComparison
-from ..validate import check_integer
-from .output import Reports
+from .output import Output, Reports
 
 FORMATS_WITH_TEXTS = ("html", "json")
 # Formats that show what has changed since an earlier result.
@@ -25,14 +24,10 @@ FORMATS_WITH_PARTS = ("html", "json")
 
 
 @dataclass(frozen=True)
-class ChosenLayout:
-    """The layout from the options, and the file of display names."""
+class ChosenLayout(Output):
+    """The output of a command with display names."""
 
-    layout: Layout
-    names: NameMap | None
-    files: Sequence[str]
-    tables: Sequence[str]
-    reports: Reports
+    names: NameMap | None = None
 
     @classmethod
     def chosen(cls, display: Display, reports: Reports, with_texts: bool = False) -> ChosenLayout:
@@ -40,8 +35,6 @@ class ChosenLayout:
 
         ``tables`` are those that need a file each: the format CSV has no place for several tables in one file.
         """
-        if display.digits is not None:
-            check_integer("--digits", display.digits, 0, MAX_DIGITS)
         names = None if display.names is None else read_names(display.names)
         if display.methods:
             in_python = "; in Python, results (also from read_json) have methods_sentence() and bibtex()"
@@ -55,7 +48,7 @@ class ChosenLayout:
         if isinstance(display, ComparisonDisplay):
             layout, tables = _of_comparison(layout, display, reports, with_texts), get_args(types.Table)
         files = [path for path in (display.names, getattr(display, "since", None)) if path is not None]
-        return cls(layout, names, files, tables, reports)
+        return cls(reports, layout, tables, files, names)
 
     @property
     def needs_parts(self) -> bool:

@@ -1,4 +1,4 @@
-"""The options of ``compare`` and ``score``, in the groups and the order of their help."""
+"""What commands share: groups of options that are not declared, and the decorator that makes a command of groups."""
 
 from __future__ import annotations
 
@@ -9,16 +9,12 @@ import click
 
 from .. import types
 from ..errors import either
-from ..options.comparisons import CompareSets, Score
 from ..options.declare import options_of
-from ..options.display import ComparisonDisplay, Display
-from ..options.files import FlipFiles, HumanFiles, SetFiles, Sets, WatchFiles
-from ..options.flips import FlipOptions
-from ..options.human import HumanOptions
-from ..options.watch import WatchOptions
-from .command import option
+from ..options.display import Display
+from ..options.files import SetFiles
+from .command import Command, option
 from .declared import declared_options
-from .params import ExecutorName, Metric, Name, number
+from .params import ExecutorName, Metric, Name
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -33,6 +29,11 @@ ARGUMENTS = (
         "FILE#NAME is a column of a table, a key of JSON lines, or a system or reference of an mteval file. A folder "
         "among SYS stands for the files in it, and an mteval file with several systems for all of them.",
     ),
+)
+# The same in short, for commands that compare does not introduce.
+TEXTS = (
+    "UTF-8 text with one segment per line, mteval, tables (FILE#NAME), JSON lines or parses, as for 'reshuffle "
+    "compare'; - is standard input."
 )
 COUNTS = (
     (
@@ -67,9 +68,6 @@ def metrics_option(default: str, kind: Metric | None = None) -> tuple[Decorator,
 METRICS = metrics_option("bleu")
 
 
-THREADS = option("Resampling", "--threads", type=number(int), metavar="N", help="Threads to use.  [default: all cores]")
-
-
 def executor_option(group: str) -> Decorator:
     """``--executor``, in a group of options."""
     return option(
@@ -84,7 +82,9 @@ def executor_option(group: str) -> Decorator:
 EXECUTOR = executor_option("Resampling")
 
 
-def output_options(formats: Sequence[str], default: str, tables: Sequence[str] = ()) -> tuple[Decorator, ...]:
+def output_options(
+    formats: Sequence[str] = get_args(types.Format), default: str = "text", tables: Sequence[str] = ()
+) -> tuple[Decorator, ...]:
     """``-o`` and ``--format``. ``tables`` are those that CSV has a file for each of."""
     *first, last = formats
     csv = f" ({', '.join(f'FILE.{table}.csv' for table in tables)})" if tables else ""
@@ -96,16 +96,6 @@ def output_options(formats: Sequence[str], default: str, tables: Sequence[str] =
     )  # fmt: skip
 
 
-SEGMENTS = (
-    option(
-        "Output",
-        "--segments",
-        is_flag=True,
-        help=f"Write the score of every segment (with --docs, of every document), as {any_of(types.SegmentFormat)}.",
-    ),
-)
-
-
 def all_of(*groups: Sequence[Decorator]) -> Decorator:
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for decorator in reversed([decorator for group in groups for decorator in group]):
@@ -115,33 +105,24 @@ def all_of(*groups: Sequence[Decorator]) -> Decorator:
     return decorate
 
 
-def with_texts(systems: str, *groups: Sequence[Decorator]) -> Decorator:
-    """REF and SYS, and groups of options. ``systems`` stands for SYS in the usage."""
-    reference = click.argument("reference", metavar="REF", required=False)
-    outputs = click.argument("systems", metavar=systems, nargs=-1)
-    decorate = all_of(*groups)
-    return lambda command: reference(outputs(decorate(command)))
+def report_command(
+    name: str,
+    *groups: Sequence[Decorator],
+    systems: str | None = None,
+    output: Sequence[Decorator] = output_options(),
+    **attributes: Any,
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """A command that computes a result, with groups of options and those of its output.
 
-
-compare_options = with_texts(
-    "SYS SYS...",
-    file_options(SetFiles),
-    declared_options(Sets),
-    METRICS,
-    declared_options(CompareSets),
-    (EXECUTOR,),
-    declared_options(ComparisonDisplay),
-    output_options(get_args(types.Format), "text", get_args(types.Table)),
-)
-score_options = with_texts(
-    "SYS...",
-    file_options(SetFiles),
-    METRICS,
-    declared_options(Score),
-    SEGMENTS,
-    declared_options(Display),
-    output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments"),
-)
+    ``systems`` stands for SYS in the usage of a command that takes REF and SYS. The attributes are those of
+    :class:`~reshuffle.cli.command.Command`.
+    """
+    texts: tuple[Decorator, ...] = ()
+    if systems is not None:
+        reference = click.argument("reference", metavar="REF", required=False)
+        texts = (reference, click.argument("systems", metavar=systems, nargs=-1))
+    decorate = all_of(texts, *groups, output)
+    return lambda function: click.command(name, cls=Command, **attributes)(decorate(function))
 
 
 def table_option(names: Sequence[str] = (), default: str = "the main one") -> Decorator:
@@ -161,28 +142,3 @@ def table_options(names: Sequence[str] = ()) -> tuple[Decorator, ...]:
 def full_option(also: str) -> Decorator:
     """``--full``, for results whose text is a short form, which also shows the rest."""
     return option("Output", "--full", is_flag=True, help=f"As text: also {also}.")
-
-
-watch_options = with_texts(
-    "BASELINE SYS...",
-    file_options(WatchFiles),
-    METRICS,
-    declared_options(WatchOptions),
-    table_options(),
-    output_options(get_args(types.Format), "text"),
-)
-human_options = with_texts(
-    "BASELINE SYS...",
-    file_options(HumanFiles),
-    metrics_option("none"),
-    declared_options(HumanOptions),
-    table_options(),
-    output_options(get_args(types.Format), "text"),
-)
-flip_options = with_texts(
-    "BASELINE SYS",
-    file_options(FlipFiles),
-    METRICS,
-    declared_options(FlipOptions),
-    output_options(get_args(types.FlipFormat), "text"),
-)

@@ -7,16 +7,17 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias, get_args
 
 import click
 
 from .. import types
-from ..data.files import STDIN, check_stdin, display_name, writing
+from ..data.files import STDIN, check_stdin, display_name
 from ..data.reading import split_name
-from ..errors import InputError, either, printable, shortened
+from ..errors import InputError, either, printable, shortened, writing
+from ..leftovers import opened, replacements
 from ..report import PAPERS, WITH_METHODS, Layout, Terminal, pieces
 from ..report.terminal import stdout_width
 from ..report.wording import joined
@@ -99,12 +100,24 @@ class Reports:
             )
 
 
-def chosen_output(options: dict[str, Any]) -> tuple[Reports, Layout]:
+@dataclass(frozen=True)
+class Output:
+    """The reports of a command, and how they look."""
+
+    reports: Reports = Reports()
+    layout: Layout = field(default_factory=Layout)
+    tables: Sequence[str] = ()
+    """Those of CSV, each of which goes to a file with its name before the ending, unless the layout names one."""
+    files: Sequence[str] = ()
+    """Files that must not be replaced, beside those from which the result is computed."""
+
+
+def chosen_output(options: dict[str, Any], tables: Sequence[str] = ()) -> Output:
     """Take the format, the files and the layout of the report out of ``options``."""
     reports, table = Reports.taken(options, get_args(types.Format)), options.pop("table")
     if table is not None:
         reports.check("--table", ["csv"], ", or add --format csv")
-    return reports, Layout(table=table, full=chosen_full(options, reports))
+    return Output(reports, Layout(table=table, full=chosen_full(options, reports)), tables)
 
 
 def chosen_full(options: dict[str, Any], reports: Reports) -> bool:
@@ -116,26 +129,18 @@ def chosen_full(options: dict[str, Any], reports: Reports) -> bool:
 
 
 @contextlib.contextmanager
-def destination(
-    reports: Reports,
-    inputs: Sequence[str],
-    layout: Layout | None = None,
-    tables: Sequence[str] = (),
-    others: Sequence[str] = (),
-) -> Iterator[Writer]:
+def destination(output: Output, inputs: Sequence[str]) -> Iterator[Writer]:
     """A function that writes the reports. Files are written completely or, if the body fails, not at all.
 
-    ``inputs`` are the paths that the body reads results from, and ``others`` those that must not be replaced either.
-    The digests of inputs are computed now: results may take hours, in which files change.
-    ``layout`` has the options of the reports. Its terminal is set to that of standard output for a report there, and
-    its command to that of this process unless it has one. Each of the ``tables`` of CSV goes to a file of its own,
-    which has the name of the table before the ending, unless the layout names one.
+    ``inputs`` are the paths that the body reads results from. Their digests are computed now: results may take hours,
+    in which files change. The terminal of the layout is set to that of standard output for a report there, and its
+    command to that of this process unless it has one.
     """
     check_stdin(list(inputs).count(STDIN))
-    layout = layout or Layout()
+    reports, layout = output.reports, output.layout
     if layout.command is None:
         layout = replace(layout, command=click.get_current_context().meta[COMMAND_LINE])
-    every = [part for output, fmt in reports.files for part in _parts(output, fmt, layout, tables)]
+    every = [part for file, fmt in reports.files for part in _parts(file, fmt, layout, output.tables)]
     # FILE.tex and FILE.typ have the same entries.
     parts = [part for n, part in enumerate(every) if part.fmt != BIBTEX or part not in every[:n]]
     _check_different([part.output for part in parts])
@@ -144,22 +149,24 @@ def destination(
     read = input_files(inputs) if needs_inputs else ()
     if (on_inputs := click.get_current_context().meta.get(ON_INPUTS)) is not None:
         on_inputs(read)
-    kept = [*inputs, *others]
+    kept = [*inputs, *output.files]
     with contextlib.ExitStack() as stack:
-        opened: dict[str, IO[str]] = {}
-        for output in (str(part.output) for part in parts if part.is_stream):
-            opened[output] = stack.enter_context(_open(output))
+        streams: dict[str, IO[str]] = {}
+        for stream in (str(part.output) for part in parts if part.is_stream):
+            streams[stream] = stack.enter_context(_open(stream))
         # Last, so that files are replaced only if all streams could be written.
         if files:
-            opened.update(zip(files, stack.enter_context(_replacements(files, kept)), strict=True))
+            streams.update(zip(files, stack.enter_context(_replacements(files, kept)), strict=True))
 
         def write(result: Result) -> None:
             if read:
                 result = replace(result, inputs=read)
             if reports.paper is not None and isinstance(result, Comparison | SetComparison | StudyResult):
-                _write_paper(reports.paper, result, layout, kept)
+                from ..report import write_paper
+
+                write_paper(result, reports.paper, layout, lambda paths: _replacements([*paths], kept, "xb"))
             for part in parts:
-                _write(sys.stdout if part.output is None else opened[part.output], result, part)
+                _write(sys.stdout if part.output is None else streams[part.output], result, part)
 
         yield write
 
@@ -185,24 +192,6 @@ def _paper(folder: str | None) -> Path | None:
         raise InputError("--paper: expected the name of a folder, got an empty one")
     check_folder(Path(folder))
     return Path(folder)
-
-
-def _write_paper(
-    folder: Path, result: Comparison | SetComparison | StudyResult, layout: Layout, inputs: Sequence[str]
-) -> None:
-    from ..report import check_folder, paper_files
-
-    contents = paper_files(result, layout)
-    stale = check_folder(folder, contents)
-    with writing(display_name(str(folder))):
-        folder.mkdir(parents=True, exist_ok=True)
-    with _replacements([str(folder / name) for name in contents], inputs, "xb") as files:
-        for (name, content), file in zip(contents.items(), files, strict=True):
-            with writing(display_name(str(folder / name))):
-                file.write(content)
-    for path in stale:
-        with writing(display_name(str(path))):
-            path.unlink()
 
 
 class _Part(NamedTuple):
@@ -256,17 +245,22 @@ def _check_different(outputs: Sequence[str | None]) -> None:
 
 def _open(output: str) -> contextlib.AbstractContextManager[IO[str]]:
     descriptor = _descriptor(output)
-    return _stream(output if descriptor is None else descriptor, display_name(output))
+    return opened(output if descriptor is None else descriptor, display_name(output))
 
 
 @contextlib.contextmanager
-def stream_destination(output: str, inputs: Sequence[str]) -> Iterator[IO[bytes]]:
-    """A file to write bytes to. If the body fails, the file of this name is left as it was."""
+def stream_destination(output: str | None, inputs: Sequence[str]) -> Iterator[IO[bytes]]:
+    """A file to write bytes to, or standard output. If the body fails, the file of this name is left as it was."""
     check_stdin(list(inputs).count(STDIN))
+    if output is None or output == STDIN:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.flush()
+        return
     shown = display_name(output)
     with contextlib.ExitStack() as stack:
         if _is_stream(output, shown):
-            stream: IO[Any] = stack.enter_context(_stream(output, shown, "wb"))
+            stream: IO[Any] = stack.enter_context(opened(output, shown, "wb"))
         else:
             (stream,) = stack.enter_context(_replacements([output], inputs, "xb"))
         with writing(shown):
@@ -293,48 +287,13 @@ def _descriptor(output: str) -> int | None:
 
 
 @contextlib.contextmanager
-def _stream(path: str | int, shown: str, mode: str = "w") -> Iterator[IO[Any]]:
-    # Names from JSON may have half of a surrogate pair, which standard output escapes in the same way.
-    text: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
-    with writing(shown):
-        # Duplicate open descriptors: opening the path again could overwrite what other programs write there.
-        target = os.dup(path) if isinstance(path, int) else path
-        stream = open(target, mode, **({} if "b" in mode else text))  # noqa: SIM115
-    try:
-        yield stream
-        with writing(shown):
-            stream.close()
-    finally:
-        with contextlib.suppress(OSError):
-            stream.close()
-
-
-@contextlib.contextmanager
 def _replacements(paths: Sequence[str], inputs: Sequence[str], mode: str = "x") -> Iterator[list[IO[Any]]]:
-    """A temporary file next to each target. At the end, when all of them are complete, they replace the targets."""
-    targets = [Path(os.path.realpath(path)) for path in paths]
-    shown = [display_name(path) for path in paths]
-    for target, name in zip(targets, shown, strict=True):
-        _check_target(target, name, inputs)
-    parts = [target.with_name(f".{target.name}.{os.getpid()}.part") for target in targets]
-
-    def remove() -> None:
-        for part in parts:
-            with contextlib.suppress(OSError):  # such as on a read-only file system
-                part.unlink(missing_ok=True)
-
-    with cleanup(remove):
-        try:
-            with contextlib.ExitStack() as stack:
-                opened = zip(parts, shown, strict=True)
-                yield [stack.enter_context(_stream(str(part), name, mode)) for part, name in opened]
-            for target, part, name in zip(targets, parts, shown, strict=True):
-                with writing(name):
-                    if target.exists():
-                        part.chmod(target.stat().st_mode & 0o7777)
-                    part.replace(target)
-        finally:
-            remove()
+    """Files that replace others, as :func:`reshuffle.leftovers.replacements`, also if a signal ends the process."""
+    shown = {path: display_name(path) for path in paths}
+    for path, name in shown.items():
+        _check_target(Path(os.path.realpath(path)), name, inputs)
+    with cleanup(), replacements(shown, mode) as files:
+        yield files
 
 
 def _check_target(target: Path, shown: str, inputs: Sequence[str]) -> None:

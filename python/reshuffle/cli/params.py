@@ -24,14 +24,6 @@ if TYPE_CHECKING:
 else:  # generic at run time only in later releases of click
     StrParam = MetricParam = click.ParamType
 
-# The command-line names of settings, for error messages.
-FLAGS = {
-    "n_resamples": "-n",
-    "seed": "--seed",
-    "threads": "--threads",
-    "confidence_level": "--confidence",
-    "alpha": "--alpha",
-}
 # The key of the command line in `click.Context.meta`.
 COMMAND_LINE = "reshuffle.command_line"
 

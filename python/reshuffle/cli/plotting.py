@@ -11,12 +11,12 @@ from ..errors import InputError, either, listed, quoted
 from ..options.declare import options_of
 from ..options.figures import ComparisonFigure, Figure, StudyFigure
 from ..report import PLOTS
-from ..report.layout import MAX_DIGITS, check_names
+from ..report.layout import check_names
 from ..report.plots import file_of
 from ..report.studies import draw_figure
 from ..results import Comparison, Flips, Gate, SetComparison
 from ..results.studies import StudyResult
-from ..validate import check_integer, check_name
+from ..validate import check_name
 from .declared import check_unused
 from .output import need_matplotlib, stream_destination
 
@@ -35,8 +35,6 @@ def plot(source: str, kind: str, output: str, options: Figure) -> None:
     need_matplotlib()
     if kind in PLOTS:
         _check_own(kind, options)
-    if options.digits is not None:
-        check_integer("--digits", options.digits, 0, MAX_DIGITS)
     inputs = [source, *([] if options.names is None else [options.names])]
     with stream_destination(output, inputs) as file:
         result = read_json(source)

@@ -15,12 +15,12 @@ REMOVAL_SECONDS = 0.2
 
 
 @contextlib.contextmanager
-def progress_bar() -> Iterator[Progress]:
+def progress_bar(progress: Progress | None = None) -> Iterator[Progress]:
     """Show a progress bar while the body runs, if that takes long and standard error is a terminal.
 
     The bar disappears when the body ends, also after an error or a signal. The body must not write to the terminal.
     """
-    progress = Progress()
+    progress = progress or Progress()
     if sys.stderr is None or not sys.stderr.isatty():
         yield progress
         return

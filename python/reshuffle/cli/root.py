@@ -27,7 +27,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "runs": (".runs:runs_command", "Compare systems with several runs (seeds, epochs) each."),
         "flips": (".commands:flips_command", "List the segments that make the difference between two systems."),
         "gate": (".gate:gate_command", "Decide whether new outputs may replace the baseline: an exit code for CI."),
-        "watch": (".commands:watch_command", "Test while data arrive, however often you look."),
+        "watch": (".studies.commands:watch_command", "Test while data arrive, however often you look."),
         "count": (".stored:count_command", "Count texts once, into a file that takes their place."),
         "show": (".commands:show_command", "Show a saved result in any format."),
         "verify": (".commands:verify_command", "Run a command again, and compare its result with a saved one."),
@@ -38,7 +38,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "plan": (".studies.commands:plan_command", "Plan a test set: what it can detect, and how large it must be."),
     },
     "People's judgments": {
-        "human": (".commands:human_command", "Compare systems by labels of some segments and a metric of all."),
+        "human": (".studies.commands:human_command", "Compare systems by labels of some segments and a metric of all."),
         "votes": (".votes:votes_command", "Rate systems by votes on pairs of them, with ties."),
         "meta": (".meta:meta_group", "Do metrics agree with people?"),
     },

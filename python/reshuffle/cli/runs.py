@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, get_args
 
-import click
 from attrs import evolve
 
 from .. import types
 from ..options.comparisons import CompareRuns
 from ..options.declare import options_of
 from ..options.run_files import DevOutputs, GivenRuns, RunFiles
-from .command import Command
 from .declared import declared_options, given_values, made
-from .options import (
-    COMMON,
-    EXECUTOR,
-    METRICS,
-    all_of,
-    full_option,
-    output_options,
-    table_options,
-)
+from .options import COMMON, EXECUTOR, METRICS, TEXTS, full_option, report_command, table_options
 
 EXAMPLES = (
     "reshuffle runs --refs ref.txt --baseline old.0 old.1 old.2 --system new.0 new.1 new.2",
@@ -35,8 +24,7 @@ EXAMPLES = (
 ARGUMENTS = (
     (
         "FILE",
-        "UTF-8 text with one segment per line, mteval, tables (FILE#NAME), JSON lines or parses, as for 'reshuffle "
-        "compare'; - is standard input. With --refs counts.npz ('reshuffle count'), names of systems in it.",
+        f"{TEXTS} With --refs counts.npz ('reshuffle count'), names of systems in it.",
     ),
 )
 
@@ -56,22 +44,18 @@ TABLE = (
 )
 
 
-@click.command(
+@report_command(
     "runs",
-    cls=Command,
-    examples=EXAMPLES,
-    arguments=ARGUMENTS,
-    common=(*COMMON, "baseline", "systems", "manifest", "dev_scores", "exchange", "adjust", "confidence_level"),
-    instead="--refs REF, --baseline FILE FILE and --system NAME FILE FILE",
-)
-@all_of(
     INPUT,
     METRICS,
     declared_options(DevOutputs),
     RUNS,
     (EXECUTOR,),
     TABLE,
-    output_options(get_args(types.Format), "text"),
+    examples=EXAMPLES,
+    arguments=ARGUMENTS,
+    common=(*COMMON, "baseline", "systems", "manifest", "dev_scores", "exchange", "adjust", "confidence_level"),
+    instead="--refs REF, --baseline FILE FILE and --system NAME FILE FILE",
 )
 def runs_command(executor: str | None, **options: Any) -> None:
     """Compare systems with several runs (seeds, epochs) each.
@@ -81,25 +65,18 @@ def runs_command(executor: str | None, **options: Any) -> None:
     systems, on new segments, had the same expected score.
     """
     from ..runs import compared_runs
-    from ..settings import Resampling, RunSettings, in_order
-    from .executors import chosen_executor
+    from ..settings import RunSettings, in_order
     from .inputs.runs import RunInputs
-    from .output import chosen_output, destination
-    from .progress import progress_bar
+    from .job import started
+    from .output import chosen_output
 
-    reports, layout = chosen_output(options)
+    output = chosen_output(options, get_args(types.RunTable))
     given = GivenRuns(**given_values(GivenRuns, options))
     chosen = made(CompareRuns, {"references": None, "systems": {}, **given_values(CompareRuns, options)})
     inputs = RunInputs.from_options(given, options, chosen.threads)
     first = None if chosen.all_pairs else inputs.files.baseline
     settings = RunSettings.from_options(evolve(chosen, baseline=first))
     in_order(list(inputs.files.systems), settings)  # which checks the baseline, before anything is read
-    with (
-        destination(reports, inputs.paths, layout, get_args(types.RunTable)) as write,
-        chosen_executor(executor, chosen.threads) as workers,
-    ):
+    with started(output, inputs.paths, executor, chosen.threads) as job:
         runs, dev = inputs.read()
-        with progress_bar() as progress:
-            resampling = replace(Resampling.from_options(chosen, progress), executor=workers)
-            result = compared_runs(runs, dev, settings, resampling)
-        write(result)
+        job.report(lambda: compared_runs(runs, dev, settings, job.resampling(chosen)))

@@ -14,17 +14,18 @@ from ..report.studies.registry import report_of
 from ..results import Comparison, Flips, Gate, SetComparison
 from ..results.studies import StudyResult
 from ..validate import check_name
-from .declared import check_unused, given_values
+from .declared import check_unused, given_values, made
 from .layout import ChosenLayout
-from .output import Reports, chosen_output, destination
+from .output import Output, Reports, chosen_output, destination
 
 OF_PAIRS = ("pairs", "triangle")
 
 
 def show(source: str, options: dict[str, Any]) -> None:
     """Read a result, and write the reports that the options ask for."""
-    reports, layout = chosen_output(options)
-    display = ComparisonDisplay(**given_values(ComparisonDisplay, options))
+    output = chosen_output(options)
+    reports, layout = output.reports, output.layout
+    display = made(ComparisonDisplay, given_values(ComparisonDisplay, options))
     result = read_json(source)
     tables = _tables(result)
     if layout.table is not None:
@@ -44,7 +45,7 @@ def show(source: str, options: dict[str, Any]) -> None:
         layout, others = replace(chosen.layout, table=layout.table), [source, *chosen.files]
     # Empty: sentences name flags, but the command that computed the result is not known.
     layout = replace(layout, command="")
-    with destination(reports, [], layout, tables if len(tables) > 1 else (), others) as write:
+    with destination(Output(reports, layout, tables if len(tables) > 1 else (), others), []) as write:
         write(result)
 
 

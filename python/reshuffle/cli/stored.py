@@ -9,10 +9,10 @@ import click
 
 from ..errors import InputError
 from ..options.files import SetFiles
+from ..options.groups import Computed
 from .command import Command, option
-from .declared import declared_options
-from .options import ARGUMENTS, METRICS, THREADS, all_of
-from .params import FLAGS
+from .declared import declared_options, given_values, made
+from .options import ARGUMENTS, METRICS, all_of
 
 if TYPE_CHECKING:
     from .inputs.test_set import Input
@@ -38,8 +38,8 @@ OUTPUT = option(
 @click.command("count", cls=Command, examples=EXAMPLES, arguments=ARGUMENTS)
 @click.argument("reference", metavar="REF")
 @click.argument("systems", metavar="SYS...", nargs=-1)
-@all_of(declared_options(SetFiles, INPUT), METRICS, (THREADS,), (OUTPUT,))
-def count_command(reference: str, systems: tuple[str, ...], output: str, threads: int | None, **options: Any) -> None:
+@all_of(declared_options(SetFiles, INPUT), METRICS, declared_options(Computed, ["threads"]), (OUTPUT,))
+def count_command(reference: str, systems: tuple[str, ...], output: str, **options: Any) -> None:
     """Count texts once, into a file that takes their place.
 
     The file replaces REF in compare, score, flips, study, plan, runs and meta, with the same results. SYS are then
@@ -47,13 +47,12 @@ def count_command(reference: str, systems: tuple[str, ...], output: str, threads
     texts may be larger than memory (not with -m nist, or --parses).
     """
     from ..counts import check_ending, check_fits_npy
-    from ..settings import Resampling
     from .inputs.sets import given_files
     from .inputs.test_set import Input
     from .output import stream_destination
 
     check_ending(output)
-    Resampling(threads=threads).check(FLAGS)
+    threads = made(Computed, given_values(Computed, options)).threads
     files = given_files(SetFiles, options, reference, systems)
     texts = Input.checked(files, least=1, threads=threads)
     if texts.counts is not None:

@@ -11,9 +11,8 @@ from .. import types
 from ..options.declare import call, options_of
 from ..options.display import ComparisonDisplay
 from ..options.votes import VotesOptions
-from .command import Command
 from .declared import declared_options, given_values, made
-from .options import EXECUTOR, all_of, output_options
+from .options import EXECUTOR, report_command
 
 EXAMPLES = (
     "reshuffle votes battles.jsonl",
@@ -32,19 +31,15 @@ ARGUMENTS = (
 DISPLAYED = [name for name in options_of(ComparisonDisplay) if name != "columns"]
 
 
-@click.command(
+@report_command(
     "votes",
-    cls=Command,
-    examples=EXAMPLES,
-    arguments=ARGUMENTS,
-    common=("columns", "units", "ties", "prior", "position", "scale", "n_resamples", "seed", "pairs", "outputs", "fmt"),
-)
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@all_of(
+    (click.argument("files", metavar="FILE...", nargs=-1, required=True),),
     declared_options(VotesOptions),
     (EXECUTOR,),
     declared_options(ComparisonDisplay, DISPLAYED),
-    output_options(get_args(types.Format), "text"),
+    examples=EXAMPLES,
+    arguments=ARGUMENTS,
+    common=("columns", "units", "ties", "prior", "position", "scale", "n_resamples", "seed", "pairs", "outputs", "fmt"),
 )
 def votes_command(files: tuple[str, ...], **options: Any) -> None:
     """Rate systems by votes on pairs of them, with ties.
@@ -54,20 +49,15 @@ def votes_command(files: tuple[str, ...], **options: Any) -> None:
     """
     from ..data.votes import read_votes
     from ..votes import votes
-    from .executors import chosen_executor
+    from .job import started
     from .layout import ChosenLayout
-    from .output import Reports, destination
-    from .progress import progress_bar
+    from .output import Reports
 
     reports, executor = Reports.taken(options, get_args(types.Format)), options.pop("executor")
     chosen = made(VotesOptions, {"votes": files, **given_values(VotesOptions, options)})
-    layout = ChosenLayout.chosen(ComparisonDisplay(**given_values(ComparisonDisplay, options)), reports)
-    with (
-        destination(reports, files, layout.layout, layout.tables, layout.files) as write,
-        chosen_executor(executor, chosen.threads) as workers,
-    ):
+    layout = ChosenLayout.chosen(made(ComparisonDisplay, given_values(ComparisonDisplay, options)), reports)
+    with started(layout, files, executor, chosen.threads) as job:
         table = read_votes(files, columns=chosen.columns, language_pair=chosen.language_pair)
         layout.check(table.systems, all_pairs=True)
-        with progress_bar() as progress:
-            chosen = evolve(chosen, votes=table, columns={}, language_pair=None, progress=progress, executor=workers)
-            write(call(votes, chosen))
+        chosen = evolve(chosen, votes=table, columns={}, language_pair=None, **job.given)
+        job.report(lambda: call(votes, chosen))

@@ -14,7 +14,6 @@ from .files import (
     MAX_INPUT,
     STDIN,
     Limit,
-    check_stdin,
     compression_of,
     decoded,
     decompressing,
@@ -48,7 +47,6 @@ class TextBlocks:
     """
 
     def __init__(self, paths: Sequence[str], max_input: int = MAX_INPUT, size: int = BLOCK) -> None:
-        check_stdin(list(paths).count(STDIN))
         self._columns: list[_Column] = []
         self._size = size
         try:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from ..documented import documented
+from ..documented import record
 from ..errors import Argument, InputError, counted, listed, quoted, warn
 from ..types import InputFormat
 from .alignment import aligned
@@ -32,8 +32,7 @@ SAMPLES = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT[\d-]+(\.\d+)?\.jsonl")
 T = TypeVar("T")
 
 
-@documented
-@dataclass(frozen=True)
+@record(slots=False)
 class Corpus:
     """References and systems' outputs for the same segments.
 

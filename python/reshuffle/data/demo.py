@@ -18,10 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError, listed
+from ..errors import InputError, listed, writing
 from ..validate import check_integer
 from .corpus import Corpus
-from .files import writing
 
 N_SEGMENTS = 400
 SEED = 2005

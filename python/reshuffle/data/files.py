@@ -198,17 +198,6 @@ def reading(name: str, expected: str = "a file") -> Iterator[None]:
         raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
 
 
-@contextlib.contextmanager
-def writing(name: str) -> Iterator[None]:
-    """Turn errors of the system while a file or folder is written into :class:`InputError`."""
-    try:
-        yield
-    except BrokenPipeError:  # the reader has closed the pipe
-        raise
-    except OSError as error:
-        raise InputError(f"{name} cannot be written: {error.strerror or error}") from None
-
-
 def compression_of(start: bytes) -> tuple[str, Any]:
     """The name and the module of the compression of a file that begins so; without one, an empty name."""
     found = ((name, module) for name, magic, _, module in COMPRESSIONS if start.startswith(magic))

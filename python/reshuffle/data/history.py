@@ -9,10 +9,10 @@ from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
-from ..errors import InputError, warn
+from ..errors import InputError, warn, writing
 from ..results.gate import PastGate
 from .decoding import Decoder, Hooks, Mismatch, record_of
-from .files import display_name, opened, writing
+from .files import display_name, opened
 
 
 @cache

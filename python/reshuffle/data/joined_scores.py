@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar, get_args
 
 import numpy as np
 
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError, listed, quoted, warn
 from ..types import Unmatched
 from ..validate import check_name
@@ -28,8 +28,7 @@ LOGS = ("inspect", "lm-eval", "pearmut", "human-eval", "evalplus", "swe-bench", 
 NUMBER = re.compile(r"(\d{1,18})(?: [0-9a-f]{12})?", re.ASCII)
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class JoinedScores:
     """Scores of several systems on the segments that all of them have, and what did not match."""
 

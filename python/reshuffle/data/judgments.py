@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError, quoted, unknown_name
 from ..options.declare import called_with
 from ..options.evaluations import ReadJudgments
@@ -21,8 +21,7 @@ from .system_names import Naming
 Integers = NDArray[np.int64]
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Judgments:
     """People's votes between pairs of outputs of the same segment."""
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError, listed, quoted, unknown_name
 from ..options.declare import called_with
 from ..options.evaluations import ReadAllScores, ReadScores, Scores
@@ -26,8 +26,7 @@ ANY_SYSTEM = Naming.from_arguments(None, None, "error")
 ALL_ROWS = ScoreOptions()
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(slots=False, eq=False)
 class ScoreTable:
     """Scores of systems, for each segment or as a whole.
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError, listed, quoted, unknown_name, warn
 from .evaluations import JUDGMENT_FORMATS, pearmut
 from .evaluations._samples import Samples
@@ -47,8 +47,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
 UNITS = ("judge", "ranking", "prompt")
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class VoteTable:
     """Votes on pairs of systems: which of two is better, or neither."""
 

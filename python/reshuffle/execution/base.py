@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, TypeVar
 
-from ..documented import documented
+from ..documented import record
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -26,8 +25,7 @@ class HasExecutor(Protocol):
 AnyExecutor: TypeAlias = "Executor | HasExecutor | None"
 
 
-@documented
-@dataclass(frozen=True)
+@record
 class Execution:
     """Where a job is computed, who watches it, and where its finished parts are kept."""
 

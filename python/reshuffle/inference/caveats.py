@@ -245,7 +245,8 @@ def _near_kink(comparison: Comparison, group: _Group, automatic: bool) -> Iterat
         """Whether the test does not hold its level for equal scores of populations."""
         return comparison.test is not None and pair.test.test != FOR_POPULATIONS and not holds_at_kink(pair, automatic)
 
-    by_interval = _follows_expectations(comparison)
+    # Whether the intervals, if there are any, do not cover the differences between populations.
+    by_interval = comparison.interval is not None and comparison.interval.name != FOR_POPULATIONS
     near = group.where(lambda pair: is_near_kink(pair.brevity) and (by_interval or by_test(pair)))
     if not near:
         return
@@ -269,11 +270,6 @@ def _near_kink(comparison: Comparison, group: _Group, automatic: bool) -> Iterat
         "instead": FOR_POPULATIONS,
     }
     yield _Found(Caveat("near-kink", values), near)
-
-
-def _follows_expectations(comparison: Comparison) -> bool:
-    """Whether the intervals, if there are any, do not cover the differences between populations."""
-    return comparison.interval is not None and comparison.interval.name != FOR_POPULATIONS
 
 
 def _not_ranked(comparison: Comparison) -> Iterator[_Found]:

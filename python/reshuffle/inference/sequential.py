@@ -151,9 +151,9 @@ START = Walk(np.zeros(1), np.ones(1), np.ones(1))
 
 
 @lru_cache
-def _quadrature(n_points: int = 200) -> tuple[Scores, Scores]:
+def _quadrature() -> tuple[Scores, Scores]:
     """Points in −1 to 1 and their weights. They take much longer to find than to use."""
-    points, weights = np.polynomial.legendre.leggauss(n_points)
+    points, weights = np.polynomial.legendre.leggauss(200)
     return points, weights
 
 

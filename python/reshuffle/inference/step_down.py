@@ -299,12 +299,9 @@ class _StandardizedDraws(ABC):
             observed.statistic[constant], observed.each_alternative[constant]
         )
 
-    def _step(self) -> None:
+    def _deviations(self, h: int) -> Scores:
         self.done += 1
         self.progress.update(self.done)
-
-    def _deviations(self, h: int) -> Scores:
-        self._step()
         return np.asarray(self.observed.drawn_differences(h) - self.observed.statistic[h])
 
     def _checked_scales(self, h: int) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..documented import documented
+from ..documented import record
 
 SEGMENT, SYSTEM = "segment", "system"
 
@@ -143,8 +143,7 @@ COEFFICIENTS: Mapping[str, Coefficient] = {
 }
 
 
-@documented
-@dataclass(frozen=True)
+@record
 class MetaTest:
     """An entry of :data:`TESTS`."""
 

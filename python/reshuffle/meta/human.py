@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..documented import documented
+from ..documented import record
 from ..types import HumanScore as HumanScoreName
 from ..validate import check_name
 from .values import ratio
@@ -21,8 +20,7 @@ Counts = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class HumanScore:
     """A way to score systems by votes."""
 

@@ -7,14 +7,14 @@ judged are left out when it is made.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.columns import Texts
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError, listed, quoted, unknown_name
 from ..inference.steps import counting_steps
 from ..metrics.base import Scores
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 OtherScores: TypeAlias = "ScoreTable | SegmentScores | Sequence[ScoreTable | SegmentScores]"
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class JudgedSet:
     """A test set of a meta-evaluation: systems, scores of metrics, and human judgments.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError, unknown_name
 from ..metrics.base import Scores
 from ..metrics.precomputed import SegmentScores
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from ..data.score_tables import ScoreTable
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class MetricScores:
     """The scores of N systems on S segments under one metric."""
 

@@ -132,10 +132,7 @@ class MatrixSample(Replicated):
             [(self.grouping, self.metric.name)],
             self.shuffled,
             np.array(pairs, dtype=np.int64).reshape(-1, 2),
-            n=batch.n,
-            seed=batch.seed,
-            first=batch.first,
-            threads=batch.threads,
+            **batch.keywords,
         )
         return with_ties(values[0], pairs, self.scores)
 
@@ -146,10 +143,7 @@ class MatrixSample(Replicated):
             self.human,
             [(self.grouping, self.metric.name)],
             self.drawn,
-            n=batch.n,
-            seed=batch.seed,
-            first=batch.first,
-            threads=batch.threads,
+            **batch.keywords,
         )
         return np.round(with_values(values[0]), DECIMALS)
 
@@ -183,10 +177,7 @@ class VotesSample(Replicated):
             self.ties,
             self.shuffled,
             np.array(pairs, dtype=np.int64).reshape(-1, 2),
-            n=batch.n,
-            seed=batch.seed,
-            first=batch.first,
-            threads=batch.threads,
+            **batch.keywords,
         )
         return with_ties(values, pairs, self.scores)
 

@@ -303,12 +303,9 @@ class SoftDraws(Replicated):
             self.people,
             self.metrics,
             self.unit_drawn,
-            n=batch.n,
-            seed=batch.seed,
-            first=batch.first,
             permutations=PERMUTATIONS,
             inner_seed=self.inner_seed,
-            threads=batch.threads,
+            **batch.keywords,
         )
         return np.round(with_values(values), DECIMALS)
 
@@ -344,11 +341,8 @@ class SoftSwaps(Replicated):
             self.segments,
             self.unit_swapped,
             np.array(pairs, dtype=np.int64).reshape(-1, 2),
-            n=batch.n,
-            seed=batch.seed,
-            first=batch.first,
             permutations=PERMUTATIONS,
             inner_seed=self.inner_seed,
-            threads=batch.threads,
+            **batch.keywords,
         )
         return with_ties(values, pairs, self.scores)

@@ -520,8 +520,8 @@ def counting_steps(metrics: Mapping[str, NativeMetric], n: int, of: str = "") ->
         if chosen[0]._tokenize is not None:
             steps.append((f"tokenizing{name}", float(n * TOKENIZE_NS), 1))
         # Variants of a metric over the same words have most of the cost in common.
-        costs = {(m.key, m.options.get("tokenize"), m.options.get("lowercase")): _cost(m) for m in chosen}
-        steps.append((f"counting{name}", float(n * sum(costs.values())), 1))
+        variants = {(m.key, m.options.get("tokenize"), m.options.get("lowercase")) for m in chosen}
+        steps.append((f"counting{name}", float(n * sum(COUNT_NS.get(key, OTHERS_NS) for key, *_ in variants)), 1))
     return steps
 
 
@@ -601,10 +601,6 @@ def _load_external(name: object, model: object) -> LoadedTokenizer | None:
 def _tokenize_line(tokenizer: LoadedTokenizer, lowercase: bool, line: str) -> str:
     """The tokens of a line with spaces between them. As in sacreBLEU, its end is stripped after lowercasing."""
     return tokenizer((line.lower() if lowercase else line).rstrip())
-
-
-def _cost(m: NativeMetric) -> int:
-    return COUNT_NS.get(m.key, OTHERS_NS)
 
 
 def _passes(metrics: Sequence[NativeMetric]) -> list[list[int]]:

@@ -19,7 +19,7 @@ from .. import _core
 from ..data.count_files import Arrays, codes_of, read_arrays
 from ..data.decoding import Mismatch, flag, list_of, mapping_of, object_of, optional, text, unchanged, whole
 from ..data.files import display_name
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError, listed, quoted, unknown_name
 from ..names import IN_PYTHON
 from .base import Counts, Metric, Scores
@@ -182,8 +182,7 @@ def _reopened(
     return stored.chosen([stored.systems[place] for place in places], systems)
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(slots=False, eq=False)
 class CountsFile(Sequence[StoredCounts]):
     """The counts of a file: a sequence of metrics, to be passed as ``metrics`` wherever texts are not."""
 

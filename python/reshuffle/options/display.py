@@ -4,11 +4,16 @@
 
 from typing import Annotated, ClassVar
 
+from annotated_types import Ge, Le
 from attrs import frozen
 from typing_extensions import Doc
 
 from .. import types
 from .declare import SIZE, Flag, Options
+
+# More decimals than a float has would be those of its binary form.
+MAX_DIGITS = 15
+Digits = Annotated[int | None, Ge(0), Le(MAX_DIGITS), Flag(metavar="N")]
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -29,9 +34,7 @@ class Display(Options):
             for ACL's checklist."""
         ),
     ] = None
-    digits: Annotated[
-        int | None, Flag(metavar="N"), Doc("Decimals of scores and differences. By default chosen for each metric.")
-    ] = None
+    digits: Annotated[Digits, Doc("Decimals of scores and differences. By default chosen for each metric.")] = None
     names: Annotated[
         str | None,
         Flag(metavar="FILE"),

@@ -8,6 +8,7 @@ from attrs import frozen
 from typing_extensions import Doc
 
 from .declare import Flag, Options
+from .display import Digits
 
 Name = Annotated[str | None, Flag(metavar="NAME")]
 Inches = Annotated[float | None, Flag(metavar="INCHES")]
@@ -49,9 +50,7 @@ class ComparisonFigure(Options):
         Flag(metavar="FILE"),
         Doc("Display names: on each line a system, a tab and the name to display; or a JSON object."),
     ] = None
-    digits: Annotated[
-        int | None, Flag(metavar="N"), Doc("Decimals of scores and differences. By default by metric.")
-    ] = None
+    digits: Annotated[Digits, Doc("Decimals of scores and differences. By default by metric.")] = None
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

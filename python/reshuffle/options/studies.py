@@ -218,6 +218,7 @@ class SharedDraws(Study):
     weight_sets: Annotated[
         int | None,
         Ge(1),
+        Le(1 << 32),
         Doc(
             """Number of sets of bootstrap draws, which the simulations then share. This is faster, but simulations that
             share a set are not independent. By default each has draws of its own."""

@@ -14,7 +14,7 @@ from .. import types
 from ..errors import InputError, quoted
 from ..validate import DEFAULT_SEED, MAX_SEED, check_integer, chosen_seed
 from .declare import Check, Flag, Kind, Options, check, documented, several
-from .groups import PYTHON, Executor, Progress, Seed, Threads, real, whole_numbers
+from .groups import PYTHON, Executor, Progress, Seed, Threads, names, real, whole_numbers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,11 +59,6 @@ ModelScores = Annotated["ArrayLike | None", PYTHON, Kind("(K,) array of numbers,
 
 def seed_list(value: int | Sequence[int]) -> tuple[int, ...]:
     """One seed or several as a tuple."""
-    return several(value)
-
-
-def names(value: str | Sequence[str]) -> tuple[str, ...]:
-    """One name or several as a tuple."""
     return several(value)
 
 

@@ -16,6 +16,10 @@ from .declare import Flag, Kind, Options
 from .flips import finite
 from .groups import SYSTEM_OR_FILE, FixedLevel, IdsOfDocuments, Inputs
 
+# What ``e-bh`` is, and the paper.
+E_BH = "Benjamini and Hochberg's procedure for e-values, however they depend on one another"
+SOURCE_OF_E_BH = "doi:10.1111/rssb.12489"
+
 
 def bounds(value: tuple[float, float]) -> tuple[float, float]:
     """Two finite numbers, the smaller one first."""
@@ -75,11 +79,10 @@ class Looking(Looks):
     adjust: Annotated[
         types.SequentialAdjustment | str,
         Doc(
-            """How pairs and metrics share alpha: bonferroni (equally) or e-bh (betting and sign only: alpha bounds the
+            f"""How pairs and metrics share alpha: bonferroni (equally) or e-bh (betting and sign only: alpha bounds the
             expected share of wrong verdicts among those of one look, whenever it is).
 
-            e-bh is Benjamini and Hochberg's procedure for e-values, however they depend on one another (Wang & Ramdas
-            2022, doi:10.1111/rssb.12489)."""
+            e-bh is {E_BH} (Wang & Ramdas 2022, {SOURCE_OF_E_BH})."""
         ),
     ] = "bonferroni"
     planned: Annotated[

@@ -88,13 +88,11 @@ def _closest(tasks: Sequence[GateTask]) -> list[GateTask]:
     """The tasks, those first whose bounds are closest to their margins."""
 
     def used(task: GateTask) -> float:
-        return 0.0 if task.margin is None or task.bound is None else _loss(task, task.bound) / task.margin
+        if task.margin is None or task.bound is None:
+            return 0.0
+        return (-task.bound if task.higher_is_better else task.bound) / task.margin
 
     return sorted(tasks, key=used, reverse=True)
-
-
-def _loss(task: GateTask, difference: float) -> float:
-    return -difference if task.higher_is_better else difference
 
 
 def _listed(tasks: Sequence[GateTask], words: Callable[[GateTask], str]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from .. import types
 from ..documented import record
 from ..errors import InputError, quoted, unknown_name
+from ..options.display import MAX_DIGITS
 from ..results import Caveat, ComparedTexts, Comparison, Ranking, SetComparison
 from ..validate import check_integer, check_name
 from .cells import signed
@@ -19,7 +20,6 @@ FEW = 12
 GROUPS = ("letters", "ranks", "both")
 # A triangular matrix of more systems does not fit 80 columns.
 MAX_TRIANGLE = 20
-MAX_DIGITS = 15
 # Bytes, before compression; browsers read them within seconds.
 MAX_TEXTS = 50_000_000
 

@@ -6,12 +6,14 @@ The contents are those of the other reports. This module chooses and names them.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import IO, Any, TypeAlias
 
-from ..errors import InputError, listed, printable
+from ..errors import InputError, listed, printable, writing
+from ..leftovers import replacements
 from ..results import Comparison, SetComparison
 from ..results.studies import StudyResult
 from .checklist import TITLE, as_checklist
@@ -28,6 +30,7 @@ WRITTEN = "Files of this paper: "
 FIXED = ("table.tex", "methods.tex", "table.typ", "methods.typ", ENTRIES, FACTS)
 
 
+Replacements: TypeAlias = AbstractContextManager[list[IO[Any]]]
 Paper: TypeAlias = Comparison | SetComparison | StudyResult
 # The most figures of a study; `reshuffle plot` draws the others.
 MOST_FIGURES = 8
@@ -79,18 +82,23 @@ def check_folder(folder: Path, names: Collection[str] | None = None) -> list[Pat
     return [folder / name for name in others if name.casefold() not in kept and (folder / name).is_file()]
 
 
-def write_paper(result: Paper, folder: Path, layout: Layout) -> list[Path]:
-    """Write the files, unless one of them cannot be made, and return their paths."""
+def write_paper(
+    result: Paper, folder: Path, layout: Layout, replaced: Callable[..., Replacements] = replacements
+) -> list[Path]:
+    """Write all files, or none if one of them cannot be made, and return their paths.
+
+    ``replaced`` opens the files, as :func:`~reshuffle.leftovers.replacements`.
+    """
     contents = paper_files(result, layout)
     stale = check_folder(folder, contents)
-    try:
+    shown = {str(folder / name): printable(str(folder / name)) for name in contents}
+    with writing(printable(str(folder))):
         folder.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            (folder / name).write_bytes(content)
+        with replaced(shown) as files:
+            for file, content in zip(files, contents.values(), strict=True):
+                file.write(content)
         for path in stale:
             path.unlink()
-    except OSError as error:
-        raise InputError(f"{printable(str(folder))} cannot be written: {error.strerror or error}") from None
     return [folder / name for name in contents]
 
 

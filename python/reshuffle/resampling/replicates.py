@@ -287,14 +287,8 @@ class Replicates:
         native, own = self.samples[m].native("shuffles"), self.batch(batch)
         if native is None:
             return self.samples[m].shuffle_statistics(pairs, own)
-        (series,) = self._resampler("shuffles", [m], [native]).run(
-            [_core.Series(pairs)],
-            n=own.n,
-            seed=own.seed,
-            first=own.first,
-            codes=own.codes,
-            threads=own.threads,
-        )
+        resampler = self._resampler("shuffles", [m], [native])
+        (series,) = resampler.run([_core.Series(pairs)], codes=own.codes, **own.keywords)
         return np.asarray(series.statistics[0])
 
     def in_one_pass(self, pairs: Pairs) -> bool:

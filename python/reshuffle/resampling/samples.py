@@ -76,6 +76,11 @@ class Batch:
         """The numbers of the replicates."""
         return range(self.first, self.first + self.n)
 
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """What the core takes to make these replicates, beside those that are supplied."""
+        return {"n": self.n, "seed": self.seed, "first": self.first, "threads": self.threads}
+
     def flips(self, replicate: int, n_units: int) -> NDArray[np.integer[Any]]:
         """1 for each unit that the shuffle swaps, otherwise 0: an array of at least ``n_units`` elements."""
         if self.codes is None:
@@ -93,14 +98,11 @@ class Batch:
         """
         (sums,) = resampler.run(
             [_core.Sums()],
-            n=self.n,
-            seed=self.seed,
-            first=self.first,
             masks=self.masks,
             codes=self.codes,
             indices=self.indices,
             exchange=self.exchange,
-            threads=self.threads,
+            **self.keywords,
         )
         return np.asarray(sums.sums)
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from ..documented import documented
+from ..documented import record
 from .reported import Reported
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class LostSegment:
     """A segment (or a document) that the new system makes worse."""
 
@@ -29,8 +27,7 @@ def _task_name(metric: str, test_set: str) -> str:
     return f"{metric} on {test_set}" if test_set else metric
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class GateTask:
     """What is tested: a metric on a test set."""
 
@@ -103,8 +100,7 @@ class GateTask:
         return self.margin / self.standard_error if self.margin and self.standard_error else None
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class Trend:
     """Whether the scores of a task rise or fall over the runs of a history."""
 
@@ -119,8 +115,7 @@ class Trend:
     """The scores, the earliest first."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class PastTask:
     """What a history keeps of a task."""
 
@@ -138,8 +133,7 @@ class PastTask:
         return _task_name(self.metric, self.test_set)
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class PastGate:
     """A line of a history."""
 
@@ -151,8 +145,7 @@ class PastGate:
     tasks: tuple[PastTask, ...]
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class Gate(Reported):
     """A verdict on new outputs: ``allow``, ``reject`` or ``inconclusive``.
 

@@ -77,10 +77,10 @@ def rates(cell: Cell, alphas: Sequence[float]) -> Iterator[Rate]:
         yield Rate(cell.test, cell.metric, cell.null, cell.size, alpha, rate, interval, len(rejected))
 
 
-def pvalue_shares(cell: Cell, grid: Sequence[float] = GRID) -> Iterator[PvalueShare]:
-    """The distribution of p on a grid."""
+def pvalue_shares(cell: Cell) -> Iterator[PvalueShare]:
+    """The distribution of p on the grid."""
     ordered = np.sort(cell.pvalues)
     # A p of 5/100 is at most .05 although 0.05 may be rounded differently on the grid.
-    counts = np.searchsorted(ordered, np.array(grid) * (1 + 1e-12), side="right")
-    for p, count in zip(grid, counts.tolist(), strict=True):
+    counts = np.searchsorted(ordered, np.array(GRID) * (1 + 1e-12), side="right")
+    for p, count in zip(GRID, counts.tolist(), strict=True):
         yield PvalueShare(cell.test, cell.metric, cell.null, cell.size, p, count / len(ordered))

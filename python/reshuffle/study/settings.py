@@ -79,23 +79,23 @@ class StudySettings(Computed, Replicates, Simulated, SharedDraws, Sized, Pairs, 
             return None
         return BesagClifford(max(BesagClifford.exceedances, largest_rank(self.n_resamples, max(self.alphas)) + 1))
 
-    def sizes_in(self, available: int, unit: str, where: str = "the pool") -> tuple[int, ...]:
+    def sizes_in(self, available: int, unit: str) -> tuple[int, ...]:
         """The sizes of the simulated test sets, by default all units that there are.
 
         :class:`InputError` if there are fewer than two, or fewer than a size asks for.
         """
         if available < 2:
-            raise InputError(f"{where} has only {available:,} {unit}: a study needs at least 2")
+            raise InputError(f"the pool has only {available:,} {unit}: a study needs at least 2")
         if self.sizes is None:
             return (available,)
         largest = max(self.sizes)
         if largest > available:
             raise InputError(
-                f"sizes: {largest:,} {unit}s were asked for, but {where} has only {available:,}: ask for fewer"
+                f"sizes: {largest:,} {unit}s were asked for, but the pool has only {available:,}: ask for fewer"
             )
         if self.sampling == "fixed" and self.sizes != (available,):
             raise InputError(
-                f"sampling 'fixed' takes all {available:,} {unit}s of {where}: leave out the sizes, or use "
+                f"sampling 'fixed' takes all {available:,} {unit}s of the pool: leave out the sizes, or use "
                 "'subset' or 'replace'"
             )
         return tuple(self.sizes)

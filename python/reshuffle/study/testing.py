@@ -30,7 +30,6 @@ from ..resampling.stopping import BesagClifford
 from ..resampling.studentized import ObservedStatistics
 from ..seeds import derive_seed
 from ..settings import ComparisonSettings
-from ..validate import check_integer, check_name
 from .experiments import Experiment
 from .populations import Population
 
@@ -128,11 +127,8 @@ class Testing:
         return Tested(stacked(table["pvalue"], -1), stacked(table["statistic"], -1))
 
     def _check(self, experiment: Experiment) -> None:
-        check_name("scheme", self.scheme, list(SCHEMES))
         if self.stopping is not None:
             check_stopping(self.stopping.name, self.scheme, self.tests)
-        if self.weight_sets is not None:
-            check_integer("weight_sets", self.weight_sets, 1, 1 << 32)
         selection = experiment.selection
         if self.scheme != "orbit" or "ar" not in self.tests:
             return
@@ -259,7 +255,10 @@ class _Chunk:
         others = [t for t, plan in enumerate(plans) if not self._is_fast(plan)]
         for t, plan in enumerate(plans):
             if t not in others:
-                pvalue[t] = self._shuffled(plan) if plan.test.replicates == "shuffles" else self._bootstrapped(plan)
+                if plan.test.replicates == "shuffles":
+                    pvalue[t] = self._shuffled(plan)
+                else:
+                    pvalue[t] = plan.test.run(self._observed(plan, self._drawn)).pvalue.reshape(-1, self.n)
         if not self.experiment.in_core:
             return Tested(*_one_by_one(self, plans))
         if others:
@@ -309,10 +308,6 @@ class _Chunk:
             scores=self.scores,
             drawn=drawn,
         )
-
-    def _bootstrapped(self, plan: Plan) -> Scores:
-        """The p-values of a test on draws: (metrics, n)."""
-        return plan.test.run(self._observed(plan, self._drawn)).pvalue.reshape(-1, self.n)
 
     def _shuffled(self, plan: Plan) -> Scores:
         """The p-values of a test in :data:`CAN_STOP`: (metrics, n)."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError, quoted
 from ..lazy import lazy
 from ..metrics.base import Counts, Scores
@@ -117,8 +117,7 @@ class Model(Protocol):
         ...
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(slots=False, eq=False)
 class LinearModel:
     """A weight for each feature of lists.
 
@@ -151,8 +150,7 @@ class LinearModel:
         return first_best(lists.offsets, self.scores(lists, sources))
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(slots=False, eq=False)
 class Chosen:
     """The entries that each of R runs chooses: one for each of N sentences."""
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..data.corpus import reference_columns
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError, quoted
 from ..leftovers import leftover
 from ..options.declare import called_with
@@ -32,8 +32,7 @@ from .weights import Weights, weights_by_name
 References: TypeAlias = "Sequence[str] | Sequence[Sequence[str | None]]"
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Tuned:
     """What an optimizer found: :func:`tune` makes it.
 

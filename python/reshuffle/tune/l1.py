@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError, quoted
 from ..metrics.base import thread_count
 from ..options.declare import called_with
@@ -22,8 +22,7 @@ from .lists import NBest, joined
 from .templates import template_features
 
 
-@documented
-@dataclass(frozen=True)
+@record
 class SelectionStep:
     """A step of the selection: features were added, and all weights optimised."""
 
@@ -40,8 +39,7 @@ class SelectionStep:
     """How many Newton steps it took."""
 
 
-@documented
-@dataclass(frozen=True)
+@record
 class Variant:
     """Options of :func:`fit_l1` for one of several rerankers that should be equally good."""
 
@@ -49,8 +47,7 @@ class Variant:
     per_step: int
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Reranker:
     """Weights of a log-linear model. :func:`fit_l1` makes it."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from .. import _core
 from ..data.columns import segment_list
 from ..data.corpus import reference_columns
 from ..data.files import MAX_INPUT, display_name, first_bytes, has_lone_surrogate, read_bytes
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError, listed, quoted
 from ..metrics.base import Counts, MetricLike, Scores
 from ..metrics.native import NativeMetric, resolve
@@ -25,8 +25,7 @@ FORMAT = "id ||| hypothesis ||| features"
 MAX_ID = 2**63 - 1
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(slots=False, eq=False)
 class Sparse:
     """Sparse features of K entries, in compressed rows."""
 
@@ -61,8 +60,7 @@ def joined(first: Sparse, second: Sparse) -> Sparse:
     return Sparse(starts, indices, values, [*first.names, *second.names])
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(slots=False, eq=False)
 class NBest:
     """K-best lists of N sentences, with K entries in all. :func:`read_nbest` reads them.
 

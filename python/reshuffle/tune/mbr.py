@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
 from ..data.corpus import number_of_references, reference_columns
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError, Option, warn
 from ..metrics.base import Scores
 from ..metrics.native import NativeMetric
@@ -28,8 +28,7 @@ from .oracle import first_entries, model_scores, places
 NEARLY_UNIFORM = 0.9
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class MinimumRisk:
     """The entries with the best expected utility."""
 

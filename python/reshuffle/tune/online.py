@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError, quoted
 from ..metrics.base import thread_count
 from ..options.declare import called_with, chosen, options_of
@@ -20,8 +19,7 @@ from .lists import NBest, additive
 Floats = NDArray[np.float64]
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Learned:
     """Weights from some runs, which differ in their seeds. :func:`kbmira`, :func:`pro` and :func:`xbleu` make it."""
 

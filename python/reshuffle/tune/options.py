@@ -9,15 +9,13 @@ follow.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from ..documented import documented
+from ..documented import record
 from ..options.tuning import L1, AnyOptimizer, Kbmira, Mert, Optimization, Pro, Xbleu
 from ..validate import check_name
 
 
-@documented
-@dataclass(frozen=True)
+@record
 class Optimizer:
     """A way to tune weights."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
 from ..data.corpus import number_of_references, reference_columns
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError, quoted
 from ..metrics.base import Scores, thread_count
 from ..metrics.native import NativeMetric
@@ -33,8 +33,7 @@ CHOICES: Mapping[str, str] = {
 }
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Oracle:
     """The best and the worst entries of k-best lists."""
 

@@ -44,6 +44,8 @@ class Features:
     offsets: NDArray[np.int64]
     names: list[str]
     dense: NDArray[np.float64]
+    # Workers get them as ``NBest.all_sparse``.
+    sparse_names: ClassVar[Sequence[str]] = ()
 
 
 @dataclass(frozen=True, eq=False)

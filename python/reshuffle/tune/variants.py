@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError, listed
 from ..metrics.native import NativeMetric
 from ..options.declare import call, called_with, chosen, taken
@@ -15,8 +15,7 @@ from .l1 import Reranker, Variant, closest, fit_l1, l1_variants
 from .lists import additive
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class TrainedVariants:
     """Rerankers that should be equally good, and what they choose. :func:`train_variants` makes it."""
 

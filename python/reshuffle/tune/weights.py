@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.files import MAX_INPUT, at_line, display_name, read_lines, unique_json
 from ..data.formats.base import is_finite
-from ..documented import documented
+from ..documented import record
 from ..errors import InputError, listed, quoted
 
 
-@documented
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Weights:
     """A weight for each feature."""
 

@@ -15,6 +15,7 @@ from ...inference.hypotheses import FAMILIES
 from ...inference.intervals import INTERVALS, Interval
 from ...inference.multiplicity import ADJUSTMENTS, FALSE_DISCOVERY, Adjustment
 from ...inference.tests import ADJUSTMENT_CHOICES, DEFAULT, TEST_CHOICES, TESTS, SignificanceTest
+from ...options import watch
 from ...options.choices import INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS
 from ...report import computed
 from ...report.words import words_of
@@ -119,10 +120,9 @@ def adjustments() -> Iterable[Entry]:
         adjustment = ADJUSTMENTS.get(name)
         facts = {} if adjustment is None else _facts_of_adjustment(adjustment)
         yield Entry(name, about, "–" if adjustment is None else adjustment.source, facts)
-    about = "Benjamini and Hochberg's procedure for e-values, however they depend on one another"
     exact = either(name for name, test in SEQUENTIAL_TESTS.items() if test.is_exact)
     facts = {"Controls": f"{FALSE_DISCOVERY}, at one look", "Tests": f"reshuffle watch --method {exact}"}
-    yield Entry(E_BH, about, "doi:10.1111/rssb.12489", facts)
+    yield Entry(E_BH, watch.E_BH, watch.SOURCE_OF_E_BH, facts)
 
 
 def _facts_of_adjustment(adjustment: Adjustment) -> dict[str, str]:

@@ -13,7 +13,7 @@ from ...data.alignment import check_parses
 from ...data.corpus import Corpus, read_corpus, system_names
 from ...data.count_files import is_count_file, read_arrays
 from ...data.file_names import check_order
-from ...data.files import STDIN, check_stdin, display_name
+from ...data.files import STDIN, display_name
 from ...data.formats import INPUT_FORMATS, Source, format_of
 from ...data.formats.base import Column
 from ...data.reading import read_columns, read_groups, split_name
@@ -141,7 +141,6 @@ class Input:
         ``outputs`` are those of the systems that the command made. ``stored_ids`` says whether documents and strata of
         a file of counts are used.
         """
-        check_stdin(self.paths.count(STDIN))
         if self.counts is not None:
             return self._read_counts(self.counts, outputs, stored_ids)
         if self.files.references:

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-import click
-
 from ... import types
 from ...options.list_files import ListFiles
 from ...options.tuning import Mbr, Oracle
-from ..command import Command, option
+from ..command import option
 from ..declared import declared_options
-from ..options import all_of, output_options, table_options
+from ..options import report_command, table_options
 from ..tune.options import ARGUMENTS, COUNTED, metric_option
 
 __all__ = ["mbr_command", "oracle_command"]
@@ -23,19 +21,8 @@ __all__ = ["mbr_command", "oracle_command"]
 INSTEAD = "--nbest NBEST --refs REF"
 
 
-@click.command(
+@report_command(
     "oracle",
-    cls=Command,
-    examples=(
-        "reshuffle oracle --nbest dev.nbest.gz --refs dev.ref",
-        "reshuffle oracle --nbest dev.nbest.gz --refs dev.ref -m ter --model tuned/weights.1 --save oracle",
-        "reshuffle oracle --samples a.txt b.txt c.txt --refs ref.txt -m chrf -o oracle.json",
-    ),
-    arguments=ARGUMENTS,
-    common=("nbest", "samples", "references", "model", "metric", "save", "outputs", "fmt"),
-    instead=INSTEAD,
-)
-@all_of(
     declared_options(ListFiles),
     (
         metric_option("The corpus metric", "bleu"),
@@ -49,8 +36,15 @@ INSTEAD = "--nbest NBEST --refs REF"
         ),
         *table_options(get_args(types.OracleTable)),
     ),
-    output_options(get_args(types.Format), "text"),
-)  # fmt: skip
+    examples=(
+        "reshuffle oracle --nbest dev.nbest.gz --refs dev.ref",
+        "reshuffle oracle --nbest dev.nbest.gz --refs dev.ref -m ter --model tuned/weights.1 --save oracle",
+        "reshuffle oracle --samples a.txt b.txt c.txt --refs ref.txt -m chrf -o oracle.json",
+    ),
+    arguments=ARGUMENTS,
+    common=("nbest", "samples", "references", "model", "metric", "save", "outputs", "fmt"),
+    instead=INSTEAD,
+)
 def oracle_command(**options: Any) -> None:
     """Find the best and the worst entries of k-best lists: the limits of any reranking.
 
@@ -62,19 +56,8 @@ def oracle_command(**options: Any) -> None:
     run_oracle(options)
 
 
-@click.command(
+@report_command(
     "mbr",
-    cls=Command,
-    examples=(
-        "reshuffle mbr --nbest test.nbest.gz --save test.mbr",
-        "reshuffle mbr --samples samples.txt --per-sentence 64 -m chrf --save mbr.txt",
-        "reshuffle mbr --nbest test.nbest.gz --totals --scale 0.5 -m bleu --refs test.ref --evaluate bleu chrf ter",
-    ),
-    arguments=ARGUMENTS,
-    common=("nbest", "samples", "per_sentence", "references", "model", "metric", "save", "outputs", "fmt"),
-    instead=INSTEAD,
-)
-@all_of(
     declared_options(ListFiles),
     (
         *declared_options(Mbr, ("scale", "exclude_self")),
@@ -86,7 +69,14 @@ def oracle_command(**options: Any) -> None:
                help="Write the chosen entries to FILE, one line for each sentence."),
         *table_options(get_args(types.MbrTable)),
     ),
-    output_options(get_args(types.Format), "text"),
+    examples=(
+        "reshuffle mbr --nbest test.nbest.gz --save test.mbr",
+        "reshuffle mbr --samples samples.txt --per-sentence 64 -m chrf --save mbr.txt",
+        "reshuffle mbr --nbest test.nbest.gz --totals --scale 0.5 -m bleu --refs test.ref --evaluate bleu chrf ter",
+    ),
+    arguments=ARGUMENTS,
+    common=("nbest", "samples", "per_sentence", "references", "model", "metric", "save", "outputs", "fmt"),
+    instead=INSTEAD,
 )  # fmt: skip
 def mbr_command(**options: Any) -> None:
     """Choose the entry of each k-best list that agrees best with the others.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -20,10 +20,10 @@ from ...results.studies import StudyResult
 from ...tune import LinearModel, NBest, mbr, oracle, read_samples
 from ..declared import given_values, made
 from ..inputs.metrics import metric_flags, metrics_of
+from ..job import started
 from ..metric_options import MetricChoice
-from ..output import chosen_output, destination, stream_destination
-from ..progress import progress_bar
-from ..tune.files import named_weights, prepared_folder, read_lists, read_references
+from ..output import chosen_output
+from ..tune.files import lines_destination, named_weights, prepared_folder, read_lists, read_references
 
 
 def run_oracle(options: dict[str, Any]) -> None:
@@ -43,7 +43,8 @@ def run_oracle(options: dict[str, Any]) -> None:
         found = call(oracle, evolve(chosen, **given))
         if target is not None:
             for choice in found.rows:
-                _write(str(target / choice), [], found.outputs(choice))
+                with lines_destination(str(target / choice), []) as write:
+                    write(found.outputs(choice))
         return found.result
 
     _report(options, files, get_args(types.OracleTable), compute)
@@ -67,7 +68,8 @@ def run_mbr(options: dict[str, Any]) -> None:
         given = {"lists": lists, "references": references, "scores": files.scores(lists), "progress": progress}
         found = call(mbr, evolve(chosen, **given))
         if save is not None:
-            _write(save, files_in(files), found.outputs())
+            with lines_destination(save, files_in(files)) as write:
+                write(found.outputs())
         return found.result
 
     _report(options, files, get_args(types.MbrTable), compute)
@@ -77,19 +79,11 @@ def _report(
     options: dict[str, Any], files: _Files, tables: Sequence[str], compute: Callable[[Progress], StudyResult]
 ) -> None:
     """Compute a result and write its report."""
-    reports, layout = chosen_output(options)
+    output = chosen_output(options, tables)
     if options:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
-    with destination(reports, files_in(files), layout, tables) as write:
-        with progress_bar() as progress:
-            result = compute(progress)
-        write(result)
-
-
-def _write(path: str, inputs: Sequence[str], lines: Iterable[str]) -> None:
-    """Write a line for each sentence."""
-    with stream_destination(path, inputs) as file:
-        file.write("".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))
+    with started(output, files_in(files)) as job:
+        job.report(lambda: compute(job.progress))
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

@@ -1,7 +1,7 @@
 """``reshuffle meta``: do metrics agree with people?
 
-To add a command, write ``cli/meta/NAME.py`` with a function that is decorated with ``@click.command("NAME",
-cls=Command, …)``, and add a line to :data:`COMMANDS`; one of agreement is an entry in ``agreement.py``. The options of
+To add a command, write ``cli/meta/NAME.py`` with a function that is decorated with ``@report_command("NAME", …)`` of
+``cli/options.py``, and add a line to :data:`COMMANDS`; one of agreement is an entry in ``agreement.py``. The options of
 the function that it calls are declared in :mod:`reshuffle.options.meta`, those of files in
 :mod:`reshuffle.options.meta_files`, and ``inputs.py`` reads the files. Import what computes in the body: ``--help``
 must not wait for numpy.

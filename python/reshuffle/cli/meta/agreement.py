@@ -9,10 +9,9 @@ import click
 
 from ... import types
 from ...options.meta import Evaluation, Segments, Systems
-from ..command import Command
 from ..declared import declared_options
-from ..options import EXECUTOR, all_of, table_options
-from .options import ARGUMENTS, COMMON, INSTEAD, file_options, metrics_option, output
+from ..options import EXECUTOR, report_command, table_options
+from .options import ARGUMENTS, COMMON, INSTEAD, file_options, metrics_option
 
 
 def _command(
@@ -20,17 +19,17 @@ def _command(
 ) -> click.Command:
     """The command that calls the function of :mod:`reshuffle.meta` with this name."""
 
-    @click.command(
+    @report_command(
         name,
-        cls=Command,
+        file_options(),
+        metrics_option(default),
+        declared_options(record),
+        (EXECUTOR, *table_options(tables)),
         help=about,
         examples=examples,
         arguments=ARGUMENTS,
         common=(*COMMON, "coefficients"),
         instead=INSTEAD,
-    )
-    @all_of(
-        file_options(), metrics_option(default), declared_options(record), (EXECUTOR,), table_options(tables), output
     )
     def command(**options: Any) -> None:
         from ... import meta

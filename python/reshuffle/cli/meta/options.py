@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import get_args
 
-from ... import types
 from ...options.declare import options_of
 from ...options.meta_files import MetaFiles
 from ..declared import declared_options
-from ..options import Decorator, output_options
+from ..options import TEXTS, Decorator
 from ..options import metrics_option as metrics
 from ..params import Metric
 
 ARGUMENTS = (
     (
         "FILE",
-        "Outputs and references: UTF-8 text with one segment per line. Or mteval, tables (FILE#NAME) or JSON lines, as "
-        "for 'reshuffle compare'; - is standard input. Counts of 'reshuffle count' (.npz, .npy) can stand in place of "
-        "--refs; --systems are then names in them.",
+        f"Outputs and references: {TEXTS} Counts of 'reshuffle count' (.npz, .npy) can stand in place of --refs; "
+        "--systems are then names in them.",
     ),
 )
 
@@ -36,8 +33,6 @@ def metrics_option(default: str) -> tuple[Decorator, ...]:
 
 # What to write instead of words that belong to no option.
 INSTEAD = "--refs REF --systems SYS SYS and --judgments FILE or --human FILE"
-
-output = output_options(get_args(types.Format), "text")
 
 # What the short help of all commands shows.
 COMMON = (

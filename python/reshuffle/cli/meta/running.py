@@ -15,9 +15,8 @@ from ...options.meta import Evaluation
 from ...results.studies import StudyResult
 from ...settings import Resampling
 from ..declared import given_values, made
-from ..executors import chosen_executor
-from ..output import chosen_output, destination
-from ..progress import progress_bar
+from ..job import started
+from ..output import chosen_output
 from .inputs import MetaInputs
 
 
@@ -34,23 +33,21 @@ def run_meta(
     those of the result.
     """
     chosen: Evaluation = made(record, {"test_sets": (), **given_values(record, options)})
-    reports, layout = chosen_output(options)
-    executor = options.pop("executor")
+    output, executor = chosen_output(options, tables), options.pop("executor")
     inputs = MetaInputs.from_options(options, default, chosen.threads)
     if options:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
-    with (
-        destination(reports, inputs.paths, layout, tables) as write,
-        chosen_executor(executor, chosen.threads) as workers,
-    ):
-        with progress_bar() as progress:
-            sets = inputs.read(Resampling(threads=chosen.threads, progress=progress, executor=workers))
-            given: dict[str, Any] = {"test_sets": sets, "executor": workers, "progress": progress}
+    with started(output, inputs.paths, executor, chosen.threads) as job:
+
+        def compute() -> StudyResult:
+            sets = inputs.read(Resampling(threads=chosen.threads, **job.given))
+            given: dict[str, Any] = {"test_sets": sets, **job.given}
             baseline = getattr(chosen, "baseline", None)
             if baseline is not None:
                 given["baseline"] = _metric(baseline, sets)
-            result = call(function, evolve(chosen, **given))
-        write(result)
+            return call(function, evolve(chosen, **given))
+
+        job.report(compute)
 
 
 def _metric(name: str, sets: Sequence[JudgedSet]) -> str:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from ...errors import InputError, quoted, unknown_name
 from ...options.meta import TuneSmoothing
-from ..command import Command, option
+from ..command import option
 from ..declared import declared_options
-from ..options import EXECUTOR, all_of
+from ..options import EXECUTOR, report_command
 from ..params import Parsed
-from .options import ARGUMENTS, COMMON, INSTEAD, file_options, output
+from .options import ARGUMENTS, COMMON, INSTEAD, file_options
 
 # The options of files that are for human scores, or for metrics from other programs.
 NOT_FOR_VOTES = ("human", "human_format", "columns", "test_set", "score_files", "lower_is_better")
@@ -48,9 +46,12 @@ GRID = (
 )
 
 
-@click.command(
+@report_command(
     "tune-smoothing",
-    cls=Command,
+    file_options(but=NOT_FOR_VOTES),
+    GRID,
+    declared_options(TuneSmoothing),
+    (EXECUTOR,),
     examples=(
         "reshuffle meta tune-smoothing --judgments cs-en.rank --sysmap ids.tsv --refs ref.txt --systems sys",
         "reshuffle meta tune-smoothing --manifest sets.toml --grid 4=1,5,10 7=2,5",
@@ -59,13 +60,6 @@ GRID = (
     arguments=ARGUMENTS,
     common=(*COMMON, "grids"),
     instead=INSTEAD,
-)
-@all_of(
-    file_options(but=NOT_FOR_VOTES),
-    GRID,
-    declared_options(TuneSmoothing),
-    (EXECUTOR,),
-    output,
 )
 def tune_smoothing_command(**options: Any) -> None:
     """Which epsilon, K and alpha of sentence BLEU's smoothings agree best with people?

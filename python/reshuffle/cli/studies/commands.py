@@ -1,8 +1,9 @@
-"""The commands of ``reshuffle study``, and ``reshuffle plan``: a table, from which the commands are made."""
+"""The commands of ``reshuffle study``, and ``plan``, ``watch`` and ``human``: tables, from which they are made."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import click
@@ -10,12 +11,18 @@ from click.core import ParameterSource
 
 from ...errors import InputError
 from ...options import studies as records
-from ..command import Command
+from ...options.declare import options_of
+from ...options.files import HumanFiles, Unstratified, WatchFiles
+from ...options.human import HumanOptions
+from ...options.watch import WatchOptions
+from .. import options as shared
 from ..declared import Decorator, declared_options, given_values, made
-from .options import ARGUMENTS, study_options
+from ..options import COUNTS, EXECUTOR, METRICS, file_options, metrics_option, report_command, table_options
 from .variants import TRAINING, Training
 
-# The options that ``--help`` shows of each study that has them; ``--help-all`` shows all.
+ARGUMENTS = (("REF, SYS", shared.TEXTS), *COUNTS)
+
+# The options that ``--help`` shows of each study that has them.
 COMMON = (
     "scores", "documents", "metrics", "tests", "alphas", "sizes", "simulations", "n_resamples", "seed", "checkpoint",
     "outputs", "fmt",
@@ -31,13 +38,20 @@ class Study(NamedTuple):
     """The help."""
     examples: Sequence[str]
     common: Sequence[str]
-    """Options that ``--help`` shows beside :data:`COMMON`."""
+    """Options that ``--help`` shows; ``--help-all`` shows all."""
     arguments: Sequence[tuple[str, str]] = ARGUMENTS
     """The arguments and what they are."""
     systems: str | None = "SYS SYS..."
     """What stands for the outputs in the usage; None for studies without data."""
-    others: Sequence[Decorator] = ()
+    files: type[Unstratified] = Unstratified
+    """The files of the outputs."""
+    least: int = 2
+    """How many systems there must be."""
+    metrics: Sequence[Decorator] = METRICS
+    others: Sequence[Decorator] = (EXECUTOR,)
     """Options beside those of the record."""
+    module: str = "study"
+    """Where the function with the name of the command is."""
     prepare: Callable[[dict[str, Any], dict[str, Any]], Mapping[str, Any]] | None = None
     """Checks the given values of the record, and the other options. Returns keyword arguments of
     :func:`~reshuffle.cli.studies.running.run_study`.
@@ -47,29 +61,31 @@ class Study(NamedTuple):
 
 
 def command_of(name: str, study: Study) -> click.Command:
-    """The command of a study, which is a function of :mod:`reshuffle.study` with this name."""
+    """The command that calls the function of this name."""
 
-    @click.command(
+    @report_command(
         name,
-        cls=Command,
+        () if study.systems is None else (*file_options(study.files), *study.metrics),
+        declared_options(study.record),
+        (*study.others, *table_options()),
+        systems=study.systems,
         help=study.about,
         examples=study.examples,
         arguments=study.arguments if study.systems else (),
-        common=(*COMMON, *study.common),
+        common=study.common,
     )
-    @study_options(study.record, study.others, systems=study.systems)
     def command(**options: Any) -> None:
-        from ... import study as studies
         from . import running
 
+        function = getattr(import_module(f"reshuffle.{study.module}"), name)
         if study.systems is None:
-            running.run_without_data(getattr(studies, name), study.record, options)
+            running.run_without_data(function, study.record, options)
             return
         if study.without_data is not None and study.without_data(options):
             return
         values = given_values(study.record, options)
         more = {} if study.prepare is None else study.prepare(values, options)
-        running.run_study(getattr(studies, name), made(study.record, values), options, **more)
+        running.run_study(function, made(study.record, values), options, study.files, study.least, **more)
 
     return command
 
@@ -154,8 +170,8 @@ STUDIES: Mapping[str, Study] = {
             "reshuffle study type1 ref.txt a.txt b.txt --sizes 100 500 --simulations 10000 -n 199 -o type1.json",
             "reshuffle study type1 test.ref --null variants --train dev.nbest dev.ref --apply test.nbest",
         ),
-        common=("null", "all_pairs"),
-        others=TRAINING,
+        common=(*COMMON, "null", "all_pairs"),
+        others=(*TRAINING, EXECUTOR),
         prepare=_variants,
     ),
     "multiplicity": Study(
@@ -171,7 +187,7 @@ STUDIES: Mapping[str, Study] = {
             "reshuffle study multiplicity ref.txt *.out --variances unequal --tests ar permutation --size 500 "
             "-o family.json",
         ),
-        common=("variances", "n_systems", "adjustments"),
+        common=(*COMMON, "variances", "n_systems", "adjustments"),
     ),
     "power": Study(
         records.Power,
@@ -188,8 +204,8 @@ STUDIES: Mapping[str, Study] = {
             "reshuffle study power ref.txt a.txt b.txt --models real parametric --alpha 0.05",
             "reshuffle study power --models parametric --difference 0.5 1 2 --sizes 500 2000",
         ),
-        common=("models", "effects", "size_adjusted", "difference"),
-        others=declared_options(records.ParametricPower, MODEL),
+        common=(*COMMON, "models", "effects", "size_adjusted", "difference"),
+        others=(*declared_options(records.ParametricPower, MODEL), EXECUTOR),
         prepare=_fitted,
         without_data=_parametric,
     ),
@@ -206,7 +222,7 @@ STUDIES: Mapping[str, Study] = {
             "reshuffle study sensitivity ref.txt baseline.txt *.variant -m bleu nist chrf --sizes 500",
             "reshuffle study sensitivity ref.txt a.txt b.txt -m bleu nist depf --parses ref.conllu a.conllu b.conllu",
         ),
-        common=("effects", "size_adjusted"),
+        common=(*COMMON, "effects", "size_adjusted"),
     ),
     "validate": Study(
         records.Validate,
@@ -220,7 +236,7 @@ STUDIES: Mapping[str, Study] = {
             "reshuffle study validate ref.txt *.out --sizes 100 300 --layouts broad --truth whole",
             "reshuffle study validate ref.txt *.out --tests paired-bootstrap ar -o validation.json",
         ),
-        common=("layouts", "truth", "confidence_level"),
+        common=(*COMMON, "layouts", "truth", "confidence_level"),
     ),
     "samples": Study(
         records.Samples,
@@ -233,7 +249,7 @@ STUDIES: Mapping[str, Study] = {
             "reshuffle study samples ref.txt a.txt b.txt --sizes 300",
             "reshuffle study samples ref.txt *.out --refs ref2.txt ref3.txt --curve-sizes 100 500 1000",
         ),
-        common=("layouts", "curve_sizes", "n_references"),
+        common=(*COMMON, "layouts", "curve_sizes", "n_references"),
     ),
     "agreement": Study(
         records.Agreement,
@@ -248,7 +264,7 @@ STUDIES: Mapping[str, Study] = {
             "reshuffle study agreement ref.txt *.out --tests ar bootstrap --domains domains.txt",
             "reshuffle study agreement ref.txt *.out --format csv --table tests",
         ),
-        common=("domains", "halves"),
+        common=(*COMMON, "domains", "halves"),
         prepare=lambda values, options: {"domains": values.pop("domains", None)},  # ids that are read from a file
     ),
     "exchange": Study(
@@ -264,7 +280,7 @@ STUDIES: Mapping[str, Study] = {
             "--run-sd 0 0.77",
             "reshuffle study exchange ref.txt run*.txt --runs 3 --sizes 500 -m bleu -o exchange.json",
         ),
-        common=("exchange", "runs", "run_sd", "correlation"),
+        common=(*COMMON, "exchange", "runs", "run_sd", "correlation"),
         arguments=(
             (
                 "REF, RUN",
@@ -289,7 +305,7 @@ STUDIES: Mapping[str, Study] = {
             "reshuffle study gate --tasks 20 --margin 4 --sizes 500 -n 399",
             "reshuffle study gate --methods betting sign naive once --differences 10% --sizes 2000 --tasks 1",
         ),
-        common=("methods", "tasks", "correlation", "margin", "differences"),
+        common=(*COMMON, "methods", "tasks", "correlation", "margin", "differences"),
         systems=None,
     ),
 }
@@ -309,9 +325,66 @@ PLAN = Study(
         "reshuffle plan ref.txt a.txt b.txt --difference bleu=0.5 --tests ar bootstrap-both -o plan.html",
         "reshuffle plan --scores rating a.ratings b.ratings --difference rating=2",
     ),
-    common=("difference", "power", "alpha", "simulate"),
+    common=(*COMMON, "difference", "power", "alpha", "simulate"),
     prepare=_simulation,
+)
+
+WATCH = Study(
+    WatchOptions,
+    """Test while data arrive, however often you look.
+
+    Give all segments so far, in the order in which they came, as often as you like. The probability of any wrong
+    verdict is at most --alpha (for corpus metrics about that) over all looks together, which 'reshuffle compare' cannot
+    promise.
+    """,
+    examples=(
+        "reshuffle watch --scores accuracy old.txt new.txt --bounds 0 1",
+        "reshuffle watch ref.txt old.txt new.txt -m bleu chrf -o watch.html",
+        "reshuffle watch ref.txt old.txt new.txt --method obrien-fleming --looks 5 --planned 3000",
+    ),
+    common=(*shared.COMMON, *options_of(WatchOptions)),
+    arguments=(*shared.ARGUMENTS, *COUNTS),
+    systems="BASELINE SYS...",
+    files=WatchFiles,
+    others=(),
+    module="watch",
+)
+
+
+def _labelled(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Human: labels, and a metric of texts if there are texts."""
+    if not options["scores"]:
+        raise InputError("no labels: give them as --scores NAME FILE, empty or NaN where there are none")
+    if options["reference"] is not None and not options["metrics"]:
+        raise InputError("texts, but no metric of texts: add one that predicts the labels, such as -m chrf")
+    return {}
+
+
+HUMAN = Study(
+    HumanOptions,
+    """Compare systems by labels of some segments and a metric of all.
+
+    One of --scores has people's labels, with missing scores where there are none. The other metrics predict them. The
+    better they do so, the more certain the estimate; how much the metric was worth is shown in labels.
+    """,
+    examples=(
+        "reshuffle human --scores MQM a.mqm b.mqm --scores COMET a.comet b.comet",
+        "reshuffle human ref.txt a.txt b.txt -m chrf --scores MQM a.mqm b.mqm",
+        "reshuffle human --scores ann ann.tsv --scores bob bob.tsv --scores judge judge.tsv --human ann bob",
+        "reshuffle human --scores people labels.tsv --scores judge judge.tsv -o human.html",
+    ),
+    common=(*shared.COMMON, *options_of(HumanOptions)),
+    arguments=shared.ARGUMENTS,
+    systems="BASELINE SYS...",
+    files=HumanFiles,
+    least=1,
+    metrics=metrics_option("none"),
+    others=(),
+    prepare=_labelled,
+    module="human",
 )
 
 COMMANDS = {name: command_of(name, study) for name, study in STUDIES.items()}
 plan_command = command_of("plan", PLAN)
+watch_command = command_of("watch", WATCH)
+human_command = command_of("human", HUMAN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import click
@@ -24,11 +25,11 @@ from ...results.studies import StudyResult
 from ...validate import check_name
 from ..declared import given_values
 from ..declared import made as made_record
-from ..executors import chosen_executor
 from ..inputs.sets import given_files
 from ..inputs.test_set import Input
+from ..job import started
 from ..metric_options import MetricChoice
-from ..output import Reports, chosen_output, destination
+from ..output import Output, chosen_output
 from ..progress import progress_bar
 
 
@@ -53,10 +54,10 @@ def run_study(
     study: Callable[..., StudyResult],
     chosen: StudyInputs | WatchOptions | HumanOptions,
     options: dict[str, Any],
+    files_record: type[Unstratified],
+    least: int,
     made: Made | None = None,
     domains: str | None = None,
-    files_record: type[Unstratified] = Unstratified,
-    least: int = 2,
 ) -> None:
     """Read the files of at least so many systems, compute the study, and write its report.
 
@@ -64,8 +65,7 @@ def run_study(
     those of files. With ``made``, its systems are those of the study. ``domains`` is the file of the ids of segments'
     domains, if any.
     """
-    reports, layout = chosen_output(options)
-    resume, executor = _resumed(chosen, reports), options.pop("executor", None)
+    output, executor = _resumable(chosen, options), options.pop("executor", None)
     files = given_files(files_record, options, options.pop("reference"), options.pop("systems"))
     if domains is not None:  # ids of domains are read as those of strata
         files = evolve(files, strata=domains)
@@ -79,10 +79,7 @@ def run_study(
     if made is not None and baseline is not None:
         check_name("baseline", baseline, made.names)
     paths = [*test_set.paths, *([] if made is None else made.files)]
-    with (
-        destination(reports, paths, layout, others=resume) as write,
-        chosen_executor(executor, chosen.threads) as workers,
-    ):
+    with started(output, paths, executor, chosen.threads) as job:
         given: dict[str, Any] = {}
         outputs = None
         if made is not None:
@@ -94,11 +91,9 @@ def run_study(
             test_set.note_baseline(baseline)
         parts = ("references", "systems", "metrics", "documents", "strata")
         given |= {name: getattr(found, name) for name in parts}
-        given |= {"domains": found.strata, "executor": workers, "baseline": baseline}
-        with progress_bar() as progress:
-            own = {name: value for name, value in given.items() if name in options_of(type(chosen))}
-            result = call(study, evolve(chosen, **own, progress=progress))
-        write(result)
+        given |= {"domains": found.strata, "baseline": baseline, **job.given}
+        own = {name: value for name, value in given.items() if name in options_of(type(chosen))}
+        job.report(lambda: call(study, evolve(chosen, **own)))
 
 
 # The options of a command that do not need files, beside those of a record without input.
@@ -125,25 +120,18 @@ def run_without_data(
         if given and param.name not in used:
             flag = param.opts[0]
             raise InputError(f"{flag} needs texts or scores: add REF and SYS, or leave {flag} out")
-    reports, layout = chosen_output(options)
     chosen = made_record(record, given_values(record, options))
-    resume, executor = _resumed(chosen, reports), options.pop("executor")
-    with (
-        destination(reports, [], layout, others=resume) as write,
-        chosen_executor(executor, chosen.threads) as workers,
-    ):
-        with progress_bar() as progress:
-            result = call(study, evolve(chosen, executor=workers, progress=progress))
-        write(result)
+    with started(_resumable(chosen, options), [], options["executor"], chosen.threads) as job:
+        job.report(lambda: call(study, evolve(chosen, **job.given)))
 
 
-def _resumed(chosen: Any, reports: Reports) -> list[str]:
-    """The file of ``--resume``, after a check; none without it."""
-    resume: str | None = getattr(chosen, "checkpoint", None)
+def _resumable(chosen: Any, options: dict[str, Any]) -> Output:
+    """The output of a study, which must not replace the file of ``--resume``."""
+    output, resume = chosen_output(options), getattr(chosen, "checkpoint", None)
     if resume is None:
-        return []
+        return output
     if resume in ("", STDIN):
         raise InputError(f"--resume: expected the name of a file, got {quoted(resume)}")
-    if os.path.realpath(resume) in (os.path.realpath(output) for output, _ in reports.files if output is not None):
+    if os.path.realpath(resume) in (os.path.realpath(file) for file, _ in output.reports.files if file is not None):
         raise InputError(f"--resume and -o have the same file, {resume}: the report needs a file of its own")
-    return [resume]
+    return replace(output, files=[resume])

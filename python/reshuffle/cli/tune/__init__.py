@@ -16,10 +16,9 @@ from ... import types
 from ...options.declare import options_of
 from ...options.list_files import Decoding, TuneFiles
 from ...tune.options import OPTIMIZERS, Optimizer
-from ..command import Command
 from ..declared import declared_options
 from ..groups import CommandGroup
-from ..options import all_of, output_options, table_options
+from ..options import report_command, table_options
 from .options import ARGUMENTS, COMMON, INPUT, SAVE, SENTENCE_METRIC, SOURCES, metric_option, replications
 from .rerank import rerank_command
 
@@ -69,23 +68,19 @@ def _command(optimizer: Optimizer) -> click.Command:
     with_sources = SOURCES if "templates" in options_of(optimizer.options) else ()
     files = declared_options(TuneFiles, (*INPUT, *with_sources))
 
-    @click.command(
+    @report_command(
         optimizer.name,
-        cls=Command,
-        examples=EXAMPLES[optimizer.name],
-        arguments=ARGUMENTS,
-        common=COMMON,
-        instead="--nbest LISTS --refs REF and --test-set LISTS REF",
-        help=f"{optimizer.about}\n\n{ABOUT[optimizer.name]}",
-    )
-    @all_of(
         files,
         (metric_option("The corpus metric", "bleu"), *sentences),
         declared_options(optimizer.options),
         replications(optimizer),
         declared_options(Decoding),
         (SAVE, *table_options(get_args(types.TuneTable))),
-        output_options(get_args(types.Format), "text"),
+        examples=EXAMPLES[optimizer.name],
+        arguments=ARGUMENTS,
+        common=COMMON,
+        instead="--nbest LISTS --refs REF and --test-set LISTS REF",
+        help=f"{optimizer.about}\n\n{ABOUT[optimizer.name]}",
     )
     def command(**options: Any) -> None:
         from .running import run_tune

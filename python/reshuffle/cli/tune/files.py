@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from ...data.files import display_name, writing
+from ...data.files import display_name
 from ...data.reading import read_columns
-from ...errors import InputError
+from ...errors import InputError, writing
 from ...tune import NBest, Tuned, read_nbest, read_weights, write_weights
+from ..output import stream_destination
 
 
 def read_lists(paths: Sequence[str], first_id: int, max_input: int) -> NBest:
@@ -56,6 +58,13 @@ def prepared_folder(path: str) -> Path:
     except OSError as error:
         raise InputError(f"--save {shown}: the folder cannot be made: {error.strerror or error}") from None
     return folder
+
+
+@contextlib.contextmanager
+def lines_destination(path: str | None, inputs: Sequence[str]) -> Iterator[Callable[[Iterable[str]], None]]:
+    """A function that writes an entry for each sentence to a file, or to standard output."""
+    with stream_destination(path, inputs) as file:
+        yield lambda lines: file.writelines(f"{line}\n".encode("utf-8", "backslashreplace") for line in lines)
 
 
 def save(tuned: Tuned, folder: Path) -> None:

@@ -14,6 +14,7 @@ from ...metrics.native import NativeMetric
 from ...options.declare import call, files_in
 from ...options.list_files import TuneFiles
 from ...options.tuning import Tune
+from ...results.studies import StudyResult
 from ...tune import NBest, Weights, command_decoder, read_weights, simulated_decoder, tune
 from ...tune.decoders import Decoder
 from ...tune.lists import additive
@@ -22,12 +23,11 @@ from ...tune.problem import BY_SENTENCE_BLEU, shared_options
 from ...tune.weights import read_named_weights
 from ...validate import check_integer
 from ..declared import given_values, made
-from ..executors import chosen_executor
 from ..inputs.metrics import metric_flags, metrics_of
+from ..job import started
 from ..metric_options import MetricChoice
-from ..output import chosen_output, destination
+from ..output import chosen_output
 from ..process import cleanup
-from ..progress import progress_bar
 from .files import lines_of, named_weights, prepared_folder, read_lists, read_references, save
 from .options import SOURCES
 
@@ -37,7 +37,7 @@ SIZE = 100
 
 def run_tune(optimizer: Optimizer, options: dict[str, Any]) -> None:
     """Read the files, tune, and write the report, and weights and outputs if a folder is given."""
-    reports, layout = chosen_output(options)
+    output = chosen_output(options, get_args(types.TuneTable))
     own = made(optimizer.options, given_values(optimizer.options, options))  # before files are read
     metric, sentence = _metrics(optimizer, options)
     inputs = {"optimizer": own, "lists": None, "references": (), "metric": metric, "sentence_metric": sentence}
@@ -46,19 +46,16 @@ def run_tune(optimizer: Optimizer, options: dict[str, Any]) -> None:
     executor, folder = options.pop("executor", None), options.pop("save")
     if options:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
-    tables = get_args(types.TuneTable)
-    with (
-        destination(reports, files_in(files), layout, tables) as write,
-        chosen_executor(executor, chosen.threads) as workers,
-        cleanup(),  # of a decoder
-    ):
+    with started(output, files_in(files), executor, chosen.threads) as job, cleanup():  # of a decoder
         target = None if folder is None else prepared_folder(folder)
-        with progress_bar() as progress:
-            material = files.read(metric, progress)
-            tuned = call(tune, evolve(chosen, executor=workers, progress=progress, **material))
+
+        def compute() -> StudyResult:
+            tuned = call(tune, evolve(chosen, **job.given, **files.read(metric, job.progress)))
             if target is not None:
                 save(tuned, target)
-        write(tuned.result)
+            return tuned.result
+
+        job.report(compute)
 
 
 def _metrics(optimizer: Optimizer, options: dict[str, Any]) -> tuple[NativeMetric, NativeMetric | None]:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-import evaluate
-
-from reshuffle.compat.evaluate.items import References, info, scored
+from reshuffle.compat.evaluate import items
 
 __all__ = ["Chrf"]
 
 
-class Chrf(evaluate.Metric):  # type: ignore[misc] # evaluate's types are unknown
+class Chrf(items.OfSacrebleu):
     """chrF and chrF++ from sacreBLEU, counted by reshuffle.
 
     ``compute`` takes sacreBLEU's options, and ``n_resamples``, the number of bootstrap draws for ``standard_error``.
@@ -24,28 +19,7 @@ class Chrf(evaluate.Metric):  # type: ignore[misc] # evaluate's types are unknow
     (65.98, 0)
     """
 
-    def _info(self) -> Any:
-        return info("chrF, counted by reshuffle", "https://github.com/mjpost/sacrebleu")
-
-    def _compute(
-        self,
-        predictions: Sequence[str],
-        references: References,
-        char_order: int = 6,
-        word_order: int = 0,
-        beta: int = 2,
-        lowercase: bool = False,
-        whitespace: bool = False,
-        eps_smoothing: bool = False,
-        n_resamples: int = 0,
-    ) -> dict[str, Any]:
-        options = {
-            "char_order": char_order,
-            "word_order": word_order,
-            "beta": beta,
-            "lowercase": lowercase,
-            "whitespace": whitespace,
-            "eps_smoothing": eps_smoothing,
-        }
-        names = ("score", "char_order", "word_order", "beta")
-        return scored("chrf", options, (predictions, references), names, n_resamples)
+    key = "chrf"
+    name_of_score = "chrF"
+    options = ("char_order", "word_order", "beta", "lowercase", "whitespace", "eps_smoothing")
+    results = ("score", "char_order", "word_order", "beta")

@@ -1,17 +1,25 @@
-"""Shared by the modules for ``evaluate``: their inputs, and the standard error."""
+"""Shared by the modules for ``evaluate``: their inputs, and what those with scores of sacreBLEU do."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import evaluate
 from datasets import Features, Value
 from datasets import Sequence as Several
 
-from reshuffle import InputError, NativeMetric, metric
+from reshuffle import InputError, metric
 
 from ..harness import Counted
+
+# Options that sacreBLEU and reshuffle call otherwise, and those that only sacreBLEU has.
+THEIR_NAMES = {
+    "use_effective_order": "effective_order",
+    "ignore_punct": "no_punct",
+    "support_zh_ja_chars": "asian_support",
+}
+ONLY_THEIRS = ("force",)
 
 References = Sequence[str] | Sequence[Sequence[str]]
 
@@ -47,29 +55,33 @@ def columns(references: References) -> list[list[str]]:
     return [list(column) for column in zip(*items, strict=True)]
 
 
-def scored(
-    key: str,
-    options: Mapping[str, Any],
-    texts: tuple[Sequence[str], References],
-    names: Sequence[str],
-    n_resamples: int,
-    **only_theirs: Any,
-) -> dict[str, Any]:
-    """The attributes of these names of sacreBLEU's score, and the standard error if draws are asked for.
+class OfSacrebleu(evaluate.Metric):  # type: ignore[misc] # evaluate's types are unknown
+    """A module with scores of sacreBLEU, which reshuffle counts: each has its options, and attributes of the score."""
 
-    ``options`` are those of sacreBLEU and reshuffle, and ``only_theirs`` those of sacreBLEU alone.
-    """
-    from reshuffle.compat.sacrebleu import METRICS
+    key: ClassVar[str]
+    name_of_score: ClassVar[str]
+    options: ClassVar[Sequence[str]]
+    """Those of ``compute``, as evaluate calls them."""
+    results: ClassVar[Sequence[str]]
 
-    predictions, references = texts[0], columns(texts[1])
-    score = METRICS[key.upper()](**options, **only_theirs).corpus_score(predictions, references)
-    native = metric(key, **{name: value for name, value in options.items() if value is not None})
-    return {**{name: getattr(score, name) for name in names}, **error(native, predictions, references, n_resamples)}
+    def _info(self) -> Any:
+        return info(f"{self.name_of_score}, counted by reshuffle", "https://github.com/mjpost/sacrebleu")
 
+    def _compute(
+        self, predictions: Sequence[str], references: References, n_resamples: int = 0, **options: Any
+    ) -> dict[str, Any]:
+        from reshuffle.compat.sacrebleu import METRICS
 
-def error(metric: NativeMetric, predictions: Sequence[str], references: list[list[str]], n_resamples: int) -> Any:
-    """``standard_error`` as an entry of the result, if draws are asked for."""
-    if n_resamples == 0:
-        return {}
-    (counts,) = metric.suff_stats(references, [list(predictions)])
-    return {"standard_error": Counted(metric, counts).bootstrap_error(n_resamples)}
+        for name in options:
+            if name not in self.options:
+                known = ", ".join([*self.options, "n_resamples"])
+                raise TypeError(f"compute() got an unexpected keyword argument {name!r}; there are {known}")
+        given = {THEIR_NAMES.get(name, name): value for name, value in options.items() if value is not None}
+        columns_of = columns(references)
+        score = METRICS[self.key.upper()](**given).corpus_score(predictions, columns_of)
+        found = {name: getattr(score, name) for name in self.results}
+        if n_resamples:
+            native = metric(self.key, **{name: value for name, value in given.items() if name not in ONLY_THEIRS})
+            (counts,) = native.suff_stats(columns_of, [list(predictions)])
+            found["standard_error"] = Counted(native, counts).bootstrap_error(n_resamples)
+        return found

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...documented import documented
+from ...documented import record
 from ...errors import InputError, counted, listed, quoted, unknown_name
 from ...validate import LARGEST_SCORE, expected_score
 from ..formats.base import Source, number_in
@@ -42,8 +42,7 @@ class Votes(NamedTuple):
     base: int
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class JudgmentFormat:
     """A format of judgments."""
 
@@ -112,8 +111,7 @@ def check_counts(source: Source, ids: Sequence[str], counts: Sequence[int] | Int
         source.fail(f"expected as many{unit or ' segments'} of each system, but {got}; a missing one is None or null")
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class ScoreFormat:
     """A format of scores."""
 

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any, NoReturn, TypeAlias
 
-from ...documented import documented
+from ...documented import record
 from ...errors import InputError, listed, quoted, shortened, unknown_name
 from ..files import MAX_INPUT, at_line, decoded, display_name, read_bytes, warn_of_nul
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class Column:
     """The segments of a file, or of one column, key or system in it."""
 
@@ -178,8 +177,7 @@ def columns_of(
     return [Column(source.label(name), list(fields), lines) for name, fields in zip(names, columns, strict=True)]
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class FileFormat:
     """An input format."""
 

@@ -10,7 +10,6 @@ from ...errors import InputError, listed, quoted
 from ...lazy import lazy
 from ...results import (
     Comparison,
-    ConfidenceInterval,
     NullHistogram,
     PairedDifference,
     Ranking,
@@ -205,13 +204,9 @@ def turned(pair: PairedDifference) -> PairedDifference:
         system=pair.baseline,
         baseline=pair.system,
         test=replace(pair.test, statistic=-pair.test.statistic),
-        confidence_interval=None if interval is None else _negated(interval),
+        confidence_interval=None if interval is None else replace(interval, low=-interval.high, high=-interval.low),
         null=None if null is None else _mirrored(null),
     )
-
-
-def _negated(interval: ConfidenceInterval) -> ConfidenceInterval:
-    return replace(interval, low=-interval.high, high=-interval.low)
 
 
 def _mirrored(null: NullHistogram) -> NullHistogram:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ...errors import counted
 from ...results.studies import SmoothingSetting, StudyResult
@@ -50,7 +50,8 @@ def _table(study: StudyResult[SmoothingPlan], smoothing: str) -> Table:
     breaks = [*range(2, len(header))]
     if tested:
         breaks.append(len(header))
-        header += ["Δ", *([level] if level else []), "p, adjusted" if _is_adjusted(own) else "p"]
+        is_adjusted = any(each.adjusted_pvalue is not None for each in own)
+        header += ["Δ", *([level] if level else []), "p, adjusted" if is_adjusted else "p"]
     shown = f"Smoothing {smoothing}: Kendall's τ by {symbol}"
     table = Table(shown, header, breaks=tuple(breaks), bold_means=f"the largest τ{_where(study)}")
     decides = study.plan.decides
@@ -64,10 +65,6 @@ def _table(study: StudyResult[SmoothingPlan], smoothing: str) -> Table:
             cells += _difference(chosen, level is not None)
         table.add(cells, bold=chosen.selected)
     return table
-
-
-def _is_adjusted(settings: Sequence[SmoothingSetting]) -> bool:
-    return any(each.adjusted_pvalue is not None for each in settings)
 
 
 def _difference(each: SmoothingSetting, with_interval: bool) -> list[str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...documented import documented
+from ...documented import record
 from ..intervals import ConfidenceInterval
 from .base import ErrorRate
 from .plan import Plan
@@ -13,8 +11,7 @@ from .plan import Plan
 GATE = "gate"
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class GateRate(ErrorRate):
     """How often a gate, or a test while data arrive, comes to one decision."""
 
@@ -52,8 +49,7 @@ class GateRate(ErrorRate):
     simulations: int
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class GatePlan(Plan):
     """What was decided, and how often: the options of :func:`reshuffle.study.gate`."""
 

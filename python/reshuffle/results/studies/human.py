@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from ...documented import documented
+from ...documented import record
 from .plan import Plan
 
 # In a result of labels that were drawn at random, a metric looks as if they were not this often.
@@ -22,8 +21,7 @@ def deciding(predictors: Sequence[str]) -> str | None:
     return predictors[0] if len(predictors) == 1 else None
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class LabelledEstimate:
     """An estimate of a system's mean label, or of the difference of two systems."""
 
@@ -77,8 +75,7 @@ class LabelledEstimate:
         return float("nan") if p is None else p
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class RaterAgreement:
     """How far the raters agree on the same outputs."""
 
@@ -97,8 +94,7 @@ class RaterAgreement:
     """The number of outputs with labels of at least two raters."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class PlannedLook:
     """When labels are looked at, and what ends the labelling: O'Brien and Fleming's boundary."""
 
@@ -115,8 +111,7 @@ class PlannedLook:
     """The probability that the planned difference is shown at this look or before."""
 
 
-@documented
-@dataclass(frozen=True, slots=True)
+@record
 class PlannedRaters:
     """How many units have to be labelled, by how many raters each, to show the difference with 80% power."""
 
@@ -129,8 +124,7 @@ class PlannedRaters:
     """The number of labelled units, if as large a share has labels; None beyond 2⁵³."""
 
 
-@documented
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class HumanPlan(Plan):
     """What labels of people were joined with: the options of :func:`reshuffle.human`, and what followed from them."""
 

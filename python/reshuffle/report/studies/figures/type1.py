@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ....results import ConfidenceInterval
 from ....results.studies import PvalueShare, Rate, StudyResult
 from ....results.studies.type1 import Type1Plan
 from ...plots.style import FAINT, INK, MUTED
@@ -33,7 +32,8 @@ class RatesFigure(ColumnFigure):
             for number_of_test, (test, look) in enumerate(shown.items()):
                 for rate in of_name(self.rates, test=test, alpha=alpha):
                     x = at + (number_of_test - (len(shown) - 1) / 2) * step
-                    relative = _divided(rate.confidence_interval, alpha)
+                    interval = rate.confidence_interval
+                    relative = replace(interval, low=interval.low / alpha, high=interval.high / alpha)
                     point(ax, x, rate.rate / alpha, relative, look, rate.verdict != "at its level")
         ax.set_xlim(-0.5, len(levels) - 0.5)
         ax.set_ylim(0, None)
@@ -42,10 +42,6 @@ class RatesFigure(ColumnFigure):
         level = ci(self.rates[0].confidence_interval.confidence_level)
         label(ax, f"α\n● {level} excludes α    ○ includes α", "rejection rate / α")
         key_above(ax, shown, 3)
-
-
-def _divided(interval: ConfidenceInterval, alpha: float) -> ConfidenceInterval:
-    return replace(interval, low=interval.low / alpha, high=interval.high / alpha)
 
 
 @dataclass(frozen=True)

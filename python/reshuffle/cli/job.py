@@ -1,0 +1,66 @@
+"""What every command does that computes a result: open the files of its reports, compute, and write them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from .._core import Progress
+from ..execution import AnyExecutor
+from ..settings import Resampling
+from .output import Output, Result, Writer, destination
+from .process import cleanup
+from .progress import progress_bar
+
+R = TypeVar("R", bound=Result)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command whose reports have been opened, and what its computation is given."""
+
+    write: Writer
+    executor: AnyExecutor
+    progress: Progress
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The keyword arguments of a public function."""
+        return {"executor": self.executor, "progress": self.progress}
+
+    def resampling(self, options: Any) -> Resampling:
+        """The same for functions that take a record, with the options of a command."""
+        return replace(Resampling.from_options(options, self.progress), executor=self.executor)
+
+    def report(self, compute: Callable[[], R]) -> R:
+        """Compute a result under a progress bar, and write the reports of it."""
+        with progress_bar(self.progress):
+            result = compute()
+        self.write(result)
+        return result
+
+
+@contextlib.contextmanager
+def started(
+    output: Output, inputs: Sequence[str], executor: str | None = None, threads: int | None = None
+) -> Iterator[Job]:
+    """A job that reads these files. If the body fails, all files of reports are left as they were."""
+    with destination(output, inputs) as write, _opened(executor, threads) as workers:
+        yield Job(write, workers, Progress())
+
+
+@contextlib.contextmanager
+def _opened(name: str | None, threads: int | None) -> Iterator[AnyExecutor]:
+    """The named executor while the body runs, or None for threads. After a signal its processes end by themselves."""
+    from ..execution import opened
+
+    with opened(name, threads) as executor:
+        if executor is None:
+            yield None
+            return
+        from ..execution.transport import remove_files
+
+        with cleanup(remove_files):
+            yield executor
