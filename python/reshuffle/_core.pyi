@@ -340,10 +340,6 @@ class NBest:
         """The decoder's score of each entry, if the file has one: (K,)."""
 
     @property
-    def omits_zeros(self) -> bool:
-        """Whether the file leaves out features that are 0."""
-
-    @property
     def n_columns(self) -> int:
         """The number of columns after the decoder's score, at most 2."""
 
