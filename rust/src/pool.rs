@@ -444,6 +444,12 @@ pub fn thread_count(threads: usize) -> usize {
     if threads == 0 { *AVAILABLE.get_or_init(available) } else { threads }
 }
 
+/// Runs `body` on this many threads, for tests that nobody watches.
+#[cfg(test)]
+pub(crate) fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
+    body(&mut Run { threads, watch: &mut |_| Ok(()) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
