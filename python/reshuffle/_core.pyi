@@ -18,7 +18,6 @@ __all__ = [
     "LARGEST_SUM",
     "UNICODE_VERSION",
     "VERSION",
-    "Bins",
     "Counts",
     "Cross",
     "Draws",
@@ -38,7 +37,6 @@ __all__ = [
     "Ranks",
     "Reduction",
     "Resampler",
-    "Sequential",
     "SequentialTally",
     "Series",
     "Spread",
@@ -342,10 +340,6 @@ class NBest:
         """The decoder's score of each entry, if the file has one: (K,)."""
 
     @property
-    def omits_zeros(self) -> bool:
-        """Whether the file leaves out features that are 0."""
-
-    @property
     def n_columns(self) -> int:
         """The number of columns after the decoder's score, at most 2."""
 
@@ -571,25 +565,6 @@ class StoppingRule:
     def limits(self, n: int) -> NDArray[np.int64]:
         """The limits after each of n shuffles: (n, 2). Exceedances at or beyond a limit stop the test."""
 
-@final
-class Sequential:
-    """Counts exceedances until a rule stops each test, for tests on the same shuffles."""
-
-    def __new__(cls, rule: StoppingRule, tests: int) -> Sequential: ...
-    def update(self, reached: NDArray[np.bool_]) -> None:
-        """Add which of n more shuffles are exceedances: (tests, n). Tests that have stopped ignore them.
-
-        After ``KeyboardInterrupt`` some of the shuffles may have been added.
-        """
-
-    @property
-    def finished(self) -> bool:
-        """Whether all tests have stopped."""
-
-    @property
-    def outcomes(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.bool_]]:
-        """The shuffles examined, the exceedances among them, and whether the rule stopped the test: each (1, tests)."""
-
 _Reduction = TypeVar("_Reduction", bound=Reduction)
 
 @disjoint_base
@@ -789,27 +764,6 @@ class Series(Reduction):
     @property
     def statistics(self) -> NDArray[np.float64]:
         """The statistics: (metrics, pairs, R). A read-only view."""
-
-@final
-class Bins:
-    """Histograms of n series of values that are added in batches."""
-
-    def __new__(cls, series: int) -> Bins: ...
-    def update(self, values: NDArray[np.float64], used: NDArray[np.uint64] | None = None) -> None:
-        """Add values: (n, m). With ``used``, (n,), only the first ``used[i]`` of series i.
-
-        After ``KeyboardInterrupt`` some of the values may have been added.
-        """
-
-    def state(self) -> NDArray[np.uint64]:
-        """The counts, as one array that another process can merge. The numbers have no meaning of their own."""
-
-    def merge(self, words: NDArray[np.uint64]) -> None:
-        """Add the counts of other values of the same series, from their state."""
-
-    @property
-    def histograms(self) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
-        """As :attr:`Histograms.histograms`: (n, 2) and (n, 64)."""
 
 @final
 class Draws(Reduction):

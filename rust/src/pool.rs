@@ -149,12 +149,20 @@ impl WorkMeter {
     /// [`Error::Interrupted`] if the call has been cancelled.
     #[inline]
     pub(crate) fn charge(&mut self, cost: usize, stop: &Stop<'_>) -> Result<()> {
+        if self.is_stopped(cost, stop) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// [`WorkMeter::charge`] for what is done for every token: dropping an error took longer than the rest.
+    #[inline]
+    pub(crate) fn is_stopped(&mut self, cost: usize, stop: &Stop<'_>) -> bool {
         self.0 += cost;
-        if self.0 < WORK_PER_POLL {
-            return Ok(());
-        }
+        self.0 >= WORK_PER_POLL && self.check(stop)
+    }
+
+    #[cold]
+    fn check(&mut self, stop: &Stop<'_>) -> bool {
         self.0 = 0;
-        if stop.requested() { Err(Error::Interrupted) } else { Ok(()) }
+        stop.requested()
     }
 }
 
@@ -434,6 +442,12 @@ pub fn thread_count(threads: usize) -> usize {
     static AVAILABLE: OnceLock<usize> = OnceLock::new();
     let available = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     if threads == 0 { *AVAILABLE.get_or_init(available) } else { threads }
+}
+
+/// Runs `body` on this many threads, for tests that nobody watches.
+#[cfg(test)]
+pub(crate) fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
+    body(&mut Run { threads, watch: &mut |_| Ok(()) })
 }
 
 #[cfg(test)]

@@ -492,60 +492,6 @@ mod tests {
                 prop_assert!(fit[..4].iter().sum::<f64>().abs() < 1e-9);
             }
         }
-
-        /// Where there is no fit, the likelihood still grows far away; where there is one, it does not.
-        #[test]
-        fn only_votes_without_a_maximum_have_no_fit((names, cells) in votes(3)) {
-            let pairs = Pairs::new(3, &names, false).unwrap();
-            let groups = pairs.groups(&cells);
-            let ties = cells.chunks(3).any(|cells| cells[1] > 0.0);
-            let separated = groups.iter().any(|&group| group != 0) || (ties && pairs.is_line(&cells));
-            let fit = pairs.fit(&cells, &[0.0; 5]);
-            prop_assert!(fit != Fit::Failed && (fit == Fit::Infinite) == separated);
-            // Directions in which no vote becomes less likely: whole steps suffice.
-            let mut endless = false;
-            for direction in 0..5_i32.pow(2) * 5 {
-                let (x, y, nu) = (direction % 5 - 2, direction / 5 % 5 - 2, f64::from(direction / 25 - 2) / 2.0);
-                let (steps, moves) = ([0, x, y], (x, y) != (0, 0) || (ties && nu != 0.0));
-                let all = names.iter().zip(cells.chunks(3)).all(|(&[a, b], cells)| {
-                    let gap = f64::from(steps[a as usize] - steps[b as usize]) / 2.0;
-                    let weights = [gap, if ties { nu } else { f64::NEG_INFINITY }, -gap];
-                    let best = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                    cells.iter().zip(weights).all(|(&n, weight)| n == 0.0 || weight == best)
-                });
-                endless |= moves && all;
-            }
-            prop_assert_eq!(endless, separated);
-        }
-
-        #[test]
-        fn draws_are_fits_of_drawn_units((names, _) in votes(4), seed: u64, n in 1_usize..40, always: bool) {
-            let pairs = Pairs::new(4, &names, false).unwrap();
-            let starts: Vec<u64> = (0..=30).map(|unit| 4 * unit).collect();
-            let cells: Vec<u32> = (0..120).map(|i| (i * 7 + i / 11) % 36).collect();
-            let counts: Vec<u32> = (0..120).map(|i| 1 + i % 3).collect();
-            let votes = Votes::new(&starts, &cells, &counts, &pairs).unwrap();
-            let (start, half) = ([0.0; 6], Added { cells: &[0.5; 36], always });
-            let fits = |threads| {
-                let run = &mut Run { threads, watch: &mut |_| Ok(()) };
-                drawn(&pairs, &votes, &start, half, (seed, 5..5 + n as u64), run).unwrap()
-            };
-            let found = fits(1);
-            prop_assert_eq!(&fits(3), &found);
-            for (r, own) in found.values.chunks(6).enumerate() {
-                let run = &mut Run { threads: 1, watch: &mut |_| Ok(()) };
-                let weights = draw_weights((seed, 5 + r as u64), 30, &[], run).unwrap();
-                let mut sums = [0.0; 36];
-                for i in 0..120 {
-                    sums[cells[i] as usize] += f64::from(weights[i / 4] * counts[i]);
-                }
-                let alone = pairs.fit(&sums, &start);
-                prop_assert_eq!(alone == Fit::Infinite, found.separated[r]);
-                let more = always || alone == Fit::Infinite;
-                let fit = if more { pairs.fit(&sums.map(|n| n + 0.5), &start) } else { alone };
-                prop_assert_eq!(fit, Fit::Finite(own.to_vec()));
-            }
-        }
     }
 
     #[test]

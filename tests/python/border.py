@@ -167,10 +167,6 @@ def states(data: st.DataObject) -> Call:
         return words
 
     def use(words: Any) -> None:
-        with contextlib.suppress(InputError):
-            bins = _core.Bins(2)
-            bins.merge(words[4:].copy())  # the counts of histograms, after what is known of their tests
-            assert len(bins.histograms[0]) == 2
         found = make().with_state(words)
         for each in (found, computed):
             with contextlib.suppress(InputError):
@@ -229,8 +225,8 @@ def streams(data: st.DataObject) -> Call:
 
 def rules(data: st.DataObject) -> Call:
     """Calls of the stopping rules."""
-    exceedances, n, tests = data.draw(numbers), data.draw(numbers), data.draw(numbers | few)
-    level, risk, reached = data.draw(reals | st.just(0.05)), data.draw(reals | st.just(0.001)), data.draw(arrays(bool))
+    exceedances, n, tests = data.draw(numbers), data.draw(numbers), data.draw(lengths)
+    level, risk, values = data.draw(reals | st.just(0.05)), data.draw(reals | st.just(0.001)), data.draw(arrays(float))
     besag_clifford = data.draw(st.booleans())
 
     def call() -> None:
@@ -238,10 +234,11 @@ def rules(data: st.DataObject) -> Call:
             rule = _core.StoppingRule.besag_clifford(exceedances)
         else:
             rule = _core.StoppingRule.gandy(level, risk)
-        sequential = _core.Sequential(rule, tests)
-        sequential.update(reached)
-        sequential.update(reached)
-        assert len(sequential.outcomes) == 3
+        tally = _core.SequentialTally([(0, 1)] * tests, "greater", np.ones((1, tests)), rule)
+        feed = _core.Feed([tally], 2, n=n)
+        feed.update(values, range(len(values)))
+        feed.update(values, feed.active)
+        assert len(feed.results()[0].shuffles) == 1
         rule.limits(n)
 
     return call
@@ -493,7 +490,6 @@ def others(data: st.DataObject) -> Call:
     steps = np.array(data.draw(st.lists(st.sampled_from([0, 1, 2**20, 2**32, 2**63, 2**64 - 1]))), dtype=np.uint64)
     values, centres = data.draw(arrays(float)), data.draw(arrays(float, shape=(data.draw(lengths),)))
     n_series = data.draw(lengths | st.sampled_from([2**62, 2**64 - 1, -1]))
-    used = data.draw(st.none() | arrays(np.uint64, shape=(data.draw(lengths),)))
     some = data.draw(st.lists(systems, max_size=3))
     counts, by, number = data.draw(st.sampled_from([COUNTS, COUNTS[:0]])), data.draw(pairs), data.draw(numbers)
     scale, cell = data.draw(reals), data.draw(st.sampled_from([0, 1, -1, 2**62, -(2**62), 2**63 - 1, -(2**63)]))
@@ -505,12 +501,6 @@ def others(data: st.DataObject) -> Call:
         metric.scores(totals)
         metric.segment_scores(totals)
         metric.details(np.full(totals.shape[1], cell))
-
-    def bin_values() -> None:
-        bins = _core.Bins(n_series)
-        bins.update(values, used)
-        bins.update(values)
-        assert len(bins.histograms[0]) == n_series
 
     def feed_values() -> None:
         reductions = [_core.Tally(by, "greater", np.ones((1, len(by)))), _core.Histograms(by)]
@@ -525,7 +515,6 @@ def others(data: st.DataObject) -> Call:
         lambda: _core.subset_sum_distribution(steps),
         lambda: _core.Metric.mean("x", scale, higher_is_better=True).signature,
         score,
-        bin_values,
         lambda: _core.histograms(values, some, None, centres[: len(some)], threads=threads_),
         lambda: _core.histograms(values, some, some[::-1], centres[:1], threads=threads_),
         lambda: _core.count([_core.Metric(name, {})] * rows, [column], references, threads=threads_),

@@ -38,25 +38,11 @@ def experiment(counts: Any = COUNTS[:2], groups: Any = None) -> _core.Experiment
     return _core.Experiment([(population, groups)], sampling="subset", size=10, swapped=2**31, seed=1)
 
 
-def binned(values: Any, used: Any) -> object:
-    """Histograms of values."""
-    bins = _core.Bins(2)
-    bins.update(values, used)
-    return bins.histograms
-
-
 def fed(values: Any) -> object:
     """Statistics that Python computes."""
     feed = _core.Feed([_core.Series(BY)], 3, n=20)
     feed.update(values, [0, 1])
     return feed.results()[0].statistics
-
-
-def stopped(reached: Any) -> object:
-    """What a stopping rule has found."""
-    sequential = _core.Sequential(RULE, 70)
-    sequential.update(reached)
-    return sequential.outcomes
 
 
 def crossed(a: Any, b: Any, gradients: Any, strata: Any) -> object:
@@ -114,9 +100,7 @@ FUNCTIONS: list[tuple[Callable[..., object], list[Any]]] = [
     (lambda values, centres: _core.histograms(values, [0, 1], None, centres), [SCORES[0], np.ones(2)]),
     (lambda steps: _core.subset_sum_distribution(steps), [np.array([1, 2, 5], np.uint64)]),
     (metrics_of, [COUNTS[0]]),
-    (binned, [SCORES[0, :2], np.array([20, 3], np.uint64)]),
     (fed, [SCORES[0, :2]]),
-    (stopped, [RANDOM.random((70, 9)) < 0.5]),
     (crossed, [COUNTS[0], COUNTS[1], RANDOM.normal(size=(1, 10)), STRATA]),
     (lambda counts, groups: experiment(counts, groups).units(1), [COUNTS[:2], STRATA]),
     (lambda limits: experiment().exceedances(SIDE, limits, n_resamples=9), [np.ones((1, 3))]),

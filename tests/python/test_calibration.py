@@ -140,10 +140,12 @@ def test_tests_of_a_pair_have_the_documented_type_i_error(pair: Counts, name: st
 def test_gandy_stopping_decides_wrongly_with_at_most_the_stated_risk(p: float) -> None:
     rng = np.random.default_rng(2009)
     tests, cap, risk = 20_000, 20_480, 0.001
-    sequential = _core.Sequential(Gandy(0.05, risk).core(), tests)
+    tally = _core.SequentialTally([(0, 1)] * tests, "greater", np.ones((1, tests)), Gandy(0.05, risk).core())
+    feed = _core.Feed([tally], 2, n=cap)
     for _ in range(cap // 512):
-        sequential.update(rng.random((tests, 512), dtype=np.float32) < p)
-    shuffles, exceedances, decided = (values[0] for values in sequential.outcomes)
+        feed.update((rng.random((tests, 512), dtype=np.float32) < p).astype(float), range(tests))
+    (found,) = feed.results()
+    shuffles, exceedances, decided = found.shuffles[0], found.exceedances[0], found.stopped[0]
     wrong = int((decided & ((exceedances > 0.05 * shuffles) != (p > 0.05))).sum())
     print(
         f"gandy, p = {p}: {wrong} of {tests} decided for the wrong side, {1 - decided.mean():.4f} undecided after "

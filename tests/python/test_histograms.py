@@ -111,9 +111,10 @@ NUMBERS = (
 @settings(max_examples=budget(400))
 def test_a_histogram_is_that_of_its_definition(values: list[float]) -> None:
     scores = np.array([values], dtype=float)
-    bins = _core.Bins(1)
-    bins.update(scores)
-    for ends, counts in (bins.histograms, _core.histograms(scores, [0], None, np.zeros(1))):
+    feed = _core.Feed([_core.Histograms([(0, 1)])], 2, n=len(values))
+    feed.update(scores, [0])
+    (fed,) = feed.results()
+    for ends, counts in (fed.histograms, _core.histograms(scores, [0], None, np.zeros(1))):
         ((low, width),), (of_bins,) = ends.tolist(), counts.tolist()
         expected = twin(scores[0])
         if expected is None:
@@ -412,8 +413,6 @@ def test_the_core_refuses_histograms_that_do_not_fit() -> None:
         _ = later.histograms
     plain = _core.SequentialTally([(0, 1)], "two-sided", np.zeros((1, 1)), rule)
     assert resampler.run([plain], n=64)[0].histograms is None
-    with pytest.raises(InputError, match="series"):
-        _core.Bins(2).update(np.zeros((3, 4)))
     with pytest.raises(InputError, match="system"):
         _core.histograms(np.zeros((2, 9)), [0], [2], np.zeros(1))
     with pytest.raises(InputError, match="centres"):

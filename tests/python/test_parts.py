@@ -221,20 +221,6 @@ def test_reductions_that_need_all_replicates_have_no_state() -> None:
         _core.MinP(PAIRS, "two-sided", ones, ones, np.ones((1, 3), np.uint64), [0]).state()
 
 
-def test_bins_of_parts_are_those_of_all_values() -> None:
-    values = np.random.default_rng(5).normal(size=(3, 5000)) * [[1], [1e-5], [1e9]]
-    whole, merged = _core.Bins(3), _core.Bins(3)
-    whole.update(values)
-    for part in np.split(values, [7, 3000], axis=1):
-        bins = _core.Bins(3)
-        bins.update(np.ascontiguousarray(part))
-        merged.merge(bins.state())
-    for a, b in zip(whole.histograms, merged.histograms, strict=True):
-        assert a.tobytes() == b.tobytes()
-    with pytest.raises(InputError):
-        _core.Bins(2).merge(whole.state())
-
-
 CORPUS = demo_corpus()
 REFERENCES = CORPUS.references[0][:120]
 SYSTEMS = {name: lines[:120] for name, lines in CORPUS.systems.items()}

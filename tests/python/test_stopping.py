@@ -165,10 +165,13 @@ def test_besag_and_cliffords_p_is_exact_when_all_orders_are_equally_likely(h: in
     # The observed value and six shuffles: under the null all orders of seven different numbers are equally likely.
     rule = BesagClifford(h)
     orders = np.array(list(itertools.permutations(range(7))))
-    sequential = _core.Sequential(rule.core(), len(orders))
-    sequential.update(np.ascontiguousarray(orders[:, 1:] > orders[:, :1]))
-    shuffles, exceedances, by_rule = sequential.outcomes
-    pvalues = pvalue(exceedances.astype(int), shuffles.astype(int), rule.includes_observed(by_rule))[0]
+    observed, shuffled = orders[:, 0].astype(float), orders[:, 1:].astype(float)
+    tally = _core.SequentialTally([(0, 1)] * len(orders), "greater", observed[None], rule.core())
+    feed = _core.Feed([tally], 2, n=6)
+    feed.update(shuffled, range(len(orders)))
+    (found,) = feed.results()
+    exceedances, shuffles = found.exceedances.astype(int), found.shuffles.astype(int)
+    pvalues = pvalue(exceedances, shuffles, rule.includes_observed(found.stopped))[0]
     for p in np.unique(pvalues):
         assert (pvalues <= p).mean() == pytest.approx(p)
 

@@ -194,6 +194,9 @@ class Observed:
     def _scores(self) -> Scores:
         """The scores of a and b: (2, H)."""
         scores = [sample.scores for sample in self.replicates.samples]
+        if len(scores) == 1:
+            of_one: Scores = scores[0].take(self.hypotheses.systems)
+            return of_one
         # With missing scores, samples have different numbers of rows.
         table = np.full((len(scores), max(map(len, scores))), np.nan)
         for row, own in zip(table, scores, strict=True):
@@ -212,7 +215,9 @@ class Observed:
     def thresholds(self) -> Scores:
         """The values that replicates must reach to count, (H,): see :func:`reshuffle.inference.pvalues.threshold`."""
         tolerances = self.tolerances if self.ties == ">=" else -self.tolerances
-        return threshold(self.statistic, tolerances, self.each_alternative)
+        # A name costs less than an array of names, and a test of few replicates has little else to do.
+        one = self.alternatives[0] if len(set(self.alternatives)) == 1 else self.each_alternative
+        return threshold(self.statistic, tolerances, one)
 
     @lazy
     def tolerances(self) -> Scores:

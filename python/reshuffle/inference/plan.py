@@ -250,8 +250,10 @@ class Plan:
                 "out"
             )
         family = ON_ONE_SET[settings.family] if n_sets == 1 else settings.family
-        automatic = _automatic_adjustment(evolve(settings, family=family), test, n_pairs, n_metrics, n_sets)
-        name = {"none": None, "auto": automatic}.get(chosen, chosen)
+        if chosen == "auto":
+            name = _automatic_adjustment(evolve(settings, family=family), test, n_pairs, n_metrics, n_sets)
+        else:
+            name = None if chosen == "none" else chosen
         adjustment = None if name is None else _check_adjustment(name, test, family)
         return cls(
             test,
@@ -261,7 +263,7 @@ class Plan:
             family=family,
             n_sets=n_sets if family in OVER_SETS else 1,
             unadjusted_by_rule=chosen == "auto"
-            and automatic is None
+            and name is None
             and family_size(family, n_pairs, n_metrics, n_sets) > 1,
             margins=margins,
             alpha=default_alpha() if alpha is None else alpha,

@@ -206,15 +206,19 @@ class Option:
         )
         return low, high, not any(isinstance(rule, Ge | Le) for rule in self.rules)
 
+    @lazy
+    def checks(self) -> list[Check]:
+        """The checks of its own, instead of those of its type."""
+        return [rule for rule in self.rules if isinstance(rule, Check)]
+
     def check(self, shown: str, value: Any) -> None:
         """Raise :class:`InputError`, with the name of the option as ``shown``, for a value that cannot be used."""
         if value is None and self.optional:
             return
-        own = [rule for rule in self.rules if isinstance(rule, Check)]
-        if own or not self.several:
-            for rule in own:
+        if self.checks or not self.several:
+            for rule in self.checks:
                 rule.function(shown, value)
-            if not own:
+            if not self.checks:
                 self._check_one(shown, value)
             return
         if not value and MinLen(0) not in self.rules:
@@ -358,11 +362,15 @@ def several(value: Any) -> tuple[Any, ...]:
 
 def taken(record: Callable[..., R], *options: object, **others: Any) -> R:
     """A record with those of its options that other records have, too, the last one counting, and ``others``."""
-    cls: Any = record  # type checkers know the result of a class that is passed as a function
-    names = [each.name for each in (attrs.fields(cls) if attrs.has(cls) else dataclasses.fields(cls))]
+    names = _names_of(record)
     given = {name: getattr(each, name) for each in options for name in names if hasattr(each, name)}
     make: Callable[..., R] = record
     return make(**given | others)
+
+
+@functools.cache
+def _names_of(record: Any) -> list[str]:
+    return [each.name for each in (attrs.fields(record) if attrs.has(record) else dataclasses.fields(record))]
 
 
 def files_in(options: Options) -> list[str]:

@@ -40,8 +40,13 @@ def directed(alternative: str, higher_is_better: bool) -> str:
     return "greater" if (alternative == "better") == higher_is_better else "less"
 
 
+SIGNS = {"two-sided": 0, "greater": 1, "less": -1}
+
+
 def signs(alternative: Alternative) -> NDArray[np.int64]:
     """1 for ``greater``, −1 for ``less``, and 0 for ``two-sided``."""
+    if isinstance(alternative, str):
+        return np.asarray(SIGNS[alternative])
     names = np.asarray(alternative)
     return np.asarray((names == "greater").astype(np.int64) - (names == "less"))
 

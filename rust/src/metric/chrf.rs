@@ -644,47 +644,6 @@ mod tests {
         (1..=order).flat_map(of_order).collect()
     }
 
-    #[test]
-    fn one_punctuation_mark_is_split_off_preferably_at_the_end() {
-        let words = |line| {
-            let mut words = Vec::new();
-            split(line, &mut |word| words.push(word.to_owned()));
-            words
-        };
-        assert_eq!(["(hi", ")"], words("(hi)").as_slice());
-        assert_eq!(["(", "hi", "é", "wait..", ".", "!", "!"], words(" (hi é wait... ! !").as_slice()[..7]);
-        assert_eq!(["!", "!"], words("!!").as_slice());
-    }
-
-    #[test]
-    fn names_and_signatures_are_those_of_sacrebleu() {
-        let plus = metric("chrf++", &[]).unwrap();
-        let signature: Vec<_> = plus.signature().into_iter().map(|(k, v)| format!("{k}:{v}")).collect();
-        assert_eq!(("chrF2++", "case:mixed|eff:yes|nc:6|nw:2|space:no"), (plus.name(), &*signature.join("|")));
-        assert_eq!("chrF3", chrf(&[("beta", Value::Integer(3))]).name());
-    }
-
-    #[test]
-    fn the_best_reference_is_chosen_and_the_first_of_equals() {
-        let chrf = chrf(&[("char_order", Value::Integer(1))]);
-        assert_eq!([2, 2, 2], count_segment(chrf.as_ref(), &["ab", "axyz", "abc"], "ab").as_slice());
-        assert_eq!([2, 4, 1], count_segment(chrf.as_ref(), &["axyz", "bxyz"], "ab").as_slice());
-        assert_eq!([2, 3, 0], count_segment(chrf.as_ref(), &["xyz", "uvwxyz"], "ab").as_slice());
-    }
-
-    #[test]
-    fn at_least_one_order_is_required() {
-        let error = metric("chrf", &[("char_order".into(), Value::Integer(0))]).err().unwrap();
-        assert_eq!("chrf: char_order must be at least 1 when word_order is 0, got 0", error.to_string());
-    }
-
-    #[test]
-    fn more_characters_than_there_are_numbers_are_counted_correctly() {
-        let every: String = ('\u{4e00}'..'\u{5300}').collect();
-        let row = count_segment(chrf(&[]).as_ref(), &[&every, "b"], &format!("{every}x"));
-        assert_eq!([1281, 1280, 1280, 1280, 1279, 1279], row[..6]);
-    }
-
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(1000))]
 

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use crate::error::Place;
     use crate::metric::{Counter, Formula, Value, metric};
-    use crate::pool::Stop;
+    use crate::pool::{Stop, with_run};
     use proptest::prelude::*;
 
     /// Metrics of which some share matches: they differ in smoothings, orders, words and case.
@@ -200,17 +200,13 @@ mod tests {
         .into()
     }
 
-    fn run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
-        body(&mut Run { threads, watch: &mut |_| Ok(()) })
-    }
-
     #[test]
     fn metrics_over_the_same_words_are_one_group() {
         let metrics = many();
         let metrics: Vec<&dyn Metric> = metrics.iter().map(AsRef::as_ref).collect();
         let references = References { columns: 1, segments: 1, get: &|_, _| Some("a") };
         let texts = Texts { references, systems: 1, hypothesis: &|_, _| "a" };
-        let found = run(1, |run| groups(&metrics, &texts, run)).unwrap();
+        let found = with_run(1, |run| groups(&metrics, &texts, run)).unwrap();
         let expected = [vec![0, 2, 3, 9, 11], vec![1], vec![4, 5], vec![6], vec![7], vec![8], vec![10]];
         assert_eq!(expected.to_vec(), found.into_iter().map(|group| group.metrics).collect::<Vec<_>>());
     }
@@ -225,7 +221,7 @@ mod tests {
         let (bleu, large) = (metric("bleu", &[]).unwrap(), metric("sentbleu", &options).unwrap());
         let reference = vec![Some("a a a a a a a a a a a a a a a a a"); 6_000];
         let systems = [vec!["a b b b b b b b b b b b b b b b b"; 6_000]];
-        let error = run(1, |run| count(&[bleu.as_ref(), large.as_ref()], &systems, &[reference], run));
+        let error = with_run(1, |run| count(&[bleu.as_ref(), large.as_ref()], &systems, &[reference], run));
         assert_eq!(Error::Overflow { column: 0 }, error.unwrap_err());
     }
 
@@ -279,7 +275,8 @@ mod tests {
         for (texts, expected) in [(["b", "c", "a"], 1), (["c", "a", "b"], 2), (["c", "b", "a"], 2)] {
             for threads in [1, 3] {
                 let systems = [(0..1000).map(|i| *texts.get(i).unwrap_or(&"c")).collect::<Vec<_>>()];
-                let error = run(threads, |run| count(&[&a, &b], &systems, &[vec![Some("r"); 1000]], run)).unwrap_err();
+                let error =
+                    with_run(threads, |run| count(&[&a, &b], &systems, &[vec![Some("r"); 1000]], run)).unwrap_err();
                 assert!(error.to_string().starts_with(&format!("segment {expected}: ")), "{error}");
             }
         }
@@ -298,9 +295,9 @@ mod tests {
             let column = |c: usize| lines.iter().map(|line| line[c].as_str()).collect::<Vec<_>>();
             let systems = [column(0), column(1)];
             let references = [2, 3].map(|c| column(c).into_iter().map(Some).collect::<Vec<_>>());
-            let together = run(threads, |run| count(&metrics, &systems, &references, run)).unwrap();
+            let together = with_run(threads, |run| count(&metrics, &systems, &references, run)).unwrap();
             for (metric, got) in metrics.iter().zip(together) {
-                prop_assert_eq!(run(1, |run| count_alone(*metric, &systems, &references, run)).unwrap(), got);
+                prop_assert_eq!(with_run(1, |run| count_alone(*metric, &systems, &references, run)).unwrap(), got);
             }
         }
     }

@@ -216,37 +216,4 @@ mod tests {
         let depf = metric("depf", &[]).unwrap();
         assert_eq!((50.0, 0.0), (depf.score(&[2, 4, 4]), depf.score(&[0, 0, 0])));
     }
-
-    #[test]
-    fn a_repeated_triple_matches_as_often_as_both_sides_have_it() {
-        let twice = block(&[("very", 3, "advmod"), ("very", 3, "advmod"), ("good", 0, "root")]);
-        let once = block(&[("very", 2, "advmod"), ("good", 0, "root")]);
-        assert_eq!([2, 2, 3], row(&[], &[&twice], &once).as_slice());
-        assert_eq!([2, 3, 2], row(&[], &[&once], &twice).as_slice());
-    }
-
-    #[test]
-    fn the_best_of_several_references_counts() {
-        let [a, b, ab] = [&[("a", 0, "root")][..], &[("b", 0, "root")], &[("a", 0, "root"), ("b", 1, "x")]].map(block);
-        assert_eq!([1, 1, 1], row(&[], &[&b, &ab, &a], &a).as_slice());
-        assert_eq!([0, 1, 1], row(&[], &[&b, "", &b], &a).as_slice());
-        assert_eq!([0, 0, 0], row(&[], &[""], "").as_slice());
-    }
-
-    #[test]
-    fn a_word_called_root_is_not_a_root() {
-        let reference = block(&[("ROOT", 0, "x"), ("a", 1, "root")]);
-        assert_eq!([0, 1, 2], row(&[], &[&reference], &block(&[("a", 0, "root")])).as_slice());
-    }
-
-    #[test]
-    fn an_invalid_parse_is_reported() {
-        let depf = metric("depf", &[]).unwrap();
-        let mut run = crate::pool::Run { threads: 1, watch: &mut |_| Ok(()) };
-        let error =
-            crate::metric::count_alone(depf.as_ref(), &[vec!["", "1\ta\n"]], &[vec![Some(""), Some("")]], &mut run);
-        let expected =
-            "segment 2, system 1, line 1: expected 10 columns of CoNLL-U, separated by tabs, got 2: \"1\\ta\"";
-        assert_eq!(expected, error.unwrap_err().to_string());
-    }
 }

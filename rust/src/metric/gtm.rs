@@ -241,7 +241,7 @@ impl Counter for GtmCounter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::{count_alone, count_segment, metric};
+    use crate::metric::{count_segment, metric};
 
     fn gtm(exponent: f64) -> std::sync::Arc<dyn Metric> {
         metric("gtm", &[("exponent".into(), Value::Real(exponent))]).unwrap()
@@ -264,17 +264,6 @@ mod tests {
         assert!((matched - 8.0_f64.sqrt()).abs() < 1e-9, "{matched}");
         // Every word matches once.
         assert_eq!([2.0, 3.0, 4.0], row(1.0, &["a a c d"], "a a a"));
-    }
-
-    #[test]
-    fn several_references_have_their_mean_length_and_no_more_is_matched() {
-        // The whole text is a run, but the references have 5/3 words.
-        assert_eq!(
-            [5.0 / 3.0, 3.0, 5.0 / 3.0],
-            row(2.0, &["a b c", "d", "e"], "a b c").map(|x| (x * 3.0).round() / 3.0)
-        );
-        let steps = count_segment(gtm(1.0).as_ref(), &["a b c", "d", "e"], "a b c");
-        assert_eq!(vec![FALLBACK_RESOLUTION / 3 * 5, FALLBACK_RESOLUTION * 3, FALLBACK_RESOLUTION / 3 * 5], steps);
     }
 
     #[test]
@@ -307,29 +296,5 @@ mod tests {
                 assert_eq!(slope, [0, 1, 2].map(|column| slopes[column * rows.len() + i]), "{simd:?} {row:?}");
             }
         }
-    }
-
-    #[test]
-    fn case_is_an_option_and_the_exponent_is_in_the_signature() {
-        let given = [("lowercase".into(), Value::Flag(true)), ("exponent".into(), Value::Integer(2))];
-        let gtm = metric("gtm", &given).unwrap();
-        assert_eq!(2 * FALLBACK_RESOLUTION, count_segment(gtm.as_ref(), &["It RAINS."], "it rains.")[0]);
-        assert_eq!(vec![("case", "lc".to_owned()), ("exp", "2.0".into())], gtm.signature());
-        let details = gtm.details(&[1, 2, 4]);
-        assert_eq!([("precision".to_owned(), 50.0), ("recall".into(), 25.0)], details[..2]);
-    }
-
-    #[test]
-    fn exponents_that_are_not_positive_and_matchings_beyond_all_bounds_are_refused() {
-        for (exponent, got) in [(0.0, "0.0"), (-1.0, "-1.0"), (f64::NAN, "NaN"), (11.0, "11.0")] {
-            let error = metric("gtm", &[("exponent".into(), Value::Real(exponent))]).err().unwrap();
-            assert_eq!(format!("gtm: exponent must be a number from 0.1 to 10, got {got}"), error.to_string());
-        }
-        // A hundred runs of a word: (100 · 1^0.1)^10 words.
-        let words: Vec<_> = (0..100).map(|i| format!("w{i}")).collect();
-        let (text, reversed) = (words.join(" "), words.iter().rev().cloned().collect::<Vec<_>>().join(" "));
-        let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
-        let rows = count_alone(gtm(0.1).as_ref(), &[vec![reversed]], &[vec![Some(text)]], &mut run);
-        assert_eq!(Err(Error::Overflow { column: 0 }), rows);
     }
 }

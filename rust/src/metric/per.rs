@@ -35,7 +35,6 @@ impl Edits for Bags {
 #[cfg(test)]
 mod tests {
     use crate::metric::{count_segment, metric};
-    use proptest::prelude::*;
 
     #[test]
     fn worked_by_hand() {
@@ -46,17 +45,5 @@ mod tests {
         assert_eq!(vec![2, 2], row("a c", "a a b"));
         assert_eq!(vec![2, 0], row("", "a b"));
         assert_eq!(vec![2, 2], row("a b", ""));
-    }
-
-    proptest! {
-        #[test]
-        fn edits_are_those_of_the_formula(hypothesis in "([a-c] ){0,12}", reference in "([a-d] ){0,12}") {
-            let n = |word: char, line: &str| line.chars().filter(|&c| c == word).count() as i64;
-            let length = |line: &str| line.split_whitespace().count() as i64;
-            let unlike: i64 = ('a'..='d').map(|w| (n(w, &reference) - n(w, &hypothesis)).abs()).sum();
-            let edits = ((length(&reference) - length(&hypothesis)).abs() + unlike) / 2;
-            let per = metric("per", &[]).unwrap();
-            prop_assert_eq!(vec![edits, length(&reference)], count_segment(per.as_ref(), &[&reference], &hypothesis));
-        }
     }
 }

@@ -244,31 +244,3 @@ impl Counter for SariCounter {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::metric::{Value, count_segment, metric};
-
-    fn details(options: &[(String, Value)], source: &str, reference: &str, output: &str) -> Vec<String> {
-        let sari = metric("sari", options).unwrap();
-        let row = count_segment(sari.as_ref(), &[source, reference], output);
-        sari.details(&row).iter().map(|(name, value)| format!("{name} {value:.1}")).collect()
-    }
-
-    #[test]
-    fn worked_by_hand() {
-        // Single words: "x" and "y" are added, and the reference adds "x" only: 2/3. "b" is kept, and the reference keeps
-        // "a b": 2/3. "a c" are deleted, the reference deletes "c": 2/3; precision 1/2. No longer n-gram agrees but the
-        // deleted "b c", of two in the output and one in the reference, and "a b c".
-        let (source, reference, output) = ("a b c", "a b x", "x y B");
-        assert_eq!(["add 16.7", "keep 16.7", "delete 58.3"], *details(&[], source, reference, output));
-        let precision = [("deletion".to_owned(), Value::Name("precision".into()))];
-        assert_eq!(["add 16.7", "keep 16.7", "delete 50.0"], *details(&precision, source, reference, output));
-    }
-
-    #[test]
-    fn a_copy_of_the_source_adds_and_deletes_nothing() {
-        assert_eq!(["add 0.0", "keep 75.0", "delete 0.0"], *details(&[], "a b c", "A b c", "a b c"));
-        assert_eq!(["add 0.0", "keep 0.0", "delete 0.0"], *details(&[], "", "", ""));
-    }
-}

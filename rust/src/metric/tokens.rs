@@ -165,10 +165,7 @@ mod tests {
     use super::super::counting::count_alone;
     use super::super::{Value, metric};
     use super::*;
-
-    fn run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
-        body(&mut Run { threads, watch: &mut |_| Ok(()) })
-    }
+    use crate::pool::with_run;
 
     /// Segments, each of which is a hypothesis and its references.
     fn texts(segments: &[Vec<Vec<String>>]) -> TokenTexts {
@@ -203,13 +200,13 @@ mod tests {
             threads in 1..4usize,
         ) {
             let texts = texts(&segments);
-            let count = |each| run(threads, |run| count_tokens(bleu().as_ref(), &texts, each, run)).unwrap();
+            let count = |each| with_run(threads, |run| count_tokens(bleu().as_ref(), &texts, each, run)).unwrap();
             let lines = |s: &[Vec<String>]| s.iter().map(|words| words.join(" ")).collect::<Vec<_>>();
             let by_lines = |segments: Vec<Vec<String>>| {
                 let column = |c: usize| segments.iter().map(|s| s.get(c).cloned()).collect::<Vec<_>>();
                 let system = segments.iter().map(|s| s[0].clone()).collect();
                 let columns = [column(1), column(2), column(3)];
-                run(1, |run| count_alone(bleu().as_ref(), &[system], &columns, run)).unwrap()
+                with_run(1, |run| count_alone(bleu().as_ref(), &[system], &columns, run)).unwrap()
             };
             prop_assert_eq!(by_lines(segments.iter().map(|s| lines(s)).collect()), count(false));
             let pairs = segments.iter().flat_map(|s| s[1..].iter().map(|r| lines(&[s[0].clone(), r.clone()])));
@@ -223,7 +220,7 @@ mod tests {
         let count = |metric: &str, numbers: &[usize], each| {
             let segments: Vec<_> = numbers.iter().map(|n| vec![sentence(); n + 1]).collect();
             let metric = metric_of(metric);
-            run(1, |run| count_tokens(metric.as_ref(), &texts(&segments), each, run)).unwrap_err()
+            with_run(1, |run| count_tokens(metric.as_ref(), &texts(&segments), each, run)).unwrap_err()
         };
         assert_eq!(Error::Empty { what: "segments".into() }, count("bleu", &[], false));
         assert_eq!(Error::Empty { what: "references".into() }, count("bleu", &[0, 0], true));

@@ -38,7 +38,7 @@ mod _core {
     #[pymodule_export]
     use super::counts::Counts;
     #[pymodule_export]
-    use super::histograms::{Bins, histograms};
+    use super::histograms::histograms;
     #[pymodule_export]
     use super::meta::{meta_calibrate, meta_cell_counts, meta_pair_counts, meta_votes};
     #[pymodule_export]
@@ -63,7 +63,7 @@ mod _core {
     #[pymodule_export]
     use super::sequential::betting_wealth;
     #[pymodule_export]
-    use super::stopping::{Sequential, StoppingRule};
+    use super::stopping::StoppingRule;
     #[pymodule_export]
     use super::streams::{derive, draw_weights, permutations, stream_indices, stream_values, subset_sum_distribution};
     #[pymodule_export]

@@ -210,11 +210,6 @@ impl NBest {
     }
 
     #[getter]
-    fn omits_zeros(&self) -> bool {
-        self.words.omits_zeros
-    }
-
-    #[getter]
     fn n_columns(&self) -> usize {
         self.words.columns.len()
     }

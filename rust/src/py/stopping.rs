@@ -1,14 +1,13 @@
-//! Stopping rules, and tests that they stop.
+//! Stopping rules, and the outcomes of tests that they stop.
 
-use numpy::{PyArray2, PyReadonlyArray2};
+use numpy::PyArray2;
 use pyo3::prelude::*;
 
 use super::call::run_serial;
-use super::convert::{flips, shaped};
-use crate::error::{Error, check_length};
+use super::convert::shaped;
 use crate::memory::zeros;
-use crate::pool::{PIECE, WorkMeter};
-use crate::resample::reduce::{self, Outcome, Rule};
+use crate::pool::WorkMeter;
+use crate::resample::reduce::{Outcome, Rule};
 
 /// A rule for when a test needs no more shuffles.
 #[pyclass(frozen, module = "reshuffle._core")]
@@ -49,45 +48,4 @@ pub(super) fn outcomes<'py>(py: Python<'py>, outcomes: &[Outcome], shape: [usize
         shaped(py, outcomes.iter().map(|outcome| outcome.exceedances).collect(), shape)?,
         shaped(py, outcomes.iter().map(|outcome| outcome.stopped).collect(), shape)?,
     ))
-}
-
-/// Exceedances of tests on the same shuffles, counted until a rule stops each test.
-#[pyclass(module = "reshuffle._core")]
-pub struct Sequential(reduce::Sequential);
-
-#[pymethods]
-impl Sequential {
-    #[new]
-    fn new(rule: &StoppingRule, tests: usize) -> PyResult<Self> {
-        reduce::Sequential::new(rule.0, tests).map(Sequential).map_err(PyErr::from)
-    }
-
-    fn update(&mut self, reached: PyReadonlyArray2<'_, bool>) -> PyResult<()> {
-        let py = reached.py();
-        let (tests, n) = reached.as_array().dim();
-        let expected = self.0.outcomes().len();
-        check_length("tests", expected, tests)?;
-        let (bits, _) = flips(py, &reached)?;
-        run_serial(py, |stop| {
-            // Pieces are whole multiples of 64 shuffles.
-            for first in (0..n).step_by(PIECE) {
-                if stop.requested() {
-                    return Err(Error::Interrupted);
-                }
-                let reached = |test: usize, i: usize| bits[test * n.div_ceil(64) + first / 64 + i];
-                self.0.update(PIECE.min(n - first), reached);
-            }
-            Ok(())
-        })
-    }
-
-    #[getter]
-    fn finished(&self) -> bool {
-        self.0.finished()
-    }
-
-    #[getter]
-    fn outcomes<'py>(&self, py: Python<'py>) -> PyResult<Outcomes<'py>> {
-        outcomes(py, self.0.outcomes(), [1, self.0.outcomes().len()])
-    }
 }

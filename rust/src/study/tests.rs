@@ -7,17 +7,13 @@ use proptest::prelude::*;
 use super::{Experiment, Population, Sampling, Selection, Shuffles, Shuffling, Statistic};
 use crate::error::{Error, Result};
 use crate::metric::{Formula, Mean, Studentized, metric};
-use crate::pool::Run;
+use crate::pool::{Run, with_run};
 use crate::resample::reduce::{Draws, Outcome, Rule, SequentialTally, Tally};
 use crate::resample::studentize::{Both, Cross};
 use crate::resample::{Alternative, Kind, Plan, Resampler, Sample, random_codes};
 use crate::simd::Simd;
 use crate::stats::SuffStats;
 use crate::stream::{Purpose, Stream, derive};
-
-fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
-    body(&mut Run { threads, watch: &mut |_| Ok(()) })
-}
 
 /// The counts of two systems under a metric.
 struct Counted {

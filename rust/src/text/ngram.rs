@@ -180,7 +180,7 @@ pub(crate) fn each_token(
     tokens(&mut |token| {
         if !stopped {
             take(token);
-            stopped = meter.charge(TOKEN, stop).is_err();
+            stopped = meter.is_stopped(TOKEN, stop);
         }
     });
     if stopped { Err(Error::Interrupted) } else { Ok(()) }

@@ -240,14 +240,11 @@ pub fn search(rows: &Rows<'_>, given: &[i64], random: usize, seed: u64, run: &mu
 mod tests {
     use super::*;
     use crate::metric::metric;
+    use crate::pool::with_run;
     use proptest::prelude::*;
 
     fn formula(name: &str) -> Arc<dyn Formula> {
         metric(name, &[]).unwrap()
-    }
-
-    fn run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
-        body(&mut Run { threads, watch: &mut |_| Ok(()) })
     }
 
     /// The best score of all choices.
@@ -296,8 +293,8 @@ mod tests {
             }
             let rows = Rows::new(&offsets, &counts, formula, worst, &Stop::never()).unwrap();
             let given: Vec<i64> = offsets[..lists.len()].to_vec();
-            let found = run(threads, |run| search(&rows, &given, 5, seed, run)).unwrap();
-            prop_assert_eq!(&found, &run(1, |run| search(&rows, &given, 5, seed, run)).unwrap());
+            let found = with_run(threads, |run| search(&rows, &given, 5, seed, run)).unwrap();
+            prop_assert_eq!(&found, &with_run(1, |run| search(&rows, &given, 5, seed, run)).unwrap());
             let entries: Vec<usize> = found.entries.iter().map(|&entry| entry as usize).collect();
             let value = rows.value(&rows.totals(&entries));
             prop_assert_eq!(rows.sign * found.score, value);
@@ -324,7 +321,7 @@ mod tests {
         let counts = [1, 1, 2, 1, 3, 1];
         let rows = Rows::new(&[0, 2, 3], &counts, length.clone(), false, &Stop::never()).unwrap();
         let message =
-            |given: &[i64], random| run(1, |run| search(&rows, given, random, 1, run)).unwrap_err().to_string();
+            |given: &[i64], random| with_run(1, |run| search(&rows, given, random, 1, run)).unwrap_err().to_string();
         assert!(message(&[], 0).starts_with("starts: expected at least one"));
         assert!(message(&[0], 0).starts_with("entries of starts: expected 2, got 1"));
         assert_eq!("starts must be an entry from 2 to 2, got 1", message(&[0, 1], 0));

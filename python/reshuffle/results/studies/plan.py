@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field, fields
+from functools import cache
 from typing import Any
 
 from ...documented import record
@@ -34,24 +35,33 @@ class Plan(Mapping[str, Any]):
     @classmethod
     def names(cls) -> list[str]:
         """The names of the fields, in the order of JSON."""
-        every = fields(cls)  # type: ignore[arg-type]  # subclasses are dataclasses
-        return [each.name for each in sorted(every, key=lambda each: each.metadata != FIRST)]
+        return [*_names(cls)]
 
     def __post_init__(self) -> None:
-        for each in fields(self):  # type: ignore[arg-type]
-            object.__setattr__(self, each.name, _with(tuple, getattr(self, each.name)))
+        for name in _names(type(self)):
+            object.__setattr__(self, name, _with(tuple, getattr(self, name)))
+
+    def _has(self, name: str) -> bool:
+        only_sometimes = _names(type(self)).get(name)
+        return only_sometimes is not None and not (only_sometimes and getattr(self, name) is None)
 
     def __getitem__(self, key: str) -> Any:
-        if key not in [*self]:
+        if not self._has(key):
             raise KeyError(key)
         return with_lists(getattr(self, key))
 
     def __iter__(self) -> Iterator[str]:
-        absent = {each.name for each in fields(self) if each.metadata == SOMETIMES}  # type: ignore[arg-type]
-        yield from (name for name in self.names() if name not in absent or getattr(self, name) is not None)
+        return filter(self._has, _names(type(self)))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+@cache  # a study looks its settings up for every test and level
+def _names(cls: type[Any]) -> dict[str, bool]:
+    """The names of the fields, in the order of JSON, and whether only some plans have the field."""
+    every = sorted(fields(cls), key=lambda each: each.metadata != FIRST)
+    return {each.name: each.metadata == SOMETIMES for each in every}
 
 
 def with_lists(value: Any) -> Any:

@@ -3,10 +3,9 @@
 use proptest::prelude::*;
 use std::sync::Arc;
 
-use super::super::Unit;
 use super::*;
 use crate::metric::Mean;
-use crate::pool::Run;
+use crate::pool::with_run;
 
 fn bit(seed: u64, replicate: u64, place: usize) -> bool {
     Stream::new(seed, Purpose::Shuffle, replicate).value(place as u64 / 64) >> (place % 64) & 1 == 1
@@ -26,16 +25,6 @@ fn slow_pvalues(scores: &[Vec<i64>], (seed, permutations): (u64, usize)) -> Vec<
     pairs(scores.len()).map(p).collect()
 }
 
-fn slow_value(scores: &[Vec<i64>], people: &[f64], signs: (u64, usize)) -> f64 {
-    let own = slow_pvalues(scores, signs);
-    1.0 - own.iter().zip(people).map(|(p, q)| (p - q).abs()).sum::<f64>() / people.len() as f64
-}
-
-fn run<T>(body: impl FnOnce(&mut Run<'_>) -> Result<T>) -> T {
-    let mut watch = |_| Ok(());
-    body(&mut Run { threads: 2, watch: &mut watch }).unwrap()
-}
-
 fn tables(metrics: usize) -> impl Strategy<Value = Vec<Vec<Vec<i64>>>> {
     (2..5_usize, 1..21_usize).prop_flat_map(move |(systems, segments)| {
         let row = prop::collection::vec(-3..4_i64, segments);
@@ -45,71 +34,6 @@ fn tables(metrics: usize) -> impl Strategy<Value = Vec<Vec<Vec<i64>>>> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
-
-    #[test]
-    fn swapped_metrics_are_scored_as_one_by_one(tables in tables(3), seed in any::<u64>(), unit in 0..3_usize) {
-        let unit = [Unit::Both, Unit::Inputs, Unit::Systems][unit];
-        let (people, metrics) = tables.split_first().unwrap();
-        let (systems, segments) = (people.len(), people[0].len());
-        let inner = (seed ^ 1, 19);
-        let people = slow_pvalues(people, inner);
-        let flat: Vec<f64> = metrics.iter().flatten().flatten().map(|score| *score as f64 / 8.0).collect();
-        let all: Vec<u32> = (0..segments as u32).collect();
-        let scores = Scores::new(&flat, [2, systems, segments], &all).unwrap();
-        let signs = Signs::new(inner.0, inner.1, segments).unwrap();
-        let got = run(|run| permuted(&scores, &people, &[[0, 1], [1, 0]], (&signs, unit), (seed, 2..7), run));
-        for replicate in 2..7 {
-            let mut swapped = metrics.to_vec();
-            for system in 0..systems {
-                for segment in 0..segments {
-                    let place = match unit {
-                        Unit::Both => system * segments + segment,
-                        Unit::Inputs => segment,
-                        Unit::Systems => system,
-                    };
-                    if bit(seed, replicate, place) {
-                        swapped[0][system][segment] = metrics[1][system][segment];
-                        swapped[1][system][segment] = metrics[0][system][segment];
-                    }
-                }
-            }
-            let [a, b] = [0, 1].map(|m: usize| slow_value(&swapped[m], &people, inner));
-            let at = (replicate - 2) as usize;
-            prop_assert!((got[at] - (a - b)).abs() < 1e-12, "{} {}", got[at], a - b);
-            prop_assert_eq!(got[at], -got[5 + at]);
-        }
-        let own = run(|run| permute::observed(&scores, &people, &signs, run));
-        for (own, metric) in own.iter().zip(metrics) {
-            prop_assert!((own - slow_value(metric, &people, inner)).abs() < 1e-12);
-        }
-    }
-
-    #[test]
-    fn draws_are_scored_as_one_by_one(
-        tables in tables(2), seed in any::<u64>(), lower in any::<bool>(), ratio in any::<bool>()
-    ) {
-        let (systems, segments) = (tables[0].len(), tables[0][0].len());
-        let inner = (seed ^ 1, 19);
-        let signs = Signs::new(inner.0, inner.1, segments).unwrap();
-        let scored = |table: &[Vec<i64>], lower: bool| {
-            let sign = if lower { -1 } else { 1 };
-            let counts: Vec<i64> = table.iter().flatten().flat_map(|score| [sign * score, 1]).collect();
-            Scored::new(Arc::new(Mean::new("m".into(), 1.0, true)), &counts, [systems, segments], 0..segments, (lower, ratio)).unwrap()
-        };
-        let (people, metric) = (scored(&tables[0], false), scored(&tables[1], lower));
-        let got = run(|run| drawn(&people, &[metric], segments, (&signs, Unit::Inputs), (seed, 0..5), run));
-        for (replicate, got) in got.iter().enumerate() {
-            let weights = run(|run| crate::resample::draw_weights((seed, replicate as u64), segments as u32, &[], run));
-            let again = |table: &[Vec<i64>]| -> Vec<Vec<i64>> {
-                let repeat = |row: &Vec<i64>| {
-                    row.iter().zip(&weights).flat_map(|(score, n)| std::iter::repeat_n(*score, *n as usize)).collect()
-                };
-                table.iter().map(repeat).collect()
-            };
-            let expected = slow_value(&again(&tables[1]), &slow_pvalues(&again(&tables[0]), inner), inner);
-            prop_assert!((got - expected).abs() < 1e-12, "{} {}", got, expected);
-        }
-    }
 
     #[test]
     fn pvalues_of_some_segments_are_those_of_their_scores(
@@ -127,7 +51,7 @@ proptest! {
             Scored::new(mean, &counts, [systems, segments], chosen.iter().copied(), (lower, ratio)).unwrap()
         };
         let metrics: Vec<_> = tables.iter().map(scored).collect();
-        let got = run(|run| super::pvalues(&metrics, chosen.len(), &signs, run));
+        let got = with_run(2, |run| super::pvalues(&metrics, chosen.len(), &signs, run)).unwrap();
         let of_chosen = |table: &Vec<Vec<i64>>| -> Vec<f64> {
             let rows: Vec<Vec<i64>> = table.iter().map(|row| chosen.iter().map(|at| row[*at]).collect()).collect();
             slow_pvalues(&rows, inner)

@@ -32,7 +32,7 @@ pub use permuted::PermutedTally;
 pub use series::Series;
 pub use state::State;
 pub(crate) use state::{Field, Reader, foreign};
-pub use stopping::{Boundaries, Gandy, Limits, Outcome, Rule, Sequential, SequentialTally};
+pub use stopping::{Boundaries, Gandy, Limits, Outcome, Rule, SequentialTally};
 pub use sums::Sums;
 pub use tally::Tally;
 

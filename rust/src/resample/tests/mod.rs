@@ -15,13 +15,10 @@ use super::kernel::{Block, Kernel, Scratch};
 use super::reduce::{self, Outcome, Ranged, Reduction, Rule};
 use super::{Alternative, Alternatives, Kind, Pair, Plan, Resampler, Sample, Strided, replicates};
 use crate::error::Result;
+pub(crate) use crate::pool::with_run;
 use crate::pool::{Run, Stop};
 use crate::resample::BATCH;
 use crate::stats::SuffStats;
-
-pub fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
-    body(&mut Run { threads, watch: &mut |_| Ok(()) })
-}
 
 /// The replicates of a run.
 pub type Replicates<'a> = (Plan<'a>, Range<u64>);

@@ -192,23 +192,6 @@ pub(super) mod tests {
         four_substitutions(&format!(" {} ", unescape(line)))
     }
 
-    #[test]
-    fn worked_by_hand() {
-        let cases: [(&str, &[&str]); 8] = [
-            ("Hello, world.", &["Hello", ",", "world", "."]),
-            ("3.14 1,000 5. .5", &["3.14", "1,000", "5", ".", ".", "5"]),
-            ("1...5", &["1", ".", ".", ".5"]),
-            ("1-2 a-b -3", &["1", "-", "2", "a-b", "-3"]),
-            ("don't (stop)!", &["don't", "(", "stop", ")", "!"]),
-            ("&quot;a&amp;lt;b&quot;", &["\"", "a", "<", "b", "\""]),
-            ("x<skipped>y-\nz", &["xyz"]),
-            ("a\u{a0}b\u{2009}.", &["a", "b", "."]),
-        ];
-        for (line, expected) in cases {
-            assert_eq!(expected, tokens(&V13a, line), "{line:?}");
-        }
-    }
-
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 

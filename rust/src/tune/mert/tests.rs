@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::sweep::Rules;
 use super::*;
 use crate::metric::metric;
-use crate::pool::Run;
+use crate::pool::{Run, with_run};
 
 const RULES: Rules = Rules { margin: 0.1, min_width: 1e-9 };
 
@@ -74,10 +74,6 @@ impl Problem {
         let better = |a: f64, b: f64| if higher { a.max(b) } else { a.min(b) };
         scores.into_iter().reduce(better).unwrap()
     }
-}
-
-fn run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
-    body(&mut Run { threads, watch: &mut |_| Ok(()) })
 }
 
 /// `ties` asks for features of few different values, so that entries are parallel or equal.
@@ -260,7 +256,7 @@ proptest! {
         weights in prop::array::uniform3(-1.0..1.0),
         direction in prop::array::uniform3(prop_oneof![Just(0.0), -1.0..1.0]),
     ) {
-        let found = run(1, |run| line_search(&problem.lists(), &weights, &direction, &RULES, run)).unwrap()[0];
+        let found = with_run(1, |run| line_search(&problem.lists(), &weights, &direction, &RULES, run)).unwrap()[0];
         let (from, to, score) = slow_line(&problem, &weights, &direction);
         prop_assert_eq!((from, to), found.interval);
         prop_assert_eq!(score, found.score);
@@ -279,12 +275,12 @@ proptest! {
         let preset = Preset { restarts: 3, random_directions: 2 };
         let (lists, settings) = (problem.lists(), settings(4, preset));
         let seeds = [seed, seed ^ 1, 7];
-        let expected = run(1, |run| tune(&lists, &settings, &seeds, run)).unwrap();
+        let expected = with_run(1, |run| tune(&lists, &settings, &seeds, run)).unwrap();
         for threads in [2, 5] {
-            prop_assert_eq!(&expected, &run(threads, |run| tune(&lists, &settings, &seeds, run)).unwrap());
+            prop_assert_eq!(&expected, &with_run(threads, |run| tune(&lists, &settings, &seeds, run)).unwrap());
         }
         // A seed's result does not depend on the other seeds.
-        let alone = run(1, |run| tune(&lists, &settings, &seeds[1..2], run)).unwrap();
+        let alone = with_run(1, |run| tune(&lists, &settings, &seeds[1..2], run)).unwrap();
         prop_assert_eq!(&expected.weights[4..8], &alone.weights[..]);
         for (weights, &score) in expected.weights.chunks_exact(4).zip(&expected.scores) {
             prop_assert_eq!(problem.score(weights), score);
@@ -299,7 +295,7 @@ proptest! {
     fn with_two_features_the_best_of_all_parts_of_the_plane_is_found(problem in problem(2, 6, false)) {
         let all = problem.best_of(parts_2d(&problem).iter().map(|weights| problem.score(weights)));
         let preset = Preset { restarts: 20, random_directions: 5 };
-        let found = run(1, |run| tune(&problem.lists(), &settings(2, preset), &[3], run)).unwrap().scores[0];
+        let found = with_run(1, |run| tune(&problem.lists(), &settings(2, preset), &[3], run)).unwrap().scores[0];
         prop_assert_eq!(all, problem.best_of([all, found]), "better than the best");
         prop_assert_eq!(all, found);
     }
@@ -311,7 +307,7 @@ proptest! {
     ) {
         let best = |of: &[Vec<f64>]| problem.best_of(of.iter().map(|weights| problem.score(weights)));
         let preset = Preset { restarts: 30, random_directions: 8 };
-        let found = run(1, |run| tune(&problem.lists(), &settings(3, preset), &[3], run)).unwrap().scores[0];
+        let found = with_run(1, |run| tune(&problem.lists(), &settings(3, preset), &[3], run)).unwrap().scores[0];
         let (all, wide) = (best(&parts_3d(&problem)), best(&wide_3d(&problem)));
         prop_assert_eq!(all, problem.best_of([all, found]), "better than the best");
         prop_assert_eq!(found, problem.best_of([wide, found]), "a wide part is better");
@@ -326,11 +322,12 @@ fn small() -> Problem {
 #[test]
 fn a_line_worked_by_hand() {
     // The entries of the first list are 1 and x: the second one, with more edits, is better from 1 on.
-    let found = run(1, |run| line_search(&small().lists(), &[1.0, 0.0], &[0.0, 1.0], &RULES, run)).unwrap()[0];
+    let found = with_run(1, |run| line_search(&small().lists(), &[1.0, 0.0], &[0.0, 1.0], &RULES, run)).unwrap()[0];
     assert_eq!((f64::NEG_INFINITY, 1.0), found.interval);
     assert_eq!((0.0, 1, found.at_zero), (found.position, found.corners, found.score));
     assert!((found.score - 100.0 / 6.0).abs() < 1e-12);
-    let from_there = run(1, |run| line_search(&small().lists(), &[1.0, 3.0], &[0.0, 1.0], &RULES, run)).unwrap()[0];
+    let from_there =
+        with_run(1, |run| line_search(&small().lists(), &[1.0, 3.0], &[0.0, 1.0], &RULES, run)).unwrap()[0];
     assert_eq!(((f64::NEG_INFINITY, -2.0), -2.1), (from_there.interval, from_there.position));
     assert!((from_there.at_zero - 50.0).abs() < 1e-12);
 }
@@ -341,19 +338,20 @@ fn a_start_between_two_parts_moves_into_the_better_one() {
     let features = vec![1.0, 0.0, 0.0, 1.0];
     let problem = Problem { offsets: vec![0, 2], features, width: 2, counts: vec![1, 3, 0, 3], metric: "ter" };
     let axes = [1.0, 0.0, 0.0, 1.0];
-    let found = run(1, |run| line_search(&problem.lists(), &[0.5, 0.5], &axes, &RULES, run)).unwrap();
+    let found = with_run(1, |run| line_search(&problem.lists(), &[0.5, 0.5], &axes, &RULES, run)).unwrap();
     let of_axes: Vec<_> = found.iter().map(|found| (found.interval, found.position, found.score)).collect();
     let expected = [((f64::NEG_INFINITY, 0.0), -0.1, 0.0), ((0.0, f64::INFINITY), 0.1, 0.0)];
     assert_eq!(expected.to_vec(), of_axes);
     let start = Settings { start: vec![0.5, 0.5], ..settings(2, Preset { restarts: 0, random_directions: 0 }) };
-    let got = run(1, |run| tune(&problem.lists(), &start, &[1], run)).unwrap();
+    let got = with_run(1, |run| tune(&problem.lists(), &start, &[1], run)).unwrap();
     assert_eq!((vec![0.0], vec![1]), (got.scores, got.steps));
 }
 
 #[test]
 fn on_a_plateau_the_weights_stay() {
     let problem = Problem { counts: vec![0; 30], metric: "bleu", ..small() };
-    let got = run(1, |run| tune(&problem.lists(), &settings(2, Preset::named("cdec").unwrap()), &[1], run)).unwrap();
+    let got =
+        with_run(1, |run| tune(&problem.lists(), &settings(2, Preset::named("cdec").unwrap()), &[1], run)).unwrap();
     assert_eq!((vec![1.0, 0.0], vec![0.0], vec![0]), (got.weights, got.scores, got.steps));
 }
 
@@ -376,7 +374,7 @@ fn wrong_arguments_are_refused_with_their_facts() {
     let refused = |change: fn(&mut Settings)| {
         let mut settings = settings(2, Preset::named("moses").unwrap());
         change(&mut settings);
-        run(1, |run| tune(&problem.lists(), &settings, &[1], run)).unwrap_err().to_string()
+        with_run(1, |run| tune(&problem.lists(), &settings, &[1], run)).unwrap_err().to_string()
     };
     assert_eq!("start: expected 2, got 0", refused(|settings| settings.start.clear()));
     assert_eq!("low must be at most high, which is -2, got -1", refused(|settings| settings.high[1] = -2.0));
