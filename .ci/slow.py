@@ -51,10 +51,10 @@ ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
         "type1",
         "words",
     ),
-    ("rust/src/meta", "python/reshuffle/meta"): ("meta*",),
+    ("rust/src/meta", "python/reshuffle/meta"): ("meta*", "human"),
     ("rust/src/tune", "python/reshuffle/tune"): ("tune*", "mert", "oracle"),
     ("python/reshuffle/execution",): ("resume", "runtime", "parts", "executors", "executor_studies"),
-    ("python/reshuffle/report",): ("text", "plots", "page_figures"),
+    ("python/reshuffle/report",): ("text", "plots", "page_figures", "gallery"),
     ("python/reshuffle/compat",): ("compat_*",),
     ("benches/papers", "docs/papers"): ("papers_page",),
 }

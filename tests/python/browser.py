@@ -45,12 +45,18 @@ class Browser:
         Parts of console messages that a test provokes.
     loads : int
         The number of pages so far, a part of their addresses.
+    size : tuple of int
+        The size that the page has been given.
+    features : dict
+        The media features that are emulated.
     """
 
     driver: Any
     folder: Path
     expected: list[str] = field(default_factory=list)
     loads: int = 0
+    size: tuple[int, int] = (0, 0)
+    features: dict[str, str] = field(default_factory=dict)
 
     def open(self, page: str, fragment: str = "", name: str = "report.html") -> None:
         """Write a page to a file and load it."""
@@ -106,12 +112,22 @@ class Browser:
         return self.driver.execute_cdp_cmd(command, parameters)
 
     def resize(self, width: int, height: int = 1000) -> None:
-        """Set the size of the page."""
+        """Set the size of the page, unless it has it: every time the page is laid out and drawn again."""
+        if self.size != (width, height):
+            self._resize(width, height)
+            self.size = (width, height)
+
+    def _resize(self, width: int, height: int) -> None:
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.cdp("Emulation.setDeviceMetricsOverride", size)
 
     def prefer(self, **features: str) -> None:
         """Emulate media features, as in ``prefer(prefers_color_scheme="dark")``; without any, the browser's own."""
+        if self.features != features:
+            self._prefer(features)
+            self.features = features
+
+    def _prefer(self, features: dict[str, str]) -> None:
         named = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
         self.cdp("Emulation.setEmulatedMedia", {"features": named})
 
@@ -207,13 +223,11 @@ class FirefoxBrowser(Browser):
         with self.driver.context(self.driver.CONTEXT_CHROME):
             return self.driver.execute_script(script, *arguments)
 
-    def resize(self, width: int, height: int = 1000) -> None:
-        """Set the size of the page."""
+    def _resize(self, width: int, height: int) -> None:
         size = {"width": width, "height": height}
         self.driver.browsing_context.set_viewport(context=self.driver.current_window_handle, viewport=size)
 
-    def prefer(self, **features: str) -> None:
-        """Emulate media features; without any, the browser's own."""
+    def _prefer(self, features: dict[str, str]) -> None:
         for feature, (name, values, default) in PREFERENCES.items():
             value = values[features[feature]] if feature in features else default
             self.chrome("Services.prefs.setIntPref(arguments[0], arguments[1])", name, value)

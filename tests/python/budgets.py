@@ -12,7 +12,7 @@ __all__ = ["budget"]
 
 # No deadline: the first example of a test pays for imports.
 COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-SHARE, LEAST = 0.2, 3
+SHARE, LEAST = 0.1, 3
 # CI must not fail by chance, so the default tries the same examples in every run. The budget of tests that name none is
 # Hypothesis' own of 100.
 settings.register_profile("default", COMMON, derandomize=True, max_examples=round(SHARE * 100))

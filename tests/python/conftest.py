@@ -5,13 +5,14 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import shlex
 import shutil
 import signal
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, cast
 
 import pytest
 from hypothesis import settings
@@ -20,6 +21,7 @@ import budgets
 from browser import browser, browser_of_process
 from reshuffle import Corpus, read_corpus
 from reshuffle.cli.main import main
+from reshuffle.cli.root import cli
 from reshuffle.data.demo import write_demo
 
 __all__ = ["browser", "browser_of_process", "budgets"]
@@ -62,6 +64,12 @@ leave_this_machine()
 
 # Modules and tests stay until the end. While they are imported there is no garbage, but a lot to search for it.
 gc.disable()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores: tests wait for browsers and for other processes, so a core would idle."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_finish() -> None:
@@ -143,6 +151,23 @@ class Outcome(NamedTuple):
         assert (self.code, self.out, self.err.count("\n")) == (2, "", 1), self
         assert self.err.startswith("reshuffle: error: ")
         return self.err
+
+
+def parsed(command: str) -> dict[str, Any]:
+    """The values that a command line gives to the options of its command, which is not run."""
+    program, *words = shlex.split(command)
+    assert program == "reshuffle"
+    context, found = cli.make_context(program, words), cast("Any", cli)
+    while hasattr(found, "resolve_command"):
+        _, found, words = found.resolve_command(context, remaining(context))
+        context = found.make_context(found.name, words, parent=context)
+    return context.params
+
+
+def remaining(context: Any) -> list[str]:
+    """The arguments of a group's command. click has renamed the first part."""
+    known = vars(context)
+    return [*(known.get("_protected_args") or known.get("protected_args") or []), *context.args]
 
 
 @pytest.fixture

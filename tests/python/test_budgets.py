@@ -49,7 +49,7 @@ def test_examples_do_not_depend_on_what_has_been_imported(tmp_path: Path) -> Non
     (alone, budgets), (after, _) = (examples(tmp_path, "default", imports) for imports in (False, True))
     assert alone == after
     assert len(alone) > 1000
-    assert budgets == "20 12 4 3"
+    assert budgets == "10 6 3 3"
 
 
 def test_the_weekly_tier_tries_new_examples_and_all_of_the_budget(tmp_path: Path) -> None:

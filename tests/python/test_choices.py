@@ -442,9 +442,7 @@ def test_options_follow_names_on_the_command_line(run: Any, demo: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--tests", "ar:schema=iid"), "unknown option of test ar 'schema': did you mean 'scheme'"),
         (("--tests", "bootstrap:scheme=iid"), "the test 'bootstrap' has no options: leave out ':scheme=iid'"),
-        (("--tests", "arr:scheme=iid"), "unknown test 'arr': did you mean 'ar'"),
         (("--tests", "ar:scheme=iid,bootstrop"), "unknown option of test ar 'bootstrop'"),
         (("--null", "documents:size=9", "documents:icc=0.1"), "nulls: 'documents' is given twice"),
         (("--null", "noise:rate=2"), "rate must lie strictly between 0 and 1, got 2"),

@@ -152,13 +152,10 @@ def test_the_help_lists_every_metric(run: Any) -> None:
     assert f"describes all {len(get_args(types.TestChoice))})" in " ".join(text.split())
 
 
-@pytest.mark.parametrize(
-    "option", [name for name in sorted(OPTIONS) if not re.search("--null|no draws", OPTIONS[name])]
-)
-def test_options_of_other_tools_get_a_hint(run: Any, option: str) -> None:
-    outcome = run("compare", *TEXTS, option, "1")
-    assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == f"reshuffle: error: there is no option {option}: {OPTIONS[option]}\n"
+def test_options_of_other_tools_get_a_hint(run: Any) -> None:
+    for option in (name for name in OPTIONS if not re.search("--null|no draws", OPTIONS[name])):
+        expected = f"reshuffle: error: there is no option {option}: {OPTIONS[option]}\n"
+        assert run("compare", *TEXTS, option, "1") == (2, "", expected)
 
 
 @pytest.mark.parametrize(

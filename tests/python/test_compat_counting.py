@@ -385,13 +385,12 @@ BAD: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("texts", BAD, ids=str)
 @pytest.mark.parametrize("name", METRICS)
-def test_unusual_and_wrong_arguments_do_what_they_do_in_sacrebleu(name: str, texts: tuple[Any, Any]) -> None:
-    expected = uses(METRICS[name], {}, *texts)
-    assert uses(ours.METRICS[name], {}, *texts) == expected
+def test_unusual_and_wrong_arguments_do_what_they_do_in_sacrebleu(name: str) -> None:
+    expected = [uses(METRICS[name], {}, *texts) for texts in BAD]
+    assert [uses(ours.METRICS[name], {}, *texts) for texts in BAD] == expected
     with compat.install("sacrebleu", log="off"):
-        assert uses(METRICS[name], {}, *texts) == expected
+        assert [uses(METRICS[name], {}, *texts) for texts in BAD] == expected
 
 
 @pytest.mark.parametrize("name", METRICS)

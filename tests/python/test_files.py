@@ -82,14 +82,11 @@ def test_the_values_of_a_manifest_take_precedence() -> None:
     assert completed(given, {"metric_options": {"lowercase": None}}, Path()).metric_options == {}
 
 
-@pytest.mark.parametrize(("record", "key"), KEYS, ids=[f"{record.__name__}-{key}" for record, key in KEYS])
 @pytest.mark.parametrize("value", [True, 1.5, [True], [[]]], ids=repr)
-def test_a_value_of_another_type_is_refused_with_its_key(record: type, key: str, value: object) -> None:
-    with pytest.raises(InputError) as caught:
-        sets_of({key: value}).sets(record)
-    message = str(caught.value)
-    assert message.startswith(f"sets.json, test set 'a', {key}: expected a")
-    assert "\n" not in message
+def test_a_value_of_another_type_is_refused_with_its_key(value: object) -> None:
+    for record, key in KEYS:
+        with pytest.raises(InputError, match=rf"\Asets\.json, test set 'a', {key}: expected a[^\n]*\Z"):
+            sets_of({key: value}).sets(record)
 
 
 def test_paths_are_relative_to_the_folder_of_the_manifest_and_names_are_not() -> None:

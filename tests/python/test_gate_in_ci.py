@@ -103,6 +103,17 @@ printf '%s\\n' "$*" >> "$GH_CALLS"
 case "$*" in *--paginate*) [ ! -e "$GH_EARLIER" ] || cat "$GH_EARLIER" ;; esac
 """
 
+# Stands for reshuffle: writes what it is told to, and ends with a code.
+STAND_IN = """#!/bin/sh
+for word; do
+    case "$word" in
+        */gate.json) [ -z "$VERDICT" ] || echo "{\\"verdict\\": \\"$VERDICT\\"}" > "$word" ;;
+        */gate.md) printf '<!-- reshuffle-gate -->\\n### %s\\n' "$VERDICT" > "$word" ;;
+    esac
+done
+exit "$CODE"
+"""
+
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 
 
@@ -142,6 +153,11 @@ class Runner:
             text=True,
             check=False,
         )
+
+    def stand_in(self, verdict: str, code: int) -> None:
+        """Put a program with this verdict and exit code, which takes no time, into the place of reshuffle."""
+        (self.folder / "bin/reshuffle").write_text(STAND_IN)
+        self.environment |= {"VERDICT": verdict, "CODE": str(code)}
 
     def read(self, name: str) -> str:
         """A file that the step has written."""
@@ -185,19 +201,21 @@ def test_the_action_sets_its_outputs_and_the_summary(runner: Runner) -> None:
 
 @needs_bash
 @pytest.mark.parametrize(
-    ("new", "fail_on", "code"),
+    ("verdict", "of_gate", "fail_on", "code"),
     [
-        ("rules.txt", "inconclusive", 1),
-        ("rules.txt", "reject", 1),
-        ("rules.txt", "nothing", 0),
-        ("tuned.txt", "inconclusive", 5),
-        ("tuned.txt", "reject", 0),
-        ("tuned.txt", "always", 2),
-        ("missing.txt", "nothing", 2),
+        ("reject", 1, "inconclusive", 1),
+        ("reject", 1, "reject", 1),
+        ("reject", 1, "nothing", 0),
+        ("inconclusive", 5, "inconclusive", 5),
+        ("inconclusive", 5, "reject", 0),
+        ("inconclusive", 5, "always", 2),
+        ("", 2, "nothing", 2),  # an error of the input
+        ("", 1, "nothing", 2),  # a traceback
     ],
 )
-def test_the_action_fails_as_it_was_told(runner: Runner, new: str, fail_on: str, code: int) -> None:
-    done = runner.run(f"baseline.txt {new} --ref ref.txt -n 99 --margin bleu=0.01", FAIL_ON=fail_on)
+def test_the_action_fails_as_it_was_told(runner: Runner, verdict: str, of_gate: int, fail_on: str, code: int) -> None:
+    runner.stand_in(verdict, of_gate)
+    done = runner.run("words", FAIL_ON=fail_on)
     assert done.returncode == code
     assert ("::error::" in done.stdout) == (code == 2)
 
@@ -212,7 +230,10 @@ def test_arguments_are_words_and_never_commands(runner: Runner) -> None:
 @needs_bash
 def test_the_comment_of_an_earlier_run_is_updated(runner: Runner) -> None:
     inputs = {"COMMENT": "true", "PULL_REQUEST": "7", "PAGE": "https://example.org/gate.html"}
-    assert runner.run(f"{BASE_AND_NEW}2", **inputs).returncode == 0
+    program = (runner.folder / "bin/reshuffle").read_text()
+    runner.stand_in("allow", 0)
+    assert runner.run("words", **inputs).returncode == 0
+    (runner.folder / "bin/reshuffle").write_text(program)
     (runner.folder / "earlier").write_text("12345\n")
     assert runner.run(f"{BASE_AND_NEW}2", **inputs).returncode == 0
     listed, created, again, updated = runner.read("GH_CALLS").splitlines()
@@ -225,13 +246,13 @@ def test_the_comment_of_an_earlier_run_is_updated(runner: Runner) -> None:
 
 @needs_bash
 @pytest.mark.parametrize("refused", ["--paginate", "POST"])
-@pytest.mark.parametrize(("new", "code"), [("tuned.txt", 0), ("rules.txt", 1)])
+@pytest.mark.parametrize(("verdict", "code"), [("allow", 0), ("reject", 1)])
 def test_a_comment_that_cannot_be_written_does_not_change_the_verdict(
-    runner: Runner, refused: str, new: str, code: int
+    runner: Runner, refused: str, verdict: str, code: int
 ) -> None:
     (runner.folder / "bin/gh").write_text(f'{GH}case "$*" in *{refused}*) exit 4 ;; esac\n')
-    arguments = BASE_AND_NEW.replace("tuned.txt", new)
-    done = runner.run(f"{arguments}2", COMMENT="true", PULL_REQUEST="7")
+    runner.stand_in(verdict, code)
+    done = runner.run("words", COMMENT="true", PULL_REQUEST="7")
     assert done.returncode == code
     assert "::warning::the comment could not be written" in done.stdout
     assert len(runner.read("GH_CALLS").splitlines()) == (1 if refused == "--paginate" else 2)

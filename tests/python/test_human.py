@@ -250,6 +250,7 @@ def test_labels_that_differ_nowhere_have_no_interval(shift: float) -> None:
     assert "Without an interval" not in Sample().estimated().render("text")
 
 
+@pytest.mark.slow
 def test_coverage() -> None:
     """Of 400 intervals of 95%, 380 ± 18 contain the truth (four standard errors)."""
     found = [difference(Sample(seed, noise=1.0).estimated(), "judge") for seed in range(400)]

@@ -12,6 +12,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -765,13 +766,16 @@ def test_text_of_svg_is_paths() -> None:
     assert b"<dc:date>" not in content.getvalue()
 
 
-def digests() -> list[str]:
+def digests(kinds: Sequence[str]) -> list[str]:
     """A digest of each figure, and of one in the other formats."""
     others = (file_of(compared(numbered(4)).plot.ranking(), fmt) for fmt in ("svg", "png"))
-    return [hashlib.sha256(content).hexdigest() for content in (*(saved_as_pdf(kind)[1] for kind in KINDS), *others)]
+    return [hashlib.sha256(content).hexdigest() for content in (*(saved_as_pdf(kind)[1] for kind in kinds), *others)]
 
 
-def test_files_do_not_depend_on_the_process_the_time_or_the_settings_of_the_user(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kinds", [["matrix"], pytest.param([*KINDS], marks=pytest.mark.slow)], ids=["one", "all"])
+def test_files_do_not_depend_on_the_process_the_time_or_the_settings_of_the_user(
+    tmp_path: Path, kinds: list[str]
+) -> None:
     """A matplotlibrc sets what a user may have set: other fonts, sizes, colours and LaTeX."""
     settings = tmp_path / "matplotlibrc"
     settings.write_text(
@@ -779,12 +783,12 @@ def test_files_do_not_depend_on_the_process_the_time_or_the_settings_of_the_user
         "savefig.dpi: 50\nsavefig.bbox: tight\nsvg.fonttype: none\naxes.unicode_minus: False\n"
     )
     source = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); from test_plots import digests; "
-    source += "print(*digests(), 'matplotlib.pyplot' in sys.modules, matplotlib.rcParams['font.size'])"
+    source += f"print(*digests({kinds!r}), 'matplotlib.pyplot' in sys.modules, matplotlib.rcParams['font.size'])"
     source = source.replace("import sys;", "import sys, matplotlib;", 1)
     environment = {**os.environ, "PYTHONHASHSEED": "1", "MATPLOTLIBRC": str(settings), "SOURCE_DATE_EPOCH": "9"}
     command = [sys.executable, "-c", source]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    assert done.stdout.split() == [*digests(), "False", "20.0"]  # pyplot is not imported
+    assert done.stdout.split() == [*digests(kinds), "False", "20.0"]  # pyplot is not imported
 
 
 def test_settings_of_matplotlib_are_left_as_they_are() -> None:

@@ -259,7 +259,6 @@ def test_identical_systems_stop_at_once_with_p_one() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"stopping": "gandi"}, "unknown stopping rule 'gandi': did you mean 'gandy'"),
         ({"test": "bootstrap:stopping=gandy"}, "^the test 'bootstrap' has no options: leave out ':stopping=gandy'$"),
         ({"test": "t-test:stopping=gandy"}, "^the test 't-test' has no options: leave out ':stopping=gandy'$"),
         ({"stopping": 20}, "unknown stopping rule '20'; known: besag-clifford, gandy"),
