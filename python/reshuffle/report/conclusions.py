@@ -44,7 +44,7 @@ def _of_tests(comparison: Comparison, layout: Layout) -> Iterator[str]:
         if by_hsu:
             yield f"Candidates by multiple comparisons with the best (Hsu): {by_hsu}."
     if comparison.detectable:
-        yield _detectable(comparison, layout)
+        yield detectable_sentence(comparison, layout)
 
 
 def conclusions_of_sets(result: SetComparison) -> Iterator[str]:
@@ -217,7 +217,8 @@ def _number_of_pairs(comparison: Comparison, metric: UsedMetric) -> str:
     return f"{starred:,} of {counted(len(pairs), 'pair')} differ significantly"
 
 
-def _detectable(comparison: Comparison, layout: Layout) -> str:
+def detectable_sentence(comparison: Comparison, layout: Layout) -> str:
+    """The minimum detectable difference under each metric."""
     decimals = {
         metric.name: decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
         for metric in comparison.metrics
