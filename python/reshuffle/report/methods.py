@@ -30,7 +30,6 @@ PHIPSON_SMYTH = "doi:10.2202/1544-6115.1585"
 HEMERIK_GOEMAN = "doi:10.1007/s11749-017-0571-1"
 MOGSTAD = "doi:10.1093/restud/rdad006"
 PIEPHO = "doi:10.1198/1061860043515"
-HSU = "Hsu 1981"
 CARD = "2020.emnlp-main.745"
 
 # The papers of the stopping rules.
@@ -456,8 +455,6 @@ def _ranked(comparison: Comparison, cite: Cite, shown: Collection[Groups]) -> It
         if "letters" in shown and any(ranking.groups is not None for ranking in comparison.rankings):
             letters = f"In the compact letter display{cite(PIEPHO)}"
             yield f"{letters}, systems that share a letter do not differ significantly."
-        if any(ranking.mcb_best is not None for ranking in comparison.rankings):
-            yield f"A confidence set of the best system is from multiple comparisons with the best{cite(HSU)}."
     if comparison.detectable:
         power = number(100 * comparison.detectable[0].power)
         yield f"Minimum detectable differences are those that are detected with {power}% power{cite(CARD)}."
