@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..documented import documented
+from ..errors import counted
 from .reported import Reported
 
 
@@ -188,7 +189,7 @@ class Gate(Reported):
     DERIVED: ClassVar[tuple[str, ...]] = ("allowed", "is_identical")
 
     def __repr__(self) -> str:
-        return f"<Gate: {self.verdict}; {self.system} against {self.baseline}, {len(self.tasks)} tasks>"
+        return f"<Gate: {self.verdict}; {self.system} against {self.baseline}, {counted(len(self.tasks), 'task')}>"
 
     @property
     def allowed(self) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..documented import record
+from ..errors import counted
 from ..validate import check_name
 from .comparison import UsedMetric
 from .lookup import first_names, metric_name
@@ -50,10 +51,10 @@ class SegmentTable(Reported):
     """The D ids of the documents if the scores are those of documents, else None."""
 
     def __repr__(self) -> str:
-        unit = "segments" if self.documents is None else "documents"
+        unit = "segment" if self.documents is None else "document"
         return (
-            f"<SegmentTable: {first_names(self.scores)}; {len(self.systems)} systems ({first_names(self.systems)}); "
-            f"{self.n_segments} {unit}>"
+            f"<SegmentTable: {first_names(self.scores)}; {counted(len(self.systems), 'system')} "
+            f"({first_names(self.systems)}); {counted(self.n_segments, unit)}>"
         )
 
     @property
