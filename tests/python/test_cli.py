@@ -129,7 +129,7 @@ def test_options_of_all_commands_are_refused_if_repeated() -> None:
 def test_the_methods_follow_the_text(demo: Path, run: Any) -> None:
     plain, more = run(*COMPARE).out, run(*COMPARE, "--methods").out
     assert more.startswith(
-        f"{plain}\nMethods\n\n4 systems were scored by BLEU (Papineni et al., 2002, P02-1040) on a test"
+        f"{plain}\nMethods\n\nFour systems were scored by BLEU (Papineni et al., 2002, P02-1040) on a test"
     )
     assert "\n@inproceedings{papineni-etal-2002-bleu,\n" in more
     assert "Methods" in run("score", "reference.txt", "tuned.txt", "--methods").out

@@ -671,6 +671,45 @@ def test_a_gate_is_verified_without_a_line_in_its_history(folder: Path, capsys: 
     assert Path("nights.jsonl").read_bytes() == before
 
 
+def forest(found: Gate) -> ElementTree.Element:
+    """The figure of the tasks in the page."""
+    drawn = re.findall(r"data:image/svg\+xml;base64,([\w+/=]+)", found.render("html"))
+    return ElementTree.fromstring(base64.b64decode(drawn[0]))
+
+
+def test_the_page_draws_each_task_its_bound_and_its_margin() -> None:
+    found = gate(metrics=[noisy(80, 0.3), noisy(80, -0.2, "other", 2)], margin={"points": 0.5, "other": 0.2})
+    svg = "{http://www.w3.org/2000/svg}"
+    image = forest(found)
+    assert next(image.iter(f"{svg}text")).text == "other"  # the closest to its margin
+    tasks = sorted(found.tasks, key=lambda task: task.metric)
+    dots = [float(str(dot.get("cx"))) for dot in image.iter(f"{svg}circle")]
+    vertical = [line for line in image.iter(f"{svg}line") if line.get("x1") == line.get("x2")]
+    margins = [float(str(line.get("x1"))) for line in vertical if line.get("stroke-dasharray")]
+    zeros = [float(str(line.get("x1"))) for line in vertical if line.get("stroke-width") is None]
+    zero = next(x for x in zeros if x not in margins)
+    assert len(set(margins)) == 1
+    unit = zero - margins[0]
+    bounds = [float(str(line.get("x2"))) for line in image.iter(f"{svg}line") if line.get("x1") != line.get("x2")]
+    for task, dot, bound in zip(tasks, dots, bounds, strict=True):
+        assert task.margin is not None
+        assert task.bound is not None
+        assert dot == pytest.approx(zero + task.difference / task.margin * unit, abs=0.2)
+        assert bound == pytest.approx(zero + task.bound / task.margin * unit, abs=0.2)
+    # Without margins the rows are in standard errors; far losses are arrows at the end of the scale.
+    lost = gate(metrics=noisy(80, -20.0), rule="no-regression")
+    assert [*forest(lost).iter(f"{svg}path")]
+    assert "in units of its standard error" in lost.render("html")
+
+
+def test_the_headline_and_the_table_write_the_same_p() -> None:
+    found = of_demo("baseline", "rules", "bleu", margin={"BLEU": 0.5})
+    (task,) = found.tasks
+    tiny = replace(found, tasks=(replace(task, worse_pvalue=0.00009, worse_adjusted_pvalue=0.00009),))
+    assert "p < 0.0001" in str(tiny)
+    assert "| <0.0001 |" in tiny.render("markdown").replace("&lt;", "<").replace("\\<", "<")
+
+
 # History.
 
 
@@ -690,7 +729,7 @@ def test_a_history_has_a_line_for_each_run_and_its_trend_is_said(tmp_path: Path)
     # Of 8! orders, two have |τ| = 1.
     assert trend.pvalue == pytest.approx(2 / 40320)
     assert "The scores of points fall over 8 runs" in str(found)
-    (drawn,) = re.findall(r"data:image/svg\+xml;base64,([\w+/=]+)", found.render("html"))
+    _, drawn = re.findall(r"data:image/svg\+xml;base64,([\w+/=]+)", found.render("html"))
     (line,) = ElementTree.fromstring(base64.b64decode(drawn)).iter("{http://www.w3.org/2000/svg}polyline")
     heights = [float(point.split(",")[1]) for point in str(line.get("points")).split()]
     assert len(heights) == 8

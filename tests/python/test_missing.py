@@ -473,3 +473,15 @@ def test_the_command_line_compares_pairwise(
         wrong = run("compare", *(scores if "pairwize" in args else ["a.txt", "a.txt", "d.txt"]), *args)
         assert wrong.code == 2
         assert message in wrong.err
+
+
+def test_the_heading_says_how_many_segments_have_scores() -> None:
+    both = {"a": [1.0, 2.0, 4.0, nan, nan], "b": [2.0, 2.0, 3.0, nan, nan]}
+    found = compare(metrics=ratings(both), test="t-test")
+    assert "rating: 3 of 5 segments, 2 systems" in str(found)
+    assert "on a test set of 3 of 5 segments." in found.methods_sentence()
+    uneven = both | {"b": [2.0, 2.0, 3.0, 5.0, nan]}
+    assert "rating: 3 to 4 of 5 segments" in str(compare(metrics=ratings(uneven), test="t-test"))
+    # Where some system has all scores, the numbers are in a column.
+    some = both | {"b": [2.0, 2.0, 3.0, 5.0, 6.0]}
+    assert "rating: 5 segments" in str(compare(metrics=ratings(some), test="t-test"))

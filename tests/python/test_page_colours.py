@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from browser import Browser
-from reshuffle import compare
+from reshuffle import SegmentScores, compare, gate
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report.page import HERE
 
@@ -139,3 +139,13 @@ def test_the_accessibility_tree_has_names_in_reading_order(browser: Browser, wid
     assert len(copies) == len(set(copies)) > 12
     roles = [role for role, _ in nodes]
     assert roles.index("banner") < roles.index("main") < roles.index("contentinfo")
+
+
+def test_figures_of_studies_follow_the_theme(browser: Browser) -> None:
+    scores = SegmentScores("points", {"base": [0.0] * 40, "new": [0.1, -0.1] * 20})
+    browser.open(gate(metrics=scores, margin={"points": 1}).render("html"))
+    filters = []
+    for theme in ("light", "dark"):
+        browser.run("document.documentElement.dataset.theme = arguments[0]", theme)
+        filters.append(browser.run("return getComputedStyle(document.querySelector('.drawings img')).filter"))
+    assert filters == ["none", "invert(0.89) hue-rotate(180deg)"]

@@ -367,7 +367,7 @@ class TestMatrix:
         shown = browser.texts("#matrix .value")
         for p, text in zip(expected, shown, strict=True):
             if text == "<.001":
-                assert p < 0.001
+                assert round(p, 4) < 0.001  # what tables show, too
             else:
                 assert p == pytest.approx(float(text), abs=0.0005 if p < 0.1 else 0.005)
 
@@ -677,6 +677,26 @@ class TestScatter:
         browser.run("showView(0, 1)")
         assert browser.run("return document.querySelector('#scatter select').selectedOptions[0].textContent") == "TER"
         assert browser.texts("#scatter circle title")[0].split(": ")[1].startswith("chrF2")
+
+    @pytest.mark.parametrize("n", [5, 12, 13])
+    def test_names_of_few_systems_are_beside_their_dots(self, browser: Browser, n: int) -> None:
+        rng = np.random.default_rng(n)
+        scores = [{f"system-{i}": rng.normal(i % 3, 0.2, 40) for i in range(n)} for _ in range(2)]
+        metrics = [SegmentScores(name, each) for name, each in zip("xy", scores, strict=True)]
+        browser.open(compare(metrics=metrics, all_pairs=True, n_resamples=19).render("html"))
+        names = browser.texts("#scatter text.name")
+        # Dots in clusters: their names do not overlap each other or other dots.
+        assert len(names) == len({*names}) == (n if n <= 12 else 0)
+        overlaps = """
+            const all = (selector) => [...document.querySelectorAll("#scatter " + selector)];
+            const boxes = (selector) => all(selector).map((each) => each.getBoundingClientRect());
+            const [names, dots] = [boxes("text.name"), boxes("circle")];
+            const apart = (a, b) => a.right <= b.left || b.right <= a.left;
+            const above = (a, b) => a.bottom <= b.top + 2 || b.bottom <= a.top + 2;
+            const others = names.map((_, i) => [...names.slice(i + 1), ...dots]);
+            return names.flatMap((a, i) => others[i].filter((b) => !apart(a, b) && !above(a, b))).length;
+        """
+        assert browser.run(overlaps) == 0
 
     def test_one_metric_or_two_systems_have_none(self, browser: Browser) -> None:
         browser.open(rated(3).render("html"))

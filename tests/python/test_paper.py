@@ -39,7 +39,11 @@ from test_study_power_reports import RESULTS as POWER
 from tex import TWO_COLUMNS, compiled, need
 
 CORPUS = demo_corpus()
-FIXED = {"table.tex", "methods.tex", "table.typ", "methods.typ", "references.bib", "checklist.txt"}
+FIXED = {
+    *(f"{part}.{ending}" for part in ("table", "methods", "appendix", "figures") for ending in ("tex", "typ")),
+    "references.bib", "checklist.txt",
+}  # fmt: skip
+DIFFERENCES = {"differences.tex", "differences.typ"}
 
 
 @cache
@@ -77,9 +81,65 @@ def pictures(result: Any) -> set[str]:
 def pictures_among(files: Mapping[str, bytes]) -> set[str]:
     """The same, after a check that the other files are those of every paper."""
     assert files.keys() >= FIXED
-    figures = files.keys() - FIXED
+    figures = files.keys() - FIXED - DIFFERENCES
     assert all(name.endswith(".pdf") and files[name].startswith(b"%PDF-") for name in figures)
     return {name.removesuffix(".pdf") for name in figures}
+
+
+def citations(texts: Mapping[str, str]) -> set[str]:
+    """The keys that the paragraphs cite, in LaTeX and in Typst."""
+    latex = re.findall(r"\\citep\{([^}]*)\}", texts["methods.tex"] + texts["appendix.tex"])
+    cited = {key for keys in latex for key in keys.split(",")}
+    assert cited == {*re.findall(r"#cite\(<([^>]*)>\)", texts["methods.typ"] + texts["appendix.typ"])}
+    return cited
+
+
+@cache
+def many(n: int, all_pairs: bool) -> Comparison:
+    scores = {f"s{j}": [float((i * (j + 3)) % 7 + j) for i in range(40)] for j in range(n)}
+    metrics = [SegmentScores(name, scores) for name in ("m1", "m2")]
+    return compare(metrics=metrics, all_pairs=all_pairs, n_resamples=99)
+
+
+@pytest.mark.parametrize("n", [3, 6, 7])
+@pytest.mark.parametrize("all_pairs", [True, False])
+def test_the_paper_has_what_its_paragraph_speaks_of(unsaved: None, n: int, all_pairs: bool) -> None:
+    comparison = many(n, all_pairs)
+    files = {name: content.decode() for name, content in paper_files(comparison, Layout()).items() if "pdf" not in name}
+    main, appendix, table = (files[f"{part}.tex"] for part in ("methods", "appendix", "differences"))
+    assert r"Table~\ref{tab:differences} has the differences with confidence intervals, p-values, adjusted" in main
+    assert r"\label{tab:differences}" in table
+    assert "Minimum detectable difference (80" in table
+    best = f"s{n - 1}"
+    shown = [p for p in comparison.comparisons if n <= 6 or not all_pairs or best in (p.system, p.baseline)]
+    assert len(shown) == 2 * (n * (n - 1) // 2 if all_pairs and n <= 6 else n - 1)
+    assert table.count(r" to ") == len(shown)
+    for pair in shown:
+        assert pair.confidence_interval is not None
+        cells = [f"{pair.difference:+.3f}", f"{pair.confidence_interval.low:+.3f} to"]
+        assert all(cell.replace("-", "$-$") in table for cell in cells)
+    # The text says what was done; formulas and the signature are in the appendix, ranks in no table.
+    assert main.count(". ") <= 5
+    assert "reshuffle" not in main
+    for text in ("(R + 1)", "k-th", "detected with 80", "signature: {\\scriptsize\\ttfamily m1"):
+        assert text in appendix
+        assert text not in main
+    assert ("compact letter display" in appendix) == all_pairs
+    assert "Ranks are" not in main + appendix
+    for name, text in files.items():
+        if name.startswith(("methods", "appendix")):
+            assert not re.search(r"(?:^|\. )#?\"?\d", text, re.M)
+
+
+def test_figures_have_captions(unsaved: None) -> None:
+    files = paper_files(with_baseline(), Layout(names={"baseline": "Base_1"}))
+    latex, typst = files["figures.tex"].decode(), files["figures.typ"].decode()
+    assert r"\caption{BLEU: differences from Base\_1 with 95\% CI.}\label{fig:forest}" in latex
+    assert 'caption: "BLEU: scores with 95% CI, best first.") <fig-ranking>' in typst
+    on_both = paper_files(on_sets(False), Layout())["figures.tex"].decode()
+    assert "BLEU on news 2023: differences" in on_both
+    of_runs = paper_files(RUNS["computed"](), Layout())["figures.tex"].decode()
+    assert of_runs.count(r"\caption{") == of_runs.count(r"\includegraphics{") > 2
 
 
 def test_a_paper_has_two_figures_for_each_metric(unsaved: None) -> None:
@@ -115,9 +175,7 @@ def test_a_paper_about_a_study_has_its_figures_paragraph_and_facts(unsaved: None
     texts = {name: files[name].decode() for name in FIXED}
     assert texts["table.tex"] == render(study, "latex")
     assert texts["references.bib"] == study.bibtex()
-    cited = {key for keys in re.findall(r"\\citep\{([^}]*)\}", texts["methods.tex"]) for key in keys.split(",")}
-    assert cited == {*re.findall(r"^@\w+\{(.*),$", texts["references.bib"], re.M)}
-    assert cited == {*re.findall(r"#cite\(<([^>]*)>\)", texts["methods.typ"])}
+    assert citations(texts) == {*re.findall(r"^@\w+\{(.*),$", texts["references.bib"], re.M)}
     for number in (study.plan["n_resamples"], study.plan["seed"]):
         assert re.search(rf"(R = |seed ){number:,}\b|seed {number}\b", study.methods_sentence())
     assert f"\nSignature: {study.signature}\n" in texts["checklist.txt"]
@@ -165,10 +223,9 @@ def test_the_table_and_the_paragraph_are_those_of_the_reports(unsaved: None, tmp
     for ending, fmt in (("tex", "latex"), ("typ", "typst")):
         assert texts[f"table.{ending}"] == render(ranked(), fmt, Layout(names={"larger": "Large"}))
     report = render(ranked(), "latex", Layout(methods=True, names={"larger": "Large"}))
-    assert texts["methods.tex"].splitlines()[1] in report.splitlines()
-    assert texts["references.bib"] == ranked().bibtex()
-    cited = {key for keys in re.findall(r"\\citep\{([^}]*)\}", texts["methods.tex"]) for key in keys.split(",")}
-    assert cited == {*re.findall(r"#cite\(<([^>]*)>\)", texts["methods.typ"])}
+    assert texts["methods.tex"].splitlines()[1].partition(" Table~")[0] in report.splitlines()
+    assert texts["appendix.tex"].splitlines()[1] in report.splitlines()
+    cited = citations(texts)
     assert cited == {*re.findall(r"^@\w+\{(.*),$", texts["references.bib"], re.M)}
 
 
@@ -310,21 +367,22 @@ def hostile() -> Comparison:
 def test_an_article_with_the_files_compiles(tmp_path: Path, make: Any) -> None:
     need("pdflatex", "bibtex")
     paths = make().paper(tmp_path / "paper")
-    shown = [f"\\includegraphics{{paper/{path.stem}}}\\par" for path in paths if path.suffix == ".pdf"]
+    parts = [path.stem for path in paths if path.suffix == ".tex"]
+    assert parts == ["table", *["differences"] * (make is not RUNS["computed"]), "methods", "appendix", "figures"]
     entries = r"\bibliographystyle{plainnat}\bibliography{paper/references}"
-    body = ["\\input{paper/table}", "\\input{paper/methods}", "\\clearpage", *shown, entries]
+    body = [r"\graphicspath{{paper/}}", *(f"\\input{{paper/{part}}}\n\\clearpage" for part in parts), entries]
     if make is hostile:  # nothing to cite but the test
-        assert len(shown) == 8
+        assert len([path for path in paths if path.suffix == ".pdf"]) == 8
     said = compiled(tmp_path, "\n".join(body), TWO_COLUMNS, bibtex=True)
     assert "undefined" not in said
+    assert "multiply defined" not in said
     assert (tmp_path / "all.pdf").read_bytes().startswith(b"%PDF")
 
 
 @pytest.mark.parametrize("make", [ranked, RUNS["computed"], META["metrics"]])
 def test_typst_compiles(tmp_path: Path, make: Any) -> None:
     typst: Any = pytest.importorskip("typst", reason="typst is not installed")
-    make().paper(tmp_path)
-    (tmp_path / "all.typ").write_text(
-        '#include "table.typ"\n#include "methods.typ"\n#bibliography("references.bib")\n', "utf-8"
-    )
+    parts = [path.name for path in make().paper(tmp_path) if path.suffix == ".typ"]
+    included = "".join(f'#include "{part}"\n' for part in parts)
+    (tmp_path / "all.typ").write_text(f'{included}#bibliography("references.bib")\n', "utf-8")
     assert typst.compile(str(tmp_path / "all.typ")).startswith(b"%PDF")

@@ -550,6 +550,8 @@ def test_a_result_is_shown_in_one_line() -> None:
     sets = sets_of(*random_sets(2, 2, (30, 40, 20, 25, 26)))
     found = compare_sets(sets, test="ar", n_resamples=9, interval=None)
     assert repr(found) == "<SetComparison: 5 test sets (set0, set1, set2, set3, …) and their average>"
+    one = compare_sets(sets_of(*random_sets(2, 2, (30,))), test="ar", n_resamples=9, interval=None, average=False)
+    assert repr(one) == "<SetComparison: 1 test set (set0)>"
 
 
 def test_one_test_set_is_compared_as_without_the_others() -> None:

@@ -171,7 +171,7 @@ def test_typst_compiles(tmp_path: Path) -> None:
 
 def test_a_result_displays_itself() -> None:
     result = made()
-    assert repr(result) == "<StudyResult: type1; 9 rates, 9 pvalues>"
+    assert repr(result) == "<StudyResult: type1; rates: 9, pvalues: 9>"
     assert str(result) == render(result, "text", Layout(Terminal.from_stdout())).rstrip("\n")
     assert result._repr_html_().count("<table") == 1
     with pytest.raises(InputError, match="unknown format 'jsn': did you mean 'json'"):

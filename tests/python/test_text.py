@@ -34,11 +34,12 @@ from reshuffle import (
 )
 from reshuffle.report import Layout, Terminal, as_fragment, document, render
 from reshuffle.report.cells import Table
-from reshuffle.report.conclusions import conclusions
+from reshuffle.report.conclusions import CANDIDATES, conclusions
 from reshuffle.report.notes import cautions, explanations, notes
 from reshuffle.report.sets import set_tables
 from reshuffle.report.tables import tables
 from reshuffle.report.text import table_as_text
+from reshuffle.report.wording import joined
 from reshuffle.results import Caveat, DetectableDifference, RankedSystem, Ranking
 from reshuffle.types import Format
 
@@ -299,16 +300,16 @@ def test_the_sentence_names_the_systems_at_the_top() -> None:
         ({"a": (1, 3), "b": (1, 3), "c": (1, 3)}, "No system is better than another under m."),
         (
             {"a": (1, 2), "b": (2, 2), "c": (3, 3)},
-            "a is the only candidate for the best system, but it is not better than all others under m.",
+            "a is the only candidate for the best system, but it is not better than all others under m. " + CANDIDATES,
         ),
         (
             {"a": (1, 2), "b": (1, 2), "c": (3, 4), "d": (3, 4)},
             "a and b are better than all others, and not significantly different from each other under m.",
         ),
-        ({"a": (1, 2), "b": (1, 3), "c": (2, 3)}, "a and b are candidates for the best system under m."),
+        ({"a": (1, 2), "b": (1, 3), "c": (2, 3)}, "a and b are candidates for the best system under m. " + CANDIDATES),
         (
             {**{f"s{i}": (1, 12) for i in range(12)}, "z": (13, 13)},
-            "12 systems are candidates for the best system under m.",
+            "12 systems are candidates for the best system under m. " + CANDIDATES,
         ),
     ],
 )
@@ -318,22 +319,33 @@ def test_sentences_for_one_metric(spans: dict[str, tuple[int, int]], sentence: s
 
 def test_many_candidates_under_several_metrics_are_counted_in_one_sentence() -> None:
     def spans(n: int) -> dict[str, tuple[int, int]]:
-        return {f"s{i}": (1, n) if i < n else (n + 1, 12) for i in range(12)}
+        return {f"s{i}": (1, n) if i < n else (n + 1, 15) for i in range(15)}
 
-    assert said(ranking("m", spans(7)), ranking("n", spans(11))) == [
-        "Candidates for the best system: 7 under m, 11 under n."
+    assert said(ranking("m", spans(11)), ranking("n", spans(13))) == [
+        f"Candidates for the best system: 11 under m, 13 under n. {CANDIDATES}"
     ]
-    assert said(ranking("m", spans(7)), ranking("n", spans(2))) == [
-        "7 systems are candidates for the best system under m; under n s0 and s1 are better than all others, and not "
-        "significantly different from each other."
+    assert said(ranking("m", spans(11)), ranking("n", spans(2))) == [
+        "11 systems are candidates for the best system under m; under n s0 and s1 are better than all others, and not "
+        f"significantly different from each other. {CANDIDATES}"
     ]
 
 
-def test_multiple_comparisons_with_the_best_are_mentioned_only_if_they_narrow_it() -> None:
-    assert len(said(ranking("m", TIED, ("uedin", "SYSTRAN")))) == 1
-    assert said(ranking("m", TIED, ("uedin",)))[1] == (
-        "Candidates by multiple comparisons with the best (Hsu): uedin under m."
+def test_there_is_one_list_of_candidates_which_are_those_in_bold() -> None:
+    spans = {f"s{i}": (1, 12) if i < 10 else (2, 12) for i in range(12)}
+    (sentence,) = said(ranking("m", spans, ("s0",)))
+    named = "s0, s1, s2, s3, s4, s5, s6, s7, s8 and s9"
+    assert sentence == f"{named} are candidates for the best system under m. {CANDIDATES}"
+    noise = {f"s{j}": np.random.default_rng(500 + j).normal(j / 9, 1, 50) for j in range(8)}
+    found = compare(metrics=SegmentScores("m", noise), all_pairs=True, n_resamples=999)
+    (of_noise,), (table,) = found.rankings, document(found, Layout(pairs=False)).tables
+    assert of_noise.mcb_best is not None
+    assert len(of_noise.mcb_best) < len(of_noise.best) < 8
+    assert {row[0] for row, bold in zip(table.rows, table.bold, strict=True) if bold[0]} == {*of_noise.best}
+    assert (
+        f"{joined(of_noise.best)} are candidates for the best system under m. Candidates are {table.bold_means}."
+        in (" ".join(str(found).split()))
     )
+    assert "Hsu" not in str(found) + found.methods_sentence() + found.bibtex()
 
 
 def test_the_minimum_detectable_difference_is_one_line() -> None:

@@ -392,8 +392,9 @@ def test_the_error_rate_is_nominal_with_few_judges() -> None:
 def test_methods_say_what_was_rated() -> None:
     read = VoteTable.from_columns(["a", "b"] * 40, ["b", "a"] * 40, ["a", "tie", "b", "a"] * 20, judge=range(80))
     said = votes(read, position=True, prior=0.5, n_resamples=199).methods_sentence()
-    assert "2 systems were rated from 80 votes by 80 judges. Ratings are natural logarithms of strengths" in said
-    assert "The model has an advantage of the system that was shown first. 0.5 wins were added" in said
+    assert "Two systems were rated from 80 votes by 80 judges. Ratings are natural logarithms of strengths" in said
+    assert "The model has an advantage of the system that was shown first." in said
+    assert "Each system of every pair that was compared was given 0.5 wins more" in said
     assert "same rating by all judges" in said
     assert "test set" not in said
 

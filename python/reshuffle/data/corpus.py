@@ -151,7 +151,7 @@ class Corpus:
 
     def __repr__(self) -> str:
         n, k = len(self.references), len(self.systems)
-        return f"<Corpus: {self.n_segments:,} segments; {counted(n, 'reference')}; {counted(k, 'system')}>"
+        return f"<Corpus: {counted(self.n_segments, 'segment')}; {counted(n, 'reference')}; {counted(k, 'system')}>"
 
     @property
     def n_segments(self) -> int:

@@ -214,6 +214,7 @@ class Plan:
     adjustment: Adjustment | None = None
     family: str = "metric"  # a name in FAMILIES
     n_sets: int = 1  # how many test sets each family extends over
+    adjusts: bool = False  # whether there is an adjustment, and families have several tests, so that it changes p
     inverted: bool = False  # whether an interval inverts the test
     simultaneous: float | None = None  # the confidence level of simultaneous intervals
     # Whether the stopping rule is the reason why ``auto`` does not adjust.
@@ -262,6 +263,7 @@ class Plan:
             adjustment=adjustment,
             family=family,
             n_sets=n_sets if family in OVER_SETS else 1,
+            adjusts=adjustment is not None and family_size(family, n_pairs, n_metrics, n_sets) > 1,
             unadjusted_by_rule=chosen == "auto"
             and name is None
             and family_size(family, n_pairs, n_metrics, n_sets) > 1,

@@ -192,8 +192,8 @@ def run_signature(plan: Plan, replicates: Replicates, scheme: str | None, seed: 
         margin=signature.for_margins(plan.margins) if plan.margins else None,
         # The names of tests with a margin say it.
         alternative=None if plan.margins else plan.alternative,
-        adjust=None if plan.adjustment is None else plan.adjustment.name,
-        family=plan.family if plan.adjustment is not None and plan.family != "metric" else None,
+        adjust=plan.adjustment.name if plan.adjustment is not None and plan.adjusts else None,
+        family=plan.family if plan.adjusts and plan.family != "metric" else None,
         scheme=scheme,
         ties=None if plan.ties == ">=" else plan.ties,
         stopping=None if rule is None else rule.signature,

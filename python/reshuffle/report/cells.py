@@ -146,12 +146,16 @@ def pvalue_cell(p: float, n_replicates: int | None = None) -> str:
 def short_pvalue(p: float) -> str:
     """``p`` with three decimals, without the leading zero: for matrices.
 
-    >>> short_pvalue(0.0321), short_pvalue(0.0002), short_pvalue(0.99999), short_pvalue(float("nan"))
+    ``<`` only where :func:`pvalue_cell` shows less, too.
+
+    >>> short_pvalue(0.0321), short_pvalue(0.00094), short_pvalue(0.99999), short_pvalue(float("nan"))
     ('.032', '<.001', '1', '–')
+    >>> pvalue_cell(1 / 1001), short_pvalue(1 / 1001)
+    ('0.0010', '.001')
     """
     if math.isnan(p):
         return "–"
-    if p < 0.001:
+    if float(f"{p:.4f}") < 0.001:
         return "<.001"
     return f"{p:.3f}".removeprefix("0") if p < 0.9995 else "1"
 

@@ -53,18 +53,18 @@ def pvalue_sentence(test: UsedTest, formula: str = "({c} + 1)/(R + 1)", cited: s
     """
     alternative = test.alternative
     if test.has_margin:
-        return f"Here {_with_margin(test, formula.format(c='c'), cited)}{more}."
+        return f"{_with_margin(test, formula.format(c='c'), cited)}{more}."
     compared = words_of("methods", "test", test.name).get("compared")
     if compared is not None:
         return f"For p, {compared}."
     if test.name != "bootstrap-both":
         share = _share(test.name, alternative, formula, "c")
-        return f"Here p = {share}{cited}, where c is the number of {count_of(test.name, alternative)}{more}."
+        return f"The p-value is {share}{cited}, where c is the number of {count_of(test.name, alternative)}{more}."
     parts = [
         f"{_share(name, alternative, formula, c)}, where {c} is the number of {count_of(name, alternative)}"
         for name, c in (("bootstrap", "c₁"), ("bootstrap-percentile", "c₂"))
     ]
-    return f"Here p is the larger of two p-values{cited}: {'; and '.join(parts)}{more}."
+    return f"The p-value is the larger of two p-values{cited}: {'; and '.join(parts)}{more}."
 
 
 def _share(name: str, alternative: str, formula: str, c: str) -> str:
@@ -78,10 +78,10 @@ def _with_margin(test: UsedTest, share: str, cited: str) -> str:
     values = words_of("methods", "margin", test.name.removeprefix(test.alternative))
     if test.alternative == "equivalence":
         return (
-            f"p is the larger p-value of the two tests, one for each end of the margin; each is {share}{cited}, where "
-            f"c is the number of {values} lies at or beyond that end"
+            f"The p-value is the larger one of those of two tests, one for each end of the margin; each is {share}"
+            f"{cited}, where c is the number of {values} lies at or beyond that end"
         )
-    return f"p = {share}{cited}, where c is the number of {values} is a loss of at least the margin"
+    return f"The p-value is {share}{cited}, where c is the number of {values} is a loss of at least the margin"
 
 
 def adjusted_sentence(test: UsedTest, n_tests: int, n_systems: int) -> str:

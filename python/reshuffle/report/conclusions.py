@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..errors import counted
@@ -15,6 +16,9 @@ from .votes import vote_conclusions
 from .wording import MAX_NAMED, are, joined, named, number
 
 NONE_BETTER = "no system is better than another"
+CANDIDATES = "Candidates are not significantly worse than any other system."
+# More candidates for the best system are counted.
+MAX_CANDIDATES = 10
 
 
 def conclusions(comparison: Comparison, layout: Layout) -> Iterator[str]:
@@ -33,18 +37,13 @@ def _of_tests(comparison: Comparison, layout: Layout) -> Iterator[str]:
         # Each statement names the metric, as the unit of the margin.
         yield from (f"{_capitalized(text)}." for text in statements.values())
         return
-    narrower = {r.metric: r.mcb_best for r in comparison.rankings if r.mcb_best and len(r.mcb_best) < len(r.best)}
-    by_hsu = _by_metric(narrower) if narrower and has_ranks(comparison) else ""
     candidates = _numbers_of_candidates(comparison)
-    if candidates is not None:
-        but = f"; by multiple comparisons with the best (Hsu) only {by_hsu}" if by_hsu else ""
-        yield f"Candidates for the best system: {candidates}{but}."
-    else:
-        yield grouped(statements, "under")
-        if by_hsu:
-            yield f"Candidates by multiple comparisons with the best (Hsu): {by_hsu}."
+    found = f"Candidates for the best system: {candidates}." if candidates else grouped(statements, "under")
+    # The set that agrees with the ranks, letters and bold type beside it, and holds at once with them. Results have the
+    # smaller one of multiple comparisons with the best, too, which holds for one system at a time.
+    yield f"{found} {CANDIDATES}" if re.search("candidates? for the best system", found, re.IGNORECASE) else found
     if comparison.detectable:
-        yield _detectable(comparison, layout)
+        yield detectable_sentence(comparison, layout)
 
 
 def conclusions_of_sets(result: SetComparison) -> Iterator[str]:
@@ -154,24 +153,16 @@ def _top(ranking: Ranking) -> str:
     if apart and n_best <= MAX_NAMED:
         others = rest[0].system if len(rest) == 1 else "all others"
         return f"{joined(ranking.best)} are better than {others}, and not significantly different from each other"
-    return f"{named(ranking.best, 'system')} are candidates for the best system"
+    return f"{named(ranking.best, 'system', MAX_CANDIDATES)} are candidates for the best system"
 
 
 def _numbers_of_candidates(comparison: Comparison) -> str | None:
     """The numbers under each metric, if there are several metrics and under each too many candidates to name."""
     best = {ranking.metric: ranking.best for ranking in comparison.rankings}
-    many = all(MAX_NAMED < len(systems) < len(comparison.systems) for systems in best.values())
+    many = all(MAX_CANDIDATES < len(systems) < len(comparison.systems) for systems in best.values())
     if not has_ranks(comparison) or not many or not 1 < len(best) == len(comparison.metrics):
         return None
-    return _by_metric(best)
-
-
-def _by_metric(systems: Mapping[str, tuple[str, ...]]) -> str:
-    """The systems under each metric, or their number if it is large."""
-    return ", ".join(
-        f"{joined(names) if len(names) <= MAX_NAMED else f'{len(names):,}'} under {metric}"
-        for metric, names in systems.items()
-    )
+    return ", ".join(f"{len(names):,} under {metric}" for metric, names in best.items())
 
 
 # How a system may differ from the baseline, and the wording once the sentence has named the baseline.
@@ -222,7 +213,8 @@ def number_of_pairs(significant: Sequence[bool]) -> str:
     return f"{sum(significant):,} of {counted(len(significant), 'pair')} differ significantly"
 
 
-def _detectable(comparison: Comparison, layout: Layout) -> str:
+def detectable_sentence(comparison: Comparison, layout: Layout) -> str:
+    """The minimum detectable difference under each metric."""
     decimals = {
         metric.name: decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
         for metric in comparison.metrics

@@ -35,6 +35,16 @@ class Page:
 
 
 @record(slots=False)
+class Picture:
+    """A figure of a paper, as a PDF file."""
+
+    content: bytes
+    caption: str
+    wide: bool
+    """Whether it spans both columns of a page."""
+
+
+@record(slots=False)
 class Document:
     """What every format for people writes."""
 

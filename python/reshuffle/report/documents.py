@@ -11,6 +11,7 @@ from typing import Any
 
 from ..results import Comparison, Flips, Gate, SegmentTable, SetComparison
 from ..results.studies import StudyResult
+from ..types import Groups
 from .captions import symbols, symbols_of_sets
 from .cells import Table
 from .conclusions import conclusions, conclusions_of_sets
@@ -73,19 +74,24 @@ def _document(
     sentences: Iterable[str],
 ) -> Document:
     """``shown`` is the result with the display names."""
-    methods = methods_of(shown) if layout.methods else None
+    methods = methods_of(shown, layout) if layout.methods else None
     if layout.since is not None and not layout.paper:
         blocks = [*blocks, *since_tables(result, layout), Paragraph([*since_sentences(result, layout)])]
     return Document(blocks, [*sentences], shown.signature, methods, partial(page_of, result, layout))
 
 
-def methods_of(result: Comparison | SetComparison | StudyResult) -> Methods:
-    """The methods paragraph of a paper about a result."""
+def methods_of(result: Comparison | SetComparison | StudyResult, layout: Layout | None = None) -> Methods:
+    """The methods paragraph of a paper about a result; of a report, without what its layout leaves out."""
     if isinstance(result, StudyResult):
         from .studies.methods import study_sentences  # most commands have no study
 
         return Methods.of(study_sentences, result)
-    return Methods.of(comparison_sentences, result)
+    if layout is None or not layout.paper:
+        return Methods.of(comparison_sentences, result)
+    first = result if isinstance(result, Comparison) else next(iter(result.sets.values()))
+    kinds: tuple[Groups, ...] = ("letters", "ranks")
+    shown = [kind for kind in kinds if layout.shows_group(kind, len(first.metrics))]
+    return Methods.of(partial(comparison_sentences, shown=shown), result)
 
 
 def _as_wanted(blocks: Iterable[Block], layout: Layout) -> list[Block]:

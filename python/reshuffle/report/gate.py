@@ -247,7 +247,7 @@ def _tasks(gate: Gate) -> Table:
         cells = [f"{task.baseline_score:.{decimals}f}", f"{task.system_score:.{decimals}f}"]
         cells += [_signed(task, task.difference), *([bound, _margin(task)] if margins else [])]
         own = [task.test_set, task.metric] if n_sets > 1 else [task.metric]
-        table.add([*own, *cells, f"{task.worse_adjusted_pvalue:.4f}", result_of(gate, task)])
+        table.add([*own, *cells, pvalue_cell(task.worse_adjusted_pvalue), result_of(gate, task)])
     return table
 
 
@@ -310,8 +310,8 @@ def _plain(text: str) -> str:
     return printable(text, keep="\n\t")
 
 
-# The size of the figure of a history, and the width of its margins.
-WIDTH, HEIGHT, EDGE = 432, 160, 40
+# The size of the figure of a history, the width of its margins, and the most letters of a name.
+WIDTH, HEIGHT, EDGE, MOST_LETTERS = 432, 160, 40, 26
 
 
 def _drawn(trend: Trend) -> str:
@@ -333,13 +333,78 @@ def _drawn(trend: Trend) -> str:
     return base64.b64encode(ElementTree.tostring(svg)).decode("ascii")
 
 
+# The height of a task in its figure, the most tasks that it shows, and the end of its scale in units of a row.
+ROW, MOST_DRAWN, LONGEST = 36, 40, 8.0
+
+
+def _forest(gate: Gate) -> tuple[str, str] | None:
+    """Δ, its bound and the margin of each task as base64-encoded SVG, and a caption; None if none has a unit."""
+    tasks = [task for task in _closest(gate.tasks) if task.margin or task.standard_error]
+    shown = tasks[:MOST_DRAWN]
+    if not shown:
+        return None
+    # To the left are losses, in margins or, without one, in standard errors.
+    units = [task.margin or task.standard_error or 1.0 for task in shown]
+    towards = [(1 if task.higher_is_better else -1) / unit for task, unit in zip(shown, units, strict=True)]
+    differences = [task.difference * by for task, by in zip(shown, towards, strict=True)]
+    bounds = [None if task.bound is None else task.bound * by for task, by in zip(shown, towards, strict=True)]
+    finite = [*differences, *(b for b in bounds if b is not None and math.isfinite(b)), -1.2, 0.6]
+    low, high = max(min(finite), -LONGEST), min(max(finite), LONGEST)
+    scale = (WIDTH - 2 * EDGE) / (high - low)
+
+    def x(value: float) -> str:
+        return f"{EDGE + (min(max(value, low), high) - low) * scale:.1f}"
+
+    height = ROW * len(shown) + EDGE
+    svg = ElementTree.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {WIDTH} {height}"})
+    svg.attrib |= {"font-family": "sans-serif", "font-size": "12", "fill": "#222222"}
+
+    def add(kind: str, text: str = "", **attributes: str) -> None:
+        names = {name.replace("_", "-"): value for name, value in attributes.items()}
+        ElementTree.SubElement(svg, kind, names).text = text or None
+
+    add("rect", width=f"{WIDTH}", height=f"{height}", fill="white")
+    for row, (task, difference, bound) in enumerate(zip(shown, differences, bounds, strict=True)):
+        top, middle = ROW * row + 18, f"{ROW * row + 29}"
+        color = "#d55e00" if task.is_worse else "#0072b2"
+        name = task.name if len(task.name) <= MOST_LETTERS else f"{task.name[: MOST_LETTERS - 1]}…"
+        values = _values(task).strip("()") + (f", margin {_margin(task)}" if task.margin else "")
+        add("text", _plain(name), x="8", y=f"{top}")
+        add("text", f"Δ {values}", x=f"{WIDTH - 8}", y=f"{top}", text_anchor="end", fill="#5f5f5f")
+        ends = {"y1": f"{top + 4}", "y2": f"{top + 18}"}
+        add("line", x1=x(0), x2=x(0), stroke="#222222", **ends)
+        if task.margin:
+            add("line", x1=x(-1), x2=x(-1), stroke="#222222", stroke_dasharray="3 2", **ends)
+        if bound is not None:
+            add("line", x1=x(difference), x2=x(bound), y1=middle, y2=middle, stroke=color, stroke_width="1.5")
+            add("line", x1=x(bound), x2=x(bound), y1=f"{top + 7}", y2=f"{top + 15}", stroke=color, stroke_width="1.5")
+        decided = task.is_worse or (task.is_shown and gate.rule != "no-regression")
+        fill = color if decided else "white"
+        if low <= difference <= high:
+            add("circle", cx=x(difference), cy=middle, r="4", fill=fill, stroke=color)
+        else:  # an arrow at the end of the scale
+            end, side = float(x(difference)), 7 if difference < low else -7
+            add("path", d=f"M{end},{top + 11}l{side},-5v10z", fill=fill, stroke=color)
+    add("text", "← worse", x=f"{EDGE}", y=f"{height - 8}", fill="#5f5f5f")
+    add("text", "better →", x=f"{WIDTH - EDGE}", y=f"{height - 8}", text_anchor="end", fill="#5f5f5f")
+    about = "Δ of each task (dot; filled if it decides)"
+    if any(bound is not None for bound in bounds):
+        about += ", its bound (line) and the margin (dashed)"
+    by = "margin" if all(task.margin for task in shown) else "margin or, without one, its standard error"
+    by = by if any(task.margin for task in shown) else "standard error"
+    about += f"; each row in units of its {by}"
+    more = len(tasks) - len(shown)
+    return base64.b64encode(ElementTree.tostring(svg)).decode("ascii"), about + (f". {more:,} more" if more else "")
+
+
 def _page(gate: Gate, document: Document, layout: Layout) -> Page:
     """The page, in the form of that of a study."""
     from .studies.page import Drawn, StudyContent  # most commands write no page
 
     about = "Scores of {} in {} runs, the earliest on the left"
-    figures = [Drawn(_drawn(trend), about.format(trend.task, trend.n_runs)) for trend in gate.trends]
-
+    forest = _forest(gate)
+    figures = [] if forest is None else [Drawn(*forest)]
+    figures += [Drawn(_drawn(trend), about.format(trend.task, trend.n_runs)) for trend in gate.trends]
     facts = [("Verdict", gate.verdict), ("Baseline", gate.baseline), ("System", gate.system), ("Rule", gate.rule)]
     shown = StudyContent(
         title=f"Gate: {gate.verdict}",

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..errors import printable
 from .cells import Table
-from .document import Document
+from .document import Document, Picture
 from .fitting import LONG, Fit, breaks, fitting
 from .layout import Layout
 from .methods import Methods
 from .sources import keys_of
 from .wording import joined
 
+# The labels of the main table and of that of differences.
+LABEL, DIFFERENCES = "tab:reshuffle", "tab:differences"
 
-def as_latex(document: Document, layout: Layout) -> str:
+
+def as_latex(document: Document, layout: Layout, label: str = LABEL) -> str:
     """``table`` environments with labels, or ``longtable`` where one is longer than a page; sentences as comments."""
     tables = document.tables
     long = any(len(table.rows) > LONG for table in tables)
@@ -26,24 +29,42 @@ def as_latex(document: Document, layout: Layout) -> str:
     lines = ["% needs " + joined(f"\\usepackage{{{name}}}" for name in packages)]
     lines += [ONE_COLUMN] * long
     for number, table in enumerate(tables, 1):
-        lines += _table(table, fitting(table, layout.columns), "tab:reshuffle" + (f"-{number}" if number > 1 else ""))
+        lines += _table(table, fitting(table, layout.columns), label + (f"-{number}" if number > 1 else ""))
     if document.methods is not None:
-        lines += ["", latex_paragraph(document.methods, "-o FILE.tex writes them to FILE.bib")]
+        entries = "-o FILE.tex writes them to FILE.bib"
+        lines += ["", latex_paragraph(document.methods.main, entries)]
+        lines += ["% for the appendix:", latex_paragraph(document.methods.details, entries)]
     remarks = [*document.sentences, f"Signature: {document.signature}"]
     lines += [f"% {printable(' '.join(remark.split()))}" for remark in remarks]
     return "\n".join(lines) + "\n"
 
 
-def latex_paragraph(methods: Methods, entries: str) -> str:
-    """The methods paragraph. ``entries`` says where its BibTeX entries are."""
+def latex_paragraph(methods: Methods, entries: str, refers: str = "") -> str:
+    """The methods paragraph. ``entries`` says where its BibTeX entries are; ``refers``: what the other table has."""
     comment = f"% the paragraph needs \\usepackage{{natbib}}, and the entries: {entries}"
-    return f"{comment}\n{methods.written(_breakable, _citation)}\n"
+    more = f" Table~\\ref{{{DIFFERENCES}}} {refers}." if refers else ""
+    return f"{comment}\n{methods.written(_inline, _citation, _signature)}{more}\n"
 
 
-def _breakable(text: str) -> str:
-    """A text of a paragraph, in which signatures may be broken."""
-    broken = re.sub(r"(\\textbar\{\}|:)(?=\S)", r"\1\\allowbreak{}", _escaped(text))
-    return f"{' ' * text.startswith(' ')}{broken}{' ' * text.endswith(' ')}"
+def latex_figures(pictures: Mapping[str, Picture]) -> str:
+    """A ``figure`` environment with a caption for each file."""
+    lines = [r"% needs \usepackage{graphicx}, and \graphicspath{{FOLDER/}} with the folder of these files"]
+    for name, picture in pictures.items():
+        stem, environment = name.removesuffix(".pdf"), "figure*" if picture.wide else "figure"
+        lines += [f"\\begin{{{environment}}}", r"\centering", f"{SHRUNK}\n\\includegraphics{{{stem}}}}}"]
+        lines += [f"\\caption{{{_escaped(picture.caption)}}}\\label{{fig:{stem}}}", f"\\end{{{environment}}}"]
+    return "\n".join(lines) + "\n"
+
+
+def _inline(text: str) -> str:
+    """A text of a paragraph, with the spaces at its ends."""
+    return f"{' ' * text.startswith(' ')}{_escaped(text)}{' ' * text.endswith(' ') if text.strip() else ''}"
+
+
+def _signature(text: str) -> str:
+    """A signature in small type, in which a line may end after every separator."""
+    broken = re.sub(r"(\\textbar\{\}|[:,+-])(?=\S)", r"\1\\allowbreak{}", _escaped(text))
+    return f"{{\\scriptsize\\ttfamily {broken}}}"
 
 
 def _citation(source: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 from ..errors import counted, printable
 from ..results import Comparison, SetComparison, UsedInterval, UsedMetric, UsedTest, VoteFit
+from ..types import Groups
 from .computed import (
     adjusted_sentence,
     alternative_phrase,
@@ -28,7 +30,6 @@ PHIPSON_SMYTH = "doi:10.2202/1544-6115.1585"
 HEMERIK_GOEMAN = "doi:10.1007/s11749-017-0571-1"
 MOGSTAD = "doi:10.1093/restud/rdad006"
 PIEPHO = "doi:10.1198/1061860043515"
-HSU = "Hsu 1981"
 CARD = "2020.emnlp-main.745"
 
 # The papers of the stopping rules.
@@ -47,29 +48,49 @@ def uncited(source: str | None) -> str:
     return ""
 
 
-# Encloses a source in a paragraph. Printable texts do not have it.
-_MARK = "\3"
+# Encloses a source, or the signature, in a paragraph. Printable texts have neither.
+_MARK, _SIGNATURE = "\3", "\4"
 
 
 def _marked(source: str | None) -> str:
     return "" if source is None else f"{_MARK}{source}{_MARK}"
 
 
+class Detail(str):
+    """A sentence that a paper has in its appendix: how a number is computed, or what a table shows beside it."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Methods:
-    """The paragraph of a paper about a result, in no format yet. ``marked`` has the sources between marks."""
+    """The paragraph of a paper about a result, in no format yet: sentences with the sources between marks."""
 
-    marked: str
+    sentences: tuple[str, ...]
 
     @classmethod
     def of(cls, sentences: Callable[[T, Cite], Iterator[str]], result: T) -> Methods:
         """The paragraph that these sentences about a result make."""
-        return cls(" ".join(sentences(result, _marked)))
+        return cls((*sentences(result, _marked),))
 
-    def written(self, text: Callable[[str], str], cite: Callable[[str], str]) -> str:
-        """The paragraph, from its texts and from the sources that are cited between them."""
-        parts = self.marked.split(_MARK)
-        return "".join(cite(part) if n % 2 else text(part) for n, part in enumerate(parts))
+    @property
+    def main(self) -> Methods:
+        """What the text of a paper says."""
+        return Methods((*(each for each in self.sentences if not isinstance(each, Detail)),))
+
+    @property
+    def details(self) -> Methods:
+        """What the appendix says: the other sentences, with the signature."""
+        return Methods((*(each for each in self.sentences if isinstance(each, Detail)),))
+
+    def written(
+        self, text: Callable[[str], str], cite: Callable[[str], str], signature: Callable[[str], str] = str
+    ) -> str:
+        """The paragraph, from its texts, the sources that are cited between them, and the signature."""
+        parts = re.split(f"([{_MARK}{_SIGNATURE}])(.*?)\\1", " ".join(self.sentences), flags=re.DOTALL)
+        writers = {_MARK: cite, _SIGNATURE: signature}
+        others = (writers[mark](part) + text(after) for mark, part, after in zip(*[iter(parts[1:])] * 3, strict=True))
+        return "".join([text(parts[0]), *others])
 
     @property
     def plain(self) -> str:
@@ -79,16 +100,37 @@ class Methods:
     @property
     def bibtex(self) -> str:
         """The entries of the papers, in the order in which they are cited."""
-        names = (name for source in self.marked.split(_MARK)[1::2] for name in entries_of(source))
+        sources = " ".join(self.sentences).split(_MARK)[1::2]
+        names = (name for source in sources for name in entries_of(source))
         return "\n".join(papers()[name].bibtex for name in dict.fromkeys(names))
 
 
-def comparison_sentences(result: Comparison | SetComparison, cite: Cite) -> Iterator[str]:
-    """What was scored and tested on one test set or on several, and how, and the version."""
+def signed_by(version: str, signature: str) -> str:
+    """The last sentence of every paragraph."""
+    return Detail(
+        f"All numbers were computed with reshuffle {version}; signature: {_SIGNATURE}{signature}{_SIGNATURE}."
+    )
+
+
+def of_differences(comparison: Comparison) -> str:
+    """What the table of differences has, for a sentence that refers to it."""
+    intervals = ["confidence intervals"] if comparison.interval is not None else []
+    detectable = ["minimum detectable differences"] if comparison.detectable else []
+    adjusted = ["adjusted p-values"] if comparison.family_size > 1 else []
+    return f"has the differences with {joined([*intervals, 'p-values', *adjusted, *detectable])}"
+
+
+def comparison_sentences(
+    result: Comparison | SetComparison, cite: Cite, shown: Collection[Groups] = ("letters", "ranks")
+) -> Iterator[str]:
+    """What was scored and tested on one test set or on several, and how, and the version.
+
+    ``shown``: whether the report has letters, ranks or both.
+    """
     if isinstance(result, SetComparison):
         first = next(iter(result.sets.values()))
         yield _scored_on_sets(result, first, cite)
-        yield from _inferred(first, cite, on_all_sets(result))
+        yield from _inferred(first, cite, shown, on_all_sets(result))
         if result.average is not None:
             yield (
                 "The averages of the scores over the test sets were tested in the same way; each replicate of an "
@@ -96,8 +138,8 @@ def comparison_sentences(result: Comparison | SetComparison, cite: Cite) -> Iter
             )
     else:
         yield _scored(result, cite)
-        yield from _inferred(result, cite)
-    yield f"All numbers were computed with reshuffle {result.version}; signature: {result.signature}."
+        yield from _inferred(result, cite, shown)
+    yield signed_by(result.version, printable(result.signature))
 
 
 def on_all_sets(result: SetComparison) -> Comparison:
@@ -114,23 +156,25 @@ def on_all_sets(result: SetComparison) -> Comparison:
     )
 
 
-def _inferred(comparison: Comparison, cite: Cite, on_all_sets: Comparison | None = None) -> Iterator[str]:
+def _inferred(
+    comparison: Comparison, cite: Cite, shown: Collection[Groups], on_all_sets: Comparison | None = None
+) -> Iterator[str]:
     """The sentences about tests, intervals and ranks. ``on_all_sets`` has the tests of all test sets."""
     if comparison.test is not None:
         tested = comparison if on_all_sets is None else on_all_sets
         yield f"{_differences(comparison)} tested by {_tested(tested, comparison.test, cite)}."
-        yield from _pvalues(tested, comparison.test, cite)
+        yield from map(Detail, _pvalues(tested, comparison.test, cite))
         if comparison.votes is not None:
-            yield f"The null hypothesis is that both systems have the same rating by all {comparison.unit}s."
+            yield Detail(f"The null hypothesis is that both systems have the same rating by all {comparison.unit}s.")
         elif not comparison.test.has_margin:
-            yield null_sentence(comparison.test, comparison.unit)
-        yield from _other_tests(tested, comparison.test)
+            yield Detail(null_sentence(comparison.test, comparison.unit))
+        yield from map(Detail, _other_tests(tested, comparison.test))
         yield _significant(comparison, comparison.test, cite)
         if comparison.family_size > 1:
-            yield adjusted_sentence(comparison.test, comparison.family_size, len(comparison.systems))
+            yield Detail(adjusted_sentence(comparison.test, comparison.family_size, len(comparison.systems)))
     if comparison.interval is not None and comparison.confidence_level is not None:
         yield from _intervals(comparison, comparison.interval, comparison.confidence_level, cite)
-    yield from _ranked(comparison, cite)
+    yield from map(Detail, _ranked(comparison, cite, shown))
 
 
 def _scored(comparison: Comparison, cite: Cite) -> str:
@@ -141,11 +185,11 @@ def _scored(comparison: Comparison, cite: Cite) -> str:
 
 def _rated(comparison: Comparison, votes: VoteFit, cite: Cite) -> str:
     sentences = [
-        f"{counted(len(comparison.systems), 'system')} were rated from {size_of(comparison)}",
+        f"{begun(len(comparison.systems), 'system')} rated from {size_of(comparison)}",
         f"Ratings are {ratings_phrase(votes, cite(comparison.metrics[0].source))}",
         *(["The model has an advantage of the system that was shown first"] if votes.first is not None else []),
         *(
-            [f"{number(votes.prior)} wins were added to each system of every pair that was compared"]
+            [f"Each system of every pair that was compared was given {number(votes.prior)} wins more"]
             if votes.prior
             else []
         ),
@@ -163,13 +207,26 @@ def _scored_on_sets(result: SetComparison, first: Comparison, cite: Cite) -> str
 
 
 def _systems(comparison: Comparison, cite: Cite) -> str:
-    be = "was" if len(comparison.systems) == 1 else "were"
-    return f"{counted(len(comparison.systems), 'system')} {be} scored by {metrics_phrase(comparison.metrics, cite)}"
+    return f"{begun(len(comparison.systems), 'system')} scored by {metrics_phrase(comparison.metrics, cite)}"
 
 
 def metrics_phrase(metrics: Iterable[UsedMetric], cite: Cite) -> str:
     """The metrics, each with its paper."""
     return joined(f"{printable(metric.name)}{cite(metric.source)}" for metric in metrics)
+
+
+_WORDS = ("", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
+
+
+def begun(n: int, noun: str) -> str:
+    """So many things and their verb as the start of a sentence, which is no numeral.
+
+    >>> begun(1, "system"), begun(4, "system"), begun(18, "system")
+    ('One system was', 'Four systems were', 'A total of 18 systems were')
+    """
+    of_n = counted(n, noun)
+    words = f"{_WORDS[n]} {of_n.split(' ', 1)[1]}" if 0 < n < len(_WORDS) else f"A total of {of_n}"
+    return f"{words} {'was' if n == 1 else 'were'}"
 
 
 def _size(comparison: Comparison) -> str:
@@ -363,11 +420,11 @@ def _intervals(comparison: Comparison, interval: UsedInterval, level: float, cit
     name, ends = interval_phrases(interval.name, level)
     percent = f"{number(100 * level)}% confidence intervals"
     draws = f" from R = {comparison.n_resamples or 0:,} bootstrap draws{_units(comparison, 'draws')}"
-    kind = f"{name}{cite(interval.source)}{draws if interval.draws else ''}: {ends}."
-    if not (has_margin(comparison) or interval.simultaneous):
-        yield f"The {percent} are {kind}"
+    of_scores = " of scores" if has_margin(comparison) or interval.simultaneous else ""
+    yield f"The {percent}{of_scores} are {name}{cite(interval.source)}{draws if interval.draws else ''}."
+    yield Detail(f"The confidence intervals{of_scores} are computed as follows: {ends}.")
+    if not of_scores:
         return
-    yield f"The {percent} of scores are {kind}"
     if has_margin(comparison):
         yield f"The {percent} of differences are the inverse of the test."
     else:
@@ -377,24 +434,27 @@ def _intervals(comparison: Comparison, interval: UsedInterval, level: float, cit
             else (comparison.test.adjustment_title or "").replace("step-down", "single-step")
         )
         yield (
-            f"Those of differences are simultaneous: they extend from the observed difference by its scale times the "
-            f"critical value of {adjustment}, and with probability {number(level)} all of them contain the true "
+            f"Those of differences are simultaneous: with probability {number(level)} all of them contain the true "
             "differences."
+        )
+        yield Detail(
+            "Simultaneous intervals extend from the observed difference by its scale times the critical value of "
+            f"{adjustment}."
         )
 
 
-def _ranked(comparison: Comparison, cite: Cite) -> Iterator[str]:
+def _ranked(comparison: Comparison, cite: Cite, shown: Collection[Groups]) -> Iterator[str]:
     if has_ranks(comparison):
-        if comparison.rankings[0].simultaneous:
+        if "ranks" not in shown:
+            pass
+        elif comparison.rankings[0].simultaneous:
             level = number(round(100 * (1 - (comparison.alpha or 0)), 10))
             yield f"Ranks are simultaneous {level}% confidence intervals{cite(MOGSTAD)}."
         else:
             yield f"Ranks are those that are compatible with the significant differences{cite(MOGSTAD)}."
-        if any(ranking.groups is not None for ranking in comparison.rankings):
+        if "letters" in shown and any(ranking.groups is not None for ranking in comparison.rankings):
             letters = f"In the compact letter display{cite(PIEPHO)}"
             yield f"{letters}, systems that share a letter do not differ significantly."
-        if any(ranking.mcb_best is not None for ranking in comparison.rankings):
-            yield f"A confidence set of the best system is from multiple comparisons with the best{cite(HSU)}."
     if comparison.detectable:
         power = number(100 * comparison.detectable[0].power)
         yield f"Minimum detectable differences are those that are detected with {power}% power{cite(CARD)}."

@@ -1,4 +1,4 @@
-"""The folder of a paper: its table, paragraph, entries, figures, and the facts that a checklist asks for.
+"""The folder of a paper: its tables, paragraphs, entries, figures, and the facts that a checklist asks for.
 
 The contents are those of the other reports. This module chooses and names them.
 """
@@ -10,25 +10,34 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import InputError, listed, printable, writing
 from ..leftovers import replacements
 from ..results import Comparison, SetComparison
 from ..results.studies import StudyResult
+from . import latex, typst
 from .checklist import TITLE, as_checklist
+from .document import Document, Picture
 from .documents import document
-from .latex import as_latex, latex_paragraph
+from .latex import as_latex, latex_figures, latex_paragraph
 from .layout import Layout
+from .methods import of_differences
 from .plots import PLOTS, check_matplotlib, file_of
-from .typst import as_typst, typst_paragraph
+from .sets import headed
+from .tables import differences
+from .typst import as_typst, typst_figures, typst_paragraph
+from .wording import ci
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 ENTRIES, FACTS = "references.bib", "checklist.txt"
 # What the last line of the checklist begins with.
 WRITTEN = "Files of this paper: "
 # The files that have the same names for every result.
-FIXED = ("table.tex", "methods.tex", "table.typ", "methods.typ", ENTRIES, FACTS)
-
+PARTS = ("table", "methods", "appendix", "figures")
+FIXED = (*(f"{part}.{ending}" for ending in ("tex", "typ") for part in PARTS), ENTRIES, FACTS)
 
 Replacements: TypeAlias = AbstractContextManager[list[IO[Any]]]
 Paper: TypeAlias = Comparison | SetComparison | StudyResult
@@ -42,18 +51,29 @@ def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
     layout = replace(layout, methods=True, table=None).for_paper()
     whole = document(result, layout)
     assert whole.methods is not None
-    table = replace(whole, methods=None)
+    table, main, details = replace(whole, methods=None), whole.methods.main, whole.methods.details
+    figures = dict(_study_figures(result) if isinstance(result, StudyResult) else _figures(result, layout))
+    beside, refers = None, ""
+    if not isinstance(result, StudyResult) and (beside := _differences(result, layout, whole.signature)) is not None:
+        refers = of_differences(next(iter(_drawn(result).values())))
     texts = {
         "table.tex": as_latex(table, layout),
-        "methods.tex": latex_paragraph(whole.methods, ENTRIES),
+        **({} if beside is None else {"differences.tex": as_latex(beside, layout, latex.DIFFERENCES)}),
+        "methods.tex": latex_paragraph(main, ENTRIES, refers),
+        "appendix.tex": latex_paragraph(details, ENTRIES),
+        "figures.tex": latex_figures(figures),
         "table.typ": as_typst(table, layout),
-        "methods.typ": typst_paragraph(whole.methods, ENTRIES),
+        **({} if beside is None else {"differences.typ": as_typst(beside, layout, typst.DIFFERENCES)}),
+        "methods.typ": typst_paragraph(main, ENTRIES, refers),
+        "appendix.typ": typst_paragraph(details, ENTRIES),
+        "figures.typ": typst_figures(figures),
         ENTRIES: whole.methods.bibtex,
         FACTS: as_checklist(result, layout, ENTRIES),
     }
-    figures = dict(_study_figures(result) if isinstance(result, StudyResult) else _figures(result, layout))
     texts[FACTS] += f"\n{WRITTEN}{', '.join([*texts, *figures])}\n"
-    return {name: text.encode() for name, text in texts.items()} | figures
+    return {name: text.encode() for name, text in texts.items()} | {
+        name: picture.content for name, picture in figures.items()
+    }
 
 
 def check_folder(folder: Path, names: Collection[str] | None = None) -> list[Path]:
@@ -76,9 +96,9 @@ def check_folder(folder: Path, names: Collection[str] | None = None) -> list[Pat
         raise InputError(f"{shown} has {listed(existing)} already, not from an earlier paper: choose another folder")
     if names is None:
         return []
-    # Only names of figures differ between papers: any other name in the list was not written by this package.
+    # Only figures and the table of differences are not in every paper: no other name in the list is of this package.
     kept = {name.casefold() for name in names}
-    others = (name for name in own if re.fullmatch(r"[^/\\]+\.pdf", name))
+    others = (name for name in own if re.fullmatch(r"[^/\\]+\.pdf|differences\.(tex|typ)", name))
     return [folder / name for name in others if name.casefold() not in kept and (folder / name).is_file()]
 
 
@@ -102,8 +122,23 @@ def write_paper(
     return [folder / name for name in contents]
 
 
-def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tuple[str, bytes]]:
+def _differences(result: Comparison | SetComparison, layout: Layout, signature: str) -> Document | None:
+    """The table of differences of what is drawn; None without tests."""
+    shown = layout.apply(result) if isinstance(result, Comparison) else layout.apply_to_sets(result)
+    sets = {"": shown} if isinstance(shown, Comparison) else shown.sets
+    if isinstance(shown, SetComparison) and shown.average is not None:
+        sets = {"": shown.average}
+    tables = {name: differences(each, layout) for name, each in sets.items() if each.comparisons}
+    blocks = [headed(name, table) if name else table for name, table in tables.items()]
+    return Document(blocks, [], signature) if blocks else None
+
+
+def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tuple[str, Picture]]:
     """Two figures for each metric: of the average over test sets or, without one, of each test set."""
+    of_sets = {}
+    if isinstance(result, SetComparison):
+        labels = file_names([*result.sets])
+        of_sets = {"": ", average over the test sets"} | {f"-{label}": f" on {n}" for n, label in labels.items()}
     for of_set, comparison in _drawn(result).items():
         names = {system: name for system, name in layout.names.items() if system in comparison.systems}
         metrics = file_names([metric.name for metric in comparison.metrics])
@@ -111,10 +146,31 @@ def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tup
         for kind in _kinds(comparison):
             for metric, label in metrics.items():
                 axes = PLOTS[kind](comparison.plot, metric=metric, names=names, digits=layout.digits)
-                yield f"{kind}{of_set}{of_metric.format(label)}.pdf", file_of(axes, "pdf")
+                caption = f"{metric}{of_sets.get(of_set, '')}: {_caption(kind, comparison, layout)}."
+                yield f"{kind}{of_set}{of_metric.format(label)}.pdf", _picture(axes, caption)
 
 
-def _study_figures(study: StudyResult) -> Iterator[tuple[str, bytes]]:
+def _picture(axes: Axes, caption: str) -> Picture:
+    from .plots.style import COLUMN  # imports matplotlib
+
+    figure: Any = axes.figure
+    return Picture(file_of(axes, "pdf"), caption, bool(figure.get_figwidth() > 1.01 * COLUMN))
+
+
+def _caption(kind: str, comparison: Comparison, layout: Layout) -> str:
+    """What a figure shows, after the name of the metric."""
+    level = "" if comparison.confidence_level is None else f" with {ci(comparison.confidence_level)}"
+    baseline = "the best system" if comparison.baseline is None else layout.name(comparison.baseline)
+    adjusted = "adjusted p-values" if comparison.family_size > 1 else "p-values"
+    return {
+        "forest": f"differences from {baseline}{level}",
+        "matrix": f"{adjusted} of all pairs of systems",
+        "ranking": f"scores{level}, best first",
+        "densities": "bootstrap distributions of the scores",
+    }[kind]
+
+
+def _study_figures(study: StudyResult) -> Iterator[tuple[str, Picture]]:
     """The first figures of a study, for each of their options."""
     from .studies.plots import choices, draw_figure
     from .studies.registry import report_of
@@ -123,7 +179,10 @@ def _study_figures(study: StudyResult) -> Iterator[tuple[str, bytes]]:
     kinds = [kind for kind, _ in every]
     labels = [kind if kinds.count(kind) == 1 else f"{kind} {' '.join(map(str, own.values()))}" for kind, own in every]
     for (kind, chosen), name in [*zip(every, file_names(labels).values(), strict=True)][:MOST_FIGURES]:
-        yield f"{name}.pdf", file_of(draw_figure(study, kind, **chosen), "pdf")
+        values = ", ".join(f"{field.replace('_', ' ')}: {value}" for field, value in chosen.items())
+        about = report_of(study).figures[kind].about.rstrip(".")
+        caption = f"{about} ({values})." if values else f"{about}."
+        yield f"{name}.pdf", _picture(draw_figure(study, kind, **chosen), caption)
 
 
 def _drawn(result: Comparison | SetComparison) -> Mapping[str, Comparison]:

@@ -18,13 +18,17 @@ BELONG = {"judge": "by", "ranking": "in", "prompt": "on"}
 
 
 def size_of(comparison: Comparison, stratified: bool = False) -> str:
-    """What was compared, as a phrase: segments, in how many documents and strata, or votes."""
+    """What was compared, as a phrase: segments with scores, in how many documents and strata, or votes."""
     of_unit = counted(comparison.n_units, comparison.unit)
     if comparison.votes is not None:
         votes = counted(comparison.votes.n_votes, "vote")
         belong = BELONG.get(comparison.unit)
         return votes if belong is None else f"{votes} {belong} {of_unit}"
     size = counted(comparison.n_segments, "segment")
+    scored = [score.n_segments for score in comparison.scores]
+    if max(scored) < comparison.n_segments:  # else the columns n say which scores are missing
+        most = f"{max(scored):,}"
+        size = f"{most if min(scored) == max(scored) else f'{min(scored):,} to {most}'} of {size}"
     if comparison.unit != "segment":
         size += f" in {of_unit}"
     if stratified and comparison.n_strata is not None:

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from ..errors import counted
 from ..results import Comparison, PairedDifference, UsedMetric
+from .captions import symbols
 from .cells import Table, decimals_of
+from .conclusions import detectable_sentence
 from .layout import Layout
 from .parts import parts_table
 from .speakers import document_tables
@@ -74,6 +76,36 @@ def _pairs_of_metrics(comparison: Comparison, layout: Layout) -> Iterator[Table]
         yield score_intervals(comparison, layout)
     for metric in comparison.metrics:
         yield _pairs(comparison, metric, _sorted_pairs(comparison, metric), layout)
+
+
+# Of more systems, a paper has the differences from the best one only.
+MANY_SYSTEMS = 6
+
+
+def differences(comparison: Comparison, layout: Layout) -> Table:
+    """The differences under all metrics with their intervals and p-values: for papers, beside the table of systems."""
+    best, all_pairs = sorted_systems(comparison)[0], comparison.baseline is None
+    of_best = all_pairs and len(comparison.systems) > MANY_SYSTEMS
+    what = f"Differences from {comparison.baseline}"
+    if all_pairs:
+        what = f"Differences from {best}, the best system" if of_best else "Differences of all pairs"
+        what += f" under {comparison.metrics[0].name}" if of_best and len(comparison.metrics) > 1 else ""
+    numbered = any(number_header(comparison, metric.name) for metric in comparison.metrics)
+    names = ["Metric", "System", *["Baseline"] * all_pairs]
+    header = [*names, "Δ", *interval_header(comparison), *["n"] * numbered, *pvalue_headers(comparison)]
+    table = Table(what, header, n_names=len(names), grouped=1)
+    exact = some_exact(comparison.comparisons)
+    for number, metric in enumerate(comparison.metrics):
+        if number:
+            table.rule()
+        decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
+        for pair in _sorted_pairs(comparison, metric):
+            if of_best and best not in (pair.system, pair.baseline):
+                continue
+            shown = difference_cells(comparison, pair, decimals, numbered, exact, layout.signed)
+            table.add([metric.name, pair.system, *[pair.baseline] * all_pairs, *shown])
+    more = detectable_sentence(comparison, layout) if comparison.detectable else ""
+    return table.explained(" ".join(filter(None, (symbols(comparison, table), more))))
 
 
 def _sorted_pairs(comparison: Comparison, metric: UsedMetric) -> list[PairedDifference]:

@@ -2,39 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..errors import printable
 from .cells import Table
-from .document import Document
+from .document import Document, Picture
 from .fitting import LONG, Fit, fitting
 from .latex import NUMBERS
 from .layout import Layout
 from .methods import Methods
 from .sources import keys_of
 
+# The labels of the main table and of that of differences.
+LABEL, DIFFERENCES = "tab-reshuffle", "tab-differences"
+# A figure across both columns.
+WIDE = 'placement: auto, scope: "parent", '
 
-def as_typst(document: Document, layout: Layout) -> str:
+
+def as_typst(document: Document, layout: Layout, label: str = LABEL) -> str:
     """A ``figure`` with a label for each table, and the sentences as comments. Text is in strings, without markup."""
     lines: list[str] = []
     for number, table in enumerate(document.tables, 1):
-        lines += _figure(table, fitting(table, layout.columns), "tab-reshuffle" + (f"-{number}" if number > 1 else ""))
+        lines += _figure(table, fitting(table, layout.columns), label + (f"-{number}" if number > 1 else ""))
     if document.methods is not None:
-        lines += ["", typst_paragraph(document.methods, "-o FILE.typ writes them to FILE.bib")]
+        entries = "-o FILE.typ writes them to FILE.bib"
+        lines += ["", typst_paragraph(document.methods.main, entries)]
+        lines += ["// for the appendix:", typst_paragraph(document.methods.details, entries)]
     remarks = [*document.sentences, f"Signature: {document.signature}"]
     lines += [f"// {printable(' '.join(remark.split()))}" for remark in remarks]
     return "\n".join(lines) + "\n"
 
 
-def typst_paragraph(methods: Methods, entries: str) -> str:
-    """The methods paragraph. ``entries`` says where its BibTeX entries are."""
-    return f"// the entries of the citations: {entries}\n{methods.written(_inline, _citation)}\n"
+def typst_paragraph(methods: Methods, entries: str, refers: str = "") -> str:
+    """The methods paragraph. ``entries`` says where its BibTeX entries are; ``refers``: what the other table has."""
+    more = f" #ref(<{DIFFERENCES}>) {_inline(refers)}." if refers else ""
+    return f"// the entries of the citations: {entries}\n{methods.written(_inline, _citation, _signature)}{more}\n"
+
+
+def typst_figures(pictures: Mapping[str, Picture]) -> str:
+    """A ``figure`` with a caption for each file."""
+    return "".join(
+        f'#figure(image("{name}"), {WIDE if picture.wide else ""}caption: {_string(picture.caption)})'
+        f" <fig-{name.removesuffix('.pdf')}>\n"
+        for name, picture in pictures.items()
+    )
 
 
 def _inline(text: str) -> str:
-    """A text of a paragraph, in which signatures may be broken, with the spaces at its ends."""
-    escaped = printable(text).replace("\\", "\\\\").replace('"', '\\"').replace("|", r"|\u{200b}")
+    """A text of a paragraph, with the spaces at its ends."""
+    escaped = printable(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'#"{escaped}"'
+
+
+def _signature(text: str) -> str:
+    """A signature in small type, in which a line may end after every separator."""
+    broken = re.sub(r"([|:,+-])(?=\S)", r"\1\\u{200b}", _inline(text).removeprefix("#"))
+    return f"#text(size: 0.7em, raw({broken}))"
 
 
 def _citation(source: str) -> str:
@@ -47,7 +71,7 @@ def _figure(table: Table, fit: Fit, label: str) -> Iterator[str]:
         yield "#show figure: set block(breakable: true)"
     yield "#figure("
     if fit.columns == 2 and len(table.rows) <= LONG:
-        yield '  placement: auto, scope: "parent",'
+        yield f"  {WIDE}"
     yield f"  text(size: {fit.size.scale}em, table("
     yield f"    columns: {len(kinds)}, align: ({', '.join(kinds)},),"
     yield f"    stroke: none, inset: (x: {fit.size.space}pt, y: 4pt),"

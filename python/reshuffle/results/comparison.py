@@ -401,8 +401,8 @@ class Comparison(Compared):
         tests = "" if self.test is None else f"; {counted(n, 'test')} ({self.test.name})"
         return (
             f"<Comparison: {first_names(metric.name for metric in self.metrics)}; {counted(k, 'system')} "
-            f"({first_names(self.systems)}); {self.n_segments} segments{tests}; n_resamples={self.n_resamples}, "
-            f"seed={self.seed}>"
+            f"({first_names(self.systems)}); {counted(self.n_segments, 'segment')}{tests}; "
+            f"n_resamples={self.n_resamples}, seed={self.seed}>"
         )
 
     def verdict(self, pair: PairedDifference) -> Verdict:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from ..documented import record
+from ..errors import counted
 from .comparison import UsedMetric
 from .reported import Reported
 
@@ -65,7 +66,7 @@ class Flips(Reported):
     def __repr__(self) -> str:
         return (
             f"<Flips: {self.metric.name} at {self.threshold:g}, {self.system} against {self.baseline}; "
-            f"{len(self.gained)} gained, {len(self.lost)} lost of {len(self.segments)} {self.unit}s>"
+            f"{len(self.gained)} gained, {len(self.lost)} lost of {counted(len(self.segments), self.unit)}>"
         )
 
     def _with_flip(self, flip: str) -> list[FlippedSegment]:

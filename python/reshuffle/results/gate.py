@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ..documented import record
+from ..errors import counted
 from .reported import Reported
 
 
@@ -181,7 +182,7 @@ class Gate(Reported):
     DERIVED: ClassVar[tuple[str, ...]] = ("allowed", "is_identical")
 
     def __repr__(self) -> str:
-        return f"<Gate: {self.verdict}; {self.system} against {self.baseline}, {len(self.tasks)} tasks>"
+        return f"<Gate: {self.verdict}; {self.system} against {self.baseline}, {counted(len(self.tasks), 'task')}>"
 
     @property
     def allowed(self) -> bool:

@@ -170,7 +170,7 @@ class Cited(Reported):
         >>> from reshuffle import SegmentScores, compare
         >>> ratings = SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
         >>> print(compare(metrics=ratings, test="t-test", interval="t").methods_sentence())  # doctest: +ELLIPSIS
-        2 systems were scored by rating on a test set of 4 segments. The differences from a were tested by the paired
+        Two systems were scored by rating on a test set of 4 segments. The differences from a were tested by the paired
         t-test (Student, 1908, doi:10.1093/biomet/6.1.1), two-sided. For p, the mean difference in segment scores, ...
         """
         sentence: str = reports().methods_of(self).plain
@@ -283,8 +283,10 @@ class Compared(Cited):
     ) -> list[Path]:
         """Write what a paper needs to a folder, and return the files.
 
-        These are the table and the methods paragraph in LaTeX (``table.tex``, ``methods.tex``) and in Typst, the
-        BibTeX entries of what the paragraph cites (``references.bib``), two figures for each metric as PDF, and facts
+        These are, in LaTeX and in Typst, the table (``table.tex``), the differences with intervals and p-values
+        (``differences.tex``, if there are tests), the methods paragraph (``methods.tex``), how p-values and intervals
+        are computed and the signature (``appendix.tex``), and figures with captions (``figures.tex``); the BibTeX
+        entries of what is cited (``references.bib``), two figures for each metric as PDF, and facts
         for the Responsible NLP checklist of ACL (``checklist.txt``): the test set, the test and its replicates, seeds,
         scores with their intervals, and versions. The same result gives the same files.
 
@@ -315,7 +317,7 @@ class Compared(Cited):
         >>> from reshuffle import SegmentScores, compare
         >>> ratings = SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
         >>> compare(metrics=ratings, test="ar").paper("paper")  # doctest: +SKIP
-        [PosixPath('paper/table.tex'), PosixPath('paper/methods.tex'), ...]
+        [PosixPath('paper/table.tex'), PosixPath('paper/differences.tex'), ...]
         """
         report = reports()
         layout = report.Layout(digits=digits, names={} if names is None else names, groups=groups, columns=columns)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..documented import record
+from ..errors import counted
 from ..validate import check_name
 from .comparison import UsedMetric
 from .lookup import first_names, metric_name
@@ -52,10 +53,10 @@ class SegmentTable(Reported):
     """The S ids of the segments if they have ids, as in logs; else they are numbered from 1."""
 
     def __repr__(self) -> str:
-        unit = "segments" if self.documents is None else "documents"
+        unit = "segment" if self.documents is None else "document"
         return (
-            f"<SegmentTable: {first_names(self.scores)}; {len(self.systems)} systems ({first_names(self.systems)}); "
-            f"{self.n_segments} {unit}>"
+            f"<SegmentTable: {first_names(self.scores)}; {counted(len(self.systems), 'system')} "
+            f"({first_names(self.systems)}); {counted(self.n_segments, unit)}>"
         )
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..documented import record
-from ..errors import unknown_name
+from ..errors import counted, unknown_name
 from .comparison import Comparison
 from .lookup import first_names
 from .reported import Compared
@@ -32,7 +32,7 @@ class SetComparison(Compared):
 
     def __repr__(self) -> str:
         averaged = "" if self.average is None else " and their average"
-        return f"<SetComparison: {len(self.sets)} test sets ({first_names(self.sets)}){averaged}>"
+        return f"<SetComparison: {counted(len(self.sets), 'test set')} ({first_names(self.sets)}){averaged}>"
 
     def __getitem__(self, test_set: str) -> Comparison:
         """The comparison on a test set, by name.

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import counted, printable
 from ...results.studies import StudyResult
-from ..methods import Cite, metrics_phrase
+from ..methods import Cite, metrics_phrase, signed_by
 from ..wording import joined, number
 from ..words import words, words_of
 from .registry import report_of
@@ -23,7 +23,7 @@ def study_sentences(study: StudyResult, cite: Cite) -> Iterator[str]:
     else:
         yield from _of_words(study, cite)
         yield from map(printable, report.truths_of(study))
-    yield f"All numbers were computed with reshuffle {study.version}; signature: {printable(study.signature)}."
+    yield signed_by(study.version, printable(study.signature))
 
 
 def _of_words(study: StudyResult, cite: Cite) -> Iterator[str]:

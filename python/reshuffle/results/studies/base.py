@@ -93,7 +93,7 @@ class StudyResult(Cited, Generic[P_co]):
             object.__setattr__(self, "plan", with_lists(self.plan))
 
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{len(records):,} {name}" for name, records in self.tables.items())
+        sizes = ", ".join(f"{name}: {len(records):,}" for name, records in self.tables.items())
         return f"<StudyResult: {self.study}; {sizes}>"
 
     @property

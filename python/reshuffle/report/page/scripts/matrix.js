@@ -24,9 +24,9 @@ function matrixLayout(view, width) {
   return { count, values, size, names, height, cell, width: (count - 1) * cell + names, bottom: count * height };
 }
 
-/** p in a cell, such as ".012" or "<.001". */
+/** p in a cell, such as ".012" or "<.001", the latter unless four decimals are 0.0010. */
 function shortP(value) {
-  if (value < 0.001) return "<.001";
+  if (Number(value.toFixed(4)) < 0.001) return "<.001";
   return value > 0.995 ? "1" : value.toFixed(value < 0.1 ? 3 : 2).replace("0.", ".");
 }
 

@@ -10,6 +10,34 @@ function otherOf(view) {
   return others.find((position) => metrics[position].name === otherMetric) ?? others[0];
 }
 
+// With more systems, names would hide the dots.
+const MOST_NAMED = 12;
+
+/** Names beside the dots at `places`, {x, y, name}, each where it hides no dot and no other name, else with a line to its dot. */
+function namesBeside(places, { left, right, top, bottom }) {
+  const height = TEXT_SIZE + 2;
+  const taken = places.map(({ x, y }) => ({ x0: x - 5, x1: x + 5, y0: y - 5, y1: y + 5 }));
+  const isFree = (box) => box.x0 >= left && box.x1 <= right && box.y0 >= top && box.y1 <= bottom
+    && !taken.some((other) => box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1);
+  const directions = [[1, 0], [-1, 0], [0, -1], [0, 1], [1, -1], [-1, -1], [1, 1], [-1, 1]];
+  return places.flatMap(({ x, y, name }) => {
+    const shown = fitted(name, (right - left) / 3);
+    const width = textWidth(shown) + 2;
+    for (const distance of [8, 20, 34, 50, 70]) {
+      for (const [across, down] of directions) {
+        const middle = { x: x + across * (distance + width / 2), y: y + down * (distance + (across ? 0 : height / 2)) };
+        const box = { x0: middle.x - width / 2, x1: middle.x + width / 2, y0: middle.y - height / 2, y1: middle.y + height / 2 };
+        if (!isFree(box)) continue;
+        taken.push(box);
+        const near = { x: x + across * (distance - 1), y: y + down * (distance - 1) };
+        const line = distance > 8 ? [svg("line", { class: "grid", x1: x, y1: y, x2: near.x, y2: near.y })] : [];
+        return [...line, label(shown, { whole: name, class: "name", x: middle.x, y: middle.y, "text-anchor": "middle" })];
+      }
+    }
+    return []; // the tooltip has it
+  });
+}
+
 /** Kendall's τ-b of two lists, with the sign of agreement: 1 if both put the systems in the same order. */
 function kendall(x, y) {
   let [agree, untiedX, untiedY] = [0, 0, 0];
@@ -36,6 +64,10 @@ function drawScatter(view, other, width) {
   for (const point of points) {
     const shown = `${point.shown}: ${view.metricName} ${formatScore(point.score, view)}, ${other.metricName} ${formatScore(point.y, other)}`;
     image.append(svg("circle", { class: "dot even", cx: x(point.score), cy: y(point.y), r: 4 }, svg("title", {}, shown)));
+  }
+  if (points.length <= MOST_NAMED) {
+    const places = points.map((point) => ({ x: x(point.score), y: y(point.y), name: point.shown }));
+    image.append(...namesBeside(places, { left, right: size, top: top - 12, bottom }));
   }
   return image;
 }
@@ -73,7 +105,7 @@ addSection({
     const scores = view.systems.map(({ name }) => other.systems[other.positions.get(name)].score * other.sign);
     const tau = kendall(view.systems.map(({ score }) => score * view.sign), scores);
     const agreement = Number.isNaN(tau) ? "" : ` Agreement of the two orders, Kendall's τ: ${fixed(tau, 2)}.`;
-    const figure = figureIn(body, "scatter", (width) => drawScatter(view, other, width), [`A dot for each system; its name and scores appear when you point at it.${agreement}`]);
+    const figure = figureIn(body, "scatter", (width) => drawScatter(view, other, width), [`A dot for each system; its ${view.systems.length > MOST_NAMED ? "name and scores" : "scores"} appear when you point at it.${agreement}`]);
     body.replaceChildren(h("p", { class: "controls" }, choice), figure);
   },
 });
