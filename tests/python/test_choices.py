@@ -457,7 +457,10 @@ def test_wrong_options_of_names_are_one_sentence(run: Any, demo: Any, words: tup
     ("words", "message"),
     [
         (("--tests", "ar:scheme=iid"), "tests have no options here: write ar instead of 'ar:scheme=iid'"),
-        (("--tests", "ar", "equivalence"), "equivalence has a margin, and is neither planned nor simulated on parts"),
+        (
+            ("--tests", "ar", "equivalence"),
+            "test 'equivalence' has another null hypothesis than equal scores: leave it out",
+        ),
     ],
 )
 def test_plans_are_of_tests_without_options(run: Any, demo: Any, words: tuple[str, ...], message: str) -> None:

@@ -300,7 +300,7 @@ def test_a_figure_is_of_one_metric_null_and_size() -> None:
         ({}, r"several values of metric: choose one with metric: BLEU, chrF2"),
         ({"metric": "blue"}, "unknown metric 'blue'"),
         ({"metric": "BLEU", "null": "swap", "size": 3}, "unknown size '3'"),
-        ({"alpha": 0.1}, r"no option alpha \(--alpha\): it has metric, null, size"),
+        ({"alpha": 0.1}, "rates has no option alpha: it has metric, null, size"),
     ):
         with pytest.raises(InputError, match=message):
             plots.rates(**options)

@@ -80,9 +80,10 @@ def tests(value: TestName | Sequence[TestName]) -> tuple[TestName, ...]:
         name = each.partition(":")[0] if isinstance(each, str) else ""
         if name in TESTS_WITH_MARGIN:
             raise InputError(
-                f"tests: {name} has a margin, and is neither planned nor simulated on parts of a test set: plan a "
-                "one-sided test (alternative='better', --alternative better), whose minimum detectable difference is "
-                "the margin at which an equally good system is shown to be non-inferior with the same power"
+                f"test {name!r} has another null hypothesis than equal scores: leave it out, or use study "
+                "'type1' with the null 'margin'. To plan a test of non-inferiority, plan a one-sided test of equal scores (alternative='better', --alternative better): "
+                "its minimum detectable difference is the margin at which an equally good system is shown not to be "
+                "worse, with the same power"
             )
     return found
 

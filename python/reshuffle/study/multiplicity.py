@@ -20,7 +20,6 @@ from ..inference.running import run_on_test_set
 from ..inference.tests import TESTS
 from ..metrics.base import Metric, Scores
 from ..metrics.native import NativeMetric
-from ..options.choices import TESTS_WITH_MARGIN
 from ..options.declare import called_with
 from ..options.studies import Multiplicity
 from ..resampling import Replicates, samples_of
@@ -82,11 +81,6 @@ def multiplicity(options: Multiplicity) -> StudyResult[MultiplicityPlan]:
     with started("multiplicity", options) as (data, units, settings):
         _check_adjustments(options)
         for test in settings.tests:
-            if test in TESTS_WITH_MARGIN:
-                raise InputError(
-                    f"test {test!r} has another null hypothesis than equal scores, which are what is true here: leave "
-                    "it out, or use study 'type1' with the null 'margin'"
-                )
             check_test(test, "two-sided", *data.metrics)
         n_cells = len(options.variances) * len(options.n_systems or (0,)) * settings.n_sizes * len(data.metrics)
         material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
