@@ -74,16 +74,16 @@ SizeAdjusted = Annotated[
 
 
 def tests(value: TestName | Sequence[TestName]) -> tuple[TestName, ...]:
-    """One test or several as a tuple. None with a margin: such tests are of no use without one."""
+    """One test or several as a tuple. None with a margin, for which there is no place."""
     found = several(value)
     for each in found:
         name = each.partition(":")[0] if isinstance(each, str) else ""
         if name in TESTS_WITH_MARGIN:
             raise InputError(
-                f"test {name!r} has another null hypothesis than equal scores: leave it out, or use study "
-                "'type1' with the null 'margin'. To plan a test of non-inferiority, plan a one-sided test of equal scores (alternative='better', --alternative better): "
-                "its minimum detectable difference is the margin at which an equally good system is shown not to be "
-                "worse, with the same power"
+                f"test {name!r} has another null hypothesis than equal scores: leave it out, or use study 'type1' with "
+                "the null 'margin'. To plan a test of non-inferiority, plan a one-sided test of equal scores "
+                "(alternative='better', --alternative better): its minimum detectable difference is the margin at "
+                "which an equally good system is shown not to be worse, with the same power"
             )
     return found
 
