@@ -498,11 +498,19 @@ def _in_points(margin: Margin, sample: Sample, label: str) -> float:
 
 
 def _check_range(margin: Margin, sample: Sample, label: str) -> None:
-    """Warn of a margin that no difference of these scores exceeds, as of 5 for scores of 0 and 1."""
+    """Warn of a margin that no difference of these scores exceeds.
+
+    :class:`InputError` for 1 or more if scores are from 0 to 1: per cent were probably meant.
+    """
     if not isinstance(sample, CountSample) or not sample.metric.is_mean:
         return
     scores = [sample.metric.segment_scores(sample.rows(row)) for row in sample.rows_of([PAIR])[0]]
     ends = [end(each) for each in scores for end in (np.nanmin, np.nanmax)]
+    if margin.value >= 1 and min(ends) == 0 and max(ends) == 1:
+        raise InputError(
+            f"the margin of {label} is {margin}, but all scores of segments are from 0 to 1, so any system would be "
+            "allowed: margins are in points of the metric, so write 0.05 for 5 of 100 segments"
+        )
     if 0 < max(ends) - min(ends) <= margin.value:
         warn(
             f"the margin of {label} is {margin}, and all scores of segments are between {min(ends):g} and "

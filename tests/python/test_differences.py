@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reshuffle import ConfidenceInterval, compare, compare_runs, compare_sets, meta
+from reshuffle import ConfidenceInterval, InputError, SegmentScores, compare, compare_runs, compare_sets, meta
 from reshuffle.data.demo import demo_corpus
 from reshuffle.meta import Judgments
 
@@ -79,3 +79,11 @@ def test_an_interval_can_be_unpacked_into_its_ends() -> None:
     assert isinstance(interval, ConfidenceInterval)
     low, high = interval
     assert (interval.low, interval.high) == (low, high)
+
+
+def test_a_verdict_is_that_of_a_pair() -> None:
+    scores = SegmentScores("x", {"a": [1.0, 2.0, 3.0] * 4, "b": [2.0, 2.0, 4.0] * 4})
+    comparison = compare(metrics=scores, n_resamples=99)
+    with pytest.raises(InputError, match=r"verdict takes a pair, such as comparison\.pair\('b'\), got 'b'"):
+        comparison.verdict("b")  # type: ignore[arg-type]
+    assert "draws=" not in repr(comparison.scores[0])

@@ -860,14 +860,16 @@ def test_a_log_that_was_not_completed_is_warned_of(folder: Path, capsys: pytest.
     assert "a.json: the evaluation was not completed (status 'error')" in capsys.readouterr().err
 
 
-def test_a_margin_that_no_score_can_reach_is_warned_of() -> None:
+def test_a_margin_that_no_score_can_reach_is_refused_or_warned_of() -> None:
     scores = SegmentScores("acc", {"a": [0.0, 1.0] * 30, "b": [0.0, 1.0, 1.0] * 20})
-    with pytest.warns(
-        InputWarning, match=r"the margin of acc is 5, and all scores of segments are between 0 and 1: if"
-    ):
+    with pytest.raises(InputError, match=r"the margin of acc is 5, but all scores of segments are from 0 to 1, so any"):
         gate(metrics=scores, margin={"acc": 5}, n_resamples=99)
     assert gate(metrics=scores, margin={"acc": 0.9}, n_resamples=99).verdict == "allow"
     ratings = SegmentScores("acc", {"a": [2.0, 1.0] * 30, "b": [0.0, 7.0, 1.0] * 20})
+    with pytest.warns(
+        InputWarning, match=r"the margin of acc is 9, and all scores of segments are between 0 and 7: if"
+    ):
+        gate(metrics=ratings, margin={"acc": 9}, n_resamples=99)
     assert gate(metrics=ratings, margin={"acc": 5}, n_resamples=99).verdict == "allow"
 
 

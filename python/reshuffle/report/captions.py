@@ -51,8 +51,10 @@ def _symbols(comparison: Comparison, table: Table, tested: Comparison, adjusted:
         yield "Group: systems that share a letter do not differ significantly."
     elif any(_LETTERED.search(cell) for cell in cells) and "Rank" not in header:
         yield "Systems that share a letter do not differ significantly."
-    if "Δ" in header:
-        yield f"Δ: difference from {comparison.baseline or 'the baseline'}."
+    if "Δ" in header and "Baseline" in header:
+        yield "Δ: the system's score minus the baseline's."
+    elif "Δ" in header and comparison.baseline is not None:
+        yield f"Δ: difference from {comparison.baseline}."
     if test is not None and alpha is not None:
         if any(cell.rstrip().endswith("*") for cell in cells):
             # The titles of tables say what a star means if it marks no difference.

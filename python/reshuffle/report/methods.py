@@ -22,7 +22,7 @@ from .computed import (
 from .margins import claim, has_margin, within_all
 from .notes import is_nominal
 from .sources import cited, entries_of, papers
-from .systems import has_ranks, size_of
+from .systems import has_ranks, shows_best_alone, size_of
 from .votes import ratings_phrase
 from .wording import joined, number, strata
 
@@ -117,7 +117,8 @@ def of_differences(comparison: Comparison) -> str:
     intervals = ["confidence intervals"] if comparison.interval is not None else []
     detectable = ["minimum detectable differences"] if comparison.detectable else []
     adjusted = ["adjusted p-values"] if comparison.family_size > 1 else []
-    return f"has the differences with {joined([*intervals, 'p-values', *adjusted, *detectable])}"
+    which = "the differences from the best system" if shows_best_alone(comparison) else "the differences"
+    return f"has {which} with {joined([*intervals, 'p-values', *adjusted, *detectable])}"
 
 
 def comparison_sentences(

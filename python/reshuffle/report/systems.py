@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import counted
-from ..results import Comparison, PairedDifference, RankedSystem, SystemScore, UsedMetric
+from ..results import Comparison, NullHistogram, PairedDifference, RankedSystem, SystemScore, UsedMetric
 from .cells import Table, decimals_of, interval_cells, pvalue_cell, random_replicates, rank_cell
 from .layout import Layout
 from .margins import claim, has_margin, within
@@ -36,11 +36,14 @@ def size_of(comparison: Comparison, stratified: bool = False) -> str:
     return size
 
 
-def sorted_systems(comparison: Comparison) -> list[str]:
-    """The systems from best to worst under the first metric, in the order of the input if equal; the baseline first."""
-    first = comparison.metrics[0]
-    sign = -1 if first.higher_is_better else 1
-    scores = {s.system: sign * s.score for s in comparison.scores if s.metric == first.name}
+def sorted_systems(comparison: Comparison, metric: UsedMetric | None = None) -> list[str]:
+    """The systems from best to worst under a metric, in the order of the input if equal; the baseline first.
+
+    The default is the first metric.
+    """
+    metric = metric or comparison.metrics[0]
+    sign = -1 if metric.higher_is_better else 1
+    scores = {s.system: sign * s.score for s in comparison.scores if s.metric == metric.name}
     return sorted(comparison.systems, key=lambda system: (system != comparison.baseline, scores[system]))
 
 
@@ -62,7 +65,7 @@ def of_one_metric(comparison: Comparison, metric: UsedMetric, layout: Layout) ->
     table = Table(title, header, breaks=(*range(1 + len(columns.header), len(header)),))
     table.bold_means = bold_means(comparison)
     cluster = None
-    for system in sorted_systems(comparison):
+    for system in sorted_systems(comparison, metric if has_ranks(comparison) else None):
         if cluster is not None and columns.cluster(system) != cluster:
             table.rule()
         cluster = columns.cluster(system)
@@ -315,3 +318,30 @@ class _Details:
 def _group(name: str) -> str:
     """The parts that have equal decimals: ``p`` for p_1, p_2 …"""
     return name.partition("_")[0]
+
+
+def turned(pair: PairedDifference) -> PairedDifference:
+    """The pair with its systems exchanged, which leaves a two-sided p-value unchanged."""
+    interval, null = pair.confidence_interval, pair.null
+    return replace(
+        pair,
+        system=pair.baseline,
+        baseline=pair.system,
+        test=replace(pair.test, statistic=-pair.test.statistic),
+        confidence_interval=None if interval is None else replace(interval, low=-interval.high, high=-interval.low),
+        null=None if null is None else _mirrored(null),
+    )
+
+
+def _mirrored(null: NullHistogram) -> NullHistogram:
+    end = null.low + len(null.counts) * null.width
+    return replace(null, low=-end, counts=null.counts[::-1], observed=-null.observed)
+
+
+# Of more systems, a paper has the differences from the best one only.
+MANY_SYSTEMS = 6
+
+
+def shows_best_alone(comparison: Comparison) -> bool:
+    """Whether there are too many pairs for a table of a paper, which has the differences from the best system."""
+    return comparison.baseline is None and len(comparison.systems) > MANY_SYSTEMS

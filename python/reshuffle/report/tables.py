@@ -22,8 +22,10 @@ from .systems import (
     of_one_metric,
     pvalue_headers,
     score_intervals,
+    shows_best_alone,
     some_exact,
     sorted_systems,
+    turned,
 )
 from .triangle import triangle
 
@@ -78,20 +80,21 @@ def _pairs_of_metrics(comparison: Comparison, layout: Layout) -> Iterator[Table]
         yield _pairs(comparison, metric, _sorted_pairs(comparison, metric), layout)
 
 
-# Of more systems, a paper has the differences from the best one only.
-MANY_SYSTEMS = 6
-
-
 def differences(comparison: Comparison, layout: Layout) -> Table:
-    """The differences under all metrics with their intervals and p-values: for papers, beside the table of systems."""
-    best, all_pairs = sorted_systems(comparison)[0], comparison.baseline is None
-    of_best = all_pairs and len(comparison.systems) > MANY_SYSTEMS
+    """The differences under all metrics with their intervals and p-values: for papers, beside the table of systems.
+
+    If all pairs were compared, those from the better system or, of many systems, from the best one under the metric.
+    """
+    all_pairs, of_best = comparison.baseline is None, shows_best_alone(comparison)
+    best = {metric.name: sorted_systems(comparison, metric)[0] for metric in comparison.metrics}
+    several = len(set(best.values())) > 1
     what = f"Differences from {comparison.baseline}"
-    if all_pairs:
-        what = f"Differences from {best}, the best system" if of_best else "Differences of all pairs"
-        what += f" under {comparison.metrics[0].name}" if of_best and len(comparison.metrics) > 1 else ""
+    if of_best:
+        what = f"Differences from {'the best system' if several else next(iter(best.values()))}"
+    elif all_pairs:
+        what = "Differences of all pairs"
     numbered = any(number_header(comparison, metric.name) for metric in comparison.metrics)
-    names = ["Metric", "System", *["Baseline"] * all_pairs]
+    names = ["Metric", "System", *["Baseline"] * (several if of_best else all_pairs)]
     header = [*names, "Δ", *interval_header(comparison), *["n"] * numbered, *pvalue_headers(comparison)]
     table = Table(what, header, n_names=len(names), grouped=1)
     exact = some_exact(comparison.comparisons)
@@ -99,13 +102,26 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
         if number:
             table.rule()
         decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
-        for pair in _sorted_pairs(comparison, metric):
-            if of_best and best not in (pair.system, pair.baseline):
-                continue
-            shown = difference_cells(comparison, pair, decimals, numbered, exact, layout.signed)
-            table.add([metric.name, pair.system, *[pair.baseline] * all_pairs, *shown])
+        for pair in _from_better(comparison, metric) if all_pairs else _sorted_pairs(comparison, metric):
+            if not of_best or best[metric.name] in (pair.system, pair.baseline):
+                shown = difference_cells(comparison, pair, decimals, numbered, exact, layout.signed)
+                table.add([*(metric.name, pair.system, pair.baseline)[: len(names)], *shown])
     more = detectable_sentence(comparison, layout) if comparison.detectable else ""
     return table.explained(" ".join(filter(None, (symbols(comparison, table), more))))
+
+
+def _from_better(comparison: Comparison, metric: UsedMetric) -> list[PairedDifference]:
+    """The pairs under a metric, best systems first, each as the difference from the better system.
+
+    The null hypothesis of a one-sided test is not that of the pair turned round.
+    """
+    place = {system: number for number, system in enumerate(sorted_systems(comparison, metric))}
+    pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
+    pairs = [
+        turned(pair) if pair.test.alternative == "two-sided" and place[pair.system] < place[pair.baseline] else pair
+        for pair in pairs
+    ]
+    return sorted(pairs, key=lambda pair: sorted((place[pair.system], place[pair.baseline])))
 
 
 def _sorted_pairs(comparison: Comparison, metric: UsedMetric) -> list[PairedDifference]:

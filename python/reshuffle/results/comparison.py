@@ -42,7 +42,7 @@ class SystemScore:
     """The number of segments that have a score. It is smaller than that of the test set only for
     :class:`~reshuffle.SegmentScores` with missing scores.
     """
-    draws: Histogram | None = None
+    draws: Histogram | None = field(default=None, repr=False)
     """The bootstrap distribution of the score. None if the comparison has no bootstrap draws."""
 
 
@@ -188,7 +188,7 @@ class PairedDifference(Worded):
     def __repr__(self) -> str:
         return (
             f"<PairedDifference: {self.metric}, {self.system} against {self.baseline}; "
-            f"difference={self.difference:.6g}, pvalue={self.test.pvalue:.6g}, test={self.test.test}>"
+            f"difference={self.difference:.6g}, test.pvalue={self.test.pvalue:.6g}, test.test={self.test.test}>"
         )
 
     @property
@@ -419,6 +419,8 @@ class Comparison(Compared):
         >>> comparison.verdict(comparison.pair("b"))
         'better'
         """
+        if not isinstance(pair, PairedDifference):
+            raise InputError(f"verdict takes a pair, such as comparison.pair({pair!r}), got {quoted(pair)}")
         if self.alpha is None or (self.test is not None and self.test.has_margin):
             return "undecided"
         higher_is_better = next(metric.higher_is_better for metric in self.metrics if metric.name == pair.metric)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ...errors import InputError, listed, quoted
 from ...lazy import lazy
 from ...results import (
     Comparison,
-    NullHistogram,
     PairedDifference,
     Ranking,
     SystemScore,
@@ -21,7 +20,7 @@ from ...validate import check_name
 from ..cells import decimals_of, pvalue_cell, random_replicates
 from ..layout import Layout
 from ..margins import margin_of
-from ..systems import is_significant
+from ..systems import is_significant, turned
 from ..wording import ci, number
 from .style import BETTER, INK, MUTED, WORSE
 
@@ -194,21 +193,3 @@ class View:
         """The system from which differences are shown if all pairs were compared."""
         tested = set() if self.two_sided else {pair.system for pair in self.pairs}
         return next(system for system in self.scores if system not in tested)
-
-
-def turned(pair: PairedDifference) -> PairedDifference:
-    """The pair with its systems exchanged, which leaves a two-sided p-value unchanged."""
-    interval, null = pair.confidence_interval, pair.null
-    return replace(
-        pair,
-        system=pair.baseline,
-        baseline=pair.system,
-        test=replace(pair.test, statistic=-pair.test.statistic),
-        confidence_interval=None if interval is None else replace(interval, low=-interval.high, high=-interval.low),
-        null=None if null is None else _mirrored(null),
-    )
-
-
-def _mirrored(null: NullHistogram) -> NullHistogram:
-    end = null.low + len(null.counts) * null.width
-    return replace(null, low=-end, counts=null.counts[::-1], observed=-null.observed)
