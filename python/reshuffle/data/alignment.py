@@ -123,7 +123,9 @@ def _check_same(
     if not missing:
         return
     segment, (document, number) = missing[0]
-    if all(other != document for other, _ in known):
+    if having.keys is not None:
+        what = f"the segment {quoted(having.keys[segment - 1])}"
+    elif all(other != document for other, _ in known):
         what = f"the document {quoted(document)}"
     else:
         what = f"segment {quoted(number)} of the document {quoted(document)}"

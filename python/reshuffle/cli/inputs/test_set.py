@@ -342,6 +342,8 @@ def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
         hint = f"; if {display_name(files.references[0])} is a manifest, write --manifest before it"
     elif least == 1:
         hint = "; - is standard input"
+    elif len(systems) == 1:
+        hint += "; 'reshuffle score' scores a single system"
     raise InputError(f"{wanted}, got {', '.join(map(display_name, systems)) or 'none'}{hint}")
 
 
