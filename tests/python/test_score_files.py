@@ -204,6 +204,13 @@ def test_rows_of_tables_are_matched_by_their_ids(run: Any, kind: str) -> None:
     assert json.dumps(found["same"]).replace("-same", "-other") == json.dumps(found["other"])
 
 
+def test_lines_without_an_id_are_read_by_position(run: Any) -> None:
+    for name, scores in (("a", A), ("b", B)):
+        lines = [{"score": score} | ({"id": i} if i < 3 else {}) for i, score in enumerate(scores)]
+        put(f"{name}.jsonl", "".join(json.dumps(each) + "\n" for each in lines))
+    assert metrics(run("compare", "--scores", "x", "a.jsonl", "b.jsonl", "-n", "99", "--format", "json"))
+
+
 def test_reports_name_rows_by_their_ids(run: Any) -> None:
     for name, scores in (("a", A), ("b", B)):
         put(f"{name}.tsv", "id\tx\n" + "".join(f"s{i}\t{score}\n" for i, score in enumerate(scores)))

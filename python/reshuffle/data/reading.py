@@ -175,7 +175,10 @@ def row_ids(file_format: FileFormat, source: Source, taken: Sequence[str | None]
     name = next((lower[each] for each in SEGMENT_IDS if each in lower), None)
     if name is None or len(known) < 2:
         return None
-    (column,) = file_format.read(source, [name])
+    try:
+        (column,) = file_format.read(source, [name])
+    except InputError:  # some line has no such key
+        return None
     ids = [str(value).strip() for value in column.lines]
     return ids if all(ids) and len({*ids}) == len(ids) else None
 
