@@ -204,6 +204,19 @@ def test_rows_of_tables_are_matched_by_their_ids(run: Any, kind: str) -> None:
     assert json.dumps(found["same"]).replace("-same", "-other") == json.dumps(found["other"])
 
 
+def test_tables_in_other_orders_beside_a_file_without_ids_are_refused(run: Any) -> None:
+    texts = [f"the cat {i}" for i in range(6)]
+    put("ref.txt", "".join(f"{text}\n" for text in texts))
+    put("x.txt", "".join(f"{score}\n" for score in A))
+    put("a.tsv", table_of("tsv", texts, A, [3, 0, 5, 1, 2, 4]))
+    put("b.tsv", table_of("tsv", texts, B, [0, 1, 2, 3, 4, 5]))
+    said = "a.tsv{} and b.tsv{} have the same ids in different orders, and {} has no ids, so its segments can be"
+    refused = run("compare", "ref.txt", "a.tsv#text", "b.tsv#text").refusal()
+    assert said.format("#text", "#text", "ref.txt") in refused
+    refused = run("compare", "--scores", "x", "x.txt", "a.tsv#score", "b.tsv#score").refusal()
+    assert said.format("#score", "#score", "x.txt") in refused
+
+
 def test_lines_without_an_id_are_read_by_position(run: Any) -> None:
     for name, scores in (("a", A), ("b", B)):
         lines = [{"score": score} | ({"id": i} if i < 3 else {}) for i, score in enumerate(scores)]

@@ -60,7 +60,8 @@ def aligned(columns: Sequence[Column]) -> list[Column]:
     Raises
     ------
     InputError
-        If a segment of one column is missing in another.
+        If a segment of one column is missing in another, or tables with ids are in different orders beside a file
+        without ids.
 
     Warns
     -----
@@ -77,11 +78,24 @@ def aligned(columns: Sequence[Column]) -> list[Column]:
     first = next((column for column in columns if column.ids is not None), None)
     in_documents = [column if first is None or column is first else _aligned(first, column) for column in columns]
     first = next((column for column in in_documents if column.keys is not None), None)
+    if first is None:
+        return in_documents
     found = []
+    plain = next((column.name for column in in_documents if column.keys is None), None)
     for column in in_documents:
-        order = None if first is None else order_by((column.name, column.keys), (first.name, first.keys))
+        order = order_by((column.name, column.keys), (first.name, first.keys))
+        if order is not None and plain is not None:
+            raise unclear_order(first.name, column.name, plain)
         found.append(column if order is None else column.in_order(order))
     return found
+
+
+def unclear_order(one: str, other: str, plain: str) -> InputError:
+    """The error for tables in different orders beside a file without ids."""
+    return InputError(
+        f"{one} and {other} have the same ids in different orders, and {plain} has no ids, so its segments can be in "
+        "either order: sort one of the tables, or use files with ids alone"
+    )
 
 
 def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[str] | None]) -> list[int] | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...data.alignment import order_by
+from ...data.alignment import order_by, unclear_order
 from ...data.corpus import system_names
 from ...data.file_names import few, files_by_name, same_names
 from ...data.files import display_name
@@ -183,10 +183,16 @@ class ScoreFiles:
         found = self._read({(metric, i): file for metric, own in files.items() for i, file in enumerate(own)})
         with_ids = ((each.table.source, each.keys) for each in found.values() if each.keys is not None)
         first: tuple[str, Sequence[str] | None] = next(with_ids, ("", None))
+        ordered = {key: each.in_order_of(*first) for key, each in found.items()}
+        moved = next((each.source for key, each in ordered.items() if each is not found[key].table), None)
+        without_ids = (each.table for each in found.values() if each.keys is None)
+        plain = next((each.source for each in without_ids if each.segment_ids is None), None)
+        if moved is not None and plain is not None:
+            raise unclear_order(first[0], moved, plain)
         rows: dict[tuple[str, str], ScoreTable] = {}
         wanted = dict(self.systems) if self.known else {}
         for metric, own in files.items():
-            tables = [found[metric, i].in_order_of(*first) for i in range(len(own))]
+            tables = [ordered[metric, i] for i in range(len(own))]
             if len(tables) == 1:
                 keys = self._systems_of(metric, tables[0], wanted)
                 wanted = wanted or {system: key or system for system, key in keys.items()}
