@@ -168,12 +168,17 @@ def _read_paths(
     return read
 
 
-def row_ids(file_format: FileFormat, source: Source, taken: Sequence[str | None] = ()) -> list[str] | None:
-    """The ids of the rows of a table that has a column of them, each once; else None. ``taken`` are other columns."""
+def _id_column(file_format: FileFormat, source: Source, taken: Sequence[str | None]) -> str | None:
+    """The column with the ids of segments, in a table of several columns. ``taken`` are other columns."""
     known = [] if file_format.names is None else file_format.names(source)
     lower = {name.lower(): name for name in reversed(known) if name not in taken}
-    name = next((lower[each] for each in SEGMENT_IDS if each in lower), None)
-    if name is None or len(known) < 2:
+    return next((lower[each] for each in SEGMENT_IDS if each in lower and len(known) > 1), None)
+
+
+def row_ids(file_format: FileFormat, source: Source, taken: Sequence[str | None] = ()) -> list[str] | None:
+    """The ids of the rows of a table that has a column of them, each once; else None. ``taken`` are other columns."""
+    name = _id_column(file_format, source, taken)
+    if name is None:
         return None
     try:
         (column,) = file_format.read(source, [name])
@@ -240,8 +245,7 @@ def read_groups(
         check_name("input format", input_format, list(INPUT_FORMATS))
     file_format = INPUT_FORMATS[input_format or format_of(file)]
     source = Source.read(file, file_format.about, max_input)
-    known = [] if file_format.names is None or name is None else file_format.names(source)
-    key = next((key for key in known if key.lower() in SEGMENT_IDS and key != name), None)
+    key = None if name is None else _id_column(file_format, source, [name])
     name = _with_ids(file_format, source, name)
     column, *segments = file_format.read(source, [name] if key is None else [name, key])
     ids = list(_ids(group, file_format, column).lines)
