@@ -210,7 +210,7 @@ def test_tables_in_other_orders_beside_a_file_without_ids_are_refused(run: Any) 
     put("x.txt", "".join(f"{score}\n" for score in A))
     put("a.tsv", table_of("tsv", texts, A, [3, 0, 5, 1, 2, 4]))
     put("b.tsv", table_of("tsv", texts, B, [0, 1, 2, 3, 4, 5]))
-    said = "a.tsv{} and b.tsv{} have the same ids in different orders, and {} has no ids, so its segments can be"
+    said = "a.tsv{} and b.tsv{} have the same ids in different orders, and {} has no ids, so it is not clear"
     refused = run("compare", "ref.txt", "a.tsv#text", "b.tsv#text").refusal()
     assert said.format("#text", "#text", "ref.txt") in refused
     refused = run("compare", "--scores", "x", "x.txt", "a.tsv#score", "b.tsv#score").refusal()

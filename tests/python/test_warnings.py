@@ -43,7 +43,7 @@ def test_a_reference_passed_as_a_system_gives_a_warning() -> None:
 
 
 def test_a_system_that_is_called_like_a_reference_gives_a_warning() -> None:
-    message = "system 'Reference' is called like a reference: the reference comes first, then the systems"
+    message = "system 'Reference' is named like a reference: the reference comes first, then the systems"
     assert warnings_of(score, REFERENCE, {"a": OTHER, "Reference": ["x", "y"]}) == [message]
 
 

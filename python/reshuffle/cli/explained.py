@@ -143,7 +143,7 @@ KINDS: Sequence[Kind] = (
         "studies:optimizers",
         get_args(types.OptimizerName),
     ),
-    Kind("terms", "word", "Words of reports", "in results", "terms:terms"),
+    Kind("terms", "word", "Terms used in reports", "in results", "terms:terms"),
 )
 
 # Not in the lists of all names, because --help has them: commands, and options, for which all commands are imported.

@@ -93,8 +93,8 @@ def aligned(columns: Sequence[Column]) -> list[Column]:
 def unclear_order(one: str, other: str, plain: str) -> InputError:
     """The error for tables in different orders beside a file without ids."""
     return InputError(
-        f"{one} and {other} have the same ids in different orders, and {plain} has no ids, so its segments can be in "
-        "either order: sort one of the tables, or use files with ids alone"
+        f"{one} and {other} have the same ids in different orders, and {plain} has no ids, so it is not clear which "
+        "order it follows: sort one of the tables like the other, or use files that all have ids"
     )
 
 

@@ -131,7 +131,7 @@ class Corpus:
                 warn(f"the outputs of systems {same!r} and {name!r} are identical: was a file passed twice?")
         for name, lines in self.systems.items():
             if name.casefold() in CALLED_REFERENCE and all(lines != column for _, column in references):
-                warn(f"system {name!r} is called like a reference: the reference comes first, then the systems")
+                warn(f"system {name!r} is named like a reference: the reference comes first, then the systems")
         columns = [*references, *((f"system {name!r}", lines) for name, lines in self.systems.items())]
         if _begin_with_ids([column for _, column in columns]):
             warn(
