@@ -635,6 +635,22 @@ def test_a_configuration_has_margins_and_options_replace_its_keys(
         command("baseline.txt tuned.txt --ref ref.txt --config gate.toml")
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("alpha = 2", "gate.toml: alpha must lie strictly between 0 and 1, got 2.0"),
+        ('rule = "none"', "gate.toml: unknown rule 'none'"),
+        ("margin.bleu = -1", "gate.toml: the margin of bleu must be a finite number above 0"),
+        ('metrics = ["blue"]', "gate.toml: unknown metric 'blue'"),
+        ('margin = "2%"\nmetrics = "bleu"', "gate.toml, margin: expected an object"),
+    ],
+)
+def test_a_bad_value_of_a_configuration_is_named_by_file_and_key(folder: Path, text: str, message: str) -> None:
+    (folder / "gate.toml").write_text(text)
+    with pytest.raises(InputError, match=f"^{re.escape(message)}"):
+        command("baseline.txt tuned.txt --ref ref.txt --config gate.toml")
+
+
 def test_a_source_that_nothing_reads_is_refused(folder: Path) -> None:
     with pytest.raises(InputError, match="--source is for reports of compare with texts, and for sari"):
         command("baseline.txt tuned.txt --ref ref.txt --source ref.txt --margin bleu=2")

@@ -10,6 +10,7 @@ import click
 from .. import types
 from ..data.files import STDIN, display_name
 from ..errors import InputError, listed, warn
+from ..options.declare import check_each
 from ..options.gate import Gate as GateOptions
 from ..options.gate import Gated, GatedFiles, GatedSets, GateFiles, GateKeys
 from .declared import declared_options, given_values, made
@@ -104,11 +105,16 @@ def _with_config(path: str | None, values: dict[str, Any], options: dict[str, An
     manifest = Manifest.read(path, "the margins of a gate in TOML or JSON")
     found = manifest.values(GateKeys)
     found.pop("metric_options", None)
+    metrics = found.pop("metrics", ())
     # Scores and counts from files have names like metrics, but are chosen by options of their own.
     own = {name.casefold() for option in ("scores", "counts") for name, _ in options[option]}
-    metrics = [text for text in found.pop("metrics", ()) if text.casefold() not in own]
-    if not options["metrics"]:
-        options["metrics"] = tuple(parse_metric(text, manifest.folder) for text in metrics)
+    metrics = [text for text in metrics if text.casefold() not in own]
+    try:
+        check_each(GateOptions(**found))  # here, where errors can name the file: its keys are the names of fields
+        if not options["metrics"]:
+            options["metrics"] = tuple(parse_metric(text, manifest.folder) for text in metrics)
+    except InputError as error:
+        raise error.with_prefix(f"{manifest.name}: ") from None
     # A rule on the command line replaces that of the file with the options that belong to it.
     of_rule = {"no-regression": ("margin", "primary"), "non-inferior": ("primary",)}
     for name in of_rule.get(values.get("rule", ""), ()):

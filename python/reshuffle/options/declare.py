@@ -397,15 +397,20 @@ def chosen(options: Options, *names: str) -> dict[str, Any]:
 
 
 def check(options: Options, names: Mapping[str, str] | None = None) -> None:
-    """:class:`InputError` for a value that cannot be used.
+    """:class:`InputError` for a value that cannot be used, or for values that do not fit each other.
 
     ``names`` has the names of options that errors show, where these are not the names of the fields.
     """
+    check_each(options, names)
+    options.check_together()
+
+
+def check_each(options: Options, names: Mapping[str, str] | None = None) -> None:
+    """The first part of :func:`check`: each value alone."""
     for name, option in options_of(type(options)).items():
         value = getattr(options, name)
         if value is not option.default:  # defaults need no check, and many calls have little else
             option.check((names or {}).get(name, name), value)
-    options.check_together()
 
 
 def called_with(record: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable[P, T]]:
