@@ -38,11 +38,12 @@ from .inference.steps import JobPlan, counting_steps
 from .inference.trend import trends
 from .metrics.base import Scores
 from .options.declare import called_with
-from .options.gate import ONLY, Gated, Margin
 from .options.gate import Gate as GateOptions
+from .options.gate import Gated, Margin
+from .options.groups import ONLY
 from .progress import reported
 from .resampling import CountSample, Sample, TextSample
-from .resampling.counting import Data, metrics_named
+from .resampling.counting import Data, check_only, metrics_named
 from .resampling.influence import contributions
 from .resampling.units import Documents
 from .results import Gate, GateTask, LostSegment
@@ -253,16 +254,8 @@ def _given_margins(data: Data, rule: Gated, tested: Sequence[int] | None = None)
 def _only(data: Data, own: Sequence[int], primary: set[int]) -> int:
     """The metric of a margin without a name."""
     needy = [m for m in own if m not in primary] or own
-    if len(needy) == 1:
-        return needy[0]
-    labels = [data.labels[m] for m in needy]
-    raise InputError(
-        "one margin for {n} metrics, {metrics}: name the metric of each with {margin} (such as {first}=0.8)",
-        n=len(labels),
-        metrics=listed(labels),
-        first=labels[0],
-        margin=Argument("margin"),
-    )
+    check_only([data.labels[m] for m in needy], "margin", 0.8)
+    return needy[0]
 
 
 def _primary(data: Data, rule: Gated) -> set[int]:

@@ -54,6 +54,13 @@ def test_margins_and_differences_are_named_in_any_case(name: str) -> None:
     assert planned.plan["difference"] == {"chrF2": [1.0], "BLEU": [2.0]}
 
 
+def test_the_difference_of_the_only_metric_needs_no_name() -> None:
+    planned = plan(REFERENCE, SYSTEMS, difference=2, simulate=False)
+    assert planned.plan["difference"] == {"BLEU": [2.0]}
+    with pytest.raises(InputError, match=r"2 metrics, BLEU, chrF2: name .* with difference \(such as BLEU=0.5\)"):
+        plan(REFERENCE, SYSTEMS, ["bleu", "chrf"], difference=2, simulate=False)
+
+
 def test_the_margin_of_one_metric_replaces_that_of_several_with_its_name() -> None:
     both = [metric("bleu"), metric("bleu", tokenize="char")]
     for margins in ({"bleu": 50, "bleu tok:char": 40}, {"bleu tok:char": 40, "BLEU": 50}):

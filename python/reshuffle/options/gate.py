@@ -17,7 +17,7 @@ from ..errors import Argument, InputError, quoted
 from .comparisons import Resampled, Stratified, Texts
 from .declare import Flag, Kind, Options, Reads
 from .files import File, References, SetFiles, Sets
-from .groups import PYTHON, FixedLevel, names
+from .groups import ONLY, PYTHON, FixedLevel, names
 
 if TYPE_CHECKING:
     import os
@@ -49,10 +49,6 @@ class Margin:
         if found is None:
             raise ValueError(text)
         return cls(float(found[1]), found[2] or "")
-
-
-# In place of its name, the only metric that needs a margin.
-ONLY = ""
 
 
 def margins(value: Any) -> Any:

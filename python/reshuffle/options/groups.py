@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # The value is a Python object, or a command reads it from files.
 PYTHON = Flag(shown=False)
+# In a mapping of metrics to values, in place of a name: the only metric.
+ONLY = ""
 # Notes on how values are written on the command line.
 SYSTEM_OR_FILE = "its name or file"
 

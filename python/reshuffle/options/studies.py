@@ -3,6 +3,7 @@
 # Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
@@ -13,8 +14,9 @@ from typing_extensions import Doc
 from .. import types
 from ..errors import InputError
 from .choices import AR, TESTS_WITH_MARGIN, TESTS_WITH_OPTIONS, WithMargin, read
-from .declare import Except, Flag, Kind, Options, several
+from .declare import Except, Flag, Kind, Options, Reads, several
 from .groups import (
+    ONLY,
     PYTHON,
     SYSTEM_OR_FILE,
     Alternative,
@@ -382,8 +384,10 @@ class ParametricPower(StudyOptions, Replicates, Simulated, Model):
     size_adjusted: SizeAdjusted = field(default=False, kw_only=True)
 
 
-def differences(value: Mapping[str, float | Sequence[float]] | None) -> Mapping[str, tuple[float, ...]]:
-    """One number or several for each metric, as tuples; none for None."""
+def differences(value: float | Mapping[str, float | Sequence[float]] | None) -> Mapping[str, tuple[float, ...]]:
+    """One number or several for each metric, as tuples; none for None. A number alone is of the only metric."""
+    if isinstance(value, Real) and not isinstance(value, bool):
+        value = {ONLY: float(value)}
     if not isinstance(value, Mapping):
         return {} if value is None else value
     return {name: several(each) for name, each in value.items()}
@@ -397,9 +401,10 @@ class Planned(Options):
     difference: Annotated[
         Mapping[str, tuple[float, ...]],
         Flag(("--difference", "--differences"), "METRIC=VALUE"),
-        Kind("mapping of str to float or sequence of float, optional"),
+        Kind("float, or mapping of str to float or sequence of float, optional"),
+        Reads(float, ONLY),
         Doc(
-            """Differences to detect, in points of the metric.
+            """Differences to detect, in points of the metric. The name can be left out if there is one metric.
 
             For example ``{"bleu": 1.0}``."""
         ),

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..data.columns import Table, segment_list
 from ..data.corpus import Corpus, Lines
-from ..errors import InputError, Option, counted, listed, quoted, unknown_name, warn
+from ..errors import Argument, InputError, Option, counted, listed, quoted, unknown_name, warn
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric
 from ..metrics.black_box import CorpusFunction
@@ -115,6 +115,18 @@ def metrics_named(name: str, metrics: Sequence[Metric | CorpusFunction]) -> list
     return [
         i for i, m in enumerate(metrics) if folded in (m.name.casefold(), str(getattr(m, "key", m.name)).casefold())
     ]
+
+
+def check_only(labels: Sequence[str], option: str, example: float) -> None:
+    """:class:`InputError`, with an example, for a value without the name of a metric if there are several metrics."""
+    if len(labels) > 1:
+        raise InputError(
+            f"one {option} for {len(labels)} metrics, {{metrics}}: name the metric of each with {{argument}} (such as "
+            f"{{first}}={example:g})",
+            metrics=listed(labels),
+            first=labels[0],
+            argument=Argument(option),
+        )
 
 
 @dataclass(frozen=True)

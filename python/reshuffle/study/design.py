@@ -25,9 +25,10 @@ from ..inference.power import (
 from ..inference.sequential import PLANNED, boundaries, drift_for, stopping
 from ..lazy import lazy
 from ..options.declare import called_with
+from ..options.groups import ONLY
 from ..options.studies import Plan
 from ..resampling import CountSample
-from ..resampling.counting import Data
+from ..resampling.counting import Data, check_only
 from ..results.studies import (
     DetectableAtSize,
     PairError,
@@ -62,7 +63,9 @@ def _by_label(differences: Mapping[str, Sequence[float]], data: Data) -> dict[st
     """The differences by the labels of the metrics, which may have been named in other ways."""
     found: dict[str, tuple[float, ...]] = {}
     for name, values in differences.items():
-        label = data.label_of(name)
+        if name == ONLY:
+            check_only(data.labels, "difference", 0.5)
+        label = data.labels[0] if name == ONLY else data.label_of(name)
         found[label] = (*found.get(label, ()), *(_difference(label, each) for each in values))
     return found
 
