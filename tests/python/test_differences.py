@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from reshuffle import ConfidenceInterval, InputError, SegmentScores, compare, compare_runs, compare_sets, meta
+from reshuffle import (
+    Comparison,
+    ConfidenceInterval,
+    InputError,
+    SegmentScores,
+    compare,
+    compare_runs,
+    compare_sets,
+    meta,
+)
 from reshuffle.data.demo import demo_corpus
 from reshuffle.meta import Judgments
 
@@ -87,3 +96,24 @@ def test_a_verdict_is_that_of_a_pair() -> None:
     with pytest.raises(InputError, match=r"verdict takes a pair, such as comparison\.pair\('b'\), got 'b'"):
         comparison.verdict("b")  # type: ignore[arg-type]
     assert "draws=" not in repr(comparison.scores[0])
+
+
+def test_of_all_pairs_the_better_system_is_the_first() -> None:
+    def rows(comparison: Comparison) -> list[list[str]]:
+        lines = [line.split() for line in comparison.render("text", pairs=True).splitlines()]
+        return [line for line in lines if line[1:2] and line[0] in systems and line[1] in systems]
+
+    systems = {name: CORPUS.systems[name] for name in ("tuned", "baseline", "rules")}
+    comparison = compare(CORPUS.references, systems, all_pairs=True, n_resamples=99, with_parts=True)
+    result = comparison.render("json")
+    pairs = rows(comparison)[:3]
+    assert [pair[:2] for pair in pairs] == [["tuned", "baseline"], ["tuned", "rules"], ["baseline", "rules"]]
+    assert all(float(pair[2]) > 0 for pair in pairs)
+    # The parts are turned round with their pair: they add up to its difference.
+    lines = [line.split() for line in comparison.render("text", pairs=True).splitlines()]
+    parts = [float(line[-4]) for line in lines if line[-5:-4] in (["precision"], ["penalty"])]
+    assert [sum(parts[i : i + 5]) for i in (0, 5, 10)] == pytest.approx([float(pair[2]) for pair in pairs], abs=0.03)
+    assert comparison.render("json") == result
+    # The hypothesis of a one-sided test is that of its own order.
+    one_sided = rows(compare(CORPUS.references, systems, all_pairs=True, n_resamples=99, alternative="better"))
+    assert all(float(pair[2]) < 0 for pair in one_sided[:3])

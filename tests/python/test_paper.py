@@ -117,9 +117,10 @@ def test_the_paper_has_what_its_paragraph_speaks_of(unsaved: None, n: int, all_p
     assert table.count(r" to ") == len(shown)
     for pair in shown:
         assert pair.confidence_interval is not None
-        # Of all pairs, a difference is that from the better system, as in figures.
+        # The better system of a pair is the first; differences from the best system have it as the baseline.
         low, high = pair.confidence_interval.low, pair.confidence_interval.high
-        difference, low = (-pair.difference, -high) if all_pairs and pair.difference > 0 else (pair.difference, low)
+        turned = all_pairs and (pair.difference < 0) == (n <= 6)
+        difference, low = (-pair.difference, -high) if turned else (pair.difference, low)
         cells = [f"{difference:+.3f}", f"{low:+.3f} to"]
         assert all(cell.replace("-", "$-$") in table for cell in cells)
     # The text says what was done; formulas and the signature are in the appendix, ranks in no table.

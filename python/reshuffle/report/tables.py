@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ..errors import counted
 from ..results import Comparison, PairedDifference, UsedMetric
@@ -13,6 +13,7 @@ from .layout import Layout
 from .parts import parts_table
 from .speakers import document_tables
 from .systems import (
+    can_be_turned,
     difference_cells,
     has_ranks,
     interval_header,
@@ -63,8 +64,9 @@ def pair_tables(comparison: Comparison, layout: Layout) -> Iterator[Table]:
         yield from _pairs_of_metrics(comparison, layout)
     if layout.shows_parts(comparison):
         for metric in comparison.metrics:
-            if any(pair.contributions for pair in _sorted_pairs(comparison, metric)):
-                yield parts_table(comparison, metric, _sorted_pairs(comparison, metric), layout)
+            pairs = _pairs_of(comparison, metric)
+            if any(pair.contributions for pair in pairs):
+                yield parts_table(comparison, metric, pairs, layout)
 
 
 def _pairs_of_metrics(comparison: Comparison, layout: Layout) -> Iterator[Table]:
@@ -77,13 +79,13 @@ def _pairs_of_metrics(comparison: Comparison, layout: Layout) -> Iterator[Table]
     if several and has_ranks(comparison) and interval_header(comparison):
         yield score_intervals(comparison, layout)
     for metric in comparison.metrics:
-        yield _pairs(comparison, metric, _sorted_pairs(comparison, metric), layout)
+        yield _pairs(comparison, metric, layout)
 
 
 def differences(comparison: Comparison, layout: Layout) -> Table:
     """The differences under all metrics with their intervals and p-values: for papers, beside the table of systems.
 
-    If all pairs were compared, those from the better system or, of many systems, from the best one under the metric.
+    Of all pairs of many systems, those from the best one under the metric.
     """
     all_pairs, of_best = comparison.baseline is None, shows_best_alone(comparison)
     best = {metric.name: sorted_systems(comparison, metric)[0] for metric in comparison.metrics}
@@ -102,37 +104,29 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
         if number:
             table.rule()
         decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
-        for pair in _from_better(comparison, metric) if all_pairs else _sorted_pairs(comparison, metric):
+        for pair in _pairs_of(comparison, metric):
             if not of_best or best[metric.name] in (pair.system, pair.baseline):
+                if of_best and pair.system == best[metric.name] and can_be_turned(comparison):
+                    pair = turned(pair)
                 shown = difference_cells(comparison, pair, decimals, numbered, exact, layout.signed)
                 table.add([*(metric.name, pair.system, pair.baseline)[: len(names)], *shown])
     more = detectable_sentence(comparison, layout) if comparison.detectable else ""
     return table.explained(" ".join(filter(None, (symbols(comparison, table), more))))
 
 
-def _from_better(comparison: Comparison, metric: UsedMetric) -> list[PairedDifference]:
-    """The pairs under a metric, best systems first, each as the difference from the better system.
-
-    The null hypothesis of a one-sided test is not that of the pair turned round.
-    """
-    place = {system: number for number, system in enumerate(sorted_systems(comparison, metric))}
+def _pairs_of(comparison: Comparison, metric: UsedMetric) -> list[PairedDifference]:
+    """The pairs under a metric, in the order of the systems; of all pairs, the better one is the system."""
+    all_pairs = comparison.baseline is None
+    place = {system: number for number, system in enumerate(sorted_systems(comparison, metric if all_pairs else None))}
     pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
-    pairs = [
-        turned(pair) if pair.test.alternative == "two-sided" and place[pair.system] < place[pair.baseline] else pair
-        for pair in pairs
-    ]
+    if all_pairs and can_be_turned(comparison):
+        pairs = [pair if place[pair.system] < place[pair.baseline] else turned(pair) for pair in pairs]
     return sorted(pairs, key=lambda pair: sorted((place[pair.system], place[pair.baseline])))
 
 
-def _sorted_pairs(comparison: Comparison, metric: UsedMetric) -> list[PairedDifference]:
-    """The pairs under a metric, in the order of the systems in tables."""
-    place = {system: number for number, system in enumerate(sorted_systems(comparison))}
-    pairs = [p for p in comparison.comparisons if p.metric == metric.name]
-    return sorted(pairs, key=lambda p: sorted((place[p.system], place[p.baseline])))
-
-
-def _pairs(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDifference], layout: Layout) -> Table:
+def _pairs(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
     """A row for each pair of systems."""
+    pairs = _pairs_of(comparison, metric)
     number = number_header(comparison, metric.name)
     header = ["System", "Baseline", "Δ", *interval_header(comparison), *number, *pvalue_headers(comparison)]
     title = f"{metric.name}: {counted(len(pairs), 'pair')}{margin_in_title(comparison, metric)}"
