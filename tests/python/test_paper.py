@@ -147,8 +147,21 @@ def test_figures_have_captions(unsaved: None) -> None:
     assert of_runs.count(r"\caption{") == of_runs.count(r"\includegraphics{") > 2
 
 
-def test_a_paper_has_two_figures_for_each_metric(unsaved: None) -> None:
-    assert pictures(ranked()) == {"forest-BLEU", "forest-TER", "matrix-BLEU", "matrix-TER"}
+def test_a_caption_names_the_best_system(unsaved: None) -> None:
+    scores = {"a": [1.0, 2.0, 3.0] * 9, "b": [2.0, 2.0, 4.0] * 9, "c": [2.0, 2.0, 3.0] * 9}
+    metrics = [SegmentScores("m", scores), SegmentScores("errors", scores, higher_is_better=False)]
+    options: dict[str, Any] = {"metrics": metrics, "all_pairs": True, "n_resamples": 99}
+    text = paper_files(compare(**options), Layout(names={"b": "Best"}))["figures.tex"].decode()
+    assert "m: differences from Best, the best system, with 95" in text
+    assert "errors: differences from a, the best system, with 95" in text
+    # One-sided tests show differences from the system that was the baseline of all others.
+    text = paper_files(compare(**options, alternative="better"), Layout())["figures.tex"].decode()
+    assert "m: differences from a with" in text
+
+
+def test_a_paper_has_two_figures_of_a_metric_and_one_of_each_of_several(unsaved: None) -> None:
+    assert pictures(ranked()) == {"forest-BLEU", "forest-TER"}
+    assert pictures(compare(CORPUS.references, CORPUS.systems, all_pairs=True, n_resamples=99)) == {"forest", "matrix"}
     assert pictures(with_baseline()) == {"forest", "ranking"}
     assert pictures(score(CORPUS.references, CORPUS.systems)) == {"ranking"}
     assert pictures(score(CORPUS.references, CORPUS.systems, interval="percentile", n_resamples=99)) == {
@@ -282,10 +295,10 @@ def test_only_an_earlier_paper_is_replaced(unsaved: None, tmp_path: Path) -> Non
     assert len(with_baseline().paper(tmp_path, digits=1)) == len([*tmp_path.iterdir()]) - 1
     assert "73.2 " in (tmp_path / "table.tex").read_text("utf-8")
     assert (tmp_path / "main.tex").read_text("utf-8") == "of the user"
-    (tmp_path / "matrix-BLEU.pdf").write_text("of the user", "utf-8")  # a figure that the earlier paper does not have
-    with pytest.raises(InputError, match=r"has matrix-BLEU\.pdf already, not from an earlier paper"):
+    (tmp_path / "forest-BLEU.pdf").write_text("of the user", "utf-8")  # a figure that the earlier paper does not have
+    with pytest.raises(InputError, match=r"has forest-BLEU\.pdf already, not from an earlier paper"):
         ranked().paper(tmp_path)
-    (tmp_path / "matrix-BLEU.pdf").unlink()
+    (tmp_path / "forest-BLEU.pdf").unlink()
     # A paper is replaced as a whole: its figures do not stay beside another table. Files that it cannot have made do.
     facts, own = tmp_path / "checklist.txt", tmp_path / "own.pdf"
     facts.write_text(
@@ -377,7 +390,7 @@ def test_an_article_with_the_files_compiles(tmp_path: Path, make: Any) -> None:
     entries = r"\bibliographystyle{plainnat}\bibliography{paper/references}"
     body = [r"\graphicspath{{paper/}}", *(f"\\input{{paper/{part}}}\n\\clearpage" for part in parts), entries]
     if make is hostile:  # nothing to cite but the test
-        assert len([path for path in paths if path.suffix == ".pdf"]) == 8
+        assert len([path for path in paths if path.suffix == ".pdf"]) == 4
     said = compiled(tmp_path, "\n".join(body), TWO_COLUMNS, bibtex=True)
     assert "undefined" not in said
     assert "multiply defined" not in said

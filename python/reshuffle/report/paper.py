@@ -134,7 +134,10 @@ def _differences(result: Comparison | SetComparison, layout: Layout, signature: 
 
 
 def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tuple[str, Picture]]:
-    """Two figures for each metric: of the average over test sets or, without one, of each test set."""
+    """The figures of the average over test sets or, without one, of each test set.
+
+    One metric has two figures. Of several, each has one, the first of its kind: tables have the numbers of the others.
+    """
     of_sets = {}
     if isinstance(result, SetComparison):
         labels = file_names([*result.sets])
@@ -143,10 +146,10 @@ def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tup
         names = {system: name for system, name in layout.names.items() if system in comparison.systems}
         metrics = file_names([metric.name for metric in comparison.metrics])
         of_metric = "-{}" if len(metrics) > 1 else ""
-        for kind in _kinds(comparison):
+        for kind in _kinds(comparison)[: 2 if len(metrics) == 1 else 1]:
             for metric, label in metrics.items():
                 axes = PLOTS[kind](comparison.plot, metric=metric, names=names, digits=layout.digits)
-                caption = f"{metric}{of_sets.get(of_set, '')}: {_caption(kind, comparison, layout)}."
+                caption = f"{metric}{of_sets.get(of_set, '')}: {_caption(kind, comparison, metric, layout)}."
                 yield f"{kind}{of_set}{of_metric.format(label)}.pdf", _picture(axes, caption)
 
 
@@ -157,17 +160,28 @@ def _picture(axes: Axes, caption: str) -> Picture:
     return Picture(file_of(axes, "pdf"), caption, bool(figure.get_figwidth() > 1.01 * COLUMN))
 
 
-def _caption(kind: str, comparison: Comparison, layout: Layout) -> str:
+def _caption(kind: str, comparison: Comparison, metric: str, layout: Layout) -> str:
     """What a figure shows, after the name of the metric."""
     level = "" if comparison.confidence_level is None else f" with {ci(comparison.confidence_level)}"
-    baseline = "the best system" if comparison.baseline is None else layout.name(comparison.baseline)
     adjusted = "adjusted p-values" if comparison.family_size > 1 else "p-values"
     return {
-        "forest": f"differences from {baseline}{level}",
+        "forest": f"differences from {_compared_with(comparison, metric, layout)}{level}",
         "matrix": f"{adjusted} of all pairs of systems",
         "ranking": f"scores{level}, best first",
         "densities": "bootstrap distributions of the scores",
     }[kind]
+
+
+def _compared_with(comparison: Comparison, metric: str, layout: Layout) -> str:
+    """The baseline of a forest plot. Of all pairs, it may be another system under each metric."""
+    if not comparison.comparisons:
+        return ""
+    from .plots.view import View  # imports matplotlib
+
+    view = View.from_options(comparison, metric, layout.names, layout.digits)
+    baseline, _ = view.against(None)
+    is_best = comparison.baseline is None and baseline == next(iter(view.scores))
+    return f"{layout.name(baseline)}, the best system," if is_best else layout.name(baseline)
 
 
 def _study_figures(study: StudyResult) -> Iterator[tuple[str, Picture]]:
