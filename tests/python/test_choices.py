@@ -459,7 +459,7 @@ def test_wrong_options_of_names_are_one_sentence(run: Any, demo: Any, words: tup
         (("--tests", "ar:scheme=iid"), "tests have no options here: write ar instead of 'ar:scheme=iid'"),
         (
             ("--tests", "ar", "equivalence"),
-            "test 'equivalence' has another null hypothesis than equal scores: leave it out",
+            "test 'equivalence' does not test whether scores are equal: leave it out",
         ),
     ],
 )

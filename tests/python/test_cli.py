@@ -497,7 +497,7 @@ def test_on_a_terminal_a_key_continues_the_tour() -> None:
     child = pexpect.spawn(sys.executable, ["-m", "reshuffle", "demo", "--tour"], encoding="utf-8", timeout=60)
     for number in (1, 2):
         child.expect_exact(f"{number} of 3:")
-        child.expect_exact("Any key shows the next one.")
+        child.expect_exact("Press any key for the next one.")
         child.send(" ")
     child.expect_exact("3 of 3:")
     child.expect(pexpect.EOF)

@@ -180,7 +180,7 @@ def test_rates_say_whether_there_are_enough_replicates() -> None:
         ({"n_systems": 1}, "n_systems must be a whole number of at least 2, got 1"),
         ({"adjustments": "holmes"}, "unknown adjustment 'holmes': did you mean 'holm'?"),
         ({"adjustments": "scheffe"}, "adjustment 'scheffe' is for anova: add one of them to the tests"),
-        ({"tests": ["ar", "non-inferiority"]}, "test 'non-inferiority' has another null hypothesis than equal scores"),
+        ({"tests": ["ar", "non-inferiority"]}, "test 'non-inferiority' does not test whether scores are equal"),
         ({"equalize": "drop-words"}, "equalize 'drop-words' needs texts"),
         ({"sampling": "fixed"}, "where scores were made equal: use 'replace'"),
         ({"sizes": 51}, "sizes: 51 segments were asked for, but the pool has only 50"),

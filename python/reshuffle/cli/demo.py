@@ -121,7 +121,7 @@ def _show_tour() -> None:
             _run(shlex.split(command))
             click.echo("" if number < len(TOUR) else "\nTo run them yourself: reshuffle demo --write demo")
             if number < len(TOUR):
-                click.pause("Any key shows the next one.\n")  # does nothing if nobody is there to press it
+                click.pause("Press any key for the next one.\n")  # does nothing if nobody is there to press it
 
 
 def _write_lists(directory: str) -> tuple[str, list[str]]:

@@ -38,7 +38,10 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "plan": (".studies.commands:plan_command", "Plan a test set: what it can detect, and how large it must be."),
     },
     "People's judgments": {
-        "human": (".studies.commands:human_command", "Compare systems by labels of some segments and a metric of all."),
+        "human": (
+            ".studies.commands:human_command",
+            "Compare systems by people's labels of some segments and a metric that scores all.",
+        ),
         "votes": (".votes:votes_command", "Rate systems by votes on pairs of them, with ties."),
         "meta": (".meta:meta_group", "Do metrics agree with people?"),
     },

@@ -82,8 +82,8 @@ def tests(value: TestName | Sequence[TestName]) -> tuple[TestName, ...]:
         name = each.partition(":")[0] if isinstance(each, str) else ""
         if name in TESTS_WITH_MARGIN:
             raise InputError(
-                f"test {name!r} has another null hypothesis than equal scores: leave it out, or use study 'type1' with "
-                "the null 'margin'. To plan a test of non-inferiority, plan a one-sided test of equal scores "
+                f"test {name!r} does not test whether scores are equal: leave it out, or use study 'type1' with the "
+                "null 'margin'. To plan a test of non-inferiority, plan a one-sided test of equal scores "
                 "(alternative='better', --alternative better): its minimum detectable difference is the margin at "
                 "which an equally good system is shown not to be worse, with the same power"
             )

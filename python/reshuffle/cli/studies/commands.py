@@ -356,13 +356,15 @@ def _labelled(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]
     if not options["scores"]:
         raise InputError("no labels: give them as --scores NAME FILE, empty or NaN where there are none")
     if options["reference"] is not None and not options["metrics"]:
-        raise InputError("texts, but no metric of texts: add one that predicts the labels, such as -m chrf")
+        raise InputError(
+            "there are texts, but no metric that scores them: add one to predict the labels, such as -m chrf"
+        )
     return {}
 
 
 HUMAN = Study(
     HumanOptions,
-    """Compare systems by labels of some segments and a metric of all.
+    """Compare systems by people's labels of some segments and a metric that scores all.
 
     One of --scores has people's labels, with missing scores where there are none. The other metrics predict them. The
     better they do so, the more certain the estimate; how much the metric was worth is shown in labels.

@@ -105,7 +105,7 @@ def _symbols(study: StudyResult[HumanPlan]) -> Mapping[str, str]:
     found = {
         "p": "p is adjusted for all pairs by Holm's method; each interval is for one pair." if adjusted else "",
         "ρ": "ρ: the metric's correlation with the labels.",
-        "Worth": "Worth: how many extra labels would be as good.",
+        "Worth": "Worth: how many extra labels would make the estimate as precise without the metric.",
         "MDD": f"MDD: minimum detectable difference, which a single t test at {alpha} shows with 80% power.",
         "Rank": f"Rank: simultaneous {level}% confidence intervals of the ranks.",
         "Group": f"Group: {LETTERS} Significant: {'adjusted ' * adjusted}p ≤ {alpha} in the t test of the pair.",
