@@ -263,6 +263,18 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     return InputError("unknown {kind} {name}{hint} {known}", **fields)
 
 
+def meant_argument(name: str, known: Iterable[str], near: str | None = None) -> str:
+    """The end of a TypeError for an argument that does not exist: ``near`` or the most similar one, if there is one.
+
+    >>> meant_argument("digit", ["digits", "names"]), meant_argument("x", ["digits"])
+    (": did you mean 'digits'?", '')
+    """
+    import difflib
+
+    nearest = [near] if near else difflib.get_close_matches(name, list(known), n=1)
+    return f": did you mean {nearest[0]!r}?" if nearest else ""
+
+
 @contextlib.contextmanager
 def writing(name: str) -> Iterator[None]:
     """Turn errors of the system while a file or folder is written into :class:`InputError`."""

@@ -28,7 +28,7 @@ import attrs
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from typing_extensions import Doc
 
-from ..errors import InputError, quoted
+from ..errors import InputError, meant_argument, quoted
 from ..lazy import lazy
 from ..validate import LARGEST, check_flag, check_integer, check_level, check_name, check_number, check_text
 
@@ -451,9 +451,7 @@ def called_with(record: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable
 
 
 def _meant(given: Mapping[str, Any], options: Mapping[str, Option]) -> str:
-    """What an argument that does not exist may mean: an option of a choice such as a test, or a similar name."""
-    from difflib import get_close_matches
-
+    """What an argument that does not exist may mean: an option of a choice such as a test, a flag, a similar name."""
     for name in given:
         if name in options:
             continue
@@ -462,8 +460,8 @@ def _meant(given: Mapping[str, Any], options: Mapping[str, Option]) -> str:
                 if issubclass(record, Options) and name in options_of(record):
                     (shown, *_) = record.__subclasses__() or [record]
                     return f": write {option.name}={shown.__name__}({name}=…)"
-        for near in get_close_matches(name, options, n=1):
-            return f": did you mean {near!r}?"
+        of_flag = (each.name for each in options.values() if name in [flag.lstrip("-") for flag in each.flag.names])
+        return meant_argument(name, options, next(of_flag, None))
     return ""
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
+from ..errors import meant_argument
 from ..types import FlipFormat, Format, GateFormat, Groups, SegmentFormat
 from .inputs import InputFile
 
@@ -78,6 +79,9 @@ class Reported:
 
     def _rendered(self, fmt: AnyFormat | None, **layout: Any) -> str:
         report = reports()
+        for name in layout.keys() - {field.name for field in fields(report.Layout)}:
+            meant = meant_argument(name, ReportOptions.__annotations__)
+            raise TypeError(f"render() got an unexpected keyword argument {name!r}{meant}")
         text: str = report.render(self, fmt, report.Layout(**layout))
         return text
 
@@ -286,13 +290,13 @@ class Compared(Cited):
         These are, in LaTeX and in Typst, the table (``table.tex``), the differences with intervals and p-values
         (``differences.tex``, if there are tests), the methods paragraph (``methods.tex``), how p-values and intervals
         are computed and the signature (``appendix.tex``), and figures with captions (``figures.tex``); the BibTeX
-        entries of what is cited (``references.bib``), two figures for each metric as PDF, and facts
-        for the Responsible NLP checklist of ACL (``checklist.txt``): the test set, the test and its replicates, seeds,
-        scores with their intervals, and versions. The same result gives the same files.
+        entries of what is cited (``references.bib``), figures as PDF, and facts for the Responsible NLP checklist of
+        ACL (``checklist.txt``): the test set, the test and its replicates, seeds, scores with their intervals, and
+        versions. The same result gives the same files.
 
         The figures are ``forest``, and ``matrix`` if all pairs were compared, else ``ranking``; without tests, those of
-        scores. If there are several, the name of the metric follows. With several test sets, the figures show the
-        averages.
+        scores. Of several metrics, each has only the first, whose name ends with that of the metric. With several test
+        sets, the figures show the averages.
 
         Parameters
         ----------
