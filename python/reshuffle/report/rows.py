@@ -79,6 +79,7 @@ SYSTEM_COLUMNS: Fields = {
     "n_units": ("Int64", "comparison.n_units"),
     "n_strata": ("Int64", "comparison.n_strata"),
 }
+# First what a reader looks for: pandas shows the first ten and the last ten columns in a notebook.
 PAIR_COLUMNS: Fields = {
     "system": (None, "pair.system"),
     "baseline": (None, "pair.baseline"),
@@ -88,6 +89,9 @@ PAIR_COLUMNS: Fields = {
     "difference": ("float64", "pair.difference"),
     "difference_low": ("float64", "pair.confidence_interval.low"),
     "difference_high": ("float64", "pair.confidence_interval.high"),
+    "pvalue": ("float64", "pair.test.pvalue"),
+    "adjusted_pvalue": ("float64", "pair.test.adjusted_pvalue"),
+    "significant": ("boolean", "significant"),
     "n_segments": ("Int64", "pair.n_segments"),
     "test": (None, "pair.test.test"),
     "scheme": (None, "pair.test.scheme"),
@@ -95,13 +99,10 @@ PAIR_COLUMNS: Fields = {
     "margin": ("float64", "pair.test.margin"),
     "n_resamples": ("Int64", "pair.test.n_resamples"),
     "seed": ("UInt64", "pair.test.seed"),
-    "pvalue": ("float64", "pair.test.pvalue"),
     "pvalue_low": ("float64", "pair.test.pvalue_interval.low"),
     "pvalue_high": ("float64", "pair.test.pvalue_interval.high"),
-    "adjusted_pvalue": ("float64", "pair.test.adjusted_pvalue"),
     "adjustment": (None, "comparison.test.adjustment"),
     "family": (None, "comparison.test.family"),
-    "significant": ("boolean", "significant"),
     "unit": (None, "comparison.unit"),
     "n_units": ("Int64", "pair.n_units"),
     "n_strata": ("Int64", "comparison.n_strata"),
