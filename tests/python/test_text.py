@@ -185,7 +185,7 @@ def test_in_tables_of_all_pairs_the_better_system_is_bold() -> None:
     result = compared(ratings("m", {"a": 10.0, "b": 40.0, "c": 39.75}, False))
     *_, pairs = tables(result, Layout(pairs=True))
     assert {tuple(row[:2]): flags[:2] for row, flags in zip(pairs.rows, pairs.bold, strict=True)} == {
-        ("b", "a"): (False, True), ("c", "a"): (False, True), ("c", "b"): (False, False),
+        ("a", "b"): (True, False), ("a", "c"): (True, False), ("c", "b"): (False, False),
     }  # fmt: skip
     assert pairs.key == "Bold: in tables of pairs, the significantly better system."
 
