@@ -208,7 +208,8 @@ def test_lm_eval() -> None:
     assert table.segments is not None
     assert table.segments.tolist() == [[1, 2]]
     one = put_lines("b/s.jsonl", [{k: v for k, v in line.items() if k != "metrics"} for line in lines[:2]])
-    assert read_scores("b/s.jsonl").name == "em", one
+    table = read_scores("b/s.jsonl")
+    assert (table.name, table.systems) == ("em", ("s",)), one
 
 
 BAD_SAMPLES = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -49,7 +50,7 @@ def _twice(source: Source, line: int, key: str) -> NoReturn:
 
 
 def _samples(source: Source) -> Samples:
-    """The system is the folder of the file, as the harness names it after the model.
+    """The system is the folder of a file with the harness's own name, which it calls after the model; else the file.
 
     A score is called METRIC,FILTER, as in the harness, or METRIC if there is one filter.
     """
@@ -58,7 +59,8 @@ def _samples(source: Source) -> Samples:
         lacking = [key for key in ("doc_id", "filtered_resps") if key not in each]
         if lacking:
             source.fail(f"expected a sample of lm-evaluation-harness, which has the key {quoted(lacking[0])}", line)
-    system = Path(source.file).resolve().parent.name or Path(source.file).stem
+    path = Path(source.file)
+    system = path.resolve().parent.name if OWN_NAME.match(path.name) else path.stem
     has_one_filter = len({_filter(each) for _, each in lines}) == 1
     found = []
     for line, each in lines:
@@ -98,6 +100,10 @@ def _id(source: Source, sample: dict[str, Any], line: int) -> str:
     if isinstance(number, bool) or not isinstance(number, int | str):
         source.fail(f"expected a number as 'doc_id', got {shown_json(number)}", line)
     return f"{number} {digest[:HASH]}" if isinstance(digest, str) else str(number)
+
+
+# samples_TASK_DATE.jsonl
+OWN_NAME = re.compile(r"samples_.+_\d{4}")
 
 
 FORMAT = ScoreFormat(
