@@ -246,5 +246,12 @@ def test_a_table_without_a_header_is_refused(run: Any) -> None:
     put("x.csv", "0.134,0.847\n0.25,0.5\n0.75,1.5\n")
     message = "x.csv, line 1: expected a header with the names of the columns, got the numbers 0.134, 0.847"
     assert message in run("compare", "--scores", "x", "x.csv").refusal()
+    # Whole numbers may be names of systems.
     put("x.csv", "1,2\n0.25,0.5\n0.75,1.5\n")
-    assert run("compare", "--scores", "x", "x.csv", "-n", "99").code == 0
+    found = run("compare", "--scores", "x", "x.csv", "-n", "99")
+    message = "x.csv: line 1, 1, 2, is the header; if it has scores, add a line with names above it"
+    assert (found.code, message in found.err) == (0, True)
+    put("1.txt", "a\nb\n")
+    put("2.txt", "a\nc\n")
+    found = run("compare", "1.txt", "1.txt", "2.txt", "--scores", "x", "x.csv", "-n", "99")
+    assert (found.code, "header" in found.err) == (0, False)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
-from ..errors import InputError, listed, quoted, shortened, unknown_name
+from ..errors import InputError, listed, quoted, shortened, unknown_name, warn
 from ..types import InputFormat, Missing
 from ..validate import LARGEST_SCORE, check_name, expected_score
 from .alignment import aligned
@@ -201,8 +201,10 @@ def scores_in(
     known = [] if file_format.names is None else file_format.names(source)
     roles = roles_of(known)
     is_table = format_name in TABLES and name is None
-    if is_table and known and all(map(NUMBER.fullmatch, known)) and any("." in each for each in known):
-        source.fail(f"expected a header with the names of the columns, got the numbers {listed(known)}", 1)
+    if is_table and known and all(map(NUMBER.fullmatch, known)) and not {*known} <= {*systems}:
+        if any("." in each for each in known):
+            source.fail(f"expected a header with the names of the columns, got the numbers {listed(known)}", 1)
+        warn(f"{source.name}: line 1, {listed(known)}, is the header; if it has scores, add a line with names above it")
 
     def numbers_of(column: Column) -> list[float]:
         return _finite(column, number_in if file_format.numbers is str else _to_float, missing == "pairwise")
