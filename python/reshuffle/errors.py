@@ -68,7 +68,7 @@ class Option(str):
 
 
 # The flags that have other names than their arguments.
-SHORT_FLAGS = {"confidence_level": "--confidence"}
+SHORT_FLAGS = {"confidence_level": "--confidence", "test_set": "--set"}
 
 
 class Argument(NamedTuple):

@@ -12,7 +12,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...documented import record
-from ...errors import InputError, quoted
+from ...errors import Argument, InputError, quoted
 from ...results import Comparison, PairedDifference
 
 if TYPE_CHECKING:
@@ -297,7 +297,9 @@ def _pair(view: View, pair: Pair | None) -> PairedDifference:
         raise InputError(f"pair must be a system and its baseline, got {quoted(pair)}")
     if len(view.pairs) > 1:
         raise InputError(
-            f"there are {len(view.pairs):,} pairs: choose one with pair=(SYSTEM, BASELINE) (--pair SYSTEM BASELINE)"
+            "there are {n} pairs: choose a system and its baseline with {pair}",
+            n=f"{len(view.pairs):,}",
+            pair=Argument("pair"),
         )
     return view.pairs[0]
 

@@ -15,7 +15,7 @@ from matplotlib.font_manager import FontProperties, findfont, fontManager, get_f
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 
-from ...errors import InputError, listed, quoted, warn
+from ...errors import Argument, InputError, listed, quoted, warn
 
 # In inches. In ACL's style, a column is 7.7 cm wide and a page 16 cm. The height is 24.7 cm, less some for a caption.
 COLUMN = 7.7 / 2.54
@@ -118,8 +118,11 @@ class PaperFigure(Figure):
     def _too_small(self) -> InputError:
         size = " × ".join(f"{length:.3g}" for length in self.get_size_inches())
         return InputError(
-            f"a figure of {size} inches has no room for its labels: choose a larger width or height (--width, "
-            "--height), or shorter names (--names)"
+            "a figure of {size} inches has no room for its labels: choose a larger {width} or {height}, or "
+            "shorter {names}",
+            size=size,
+            **SIZES,
+            names=Argument("names"),
         )
 
     def draw(self, renderer: Any) -> None:
@@ -146,7 +149,7 @@ class PaperFigure(Figure):
                 if "Image size" not in str(error):
                     raise
                 raise InputError(
-                    f"{error} Choose PDF or SVG, or a smaller width or height (--width, --height)"
+                    "{error} Choose PDF or SVG, or a smaller {width} or {height}", error=str(error), **SIZES
                 ) from None
             # The layout engine reserves space for most labels, but not for wide ones below and above the axes.
             box, (width, height) = self.get_tightbbox(), self.get_size_inches()
@@ -192,6 +195,8 @@ def _warn_of_missing_letters(figure: Figure) -> None:
 
 # In inches; larger than a poster. At 300 dpi, matplotlib takes 900 MB for an image of this size.
 MAX_LENGTH = 50.0
+# The arguments, in messages.
+SIZES = {"width": Argument("width"), "height": Argument("height")}
 
 
 def _length(what: str, given: float | None, default: float) -> float:
@@ -201,6 +206,9 @@ def _length(what: str, given: float | None, default: float) -> float:
     number = float(given) if isinstance(given, int | float) and not isinstance(given, bool) else -1.0
     if not 0 < number <= MAX_LENGTH:
         raise InputError(
-            f"{what} (--{what}) must be a number of inches above 0, at most {MAX_LENGTH:g}, got {quoted(given)}"
+            "{what} must be a number of inches above 0, at most {most}, got {given}",
+            what=Argument(what),
+            most=f"{MAX_LENGTH:g}",
+            given=quoted(given),
         )
     return number

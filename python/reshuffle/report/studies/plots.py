@@ -99,7 +99,7 @@ def records_of(study: StudyResult, name: str, figure: Figure, where: Mapping[str
         if field not in known:
             options = f": it has {listed(known)}" if known else ""
             raise InputError(
-                "the figure {name} has no option {option}{options}", name=name, option=_option(field), options=options
+                "the figure {name} has no option {option}{options}", name=name, option=Argument(field), options=options
             )
     records = list(figure.records(study))
     if not records:
@@ -119,15 +119,10 @@ def records_of(study: StudyResult, name: str, figure: Figure, where: Mapping[str
             raise InputError(
                 "the result has several values of {field}: choose one with {option}: {values}",
                 field=field,
-                option=_option(field),
+                option=Argument(field),
                 values=listed(shown),
             )
         else:
             (chosen,) = values
         records = [record for record in records if getattr(record, field) == chosen]
     return records
-
-
-def _option(field: str) -> Argument | str:
-    """What chooses a field. On the command line, that of test sets has another name."""
-    return "test_set= (--set)" if field == "test_set" else Argument(field)
