@@ -395,6 +395,14 @@ BAD = {
     ),
     "empty file": (("reference.txt", "baseline.txt", "empty.txt"), "empty.txt is empty"),
     "missing file": (("reference.txt", "baseline.txt", "nowhere.txt"), "nowhere.txt: no such file"),
+    "missing file, like another": (
+        ("referenc.txt", "tuned.txt", "baseline.txt"),
+        "referenc.txt: no such file: did you mean reference.txt?",
+    ),
+    "missing folder": (
+        ("x/reference.txt", "tuned.txt", "rules.txt"),
+        "x/reference.txt: no such file: there is no folder x",
+    ),
     "no system": (("reference.txt",), "expected at least two systems after REF, got none"),
     "one system": (("reference.txt", "tuned.txt"), "expected at least two systems after REF, got tuned.txt"),
     "unknown metric": ((*COMPARE[1:], "-m", "blue"), "unknown metric 'blue': did you mean 'bleu'? Known: bleu"),

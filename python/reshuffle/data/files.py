@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, TypeVar
 
@@ -185,13 +186,32 @@ def opened(path: str, read: Callable[[], T]) -> T:
         raise InputError(f"{quoted(name)} cannot be read: {error}") from None
 
 
+# Of larger folders, so many names are compared with that of a missing file.
+MOST_NAMES = 2000
+
+
+def _similar(path: object) -> str:
+    """The end of the message that there is no such file: the most similar one in its folder, if there is one."""
+    import difflib
+
+    if not isinstance(path, str | os.PathLike):
+        return ""
+    missing = Path(os.fsdecode(path))
+    try:
+        names = [file.name for file in islice(missing.parent.iterdir(), MOST_NAMES)]
+    except OSError:
+        return f": there is no folder {missing.parent}"
+    nearest = difflib.get_close_matches(missing.name, names, n=1)
+    return f": did you mean {missing.with_name(nearest[0])}?" if nearest else ""
+
+
 @contextlib.contextmanager
 def reading(name: str, expected: str = "a file") -> Iterator[None]:
     """Turn errors of the system while a file is read into :class:`InputError`."""
     try:
         yield
-    except FileNotFoundError:
-        raise InputError(f"{name}: no such file") from None
+    except FileNotFoundError as error:
+        raise InputError(f"{name}: no such file{_similar(error.filename)}") from None
     except IsADirectoryError:
         raise InputError(f"{name} is a directory: expected {expected}") from None
     except OSError as error:
