@@ -825,6 +825,16 @@ class TestLayout:
         assert len(lengths) == len(radii) >= 15
         assert all(length / 2 >= radius + 1 for length, radius in zip(lengths, radii, strict=True))
 
+    @pytest.mark.parametrize("all_pairs", [True, False])
+    def test_rankings_have_the_scores_on_narrow_pages(self, browser: Browser, all_pairs: bool) -> None:
+        result = compare(CORPUS.references, CORPUS.systems, n_resamples=99, all_pairs=all_pairs)
+        browser.resize(390)
+        browser.open(result.render("html"))
+        shown = browser.texts("#ranking svg text")
+        assert "Score" in shown
+        assert {f"{score.score:.2f}" for score in result.scores} <= {*shown}
+        assert browser.run(OVERLAPS) == []
+
     def test_names_along_the_heat_map_are_in_sight_on_narrow_pages(self, browser: Browser) -> None:
         browser.resize(390)
         result = rated(16)

@@ -5,7 +5,7 @@ function showsRanks(view) {
   return view.baseline === null && view.ranking !== null;
 }
 
-/** Whether there is a column of ranks. Narrow figures show only differences, groups or ranks. */
+/** Whether there is a column of ranks: beside groups, narrow figures have no room for it. */
 function hasRankColumn(view, wide) {
   return showsRanks(view) && (wide || !view.ranking.groups?.length);
 }
@@ -13,8 +13,7 @@ function hasRankColumn(view, wide) {
 /** The columns of text to the right of the plot. */
 function rankingColumns(view, wide) {
   const { systems } = view;
-  const columns = [];
-  if (wide) columns.push({ title: "Score", texts: systems.map((system) => formatScore(system.score, view)) });
+  const columns = [{ title: "Score", texts: systems.map((system) => formatScore(system.score, view)) }];
   if (hasRankColumn(view, wide)) {
     columns.push({ title: "Rank", texts: systems.map(({ ranked }) => rankText(ranked)) });
   }
