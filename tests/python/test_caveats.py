@@ -577,3 +577,14 @@ def test_p_values_below_a_ten_thousandth_are_printed_as_that(fmt: str) -> None:
         assert json.loads(render(comparison, "json"))["comparisons"][0]["test"]["pvalue"] == p
         assert comparison.to_dicts()[0]["pvalue"] == p
         assert "p < 0.0001 (" in str(comparison.comparisons[0].test)
+
+
+def test_metrics_with_the_same_caveat_share_its_sentence() -> None:
+    few = {name: [float(i % 3 + (j if i < 12 else 0)) for i in range(50)] for j, name in enumerate("ab")}
+    fewer = {name: [float(i % 3 + (j if i < 9 else 0)) for i in range(50)] for j, name in enumerate("ab")}
+    metrics = [SegmentScores("m1", few), SegmentScores("m2", fewer), SegmentScores("m3", few)]
+    result = compare(metrics=metrics, n_resamples=999)
+    shown = " ".join(result.render("text").split())
+    assert shown.count("m1, m3: b and a differ in 12 of 50 segments") == 1
+    assert shown.count("m2: b and a differ in 9 of 50 segments") == 1
+    assert shown.count("differ in 12 of 50") == 1

@@ -61,10 +61,17 @@ def explanations(comparison: Comparison, layout: Layout, of_several_sets: bool =
 
 
 def cautions(comparison: Comparison, layout: Layout) -> Iterator[str]:
-    """The caveats in words."""
+    """The caveats in words. One that several metrics have in the same words is said once: ``BLEU, TER: …``."""
     hidden = set() if layout.shows_intervals(comparison) else OF_INTERVALS
-    for_command = layout.command is not None
-    yield from (worded(caveat, for_command) for caveat in comparison.caveats if caveat.kind not in hidden)
+    found: dict[str, list[str]] = {}
+    for caveat in comparison.caveats:
+        if caveat.kind not in hidden:
+            sentence = worded(caveat, layout.command is not None)
+            about = f"{caveat.values.get('metric')}: "
+            start = about if sentence.startswith(about) else ""
+            found.setdefault(sentence.removeprefix(start), []).append(start.removesuffix(": "))
+    for text, metrics in found.items():
+        yield f"{', '.join(metrics)}: {text}" if all(metrics) else text
 
 
 # How the sentence about ranks begins.
