@@ -215,6 +215,25 @@ def test_tables_in_other_orders_beside_a_file_without_ids_are_refused(run: Any) 
     assert said.format("#text", "#text", "ref.txt") in refused
     refused = run("compare", "--scores", "x", "x.txt", "a.tsv#score", "b.tsv#score").refusal()
     assert said.format("#score", "#score", "x.txt") in refused
+    put("docs.txt", "d\nd\nd\ne\ne\ne\n")
+    refused = run("compare", "--scores", "x", "a.tsv#score", "b.tsv#score", "--docs", "docs.txt").refusal()
+    assert said.format("#score", "#score", "docs.txt") in refused
+    put("a.txt", "a\n" * 6)
+    put("b.txt", "b\n" * 6)
+    refused = run("compare", "ref.txt", "a.txt", "b.txt", "--scores", "x", "a.tsv#score", "b.tsv#score").refusal()
+    assert said.format("#score", "#score", "ref.txt") in refused
+
+
+def test_few_ids_that_occur_twice_are_warned_of(run: Any) -> None:
+    put("a.tsv", table_of("tsv", ["t"] * 6, A, [*range(6)]))
+    ids = ["s0", "s1", "s2", "s3", "s1", "s5"]
+    put("b.tsv", "id\tscore\n" + "".join(f"{name}\t{score}\n" for name, score in zip(ids, B, strict=True)))
+    found = run("compare", "--scores", "x", "a.tsv#score", "b.tsv#score", "-n", "99")
+    message = "b.tsv#id, line 3: the id 's1' is also that of line 6, so the rows of b.tsv are matched by position, not"
+    assert (found.code, message in found.err) == (0, True)
+    # Ids of documents are no ids of rows.
+    put("b.tsv", "id\tscore\n" + "".join(f"d{i // 3}\t{score}\n" for i, score in enumerate(B)))
+    assert "matched" not in run("compare", "--scores", "x", "a.tsv#score", "b.tsv#score", "-n", "99").err
 
 
 def test_lines_without_an_id_are_read_by_position(run: Any) -> None:

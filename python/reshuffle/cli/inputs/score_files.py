@@ -46,6 +46,8 @@ class ReadScores:
     rows: Mapping[tuple[str, str], ScoreTable]
     keys: tuple[str, Sequence[str] | None] = ("", None)
     """A table whose rows have ids, and these: all are in this order."""
+    moved: str = ""
+    """A table that was in another order."""
 
     @property
     def by_metric(self) -> dict[str, dict[str, list[float]]]:
@@ -84,11 +86,12 @@ class ReadScores:
 
     def on_rows(self, file: str, keys: Sequence[str] | None) -> ReadScores:
         """The scores in the order of the rows of another file, if both have the same ids."""
+        self._check_order(file, keys)
         order = order_by(self.keys, (file, keys))
         if order is None:
             return self
         rows = {key: row if row.segment_ids is not None else _reordered(row, order) for key, row in self.rows.items()}
-        return ReadScores(rows, (file, keys))
+        return ReadScores(rows, (file, keys), self.moved)
 
     def with_groups(self, *groups: Groups | None) -> tuple[ReadScores, Sequence[str] | None, Sequence[str] | None]:
         """The scores, documents and strata of the same segments, without texts: of logs by the ids of samples."""
@@ -103,8 +106,14 @@ class ReadScores:
 
     def _of_rows(self, groups: Groups) -> Sequence[str]:
         """The documents or strata of the rows of tables."""
+        self._check_order(display_name(groups.path), groups.ids)
         order = order_by((display_name(groups.path), groups.ids), self.keys)
         return groups.values if order is None else [groups.values[at] for at in order]
+
+    def _check_order(self, file: str, keys: Sequence[str] | None) -> None:
+        """:class:`InputError` for a file without ids, if tables with ids are in different orders."""
+        if keys is None and self.moved:
+            raise unclear_order(self.keys[0], self.moved, file)
 
 
 def _reordered(table: ScoreTable, order: Sequence[int]) -> ScoreTable:
@@ -184,10 +193,10 @@ class ScoreFiles:
         with_ids = ((each.table.source, each.keys) for each in found.values() if each.keys is not None)
         first: tuple[str, Sequence[str] | None] = next(with_ids, ("", None))
         ordered = {key: each.in_order_of(*first) for key, each in found.items()}
-        moved = next((each.source for key, each in ordered.items() if each is not found[key].table), None)
+        moved = next((each.source for key, each in ordered.items() if each is not found[key].table), "")
         without_ids = (each.table for each in found.values() if each.keys is None)
         plain = next((each.source for each in without_ids if each.segment_ids is None), None)
-        if moved is not None and plain is not None:
+        if moved and plain is not None:
             raise unclear_order(first[0], moved, plain)
         rows: dict[tuple[str, str], ScoreTable] = {}
         wanted = dict(self.systems) if self.known else {}
@@ -204,7 +213,9 @@ class ScoreFiles:
                     raise not_one_system(table.source, table.systems)
                 rows[metric, system] = table
         logs = {key: table for key, table in rows.items() if table.segment_ids is not None}
-        return ReadScores(rows | join(logs, self.files.unmatched, "--unmatched drop")[0] if logs else rows, first)
+        return ReadScores(
+            rows | join(logs, self.files.unmatched, "--unmatched drop")[0] if logs else rows, first, moved
+        )
 
     def _read(self, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], _Keyed]:
         """What each file has. Of a file that is named several times, the content is kept as long as it is needed."""
