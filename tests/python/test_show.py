@@ -390,3 +390,27 @@ def test_verify_writes_nothing_and_takes_the_line_of_a_page(saved: Path, run: An
 def test_what_cannot_be_run_again_is_refused_in_a_sentence(saved: Path, run: Any, words: str, message: str) -> None:
     (saved / "nameless.json").write_text(nameless(saved / "comparison/as.json"), "utf-8")
     assert message in run("verify", *words.split()).refusal()
+
+
+def test_a_saved_result_keeps_the_display_names(demo: Path, run: Any) -> None:
+    Path("names.tsv").write_text("tuned\tOurs\nlarger\tTheirs\n", "utf-8")
+    words = "compare reference.txt tuned.txt larger.txt -n 99 --names names.tsv".split()
+    shown = run(*words).out
+    assert "Ours" in shown
+    assert run(*words, "-o", "r.json", "-o", "r.html").code == 0
+    assert json.loads(Path("r.json").read_text("utf-8"))["systems"] == ["tuned", "larger"]
+    for file in ("r.json", "r.html"):
+        again = run("show", file).out
+        assert again.splitlines()[:6] == shown.splitlines()[:6]
+        assert run("show", file, "--format", "csv").out.splitlines()[1].startswith("larger,tuned,")
+    assert run("verify", "r.json", *words).out.startswith("same bytes")
+    assert run("verify", "r.json", *words[:-2]).out.startswith("same bytes")
+    # Another file of names replaces all of them.
+    Path("others.tsv").write_text("tuned\tMine\n", "utf-8")
+    others = run("show", "r.json", "--names", "others.tsv").out
+    assert "Mine" in others
+    assert "Theirs" not in others
+    result: Any = read_json("r.json")
+    assert "Ours" in str(result)
+    assert "Ours" in result.render("markdown")
+    assert "Mine" in result.render("markdown", names={"tuned": "Mine"})

@@ -161,6 +161,8 @@ def destination(output: Output, inputs: Sequence[str]) -> Iterator[Writer]:
         def write(result: Result) -> None:
             if read:
                 result = replace(result, inputs=read)
+            if layout.names and isinstance(result, Comparison | SetComparison):
+                result = replace(result, display_names=layout.names)
             if reports.paper is not None and isinstance(result, Comparison | SetComparison | StudyResult):
                 from ..report import write_paper
 

@@ -95,11 +95,15 @@ def _chosen(result: Comparison | SetComparison, test_set: str | None) -> Compari
     return result.average
 
 
-def _names(path: str | None, result: Comparison | SetComparison, comparison: Comparison) -> dict[str, str] | None:
-    """The display names of the systems in the comparison, from a file that may also name dropped systems."""
-    if path is None:
-        return None
-    names = read_names(path)
-    dropped = result.dropped if isinstance(result, SetComparison) else ()
-    check_names(names.names, [*comparison.systems, *dropped], names.where)
-    return {system: name for system, name in names.names.items() if system in comparison.systems}
+def _names(path: str | None, result: Comparison | SetComparison, comparison: Comparison) -> dict[str, str]:
+    """The display names of the systems in the comparison, from a file that may also name dropped systems.
+
+    Without a file, those of the result.
+    """
+    found = result.display_names or {}
+    if path is not None:
+        names = read_names(path)
+        dropped = result.dropped if isinstance(result, SetComparison) else ()
+        check_names(names.names, [*comparison.systems, *dropped], names.where)
+        found = names.names
+    return {system: name for system, name in found.items() if system in comparison.systems}

@@ -4,7 +4,7 @@
 
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from attrs import field, frozen
@@ -384,7 +384,7 @@ class ParametricPower(StudyOptions, Replicates, Simulated, Model):
     size_adjusted: SizeAdjusted = field(default=False, kw_only=True)
 
 
-def differences(value: float | Mapping[str, float | Sequence[float]] | None) -> Mapping[str, tuple[float, ...]]:
+def differences(value: Any) -> Any:
     """One number or several for each metric, as tuples; none for None. A number alone is of the only metric."""
     if isinstance(value, Real) and not isinstance(value, bool):
         value = {ONLY: float(value)}

@@ -74,7 +74,7 @@ def pieces(result: Any, fmt: str, layout: Layout | None = None) -> Iterable[str]
     1       a      100.0
     """
     check_name("format", fmt, formats_of(result))
-    layout = layout or Layout()
+    layout = (layout or Layout()).named(result)
     if layout.methods and fmt not in WITH_METHODS:
         raise InputError(
             f"the paragraph about methods is for {either(WITH_METHODS)}, not for {fmt}: leave out --methods"

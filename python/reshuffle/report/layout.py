@@ -112,6 +112,11 @@ class Layout:
                 f"limit with --max-texts {enough}MB (max_texts={enough * 1_000_000:_}), or leave out --with-texts"
             )
 
+    def named(self, result: object) -> Layout:
+        """The layout with the display names of a result, unless it has names."""
+        names = getattr(result, "display_names", None)
+        return self if self.names or not names else replace(self, names=names)
+
     def name(self, system: str) -> str:
         """The display name of a system."""
         return self.names.get(system, system)

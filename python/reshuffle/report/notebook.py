@@ -24,7 +24,7 @@ _ABOVE = "grid-area: 1 / 1; z-index: 1; width: 100%; height: 100%; border: 0; ba
 
 def notebook_html(result: Comparison | SetComparison) -> str:
     """The page in a frame that is allowed to run scripts and nothing else; only the tables if the page is too large."""
-    layout = Layout()
+    layout = Layout().named(result)
     shown = document(result, layout)
     beneath, page = as_fragment(shown), _page(result, shown, layout)
     if page is None:

@@ -48,7 +48,7 @@ MOST_FIGURES = 8
 def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
     """The contents of the files, by their names. :class:`ModuleNotFoundError` if matplotlib is not installed."""
     check_matplotlib()
-    layout = replace(layout, methods=True, table=None).for_paper()
+    layout = replace(layout.named(result), methods=True, table=None).for_paper()
     whole = document(result, layout)
     assert whole.methods is not None
     table, main, details = replace(whole, methods=None), whole.methods.main, whole.methods.details

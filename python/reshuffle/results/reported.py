@@ -46,7 +46,7 @@ class Reported:
 
     def __str__(self) -> str:
         report = reports()
-        layout = report.Layout(report.Terminal.from_stdout())
+        layout = report.Layout(report.Terminal.from_stdout()).named(self)
         text: str = report.as_text(report.document(self, layout), layout)
         return text.rstrip("\n")
 
@@ -214,10 +214,12 @@ class ReportOptions(TypedDict, total=False):
     since: Comparison | SetComparison | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compared(Cited):
     """A comparison on one test set or on several: :class:`~reshuffle.Comparison`, :class:`~reshuffle.SetComparison`."""
 
-    __slots__ = ()
+    display_names: Mapping[str, str] | None = None
+    """Display names by system, those of ``--names``, for reports without others; None for results of Python."""
 
     def _repr_html_(self) -> str:
         """The HTML report in a frame, which notebooks display."""
