@@ -4,26 +4,7 @@
 //! Everything else (shuffles, draws, intervals) chooses rows, adds them up and scores the sums, many times. This crate
 //! counts, adds, scores and tallies; Python interprets the results.
 //!
-//! ```
-//! use reshuffle::resample::reduce::Tally;
-//! use reshuffle::resample::{Alternative, Kind, Plan, Resampler, Sample};
-//! use reshuffle::{metric, pool::Run, stats::SuffStats};
-//!
-//! # fn main() -> reshuffle::Result<()> {
-//! let bleu = metric::metric("bleu", &[])?;
-//! let references = [vec![Some("the cat sat on the mat"), Some("it rained all day long")]];
-//! let systems = [vec!["the cat sat on a mat", "it rained all day long"], vec!["a cat on mat", "rain all day long"]];
-//! let mut run = Run { threads: 0, watch: &mut |_done| Ok(()) };
-//! let counts = metric::count(&[bleu.as_ref()], &systems, &references, &mut run)?;
-//! let sample = Sample::new(bleu.clone(), SuffStats::new(&counts[0], 2, 2, bleu.columns().len())?)?;
-//! let resampler = Resampler::prepare(&[sample], Kind::Shuffles, &mut run)?;
-//! let scores = &resampler.scores().expect("the sample has a metric")[0];
-//! let mut tally = Tally::new(vec![(0, 1)], Alternative::TwoSided, vec![(scores[0] - scores[1]).abs()]);
-//! resampler.run((Plan::Seeded(12345), 0..9999), &mut [&mut tally], &mut run)?;
-//! assert!((0.45..0.55).contains(&((tally.counts()[0] + 1) as f64 / 10_000.0)));
-//! # Ok(())
-//! # }
-//! ```
+#![cfg_attr(doc, doc = concat!("```\n", include_str!("../../tests/rust/example.rs"), "```"))]
 //!
 //! # Cost
 //! Let S be the number of segments, R of replicates, and C of columns among the K counts of k systems that do not follow from
@@ -53,5 +34,13 @@ pub mod study;
 pub mod text;
 pub mod tune;
 pub mod votes;
+
+// A file of its own in tests/rust, as other crates would write it, but compiled with the other tests: a second build of the
+// whole crate for it would take as long as the first.
+#[cfg(test)]
+extern crate self as reshuffle;
+#[cfg(test)]
+#[path = "../../tests/rust/mod.rs"]
+mod public;
 
 pub use error::{Error, Result};

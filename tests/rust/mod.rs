@@ -1,7 +1,7 @@
 //! Tests of the public API of the crate: texts in, exceedance counts out.
 
-#[cfg(test)] // so that clippy lets its helpers unwrap
 mod damaged;
+mod example;
 
 use std::ops::Range;
 
@@ -28,6 +28,11 @@ fn counts(metric: &dyn metric::Metric) -> Result<Vec<i64>> {
     let references = [REFERENCE.map(Some).to_vec()];
     with_run(|run| metric::count(&[metric], &[NEAR.to_vec(), FAR.to_vec()], &references, run))
         .map(|mut all| all.remove(0))
+}
+
+#[test]
+fn the_example_of_the_documentation_runs() -> Result<()> {
+    example::main()
 }
 
 #[test]
