@@ -21,8 +21,11 @@ TEXTS = ("ref.txt", "a.txt", "b.txt")
 
 
 def metrics(outcome: Any) -> Any:
+    """The last metric, its scores and its tests."""
     assert outcome.code == 0, outcome.err
-    return json.loads(outcome.out)["metrics"][-1]
+    found = json.loads(outcome.out)
+    metric = found["metrics"][-1]
+    return metric, *([e for e in found[key] if e["metric"] == metric["name"]] for key in ("scores", "comparisons"))
 
 
 def rows(order: list[int]) -> dict[str, str]:
@@ -200,7 +203,7 @@ def test_rows_of_tables_are_matched_by_their_ids(run: Any, kind: str) -> None:
         scores = ("--scores", "x", f"{a}#score", f"{b}#score")
         both = ("compare", f"{a}#text", f"{a}#text", f"{b}#text", *scores, *options)
         results = [json.loads(run(*words).out) for words in (("compare", *scores, *options), both)]
-        found[name] = [each["metrics"] for each in results]
+        found[name] = [each["scores"] + each["comparisons"] for each in results]
     assert json.dumps(found["same"]).replace("-same", "-other") == json.dumps(found["other"])
 
 
@@ -215,6 +218,42 @@ def test_tables_in_other_orders_beside_a_file_without_ids_are_refused(run: Any) 
     assert said.format("#text", "#text", "ref.txt") in refused
     refused = run("compare", "--scores", "x", "x.txt", "a.tsv#score", "b.tsv#score").refusal()
     assert said.format("#score", "#score", "x.txt") in refused
+    both = ("--scores", "x", "a.tsv#score", "b.tsv#score")
+    for others in (("ref.txt", "ref.txt", "ref.txt", *both, "--by-position"), (*both, "--docs", "ref.txt")):
+        assert said.format("#score", "#score", "ref.txt") in run("compare", *others).refusal()
+    counted = run("compare", "--counts", "x:score", "a.tsv", "b.tsv", "--docs", "ref.txt").refusal()
+    assert said.format("#score", "#score", "ref.txt") in counted
+    one = ("--scores", "x", "a.tsv#score", "x.txt")
+    for others in (("b.tsv#text", "b.tsv#text", "b.tsv#text", *one, "--by-position"), (*one, "--docs", "b.tsv#doc")):
+        name = next(word for word in others if word.startswith("b.tsv"))
+        assert said.format("#score", name.removeprefix("b.tsv"), "x.txt") in run("compare", *others).refusal()
+
+
+def test_rows_of_tables_of_several_systems_are_matched_by_their_ids(run: Any) -> None:
+    numbers = range(1, 7)
+    for name, order in (("same", numbers), ("other", [4, 1, 6, 2, 3, 5])):
+        for kind, prefix in (("id", "s"), ("seg_id", ""), ("sid", "s")):
+            rows = "".join(f"{prefix}{n}\t{A[n - 1]}\t{B[n - 1]}\td{n * n % 5}\n" for n in order)
+            put(f"{kind}-{name}.tsv", f"{kind}\tp\tq\tdoc\n{rows}")
+        rows = "".join(f"s{n}\t{A[n - 1]}\n" for n in order)
+        put(f"count-{name}.tsv", f"id\tx\n{rows}")
+    options = ("-n", "99", "--format", "json")
+
+    def found(*words: str) -> Any:
+        outcome = run("compare", *words, *options)
+        assert outcome.code == 0, outcome.err
+        # Sums in another order differ in their last digits.
+        rounded = json.loads(outcome.out.replace("-other", "-same"), parse_float=lambda text: f"{float(text):.9f}")
+        return rounded["scores"], rounded["comparisons"]
+
+    for kind in ("id", "seg_id", "sid"):
+        same, other = f"{kind}-same.tsv", f"{kind}-other.tsv"
+        expected = found("--scores", "x", same, "--docs", f"{same}#doc")
+        for scores, docs in ((other, other), (same, other), (other, same)):
+            assert found("--scores", "x", scores, "--docs", f"{docs}#doc") == expected
+    expected = found("--counts", "x:p", "id-same.tsv", "sid-same.tsv", "--docs", "id-same.tsv#doc")
+    for docs in ("id-same.tsv", "id-other.tsv"):
+        assert expected == found("--counts", "x:p", "id-other.tsv", "sid-same.tsv", "--docs", f"{docs}#doc")
 
 
 def test_lines_without_an_id_are_read_by_position(run: Any) -> None:

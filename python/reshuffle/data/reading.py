@@ -18,8 +18,8 @@ from .formats.base import Column, FileFormat, Source, shown_json
 
 # Columns with the ids of segments.
 SEGMENT_IDS = (
-    "id", "sample_id", "item_id", "segment_id", "seg_id", "segid", "segment", "question_id", "task_id", "utterance_id",
-    "utt_id", "doc_id",
+    "id", "sample_id", "item_id", "segment_id", "seg_id", "segid", "sid", "segment", "question_id", "task_id",
+    "utterance_id", "utt_id", "doc_id",
 )  # fmt: skip
 # The format of a path, and the columns that were read from it.
 ReadPath: TypeAlias = tuple[FileFormat, list[Column]]

@@ -13,9 +13,8 @@ from ...data.alignment import order_by, unclear_order
 from ...data.corpus import system_names
 from ...data.file_names import few, files_by_name, same_names
 from ...data.files import display_name
-from ...data.formats import INPUT_FORMATS
 from ...data.formats.base import Source
-from ...data.reading import row_ids, split_name
+from ...data.reading import split_name
 from ...data.scores import may_be_log, not_one_system, opened, scores_in
 from ...errors import InputError, listed, quoted, unknown_name
 
@@ -46,6 +45,10 @@ class ReadScores:
     rows: Mapping[tuple[str, str], ScoreTable]
     keys: tuple[str, Sequence[str] | None] = ("", None)
     """A table whose rows have ids, and these: all are in this order."""
+    moved: str | None = None
+    """A table whose rows were in another order."""
+    plain: str | None = None
+    """A table without ids."""
 
     @property
     def by_metric(self) -> dict[str, dict[str, list[float]]]:
@@ -85,10 +88,18 @@ class ReadScores:
     def on_rows(self, file: str, keys: Sequence[str] | None) -> ReadScores:
         """The scores in the order of the rows of another file, if both have the same ids."""
         order = order_by(self.keys, (file, keys))
+        self._check_order(file, keys, order is not None)
         if order is None:
             return self
         rows = {key: row if row.segment_ids is not None else _reordered(row, order) for key, row in self.rows.items()}
-        return ReadScores(rows, (file, keys))
+        return replace(self, rows=rows, keys=(file, keys))
+
+    def _check_order(self, file: str, keys: Sequence[str] | None, is_other: bool) -> None:
+        """:class:`InputError` for tables in different orders beside a file without ids, which may be ``file``."""
+        if keys is None and self.moved is not None:
+            raise unclear_order(self.keys[0], self.moved, file)
+        if is_other and self.plain is not None:
+            raise unclear_order(self.keys[0], file, self.plain)
 
     def with_groups(self, *groups: Groups | None) -> tuple[ReadScores, Sequence[str] | None, Sequence[str] | None]:
         """The scores, documents and strata of the same segments, without texts: of logs by the ids of samples."""
@@ -103,7 +114,9 @@ class ReadScores:
 
     def _of_rows(self, groups: Groups) -> Sequence[str]:
         """The documents or strata of the rows of tables."""
-        order = order_by((display_name(groups.path), groups.ids), self.keys)
+        file = display_name(groups.path)
+        order = order_by((file, groups.ids), self.keys)
+        self._check_order(file, groups.ids, order is not None)
         return groups.values if order is None else [groups.values[at] for at in order]
 
 
@@ -204,7 +217,8 @@ class ScoreFiles:
                     raise not_one_system(table.source, table.systems)
                 rows[metric, system] = table
         logs = {key: table for key, table in rows.items() if table.segment_ids is not None}
-        return ReadScores(rows | join(logs, self.files.unmatched, "--unmatched drop")[0] if logs else rows, first)
+        joined = rows | join(logs, self.files.unmatched, "--unmatched drop")[0] if logs else rows
+        return ReadScores(joined, first, moved, plain)
 
     def _read(self, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], _Keyed]:
         """What each file has. Of a file that is named several times, the content is kept as long as it is needed."""
@@ -229,17 +243,15 @@ class ScoreFiles:
                 elif log is not None:
                     table = log.table(log.chosen(_name_in_log(log, metric) if name is None else name))
                 else:
-                    table = self._in_table(metric, source, name, format_name)
-                    if table.systems == (UNNAMED,):
-                        ids = row_ids(INPUT_FORMATS[format_name], source, [name])
+                    table, ids = self._in_table(metric, source, name, format_name)
                 found[key] = _Keyed(replace(table, source=display_name(wanted[key])), ids)
         return found
 
-    def _in_table(self, metric: str, source: Source, name: str | None, format_name: str) -> ScoreTable:
+    def _in_table(self, metric: str, source: Source, name: str | None, format_name: str) -> _Keyed:
         from ...data.score_tables import ScoreTable
 
         ids = [split_name(path) for path in (self.files.documents, self.files.strata) if path is not None]
-        by_system = scores_in(
+        by_system, keys = scores_in(
             source,
             name,
             format_name,
@@ -252,7 +264,7 @@ class ScoreFiles:
         names = [UNNAMED if each is None else each for each in by_system]
         if format_name in BY_FILE and not self.known and names != [UNNAMED]:
             names = system_names(names)
-        return ScoreTable(metric, tuple(names), np.array([*by_system.values()]))
+        return _Keyed(ScoreTable(metric, tuple(names), np.array([*by_system.values()])), keys)
 
     def _systems_of(self, metric: str, table: ScoreTable, wanted: Mapping[str, str]) -> dict[str, str]:
         """What the file of a metric calls each system. ``wanted`` has the systems' files, by name, if any are known."""
