@@ -146,7 +146,7 @@ def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tup
         for kind in _kinds(comparison):
             for metric, label in metrics.items():
                 axes = PLOTS[kind](comparison.plot, metric=metric, names=names, digits=layout.digits)
-                caption = f"{metric}{of_sets.get(of_set, '')}: {_caption(kind, comparison, layout)}."
+                caption = f"{metric}{of_sets.get(of_set, '')}: {_caption(kind, comparison, metric, layout)}."
                 yield f"{kind}{of_set}{of_metric.format(label)}.pdf", _picture(axes, caption)
 
 
@@ -157,13 +157,16 @@ def _picture(axes: Axes, caption: str) -> Picture:
     return Picture(file_of(axes, "pdf"), caption, bool(figure.get_figwidth() > 1.01 * COLUMN))
 
 
-def _caption(kind: str, comparison: Comparison, layout: Layout) -> str:
+def _caption(kind: str, comparison: Comparison, metric: str, layout: Layout) -> str:
     """What a figure shows, after the name of the metric."""
     level = "" if comparison.confidence_level is None else f" with {ci(comparison.confidence_level)}"
-    baseline = "the best system" if comparison.baseline is None else layout.name(comparison.baseline)
+    if kind == "forest":
+        from .plots.view import View  # imports matplotlib
+
+        baseline, _ = View.from_options(comparison, metric, None, None).against(None)
+        return f"differences from {layout.name(baseline)}{level}"
     adjusted = "adjusted p-values" if comparison.family_size > 1 else "p-values"
     return {
-        "forest": f"differences from {baseline}{level}",
         "matrix": f"{adjusted} of all pairs of systems",
         "ranking": f"scores{level}, best first",
         "densities": "bootstrap distributions of the scores",

@@ -320,8 +320,13 @@ def _group(name: str) -> str:
     return name.partition("_")[0]
 
 
+def can_be_turned(comparison: Comparison) -> bool:
+    """Whether p stays the same if the systems of a pair are exchanged, as it does not in one-sided tests."""
+    return comparison.test is not None and comparison.test.alternative in ("two-sided", "equivalence")
+
+
 def turned(pair: PairedDifference) -> PairedDifference:
-    """The pair with its systems exchanged, which leaves a two-sided p-value unchanged."""
+    """The pair with its systems exchanged: see :func:`can_be_turned`."""
     interval, null = pair.confidence_interval, pair.null
     return replace(
         pair,

@@ -13,6 +13,7 @@ from .layout import Layout
 from .parts import parts_table
 from .speakers import document_tables
 from .systems import (
+    can_be_turned,
     difference_cells,
     has_ranks,
     interval_header,
@@ -83,18 +84,21 @@ def _pairs_of_metrics(comparison: Comparison, layout: Layout) -> Iterator[Table]
 def differences(comparison: Comparison, layout: Layout) -> Table:
     """The differences under all metrics with their intervals and p-values: for papers, beside the table of systems.
 
-    If all pairs were compared, those from the better system or, of many systems, from the best one under the metric.
+    If all pairs were compared, those from the better system or, of many systems, from the best one under the metric;
+    but those of one-sided tests as they were tested.
     """
     all_pairs, of_best = comparison.baseline is None, shows_best_alone(comparison)
     best = {metric.name: sorted_systems(comparison, metric)[0] for metric in comparison.metrics}
     several = len(set(best.values())) > 1
     what = f"Differences from {comparison.baseline}"
     if of_best:
-        what = f"Differences from {'the best system' if several else next(iter(best.values()))}"
+        of_all = "the best system" if several else next(iter(best.values()))
+        what = f"Differences from {of_all}" if can_be_turned(comparison) else f"Differences between {of_all} and others"
     elif all_pairs:
         what = "Differences of all pairs"
     numbered = any(number_header(comparison, metric.name) for metric in comparison.metrics)
-    names = ["Metric", "System", *["Baseline"] * (several if of_best else all_pairs)]
+    of_one = of_best and not several and can_be_turned(comparison)
+    names = ["Metric", "System", *["Baseline"] * (all_pairs and not of_one)]
     header = [*names, "Δ", *interval_header(comparison), *["n"] * numbered, *pvalue_headers(comparison)]
     table = Table(what, header, n_names=len(names), grouped=1)
     exact = some_exact(comparison.comparisons)
@@ -111,14 +115,11 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
 
 
 def _from_better(comparison: Comparison, metric: UsedMetric) -> list[PairedDifference]:
-    """The pairs under a metric, best systems first, each as the difference from the better system.
-
-    The null hypothesis of a one-sided test is not that of the pair turned round.
-    """
+    """The pairs under a metric, best systems first, each as the difference from the better system if it can be."""
     place = {system: number for number, system in enumerate(sorted_systems(comparison, metric))}
     pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
     pairs = [
-        turned(pair) if pair.test.alternative == "two-sided" and place[pair.system] < place[pair.baseline] else pair
+        turned(pair) if can_be_turned(comparison) and place[pair.system] < place[pair.baseline] else pair
         for pair in pairs
     ]
     return sorted(pairs, key=lambda pair: sorted((place[pair.system], place[pair.baseline])))

@@ -20,7 +20,7 @@ from ...validate import check_name
 from ..cells import decimals_of, pvalue_cell, random_replicates
 from ..layout import Layout
 from ..margins import margin_of
-from ..systems import is_significant, turned
+from ..systems import can_be_turned, is_significant, turned
 from ..wording import ci, number
 from .style import BETTER, INK, MUTED, WORSE
 
@@ -76,8 +76,8 @@ class View:
 
     @property
     def two_sided(self) -> bool:
-        """Whether the tests are two-sided or of equivalence, so that pairs can be reversed."""
-        return self.comparison.test is not None and self.comparison.test.alternative in ("two-sided", "equivalence")
+        """Whether pairs can be reversed."""
+        return can_be_turned(self.comparison)
 
     @property
     def pvalue_name(self) -> str:
