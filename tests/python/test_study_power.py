@@ -395,6 +395,8 @@ BAD_PLANS: list[tuple[dict[str, Any], str]] = [
     ({"family_size": 0}, "family_size"),
     ({"sizes": 1}, "sizes"),
     ({"simulate": True, "tests": "nothing"}, "test"),
+    ({"n_resamples": 38}, "at alpha 0.05, p can only be small enough with 39 replicates or more, got 38"),
+    ({"tests": "ar", "family_size": 60}, r"at alpha 0\.0008\d+, p can only .* 1,199 replicates or more, got 999"),
 ]
 
 
