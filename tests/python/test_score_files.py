@@ -256,6 +256,19 @@ def test_rows_of_tables_of_several_systems_are_matched_by_their_ids(run: Any) ->
         assert expected == found("--counts", "x:p", "id-other.tsv", "sid-same.tsv", "--docs", f"{docs}#doc")
 
 
+def test_speakers_of_utterances_are_matched_by_their_ids(run: Any) -> None:
+    for name, scores in (("a", A), ("b", B)):
+        put(f"{name}.tsv", "utt_id\tx\n" + "".join(f"u{i}\t{score}\n" for i, score in enumerate(scores)))
+    speakers = [f"u{i} {speaker}\n" for i, speaker in enumerate("xxxyzy")]
+    found = []
+    for order in (1, -1):
+        put("utt2spk", "".join(speakers[::order]))
+        found.append(
+            metrics(run("compare", "--scores", "x", "a.tsv", "b.tsv", "--docs", "utt2spk", "--format", "json"))
+        )
+    assert found[0] == found[1]
+
+
 def test_lines_without_an_id_are_read_by_position(run: Any) -> None:
     for name, scores in (("a", A), ("b", B)):
         lines = [{"score": score} | ({"id": i} if i < 3 else {}) for i, score in enumerate(scores)]
