@@ -407,6 +407,13 @@ def test_bad_input_of_plans(arguments: dict[str, Any], message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_plans_need_sizes_at_which_a_test_can_reject() -> None:
+    options: dict[str, Any] = {"tests": "ar", "simulations": 200, "n_resamples": 199}
+    with pytest.raises(InputError, match="quality: on test sets of 4, ar rejects hardly any difference at alpha 0"):
+        plan(metrics=normal_scores(3.0), sizes=[4, 40], **options)
+    assert plan(metrics=normal_scores(3.0), sizes=[7, 40], **options)
+
+
 def test_plans_need_systems_that_differ() -> None:
     same = SegmentScores("quality", {"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0, 3.0]})
     with pytest.raises(InputError, match="quality: the systems do not differ"):
