@@ -281,6 +281,11 @@ def test_reports_name_rows_by_their_ids(run: Any) -> None:
         put(f"{name}.tsv", "id\tx\n" + "".join(f"s{i}\t{score}\n" for i, score in enumerate(scores)))
     listed = run("score", "--scores", "x", "a.tsv", "b.tsv", "--segments", "--format", "tsv").out
     assert [line.split("\t")[0] for line in listed.splitlines()[1::2]] == [f"s{i}" for i in range(6)]
+    for first, expected in ((0, [*"001122334455"]), (1, [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6])):
+        rows = "".join(f"{i + first}\t{system}\t{i}\n" for i in range(6) for system in "ab")
+        put("long.tsv", f"segment\tsystem\tx\n{rows}")
+        again = run("score", "--scores", "x", "long.tsv", "--segments", "--format", "jsonl").out
+        assert [json.loads(line)["segment"] for line in again.splitlines()] == expected
 
 
 def test_other_ids_of_rows_are_warned_of(run: Any) -> None:

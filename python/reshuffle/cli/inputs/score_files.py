@@ -66,9 +66,14 @@ class ReadScores:
 
     @property
     def shown_ids(self) -> tuple[str, ...] | None:
-        """The ids of the samples of logs or of rows for people: those of lm-evaluation-harness without the hash."""
+        """The ids of the samples of logs or of rows for people: those of lm-evaluation-harness without the hash.
+
+        None also for the numbers of the segments, from 1.
+        """
         if self.log is None or self.log.segment_ids is None:
-            return None if self.keys[1] is None else tuple(self.keys[1])
+            keys = self.keys[1]
+            numbered = keys is None or all(key == str(number) for number, key in enumerate(keys, 1))
+            return None if numbered else tuple(keys or ())
         from ...data.joined_scores import NUMBER
 
         ids = self.log.segment_ids
