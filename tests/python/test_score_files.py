@@ -256,6 +256,32 @@ def test_rows_of_tables_of_several_systems_are_matched_by_their_ids(run: Any) ->
         assert expected == found("--counts", "x:p", "id-other.tsv", "sid-same.tsv", "--docs", f"{docs}#doc")
 
 
+def test_logs_beside_tables_with_ids_are_matched_by_them(run: Any) -> None:
+    numbers, other = [0, 1, 2, 3, 4, 5], [3, 0, 5, 1, 2, 4]
+    put("a.json", log([str(i) for i in other], [A[i] for i in other]))
+    put("ref.txt", "".join(f"the cat {i}\n" for i in numbers))
+    put("docs.txt", "x\nx\nx\ny\nz\ny\n")
+    for name, order in (("same", numbers), ("other", other[::-1])):
+        put(f"b-{name}.tsv", "id\tf1\ttext\n" + "".join(f"{i}\t{B[i]}\tthe dog {'s' * i}\n" for i in order))
+        put(f"docs-{name}.tsv", "id\tdoc\n" + "".join(f"{i}\t{'xxxyzy'[i]}\n" for i in order))
+
+    def found(*words: str) -> Any:
+        *_, (pair,) = metrics(run("compare", *words, "-n", "99", "--format", "json"))
+        return abs(pair["test"]["statistic"]), pair["test"]["pvalue"]  # exact, for draws depend on the order
+
+    for docs in ((), ("--docs", "docs-other.tsv#doc")):
+        for files in (("a.json", "b-{}.tsv#f1"), ("b-{}.tsv#f1", "a.json")):
+            same, different = ([each.format(name) for each in files] for name in ("same", "other"))
+            assert found("--scores", "f1", *same, *docs) == found("--scores", "f1", *different, *docs)
+    texts = ["b-{}.tsv#text" for _ in range(3)]
+    scores = ("--scores", "f1", "a.json", "b-same.tsv#f1", "--by-position", "--docs", "docs-same.tsv#doc")
+    same, different = ([each.format(name) for each in texts] for name in ("same", "other"))
+    assert found(*same, *scores) == found(*different, *scores)
+    assert found("--scores", "f1", "a.json", "b-same.tsv#f1", "--docs", "docs.txt")
+    refused = run("compare", "--scores", "f1", "a.json", "b-other.tsv#f1", "--docs", "docs.txt").refusal()
+    assert "b-other.tsv#f1 and a.json have the same ids in different orders, and docs.txt has no ids" in refused
+
+
 def test_speakers_of_utterances_are_matched_by_their_ids(run: Any) -> None:
     for name, scores in (("a", A), ("b", B)):
         put(f"{name}.tsv", "utt_id\tx\n" + "".join(f"u{i}\t{score}\n" for i, score in enumerate(scores)))

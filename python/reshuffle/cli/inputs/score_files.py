@@ -66,29 +66,48 @@ class ReadScores:
 
     @property
     def shown_ids(self) -> tuple[str, ...] | None:
-        """The ids of the samples of logs or of rows for people: those of lm-evaluation-harness without the hash.
+        """The ids of the samples of logs or of rows for people; None for the numbers of the segments, from 1."""
+        if self.log is not None:
+            return self._samples
+        keys = self.keys[1]
+        numbered = keys is None or all(key == str(number) for number, key in enumerate(keys, 1))
+        return None if numbered else tuple(keys or ())
 
-        None also for the numbers of the segments, from 1.
-        """
-        if self.log is None or self.log.segment_ids is None:
-            keys = self.keys[1]
-            numbered = keys is None or all(key == str(number) for number, key in enumerate(keys, 1))
-            return None if numbered else tuple(keys or ())
+    @property
+    def _samples(self) -> tuple[str, ...]:
+        """The ids of the samples of logs: those of lm-evaluation-harness without the hash."""
         from ...data.joined_scores import NUMBER
 
+        assert self.log is not None
+        assert self.log.segment_ids is not None
         ids = self.log.segment_ids
         numbers = tuple(found[1] for name in ids if (found := NUMBER.fullmatch(name)))
         return numbers if len(set(numbers)) == len(ids) else ids
 
-    def in_order(self, what: str, n_segments: int | None = None) -> ReadScores:
-        """The samples of logs in the order of the segments of texts or of other files. ``what`` is named in errors."""
+    def in_order(
+        self, what: str, n_segments: int | None = None, rows: tuple[str, Sequence[str] | None] = ("", None)
+    ) -> ReadScores:
+        """The samples of logs in the order of the segments of texts or of other files. ``what`` is named in errors.
+
+        ``rows``: a file of texts and the ids of its rows, if it has them; else those of tables of scores count.
+        """
         if self.log is None or self.log.segment_ids is None:
             return self
         from ...data.joined_scores import on_segments, segment_order
 
-        order = segment_order(self.log.segment_ids, self.log.source, what, n_segments)
-        rows = {key: row if row.segment_ids is None else on_segments(row, order) for key, row in self.rows.items()}
-        return replace(self, rows=rows)
+        file, keys = self.keys if rows[1] is None else rows
+        order: Sequence[int] | None = order_by((self.log.source, self._samples), (file, keys))
+        moved = self.moved
+        if order is not None and not _in_numeric_order(keys or ()):
+            moved = self.log.source
+            if self.plain is not None:
+                raise unclear_order(file, moved, self.plain)
+        elif order is None and keys is not None and self._samples == (*keys,):
+            order = range(len(keys))
+        elif order is None:
+            order = segment_order(self.log.segment_ids, self.log.source, what, n_segments)
+        found = {key: row if row.segment_ids is None else on_segments(row, order) for key, row in self.rows.items()}
+        return replace(self, rows=found, moved=moved)
 
     def on_rows(self, file: str, keys: Sequence[str] | None) -> ReadScores:
         """The scores in the order of the rows of another file, if both have the same ids."""
@@ -111,6 +130,9 @@ class ReadScores:
         others = [display_name(each.path) for each in groups if each is not None and each.ids is None]
         others += [row.source for row in self.rows.values() if row.segment_ids is None]
         scores = self.in_order(others[0]) if others else self
+        for each in groups:
+            if each is not None:
+                scores._check_order(display_name(each.path), each.ids, False)
         ids = None if scores.log is None else scores.log.segment_ids
         documents, strata = (
             None if each is None else self._of_rows(each) if ids is None else _of_samples(each, ids) for each in groups
@@ -123,6 +145,10 @@ class ReadScores:
         order = order_by((file, groups.ids), self.keys)
         self._check_order(file, groups.ids, order is not None)
         return groups.values if order is None else [groups.values[at] for at in order]
+
+
+def _in_numeric_order(ids: Sequence[str]) -> bool:
+    return all(map(str.isdecimal, ids)) and [*map(int, ids)] == sorted(map(int, ids))
 
 
 def _reordered(table: ScoreTable, order: Sequence[int]) -> ScoreTable:

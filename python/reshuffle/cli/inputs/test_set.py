@@ -186,9 +186,9 @@ class Input:
                 self._on_parses(m, corpus) if isinstance(m, NativeMetric) and m.reads_parses else m for m in given
             ]
         _check_kinds(metrics, corpus.sources)
-        scores = self._score_files.read().in_order("the texts", corpus.n_segments)
         keyed = next((column for column in corpus.sources if column.keys is not None), corpus.sources[0])
-        scores = scores.on_rows(keyed.name, keyed.keys)
+        rows = keyed.name, keyed.keys
+        scores = self._score_files.read().in_order("the texts", corpus.n_segments, rows).on_rows(*rows)
         metrics_and_scores = [*metrics, *self._given(scores, [keyed])]
         ids = corpus.documents, corpus.strata
         return TestSet(corpus.references, corpus.systems, metrics_and_scores, *ids, source=corpus.source)
