@@ -17,7 +17,7 @@ from .data.history import append_run, read_history
 from .errors import Argument, InputError, listed, quoted, unknown_name, warn
 from .human import Design, Question, labels_among, scores_by_segment
 from .inference.detectable import standard_errors
-from .inference.enough import automatic
+from .inference.enough import automatic, check_replicates
 from .inference.gate import (
     FEWEST,
     PAIR,
@@ -140,7 +140,7 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     )
     n_tasks = len(metrics)
     resampling = resampling.with_number(automatic(worse.enough_replicates(n_tasks, rule.alpha))[0])
-    _check_replicates(resampling.n_resamples, rule.alpha)
+    check_replicates(resampling.n_resamples, rule.alpha)
     given = [_given_margins(each.data, rule) for each in sets.values()]
     if resampling.progress is not None:
         data, shown = [each.data for each in sets.values()], list(sets) if len(sets) > 1 else ()
@@ -188,16 +188,6 @@ def _labelled(sets: Mapping[str, SetData], names: tuple[str, str], rule: Gated, 
             digest.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
     lines = [*_lines(sets), f"human:{rule.human}", *dict.fromkeys(part for on in on_sets for part in on.sampled)]
     return _decided(names, tasks, rule, replace(resampling, n_resamples=0), lines, digest.hexdigest())
-
-
-def _check_replicates(n: int, alpha: float) -> None:
-    """:class:`InputError` if even the smallest p, 1/(n + 1), is above α."""
-    least = math.ceil(1 / alpha - 1e-9) - 1
-    if n < least:
-        raise InputError(
-            f"at alpha {alpha:g}, p can only be small enough with {least:,} replicates or more, got {n:,}: increase "
-            "n_resamples (-n)"
-        )
 
 
 def _two_systems(sets: Mapping[str, SetData]) -> tuple[str, str]:

@@ -48,7 +48,9 @@ STUDIES: dict[str, Callable[..., StudyResult]] = {
     ),
     "parametric_power": lambda **own: study.parametric_power([0.5, 1.0], 200, **SMALL, **own),
     "sensitivity": lambda **own: study.sensitivity(metrics=[scores(), scores("other")], effects=0.5, **SMALL, **own),
-    "plan": lambda **own: study.plan(metrics=scores(), difference={"quality": 1.0}, **SMALL, **own),
+    "plan": lambda **own: study.plan(
+        metrics=scores(), difference={"quality": 1.0}, **SMALL | {"n_resamples": 199}, **own
+    ),
     "multiplicity": lambda **own: study.multiplicity(metrics=scores(), **SMALL, **own),
     "exchange, model": lambda **own: study.exchange(
         exchange=["run", "hierarchical", "cell"], runs=3, simulations=20, n_resamples=49, **own

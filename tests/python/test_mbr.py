@@ -286,8 +286,8 @@ def test_the_command_writes_a_report_and_the_chosen_entries(files: None, run: Ca
         ("--samples s.txt t.txt", "s.txt has 3 lines, t.txt has 1: they must match line by line"),
         ("--samples s.txt t.txt --totals", "--samples have no features and no scores: leave out --model and --totals"),
         ("--samples s.txt --per-sentence 3 --smoothing 2", "--smoothing does not apply to chrf: leave it out"),
-        ("--nbest n.txt -o n.txt", "n.txt is also an input and would be overwritten: choose another name for -o"),
-        ("--nbest n.txt --save n.txt", "n.txt is also an input and would be overwritten: choose another name for -o"),
+        ("--nbest n.txt -o n.txt", "n.txt is also an input and would be overwritten: choose another name"),
+        ("--nbest n.txt --save n.txt", "n.txt is also an input and would be overwritten: choose another name"),
     ],
 )  # fmt: skip
 def test_wrong_arguments_are_one_line_and_exit_code_2(

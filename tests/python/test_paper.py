@@ -14,8 +14,10 @@ import pytest
 
 from reshuffle import (
     Comparison,
+    Equivalence,
     InputError,
     InputFile,
+    NonInferiority,
     SegmentScores,
     SetComparison,
     StudyResult,
@@ -134,6 +136,28 @@ def test_the_paper_has_what_its_paragraph_speaks_of(unsaved: None, n: int, all_p
     for name, text in files.items():
         if name.startswith(("methods", "appendix")):
             assert not re.search(r"(?:^|\. )#?\"?\d", text, re.M)
+
+
+@pytest.mark.parametrize(
+    ("test", "alternative"), [("ar", "greater"), (NonInferiority({"m1": 1}), "two-sided"), (Equivalence({"m1": 1}), "")]
+)
+def test_differences_of_many_systems_name_both_unless_the_pair_can_be_turned(
+    unsaved: None, test: Any, alternative: str
+) -> None:
+    scores = {f"s{j}": [float((i * (j + 3)) % 7 + j) for i in range(40)] for j in range(7)}
+    alternative = alternative or "two-sided"
+    result = compare(
+        metrics=SegmentScores("m1", scores), test=test, alternative=alternative, all_pairs=True, n_resamples=99
+    )
+    files = {name: content.decode() for name, content in paper_files(result, Layout()).items() if "pdf" not in name}
+    turned = isinstance(test, Equivalence)
+    for system in range(6):
+        row = f"& s{system} & $-$" if turned else f"& s6 & s{system} & +"
+        assert row in files["differences.tex"], system
+    between, baseline = ("from {}", "s6") if turned else ("between {} and others", "s0")
+    assert rf"\caption{{Differences {between.format('s6')}." in files["differences.tex"]
+    assert f"has the differences {between.format('the best system')} with" in files["methods.typ"]
+    assert f"m1: differences from {baseline} with" in files["figures.tex"]
 
 
 def test_figures_have_captions(unsaved: None) -> None:

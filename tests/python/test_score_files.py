@@ -21,8 +21,11 @@ TEXTS = ("ref.txt", "a.txt", "b.txt")
 
 
 def metrics(outcome: Any) -> Any:
+    """The last metric, its scores and its tests."""
     assert outcome.code == 0, outcome.err
-    return json.loads(outcome.out)["metrics"][-1]
+    found = json.loads(outcome.out)
+    metric = found["metrics"][-1]
+    return metric, *([e for e in found[key] if e["metric"] == metric["name"]] for key in ("scores", "comparisons"))
 
 
 def rows(order: list[int]) -> dict[str, str]:
@@ -200,7 +203,7 @@ def test_rows_of_tables_are_matched_by_their_ids(run: Any, kind: str) -> None:
         scores = ("--scores", "x", f"{a}#score", f"{b}#score")
         both = ("compare", f"{a}#text", f"{a}#text", f"{b}#text", *scores, *options)
         results = [json.loads(run(*words).out) for words in (("compare", *scores, *options), both)]
-        found[name] = [each["metrics"] for each in results]
+        found[name] = [each["scores"] + each["comparisons"] for each in results]
     assert json.dumps(found["same"]).replace("-same", "-other") == json.dumps(found["other"])
 
 
@@ -215,13 +218,81 @@ def test_tables_in_other_orders_beside_a_file_without_ids_are_refused(run: Any) 
     assert said.format("#text", "#text", "ref.txt") in refused
     refused = run("compare", "--scores", "x", "x.txt", "a.tsv#score", "b.tsv#score").refusal()
     assert said.format("#score", "#score", "x.txt") in refused
-    put("docs.txt", "d\nd\nd\ne\ne\ne\n")
-    refused = run("compare", "--scores", "x", "a.tsv#score", "b.tsv#score", "--docs", "docs.txt").refusal()
-    assert said.format("#score", "#score", "docs.txt") in refused
-    put("a.txt", "a\n" * 6)
-    put("b.txt", "b\n" * 6)
-    refused = run("compare", "ref.txt", "a.txt", "b.txt", "--scores", "x", "a.tsv#score", "b.tsv#score").refusal()
-    assert said.format("#score", "#score", "ref.txt") in refused
+    both = ("--scores", "x", "a.tsv#score", "b.tsv#score")
+    for others in (("ref.txt", "ref.txt", "ref.txt", *both, "--by-position"), (*both, "--docs", "ref.txt")):
+        assert said.format("#score", "#score", "ref.txt") in run("compare", *others).refusal()
+    counted = run("compare", "--counts", "x:score", "a.tsv", "b.tsv", "--docs", "ref.txt").refusal()
+    assert said.format("#score", "#score", "ref.txt") in counted
+    one = ("--scores", "x", "a.tsv#score", "x.txt")
+    for others in (("b.tsv#text", "b.tsv#text", "b.tsv#text", *one, "--by-position"), (*one, "--docs", "b.tsv#doc")):
+        name = next(word for word in others if word.startswith("b.tsv"))
+        assert said.format("#score", name.removeprefix("b.tsv"), "x.txt") in run("compare", *others).refusal()
+
+
+def test_rows_of_tables_of_several_systems_are_matched_by_their_ids(run: Any) -> None:
+    numbers = range(1, 7)
+    for name, order in (("same", numbers), ("other", [4, 1, 6, 2, 3, 5])):
+        for kind, prefix in (("id", "s"), ("seg_id", ""), ("sid", "s")):
+            rows = "".join(f"{prefix}{n}\t{A[n - 1]}\t{B[n - 1]}\td{n * n % 5}\n" for n in order)
+            put(f"{kind}-{name}.tsv", f"{kind}\tp\tq\tdoc\n{rows}")
+        rows = "".join(f"s{n}\t{A[n - 1]}\n" for n in order)
+        put(f"count-{name}.tsv", f"id\tx\n{rows}")
+    options = ("-n", "99", "--format", "json")
+
+    def found(*words: str) -> Any:
+        outcome = run("compare", *words, *options)
+        assert outcome.code == 0, outcome.err
+        # Sums in another order differ in their last digits.
+        rounded = json.loads(outcome.out.replace("-other", "-same"), parse_float=lambda text: f"{float(text):.9f}")
+        return rounded["scores"], rounded["comparisons"]
+
+    for kind in ("id", "seg_id", "sid"):
+        same, other = f"{kind}-same.tsv", f"{kind}-other.tsv"
+        expected = found("--scores", "x", same, "--docs", f"{same}#doc")
+        for scores, docs in ((other, other), (same, other), (other, same)):
+            assert found("--scores", "x", scores, "--docs", f"{docs}#doc") == expected
+    expected = found("--counts", "x:p", "id-same.tsv", "sid-same.tsv", "--docs", "id-same.tsv#doc")
+    for docs in ("id-same.tsv", "id-other.tsv"):
+        assert expected == found("--counts", "x:p", "id-other.tsv", "sid-same.tsv", "--docs", f"{docs}#doc")
+
+
+def test_logs_beside_tables_with_ids_are_matched_by_them(run: Any) -> None:
+    numbers, other = [0, 1, 2, 3, 4, 5], [3, 0, 5, 1, 2, 4]
+    put("a.json", log([str(i) for i in other], [A[i] for i in other]))
+    put("ref.txt", "".join(f"the cat {i}\n" for i in numbers))
+    put("docs.txt", "x\nx\nx\ny\nz\ny\n")
+    for name, order in (("same", numbers), ("other", other[::-1])):
+        put(f"b-{name}.tsv", "id\tf1\ttext\n" + "".join(f"{i}\t{B[i]}\tthe dog {'s' * i}\n" for i in order))
+        put(f"docs-{name}.tsv", "id\tdoc\n" + "".join(f"{i}\t{'xxxyzy'[i]}\n" for i in order))
+
+    def found(*words: str) -> Any:
+        *_, (pair,) = metrics(run("compare", *words, "-n", "99", "--format", "json"))
+        return abs(pair["test"]["statistic"]), pair["test"]["pvalue"]  # exact, for draws depend on the order
+
+    for docs in ((), ("--docs", "docs-other.tsv#doc")):
+        for files in (("a.json", "b-{}.tsv#f1"), ("b-{}.tsv#f1", "a.json")):
+            same, different = ([each.format(name) for each in files] for name in ("same", "other"))
+            assert found("--scores", "f1", *same, *docs) == found("--scores", "f1", *different, *docs)
+    texts = ["b-{}.tsv#text" for _ in range(3)]
+    scores = ("--scores", "f1", "a.json", "b-same.tsv#f1", "--by-position", "--docs", "docs-same.tsv#doc")
+    same, different = ([each.format(name) for each in texts] for name in ("same", "other"))
+    assert found(*same, *scores) == found(*different, *scores)
+    assert found("--scores", "f1", "a.json", "b-same.tsv#f1", "--docs", "docs.txt")
+    refused = run("compare", "--scores", "f1", "a.json", "b-other.tsv#f1", "--docs", "docs.txt").refusal()
+    assert "b-other.tsv#f1 and a.json have the same ids in different orders, and docs.txt has no ids" in refused
+
+
+def test_speakers_of_utterances_are_matched_by_their_ids(run: Any) -> None:
+    for name, scores in (("a", A), ("b", B)):
+        put(f"{name}.tsv", "utt_id\tx\n" + "".join(f"u{i}\t{score}\n" for i, score in enumerate(scores)))
+    speakers = [f"u{i} {speaker}\n" for i, speaker in enumerate("xxxyzy")]
+    found = []
+    for order in (1, -1):
+        put("utt2spk", "".join(speakers[::order]))
+        found.append(
+            metrics(run("compare", "--scores", "x", "a.tsv", "b.tsv", "--docs", "utt2spk", "--format", "json"))
+        )
+    assert found[0] == found[1]
 
 
 def test_few_ids_that_occur_twice_are_warned_of(run: Any) -> None:
@@ -248,6 +319,11 @@ def test_reports_name_rows_by_their_ids(run: Any) -> None:
         put(f"{name}.tsv", "id\tx\n" + "".join(f"s{i}\t{score}\n" for i, score in enumerate(scores)))
     listed = run("score", "--scores", "x", "a.tsv", "b.tsv", "--segments", "--format", "tsv").out
     assert [line.split("\t")[0] for line in listed.splitlines()[1::2]] == [f"s{i}" for i in range(6)]
+    for first, expected in ((0, [*"001122334455"]), (1, [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6])):
+        rows = "".join(f"{i + first}\t{system}\t{i}\n" for i in range(6) for system in "ab")
+        put("long.tsv", f"segment\tsystem\tx\n{rows}")
+        again = run("score", "--scores", "x", "long.tsv", "--segments", "--format", "jsonl").out
+        assert [json.loads(line)["segment"] for line in again.splitlines()] == expected
 
 
 def test_other_ids_of_rows_are_warned_of(run: Any) -> None:

@@ -508,7 +508,7 @@ COMMANDS: list[tuple[list[str], list[str], list[str]]] = [
     (["study", "type1"], ["-n", "19", "--simulations", "2"], ["--docs", "docs.txt"]),
     (["study", "sensitivity"], ["-n", "19", "--simulations", "2"], []),
     (["study", "validate"], ["-n", "99"], []),
-    (["plan"], ["-n", "99", "--simulations", "20"], []),
+    (["plan"], ["-n", "199", "--simulations", "20"], []),
 ]
 
 

@@ -53,7 +53,7 @@ def made(name: str) -> StudyResult:
         return study.plan(metrics=pair(), difference={"clear": 0.25}, sizes=(60, 120), simulate=False)
     if name == "simulated plan":
         differences: dict[str, Any] = {"clear": [0.2, 0.3], "noisy": 0.1}
-        return study.plan(metrics=ratings(), difference=differences, power=(0.8, 0.9), **SMALL)
+        return study.plan(metrics=ratings(), difference=differences, power=(0.8, 0.9), n_resamples=79, simulations=40)
     if name == "sensitivity":
         return study.sensitivity(
             metrics=list(map(of_two, ratings())), effects=(0, 0.2, 0.5), alphas=0.05, sizes=60, **SMALL
@@ -102,7 +102,7 @@ def test_plans_in_text() -> None:
     assert "each test at 0.025 (α = 0.05 over 2 tests)" in several
     assert "Tables show the pair of systems with the median standard error" in several
     assert (
-        "gives a z-test the simulated power of bootstrap-both, divided by the true effect; 40 test sets each, 39 repl"
+        "gives a z-test the simulated power of bootstrap-both, divided by the true effect; 40 test sets each, 79 repl"
         in several
     )
     assert "Not simulated: this is the power of a z-test" in text

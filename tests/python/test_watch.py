@@ -422,6 +422,8 @@ TEXTS = ["a b c d", "b c d e", "c d e f", "d e f g"]
     [
         ({"method": "betting"}, r"needs the lowest and the highest possible score: give bounds"),
         ({"method": "sign", "bounds": (0, 1)}, r"method 'sign' needs no bounds"),
+        ({"bounds": 1}, r"bounds: expected the lowest and the highest possible score, got 1"),
+        ({"bounds": (0,)}, r"bounds: expected the lowest and the highest possible score, got \(0,\)"),
         ({"bounds": (1, 0)}, r"bounds: expected the lowest and the highest possible score, got 1 and 0"),
         ({"bounds": (0, float("nan"))}, r"bounds must be a finite number"),
         ({"bounds": (0, 0.5)}, r"segment 2 has the score 1, outside the bounds 0 and 0\.5"),

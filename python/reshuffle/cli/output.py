@@ -305,9 +305,9 @@ def _check_target(target: Path, shown: str, inputs: Sequence[str]) -> None:
             return
         for path, _ in map(split_name, inputs):
             if path != STDIN and os.path.exists(path) and target.samefile(path):  # noqa: PTH110
-                raise InputError(f"{shown} is also an input and would be overwritten: choose another name for -o")
+                raise InputError(f"{shown} is also an input and would be overwritten: choose another name")
         if not target.is_file():
-            raise InputError(f"{shown} is not a file and cannot be replaced: choose another name for -o")
+            raise InputError(f"{shown} is not a file and cannot be replaced: choose another name")
         if not os.access(target, os.W_OK):
             raise InputError(f"{shown} cannot be written: Permission denied")
 

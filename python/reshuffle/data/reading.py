@@ -18,8 +18,8 @@ from .formats.base import Column, FileFormat, Source, shown_json
 
 # Columns with the ids of segments.
 SEGMENT_IDS = (
-    "id", "sample_id", "item_id", "segment_id", "seg_id", "segid", "segment", "question_id", "task_id", "utterance_id",
-    "utt_id", "doc_id",
+    "id", "sample_id", "item_id", "segment_id", "seg_id", "segid", "sid", "segment", "question_id", "task_id",
+    "utterance_id", "utt_id", "doc_id",
 )  # fmt: skip
 # The format of a path, and the columns that were read from it.
 ReadPath: TypeAlias = tuple[FileFormat, list[Column]]
@@ -233,7 +233,7 @@ def _check_strings(column: Column) -> None:
 def read_groups(
     group: str, path: str, input_format: str | None = None, *, max_input: int = MAX_INPUT
 ) -> tuple[list[str], list[str] | None]:
-    """The ids of the segments' documents or strata, and those of the segments if a column such as ``id`` has them.
+    """The ids of the segments' documents or strata, and those of the segments if the file has them.
 
     ``group`` is ``document`` or ``stratum``. The path is ``FILE`` or ``FILE#NAME``: lines of text, a column of a TSV
     file, a key of JSON lines, an mteval file, whose documents are also its strata, or transcripts with ids (``trn``,
@@ -261,7 +261,8 @@ def read_groups(
     name = _with_ids(file_format, source, name)
     column, *segments = file_format.read(source, [name] if key is None else [name, key])
     ids = list(_ids(group, file_format, column).lines)
-    return ids, [str(value) for value in segments[0].lines] if segments else None
+    keys = segments[0].lines if segments else column.keys
+    return ids, None if keys is None else [str(value) for value in keys]
 
 
 def _ids(group: str, file_format: FileFormat, column: Column) -> Column:

@@ -86,7 +86,7 @@ def read_numbers(
     [0.875, -1.0]
     >>> Path("comet.jsonl").unlink()
     """
-    by_system = scores_in(*opened(path, input_format, max_input), missing=missing, several=False)
+    by_system, _ = scores_in(*opened(path, input_format, max_input), missing=missing, several=False)
     if list(by_system) != [None]:
         raise not_one_system(os.fspath(path), by_system)
     return by_system[None]
@@ -106,10 +106,11 @@ def read_count_tables(
     input_format: InputFormat | str | None = None,
     *,
     max_input: int = MAX_INPUT,
+    beside: Sequence[Column] = (),
 ) -> list[dict[str, list[float]]]:
     """Read the columns of tables that ``used`` chooses from a path and the names of its columns. All have numbers.
 
-    Where the rows of the first table have ids, those of the others are sorted by them.
+    Where rows have ids, they are sorted into the order of the first file that has them, which may be one of ``beside``.
 
     >>> from pathlib import Path
     >>> _ = Path("a.tsv").write_text("id\\tedits\\tchars\\nu1\\t3\\t12\\nu2\\t0\\t8\\n")
@@ -117,8 +118,7 @@ def read_count_tables(
     [{'edits': [3.0, 0.0], 'chars': [12.0, 8.0]}]
     >>> Path("a.tsv").unlink()
     """
-    tables: list[dict[str, list[float]]] = []
-    first: Column | None = None
+    columns, places = [*beside], []
     for path in paths:
         source, _, format_name = opened(path, input_format, max_input)
         file_format = INPUT_FORMATS[format_name]
@@ -126,16 +126,16 @@ def read_count_tables(
             source.fail(f"expected a table with names of columns ({', '.join(TABLES[:3])}), got {file_format.about}")
         names = used(os.fspath(path), file_format.names(source))
         keys = row_ids(file_format, source, names)
-        columns = [replace(column, keys=keys) if keys else column for column in file_format.read(source, names)]
-        first = first or columns[0]
-        convert = number_in if file_format.numbers is str else _to_float
-        tables.append(
-            {
-                name: _finite(aligned([first, column])[1], convert, False)
-                for name, column in zip(names, columns, strict=True)
-            }
-        )
-    return tables
+        places.append((range(len(columns), len(columns) + len(names)), names, file_format.numbers is str))
+        columns += [replace(column, keys=keys) for column in file_format.read(source, names)]
+    columns = aligned(columns)
+    return [
+        {
+            name: _finite(columns[at], number_in if is_text else _to_float, False)
+            for at, name in zip(place, names, strict=True)
+        }
+        for place, names, is_text in places
+    ]
 
 
 def opened(
@@ -177,13 +177,13 @@ def scores_in(
     several: bool = True,
     systems: Collection[str] = (),
     others: Collection[str] = (),
-) -> dict[str | None, list[float]]:
+) -> tuple[dict[str | None, list[float]], Sequence[str] | None]:
     """The scores in a file that has been read, by system if the file has several systems; else under None.
 
     Files with columns or keys of systems and segments have several systems: ``reshuffle score --segments`` writes
     them, and MetricX copies ``segment_id`` and ``system_id`` from its input. So do tables with a column for each
     system, and files of ``comet-score`` (``--to_json``, or what it prints) and mt-metrics-eval. Segments with numbers
-    are in the order of the numbers.
+    are in the order of the numbers. With the scores come the ids of the segments, or None.
 
     Parameters
     ----------
@@ -220,11 +220,10 @@ def scores_in(
     single = None if any(key in systems for key in known) else _score_key(known, roles, metric)
     if is_table and several and single is None and len(known) > 1:
         left_out = {*(key for role, key in roles.items() if role != "score"), *others}
-        return {
-            key: numbers_of(column) for key, column in _wide(source, file_format, known, left_out, roles.get("segment"))
-        }
+        columns = dict(_wide(source, file_format, known, left_out, roles.get("segment")))
+        return {key: numbers_of(column) for key, column in columns.items()}, next(iter(columns.values())).keys
     (column,) = file_format.read(source, [single if name is None and len(known) > 1 else name])
-    return {None: numbers_of(column)}
+    return {None: numbers_of(column)}, row_ids(file_format, source, [name])
 
 
 def may_be_log(source: Source) -> bool:
@@ -302,6 +301,7 @@ def _wide(
     keys = [key for key in known if key not in left_out and key.lower() not in (*TEXTS, *IDS)]
     *columns, segments = file_format.read(source, [*keys, known[0] if segment is None else segment])
     order: Sequence[int] = range(len(segments.lines))
+    ids = row_ids(file_format, source, keys)
     if segment is not None:
         ids = list(map(str, segments.lines))
         if len(set(ids)) < len(ids):
@@ -311,7 +311,7 @@ def _wide(
             order = sorted(order, key=lambda row: int(ids[row]))
     convert = number_in if file_format.numbers is str else _to_float
     found = [
-        (key, column.in_order(order))
+        (key, replace(column, keys=ids).in_order(order))
         for key, column in zip(keys, columns, strict=True)
         if any(not math.isnan(convert(value)) for value in column.lines)
     ]
@@ -342,8 +342,10 @@ def _is_missing(value: object, is_text: bool) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def _by_system(numbers: Sequence[float], segments: Column, systems: Column) -> dict[str | None, list[float]]:
-    """Scores of each system, with segments in the order of the first system."""
+def _by_system(
+    numbers: Sequence[float], segments: Column, systems: Column
+) -> tuple[dict[str | None, list[float]], list[str]]:
+    """Scores of each system, with segments in the order of the first system, and the ids of the segments."""
     found: dict[str | None, dict[str, float]] = {}
     for row, (number, segment, system) in enumerate(zip(numbers, segments.lines, systems.lines, strict=True), 1):
         if not isinstance(system, str):
@@ -366,7 +368,7 @@ def _by_system(numbers: Sequence[float], segments: Column, systems: Column) -> d
                 raise InputError(
                     f"{place}: system {quoted(lacking)} lacks segment {shortened(missing)}, which {quoted(having)} has"
                 )
-    return {system: [scores[segment] for segment in order] for system, scores in found.items()}
+    return {system: [scores[segment] for segment in order] for system, scores in found.items()}, order
 
 
 def _to_float(value: Any) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from ..errors import InputError
 from ..validate import MAX_RESAMPLES
 
 # The number of replicates that should be at least as extreme if p = α, and that should lie beyond each end of an
@@ -27,6 +28,16 @@ def for_pvalue(alpha: float, numerator: int = 1) -> int:
     (399, 47999)
     """
     return _ceil(BEYOND * numerator / alpha) - 1
+
+
+def check_replicates(n: int, alpha: float, numerator: int = 1) -> None:
+    """:class:`InputError` if even the smallest p, ``numerator``/(n + 1), is above α."""
+    least = math.ceil(numerator / alpha - 1e-9) - 1
+    if n < least:
+        raise InputError(
+            f"at alpha {alpha:g}, p can only be small enough with {least:,} replicates or more, got {n:,}: increase "
+            "n_resamples (-n)"
+        )
 
 
 def for_ends(level: float) -> int:

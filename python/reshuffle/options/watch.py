@@ -10,7 +10,7 @@ from attrs.converters import optional
 from typing_extensions import Doc
 
 from .. import types
-from ..errors import InputError
+from ..errors import InputError, quoted
 from .comparisons import Watched
 from .declare import Flag, Kind, Options
 from .flips import finite
@@ -23,9 +23,14 @@ SOURCE_OF_E_BH = "doi:10.1111/rssb.12489"
 
 def bounds(value: tuple[float, float]) -> tuple[float, float]:
     """Two finite numbers, the smaller one first."""
-    low, high = (finite("bounds", each) for each in value)
+    expected = "bounds: expected the lowest and the highest possible score"
+    try:
+        low, high = value
+    except (TypeError, ValueError):
+        raise InputError(f"{expected}, got {quoted(value)}") from None
+    low, high = finite("bounds", low), finite("bounds", high)
     if low >= high:
-        raise InputError(f"bounds: expected the lowest and the highest possible score, got {low:g} and {high:g}")
+        raise InputError(f"{expected}, got {low:g} and {high:g}")
     return low, high
 
 

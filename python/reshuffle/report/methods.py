@@ -22,7 +22,7 @@ from .computed import (
 from .margins import claim, has_margin, within_all
 from .notes import is_nominal
 from .sources import cited, entries_of, papers
-from .systems import has_ranks, shows_best_alone, size_of
+from .systems import can_be_turned, has_ranks, shows_best_alone, size_of
 from .votes import ratings_phrase
 from .wording import joined, number, strata
 
@@ -117,7 +117,9 @@ def of_differences(comparison: Comparison) -> str:
     intervals = ["confidence intervals"] if comparison.interval is not None else []
     detectable = ["minimum detectable differences"] if comparison.detectable else []
     adjusted = ["adjusted p-values"] if comparison.family_size > 1 else []
-    which = "the differences from the best system" if shows_best_alone(comparison) else "the differences"
+    which = "the differences"
+    if shows_best_alone(comparison):
+        which += " from the best system" if can_be_turned(comparison) else " between the best system and others"
     return f"has {which} with {joined([*intervals, 'p-values', *adjusted, *detectable])}"
 
 

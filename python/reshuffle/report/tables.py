@@ -92,11 +92,13 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
     several = len(set(best.values())) > 1
     what = f"Differences from {comparison.baseline}"
     if of_best:
-        what = f"Differences from {'the best system' if several else next(iter(best.values()))}"
+        of_all = "the best system" if several else next(iter(best.values()))
+        what = f"Differences from {of_all}" if can_be_turned(comparison) else f"Differences between {of_all} and others"
     elif all_pairs:
         what = "Differences of all pairs"
     numbered = any(number_header(comparison, metric.name) for metric in comparison.metrics)
-    names = ["Metric", "System", *["Baseline"] * (several if of_best else all_pairs)]
+    of_one = of_best and not several and can_be_turned(comparison)
+    names = ["Metric", "System", *["Baseline"] * (all_pairs and not of_one)]
     header = [*names, "Δ", *interval_header(comparison), *["n"] * numbered, *pvalue_headers(comparison)]
     table = Table(what, header, n_names=len(names), grouped=1)
     exact = some_exact(comparison.comparisons)

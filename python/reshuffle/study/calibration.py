@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from attrs import evolve
 
+from ..errors import InputError
 from ..inference.power import critical_value, detectable_factor
 from ..lazy import lazy
 from ..resampling import directed
@@ -77,6 +78,11 @@ class Calibrator:
             if point is None:
                 break
             rate = self._simulated(test, point, max(1, round(share * self.settings.simulations)))
+            if rate.rate <= self.level and rate.confidence_interval.high < power / 4:
+                raise InputError(
+                    f"{self.label}: on test sets of {point.size:,}, {test} rejects hardly any difference at alpha "
+                    f"{self.level:g}, because its p cannot be small enough: plan larger sizes, or choose another test"
+                )
             true_effect = point.difference * math.sqrt(point.size) / self._unit_errors[point.pair]
             found.append((max(_quantile(rate) + z, LEAST_EFFECT) / true_effect, rate))
         return Efficiency(_mean(found), found[-1][1]) if found else None

@@ -12,6 +12,7 @@ from attrs import evolve
 
 from ..errors import InputError, quoted
 from ..inference.detectable import median_and_range
+from ..inference.enough import check_replicates
 from ..inference.plan import check_test
 from ..inference.power import (
     detectable_factor,
@@ -23,6 +24,7 @@ from ..inference.power import (
     t_required_units,
 )
 from ..inference.sequential import PLANNED, boundaries, drift_for, stopping
+from ..inference.tests import TESTS
 from ..lazy import lazy
 from ..options.declare import called_with
 from ..options.groups import ONLY
@@ -184,6 +186,9 @@ class _Design:
         errors = [[_error(each, m) for each in populations] for m in range(len(material.metrics))]
         sizes = settings.sizes or tuple(dict.fromkeys(max(2, round(share * n)) for share in SHARES))
         design = cls(material, settings, options, populations, errors, tuple(sizes))
+        for test in (TESTS[name] for name in settings.tests if options.simulate):
+            if test.replicates is not None:
+                check_replicates(settings.n_resamples, design.level, test.smallest_numerator(settings.alternative))
         for m, label in enumerate(material.data.labels):
             if design._of_pairs(m) is None:
                 raise InputError(

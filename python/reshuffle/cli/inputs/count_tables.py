@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ...data.files import display_name
+from ...data.formats.base import Column
 from ...data.scores import read_count_tables
 from ...errors import InputError, warn
 from ...metrics.expression import Expression
@@ -28,14 +29,18 @@ def name_and_formula(given: str) -> tuple[str, str]:
     return name.strip(), formula
 
 
-def given_counts(files: SetFiles, systems: Mapping[str, str]) -> list[FromCounts]:
-    """The metrics of ``--counts``. ``systems`` has the file of each system, by name."""
+def given_counts(files: SetFiles, systems: Mapping[str, str], beside: Sequence[Column]) -> list[FromCounts]:
+    """The metrics of ``--counts``. ``systems`` has the file of each system, by name.
+
+    ``beside``: a column of other files of the same segments, if there are any.
+    """
     # With texts, --input-format is their format.
     found, input_format = [], None if files.references else files.input_format
     for given, own in files.counts.items():
         name, formula = name_and_formula(given)
         ordered = ordered_files(f"--counts {name}", own, systems, files.by_position)
-        read = read_count_tables(ordered, partial(_used, name, formula), input_format, max_input=files.max_input)
+        used = partial(_used, name, formula)
+        read = read_count_tables(ordered, used, input_format, max_input=files.max_input, beside=beside)
         tables = dict(zip(systems, read, strict=True))
         if name.casefold() in LOWER and name not in files.lower_is_better:
             warn(f"{name}: higher scores count as better; for an error or a loss add --lower-is-better {name}")

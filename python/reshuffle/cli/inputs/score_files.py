@@ -13,9 +13,8 @@ from ...data.alignment import order_by, unclear_order
 from ...data.corpus import system_names
 from ...data.file_names import few, files_by_name, same_names
 from ...data.files import display_name
-from ...data.formats import INPUT_FORMATS
 from ...data.formats.base import Source
-from ...data.reading import row_ids, split_name
+from ...data.reading import split_name
 from ...data.scores import may_be_log, not_one_system, opened, scores_in
 from ...errors import InputError, listed, quoted, unknown_name
 
@@ -46,8 +45,10 @@ class ReadScores:
     rows: Mapping[tuple[str, str], ScoreTable]
     keys: tuple[str, Sequence[str] | None] = ("", None)
     """A table whose rows have ids, and these: all are in this order."""
-    moved: str = ""
-    """A table that was in another order."""
+    moved: str | None = None
+    """A table whose rows were in another order."""
+    plain: str | None = None
+    """A table without ids."""
 
     @property
     def by_metric(self) -> dict[str, dict[str, list[float]]]:
@@ -65,39 +66,73 @@ class ReadScores:
 
     @property
     def shown_ids(self) -> tuple[str, ...] | None:
-        """The ids of the samples of logs or of rows for people: those of lm-evaluation-harness without the hash."""
-        if self.log is None or self.log.segment_ids is None:
-            return None if self.keys[1] is None else tuple(self.keys[1])
+        """The ids of the samples of logs or of rows for people; None for the numbers of the segments, from 1."""
+        if self.log is not None:
+            return self._samples
+        keys = self.keys[1]
+        numbered = keys is None or all(key == str(number) for number, key in enumerate(keys, 1))
+        return None if numbered else tuple(keys or ())
+
+    @property
+    def _samples(self) -> tuple[str, ...]:
+        """The ids of the samples of logs: those of lm-evaluation-harness without the hash."""
         from ...data.joined_scores import NUMBER
 
+        assert self.log is not None
+        assert self.log.segment_ids is not None
         ids = self.log.segment_ids
         numbers = tuple(found[1] for name in ids if (found := NUMBER.fullmatch(name)))
         return numbers if len(set(numbers)) == len(ids) else ids
 
-    def in_order(self, what: str, n_segments: int | None = None) -> ReadScores:
-        """The samples of logs in the order of the segments of texts or of other files. ``what`` is named in errors."""
+    def in_order(
+        self, what: str, n_segments: int | None = None, rows: tuple[str, Sequence[str] | None] = ("", None)
+    ) -> ReadScores:
+        """The samples of logs in the order of the segments of texts or of other files. ``what`` is named in errors.
+
+        ``rows``: a file of texts and the ids of its rows, if it has them; else those of tables of scores count.
+        """
         if self.log is None or self.log.segment_ids is None:
             return self
         from ...data.joined_scores import on_segments, segment_order
 
-        order = segment_order(self.log.segment_ids, self.log.source, what, n_segments)
-        rows = {key: row if row.segment_ids is None else on_segments(row, order) for key, row in self.rows.items()}
-        return replace(self, rows=rows)
+        file, keys = self.keys if rows[1] is None else rows
+        order: Sequence[int] | None = order_by((self.log.source, self._samples), (file, keys))
+        moved = self.moved
+        if order is not None and not _in_numeric_order(keys or ()):
+            moved = self.log.source
+            if self.plain is not None:
+                raise unclear_order(file, moved, self.plain)
+        elif order is None and keys is not None and self._samples == (*keys,):
+            order = range(len(keys))
+        elif order is None:
+            order = segment_order(self.log.segment_ids, self.log.source, what, n_segments)
+        found = {key: row if row.segment_ids is None else on_segments(row, order) for key, row in self.rows.items()}
+        return replace(self, rows=found, moved=moved)
 
     def on_rows(self, file: str, keys: Sequence[str] | None) -> ReadScores:
         """The scores in the order of the rows of another file, if both have the same ids."""
-        self._check_order(file, keys)
         order = order_by(self.keys, (file, keys))
+        self._check_order(file, keys, order is not None)
         if order is None:
             return self
         rows = {key: row if row.segment_ids is not None else _reordered(row, order) for key, row in self.rows.items()}
-        return ReadScores(rows, (file, keys), self.moved)
+        return replace(self, rows=rows, keys=(file, keys))
+
+    def _check_order(self, file: str, keys: Sequence[str] | None, is_other: bool) -> None:
+        """:class:`InputError` for tables in different orders beside a file without ids, which may be ``file``."""
+        if keys is None and self.moved is not None:
+            raise unclear_order(self.keys[0], self.moved, file)
+        if is_other and self.plain is not None:
+            raise unclear_order(self.keys[0], file, self.plain)
 
     def with_groups(self, *groups: Groups | None) -> tuple[ReadScores, Sequence[str] | None, Sequence[str] | None]:
         """The scores, documents and strata of the same segments, without texts: of logs by the ids of samples."""
         others = [display_name(each.path) for each in groups if each is not None and each.ids is None]
         others += [row.source for row in self.rows.values() if row.segment_ids is None]
         scores = self.in_order(others[0]) if others else self
+        for each in groups:
+            if each is not None:
+                scores._check_order(display_name(each.path), each.ids, False)
         ids = None if scores.log is None else scores.log.segment_ids
         documents, strata = (
             None if each is None else self._of_rows(each) if ids is None else _of_samples(each, ids) for each in groups
@@ -106,14 +141,14 @@ class ReadScores:
 
     def _of_rows(self, groups: Groups) -> Sequence[str]:
         """The documents or strata of the rows of tables."""
-        self._check_order(display_name(groups.path), groups.ids)
-        order = order_by((display_name(groups.path), groups.ids), self.keys)
+        file = display_name(groups.path)
+        order = order_by((file, groups.ids), self.keys)
+        self._check_order(file, groups.ids, order is not None)
         return groups.values if order is None else [groups.values[at] for at in order]
 
-    def _check_order(self, file: str, keys: Sequence[str] | None) -> None:
-        """:class:`InputError` for a file without ids, if tables with ids are in different orders."""
-        if keys is None and self.moved:
-            raise unclear_order(self.keys[0], self.moved, file)
+
+def _in_numeric_order(ids: Sequence[str]) -> bool:
+    return all(map(str.isdecimal, ids)) and [*map(int, ids)] == sorted(map(int, ids))
 
 
 def _reordered(table: ScoreTable, order: Sequence[int]) -> ScoreTable:
@@ -193,10 +228,10 @@ class ScoreFiles:
         with_ids = ((each.table.source, each.keys) for each in found.values() if each.keys is not None)
         first: tuple[str, Sequence[str] | None] = next(with_ids, ("", None))
         ordered = {key: each.in_order_of(*first) for key, each in found.items()}
-        moved = next((each.source for key, each in ordered.items() if each is not found[key].table), "")
+        moved = next((each.source for key, each in ordered.items() if each is not found[key].table), None)
         without_ids = (each.table for each in found.values() if each.keys is None)
         plain = next((each.source for each in without_ids if each.segment_ids is None), None)
-        if moved and plain is not None:
+        if moved is not None and plain is not None:
             raise unclear_order(first[0], moved, plain)
         rows: dict[tuple[str, str], ScoreTable] = {}
         wanted = dict(self.systems) if self.known else {}
@@ -213,9 +248,8 @@ class ScoreFiles:
                     raise not_one_system(table.source, table.systems)
                 rows[metric, system] = table
         logs = {key: table for key, table in rows.items() if table.segment_ids is not None}
-        return ReadScores(
-            rows | join(logs, self.files.unmatched, "--unmatched drop")[0] if logs else rows, first, moved
-        )
+        joined = rows | join(logs, self.files.unmatched, "--unmatched drop")[0] if logs else rows
+        return ReadScores(joined, first, moved, plain)
 
     def _read(self, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], _Keyed]:
         """What each file has. Of a file that is named several times, the content is kept as long as it is needed."""
@@ -240,17 +274,15 @@ class ScoreFiles:
                 elif log is not None:
                     table = log.table(log.chosen(_name_in_log(log, metric) if name is None else name))
                 else:
-                    table = self._in_table(metric, source, name, format_name)
-                    if table.systems == (UNNAMED,):
-                        ids = row_ids(INPUT_FORMATS[format_name], source, [name])
+                    table, ids = self._in_table(metric, source, name, format_name)
                 found[key] = _Keyed(replace(table, source=display_name(wanted[key])), ids)
         return found
 
-    def _in_table(self, metric: str, source: Source, name: str | None, format_name: str) -> ScoreTable:
+    def _in_table(self, metric: str, source: Source, name: str | None, format_name: str) -> _Keyed:
         from ...data.score_tables import ScoreTable
 
         ids = [split_name(path) for path in (self.files.documents, self.files.strata) if path is not None]
-        by_system = scores_in(
+        by_system, keys = scores_in(
             source,
             name,
             format_name,
@@ -263,7 +295,7 @@ class ScoreFiles:
         names = [UNNAMED if each is None else each for each in by_system]
         if format_name in BY_FILE and not self.known and names != [UNNAMED]:
             names = system_names(names)
-        return ScoreTable(metric, tuple(names), np.array([*by_system.values()]))
+        return _Keyed(ScoreTable(metric, tuple(names), np.array([*by_system.values()])), keys)
 
     def _systems_of(self, metric: str, table: ScoreTable, wanted: Mapping[str, str]) -> dict[str, str]:
         """What the file of a metric calls each system. ``wanted`` has the systems' files, by name, if any are known."""

@@ -145,8 +145,12 @@ class Input:
             return self._read_counts(self.counts, outputs, stored_ids)
         if self.files.references:
             return self._read_texts(outputs)
-        scores, documents, strata = self._score_files.read().with_groups(*self._given_groups())
-        return TestSet(None, None, self._given(scores, scores.shown_ids), documents, strata)
+        groups = self._given_groups()
+        scores, documents, strata = self._score_files.read().with_groups(*groups)
+        others = [scores.keys] if scores.rows else []
+        others += [(display_name(each.path), each.ids) for each in groups if each is not None]
+        beside = [Column(name, [], [], keys=ids) for name, ids in others[:1]]
+        return TestSet(None, None, self._given(scores, beside, scores.shown_ids), documents, strata)
 
     def _read_counts(
         self, counts: CountsFile, outputs: Mapping[str, Sequence[str]] | None, stored_ids: bool
@@ -157,8 +161,10 @@ class Input:
             raise InputError(f"{path} has counts, but this command makes outputs: use texts")
         read_arrays(path)
         ids = self.ids(stored_ids)
-        scores = self._score_files.read().in_order(display_name(path), counts.n_segments)
-        return TestSet(None, None, [*counts, *self._given(scores)], ids.documents, ids.strata)
+        shown = display_name(path)
+        scores = self._score_files.read().in_order(shown, counts.n_segments).on_rows(shown, None)
+        beside = [Column(shown, [], [])]
+        return TestSet(None, None, [*counts, *self._given(scores, beside)], ids.documents, ids.strata)
 
     def _read_texts(self, outputs: Mapping[str, Sequence[str]] | None) -> TestSet:
         """Read texts, and scores of their segments."""
@@ -180,20 +186,22 @@ class Input:
                 self._on_parses(m, corpus) if isinstance(m, NativeMetric) and m.reads_parses else m for m in given
             ]
         _check_kinds(metrics, corpus.sources)
-        scores = self._score_files.read().in_order("the texts", corpus.n_segments)
         keyed = next((column for column in corpus.sources if column.keys is not None), corpus.sources[0])
-        scores = scores.on_rows(keyed.name, keyed.keys)
-        metrics_and_scores = [*metrics, *self._given(scores)]
+        rows = keyed.name, keyed.keys
+        scores = self._score_files.read().in_order("the texts", corpus.n_segments, rows).on_rows(*rows)
+        metrics_and_scores = [*metrics, *self._given(scores, [keyed])]
         ids = corpus.documents, corpus.strata
         return TestSet(corpus.references, corpus.systems, metrics_and_scores, *ids, source=corpus.source)
 
-    def _given(self, found: ReadScores, ids: Sequence[str] | None = None) -> list[SegmentScores | FromCounts]:
-        """The metrics of other programs. ``ids`` are those of the segments without texts."""
+    def _given(
+        self, found: ReadScores, beside: Sequence[Column], ids: Sequence[str] | None = None
+    ) -> list[SegmentScores | FromCounts]:
+        """The metrics of other programs. ``beside`` is a column of other files, and ``ids`` are without texts."""
         lower, missing = self.files.lower_is_better, self.files.missing
         scores = [
             SegmentScores(name, scores, name not in lower, missing, ids) for name, scores in found.by_metric.items()
         ]
-        return [*scores, *given_counts(self.files, self.systems)]
+        return [*scores, *given_counts(self.files, self.systems, beside)]
 
     @property
     def _score_files(self) -> ScoreFiles:
