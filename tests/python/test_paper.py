@@ -154,7 +154,7 @@ def test_differences_of_many_systems_name_both_unless_the_pair_can_be_turned(
     for system in range(6):
         row = f"& s{system} & $-$" if turned else f"& s6 & s{system} & +"
         assert row in files["differences.tex"], system
-    between, baseline = ("from {}", "s6") if turned else ("between {} and others", "s0")
+    between, baseline = ("from {}", "s6, the best system,") if turned else ("between {} and others", "s0")
     assert rf"\caption{{Differences {between.format('s6')}." in files["differences.tex"]
     assert f"has the differences {between.format('the best system')} with" in files["methods.typ"]
     assert f"m1: differences from {baseline} with" in files["figures.tex"]
