@@ -106,7 +106,6 @@ def _own_fields(record: type[Any]) -> dict[str, Field]:
     }
 
 
-@cache
 def own_texts(record: type[Any]) -> Mapping[str, str]:
     """The docstrings of the fields that a class declares."""
     literals = _literals_in(record.__module__).get(record.__name__, {})

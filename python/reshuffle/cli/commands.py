@@ -97,7 +97,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     """
     from ..comparing import compared
     from ..sets import common_texts, compared_sets
-    from ..settings import ComparisonSettings, Levels
+    from ..settings import ComparisonSettings
     from .inputs.sets import Inputs
     from .job import started
     from .layout import ChosenLayout
@@ -109,7 +109,6 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     layout = ChosenLayout.chosen(display, reports, values.get("with_texts", False))
     chosen = made(CompareSets, {"sets": {}, **values, "with_parts": layout.needs_parts})
     testing = ComparisonSettings.from_options(chosen)
-    levels = Levels.for_tests(testing.interval, chosen.confidence_level, chosen.alpha, test=testing.test)
     inputs = Inputs.from_options(reference, systems, options, chosen.threads)
     if inputs.is_one and (chosen.missing_systems != "error" or not chosen.average):
         option = "--missing-systems" if chosen.average else "--no-average"
@@ -127,8 +126,8 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
         def compute() -> Comparison | SetComparison:
             if inputs.is_one:
                 (only,) = sets.values()
-                return compared(only.data, only.units, testing, levels, resampling)
-            return compared_sets(sets, testing, levels, resampling, chosen.average, chosen.missing_systems)
+                return compared(only.data, only.units, testing, resampling)
+            return compared_sets(sets, testing, resampling, chosen.average, chosen.missing_systems)
 
         job.report(compute)
 
@@ -159,7 +158,7 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
     from ..compare import segment_scores
     from ..comparing import scored
     from ..sets import SetData
-    from ..settings import Levels
+    from ..settings import ComparisonSettings
     from .inputs.sets import given_files
     from .inputs.test_set import Input
     from .job import started
@@ -168,7 +167,7 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
 
     wanted = made(Score, given_values(Score, options))
     interval, confidence_level = wanted.interval, wanted.confidence_level
-    levels = Levels.for_intervals(interval, confidence_level)
+    scoring = ComparisonSettings.for_scores(interval, confidence_level)
     files = given_files(SetFiles, options, reference, systems)
     test_set = Input.checked(files, least=1, threads=wanted.threads)
     test_set.check_source()
@@ -180,10 +179,10 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
         if segments and value is not None:
             raise InputError(f"--segments writes all digits, and the names of the input: leave out --{name}")
     layout = ChosenLayout.chosen(display, reports)
-    if levels is None:
+    if scoring.interval is None:
         _check_no_ids(files, segments or any(m.uses_documents for m in test_set.metrics))
     with started(layout, test_set.paths) as job:
-        found = test_set.read(stored_ids=not segments and levels is not None)
+        found = test_set.read(stored_ids=not segments and scoring.interval is not None)
 
         def compute() -> SegmentTable | Comparison:
             if segments:
@@ -192,7 +191,7 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
                 return segment_scores(*given, documents=found.documents, **own)
             data, units = SetData.from_set("", found, ())
             layout.check(data.names)
-            return scored(data, units, levels, job.resampling(wanted))
+            return scored(data, units, scoring, job.resampling(wanted))
 
         result = job.report(compute)
     if segments:  # tsv and jsonl have no place for it

@@ -304,12 +304,13 @@ def options_of(record: Callable[..., Any]) -> dict[str, Option]:
 
 @functools.cache
 def _options_of(record: Any) -> dict[str, Option]:
-    found = {field.name: _declared(record, field) for field in attrs.fields(record)}
+    texts = {owner: own_texts(owner) for owner in record.__mro__}
+    found = {field.name: _declared(record, field, texts) for field in attrs.fields(record)}
     own = inspect.get_annotations(record)
     return dict(sorted(found.items(), key=lambda item: 0 if item[1].positional else 1 if item[0] in own else 2))
 
 
-def _declared(record: Any, field: attrs.Attribute[Any]) -> Option:
+def _declared(record: Any, field: attrs.Attribute[Any], texts: Mapping[type, Mapping[str, str]]) -> Option:
     """The declaration of a field. Of several flags, as of a type with a name, the last one counts."""
     owner = next(each for each in record.__mro__ if field.name in inspect.get_annotations(each))
     kind, *rules = get_args(field.type) if get_origin(field.type) is Annotated else (field.type,)
@@ -326,7 +327,7 @@ def _declared(record: Any, field: attrs.Attribute[Any]) -> Option:
         element,
         row is not None,
         type(None) in members,
-        own_texts(owner).get(field.name) or ["", *(rule.documentation for rule in rules if isinstance(rule, Doc))][-1],
+        texts[owner].get(field.name) or ["", *(rule.documentation for rule in rules if isinstance(rule, Doc))][-1],
         tuple(rule for rule in rules if not isinstance(rule, Doc | Flag | Kind)),
         _default(field),
         [Flag(), *(rule for rule in rules if isinstance(rule, Flag))][-1],
