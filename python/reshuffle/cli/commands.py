@@ -17,6 +17,7 @@ from ..options.files import FlipFiles, SetFiles, Sets
 from ..options.flips import FlipOptions
 from .command import option
 from .declared import declared_options, given_values, made
+from .examples import WithExamples
 from .options import (
     ARGUMENTS,
     COMMON,
@@ -39,28 +40,6 @@ if TYPE_CHECKING:
 
 # A command imports what it runs in its body: --help and completion should not wait for numpy.
 
-COMPARE_EXAMPLES = (
-    "reshuffle compare ref.txt baseline.txt new.txt",
-    "reshuffle compare ref.txt outputs/ --baseline online-B -m bleu chrf ter",
-    "reshuffle compare ref.txt a.txt b.txt -m bleu:tokenize=intl,lowercase --test ar -n 100000",
-    "reshuffle compare ref.txt *.out --all-pairs -m bleu chrf --family all --format json -o result.json",
-    "reshuffle compare ref.txt a.txt b.txt -m bleu --scores COMET comet-a.txt comet-b.txt",
-    "reshuffle compare all.tsv#ref all.tsv#a all.tsv#b --docs all.tsv#document",
-    "reshuffle compare --set 2023 ref23.txt 23/a.txt 23/b.txt --set 2024 ref24.txt 24/a.txt 24/b.txt",
-)
-SCORE_EXAMPLES = (
-    "reshuffle score ref.txt system.txt",
-    "reshuffle score ref.txt system.txt -m bleu chrf++ --confidence 0.95",
-    "reshuffle score all.tsv#ref all.tsv#a all.tsv#b --segments -o segments.tsv",
-    "zcat system.txt.gz | reshuffle score ref.txt - --lowercase --format json",
-)
-FLIP_EXAMPLES = (
-    "reshuffle flips ref.txt baseline.txt new.txt -m chrf --threshold 50",
-    "reshuffle flips ref.txt *.out --baseline online-B --system online-A --threshold 30 --top 20",
-    "reshuffle flips --scores accuracy a.json b.json",
-    "reshuffle flips --scores rating a.ratings b.ratings --threshold 66 --format csv -o flips.csv",
-)
-
 
 @report_command(
     "compare",
@@ -72,7 +51,6 @@ FLIP_EXAMPLES = (
     declared_options(ComparisonDisplay),
     systems="SYS SYS...",
     output=output_options(tables=get_args(types.Table)),
-    examples=COMPARE_EXAMPLES,
     arguments=(*ARGUMENTS, *COUNTS),
     common=(
         *COMMON,
@@ -149,7 +127,6 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     declared_options(Display),
     systems="SYS...",
     output=output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments"),
-    examples=SCORE_EXAMPLES,
     arguments=(*ARGUMENTS, *COUNTS),
     common=(*COMMON, "documents", "interval", "confidence_level", "segments"),
 )
@@ -228,7 +205,6 @@ def _check_score_format(fmt: str | None, segments: bool, interval_options: dict[
     declared_options(FlipOptions),
     systems="BASELINE SYS",
     output=output_options(get_args(types.FlipFormat)),
-    examples=FLIP_EXAMPLES,
     arguments=(*ARGUMENTS, *COUNTS),
 )
 def flips_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
@@ -260,15 +236,7 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
         job.report(lambda: call(flips, evolve(chosen, **given, **pair, progress=job.progress)))
 
 
-SHOW_EXAMPLES = """\b
-Examples:
-  reshuffle show result.json
-  reshuffle show report.html --pairs -o table.tex -o pairs.csv
-  reshuffle show runs.json --full
-  reshuffle show result.json --names names.tsv --methods"""
-
-
-@click.command("show", epilog=SHOW_EXAMPLES)
+@click.command("show", cls=WithExamples)
 @click.argument("result", metavar="RESULT")
 @all_of(
     output_options(),
@@ -290,17 +258,9 @@ def show_command(result: str, **options: Any) -> None:
     show(result, options)
 
 
-VERIFY_EXAMPLES = """\b
-Examples:
-  reshuffle verify result.json
-  reshuffle verify result.json compare ref.txt *.out -m bleu chrf
-  reshuffle verify report.html reshuffle compare ref.txt a.txt b.txt -o report.html
-  reshuffle verify type1.json study type1 ref.txt a.txt b.txt"""
-
-
 @click.command(
     "verify",
-    epilog=VERIFY_EXAMPLES,
+    cls=WithExamples,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.argument("result", metavar="RESULT")
@@ -322,14 +282,6 @@ def verify_command(result: str, words: tuple[str, ...]) -> int:
     return verify(result, words)
 
 
-EXPLAIN_EXAMPLES = """\b
-Examples:
-  reshuffle explain
-  reshuffle explain bootstrap-both
-  reshuffle explain chrF2 maxt bca
-  reshuffle explain tests --format markdown"""
-
-
 def _every_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from .explained import chosen
 
@@ -339,7 +291,7 @@ def _every_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
     return [CompletionItem(name, help=about) for name, about in found.items() if name.startswith(incomplete)]
 
 
-@click.command("explain", epilog=EXPLAIN_EXAMPLES)
+@click.command("explain", cls=WithExamples)
 @click.argument("names", metavar="[NAME...]", nargs=-1, shell_complete=_every_name)
 @plain_option(
     "--format",

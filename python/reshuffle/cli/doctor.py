@@ -11,16 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError, InputWarning, Option, counted, printable
+from .examples import WithExamples
 from .params import option
 
 if TYPE_CHECKING:
     from .file_kinds import Found
-
-EXAMPLES = """\b
-Examples:
-  reshuffle doctor
-  reshuffle doctor --json
-  reshuffle doctor results.tsv dev.nbest.gz"""
 
 
 # The groups of requirements that only developers install, and packages that users may have besides reshuffle, too.
@@ -28,7 +23,7 @@ FOR_DEVELOPERS = r"extra == .(test|docs|lint|bench)\b"
 WORKS_WITH = ("sacrebleu", "pandas", "polars")
 
 
-@click.command("doctor", epilog=EXAMPLES)
+@click.command("doctor", cls=WithExamples)
 @click.argument("files", metavar="[FILE...]", nargs=-1)
 @option("--json", "as_json", is_flag=True, help="Write an object in JSON.")
 def doctor_command(files: tuple[str, ...], as_json: bool) -> None:
