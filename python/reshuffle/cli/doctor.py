@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError, InputWarning, Option, counted, printable
+from ..grouping import grouped
 from .examples import WithExamples
 from .params import option
 
@@ -181,9 +182,7 @@ def _lines(health: Health) -> Iterator[str]:
     }
     width = terminal().width or WIDTH
     yield from (wrapped(heading, printable(text), width) for heading, text in rows.items())
-    by_problem: dict[str, list[str]] = {}
-    for name, problem in health.missing.items():
-        by_problem.setdefault(problem, []).append(name)
+    by_problem = grouped((problem, name) for name, problem in health.missing.items())
     if by_problem:
         yield from ("", "What is missing, and how to get it:")
     yield from (wrapped(", ".join(names), printable(problem), width) for problem, names in by_problem.items())

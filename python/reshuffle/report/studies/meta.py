@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ...grouping import grouped
 from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference
 from ..cells import Table, decimals_for, interval_cells, pvalue_cell, short_pvalue
 from ..wording import ci, counted, number
@@ -265,11 +266,8 @@ def _scores(result: MetaEvaluation, test_set: str) -> Table:
 
 def complete_pairs(comparisons: Sequence[MetricDifference]) -> list[MetricDifference]:
     """The comparisons of families with at least three metrics in which all pairs were compared."""
-    by_family: dict[tuple[object, ...], list[MetricDifference]] = {}
-    for each in comparisons:
-        key = (each.test_set, each.level, each.grouping, each.coefficient)
-        by_family.setdefault(key, []).append(each)
     found = []
+    by_family = grouped(((each.test_set, each.level, each.grouping, each.coefficient), each) for each in comparisons)
     for own in by_family.values():
         k = len({name for each in own for name in (each.metric_a, each.metric_b)})
         if k > 2 and len(own) == k * (k - 1) // 2:
