@@ -378,46 +378,30 @@ def _inferred(design: Design, on: Resampled, outcome: Outcome, tests: Sequence[S
     found = Inferred(on.replicates, design.testing, design.interval, design.plan, design.baseline)
     samples, labels, names = on.replicates.samples, on.data.labels, design.names
     rows = [(m, own) for m, sample in enumerate(samples) for own in sample.rows_of(design.pairs)]
+    # What is computed for all differences at once.
+    computed: dict[str, Sequence[Any]] = {
+        "confidence_interval": found.of_differences(outcome, rows),
+        "exchangeability": on.exchangeability(design.plan, design.pairs, tests),
+        "influence": on.influences(design.pairs),
+        "brevity": on.brevity(design.pairs),
+        "contributions": on.contributions(design),
+        "null": [None] * len(rows) if outcome.null is None else outcome.null.tolist(),
+    }
+    pairs, effects = [*design.pairs] * len(samples), on.effects(design.pairs)
     comparisons = [
         PairedDifference(
             baseline=names[b],
             system=names[a],
             metric=labels[m],
             test=replace(test, statistic=samples[m].round_score(test.statistic)),
-            confidence_interval=interval,
             n_segments=_n_scored(on.by_segment[m], own),
             n_units=_n_scored(samples[m], own),
             intraclass_correlation=correlation,
             design_effect=effect,
-            exchangeability=exchangeability,
-            influence=influence,
-            brevity=brevity,
-            contributions=contributions,
-            null=null,
+            **dict(zip(computed, values, strict=True)),
         )
-        for (
-            (a, b),
-            (m, own),
-            test,
-            interval,
-            (correlation, effect),
-            exchangeability,
-            influence,
-            brevity,
-            contributions,
-            null,
-        ) in zip(
-            [*design.pairs] * len(samples),
-            rows,
-            tests,
-            found.of_differences(outcome, rows),
-            on.effects(design.pairs),
-            on.exchangeability(design.plan, design.pairs, tests),
-            on.influences(design.pairs),
-            on.brevity(design.pairs),
-            on.contributions(design),
-            [None] * len(rows) if outcome.null is None else outcome.null.tolist(),
-            strict=True,
+        for (a, b), (m, own), test, (correlation, effect), values in zip(
+            pairs, rows, tests, effects, zip(*computed.values(), strict=True), strict=True
         )
     ]
     return found._replace(comparisons=comparisons)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ._core import Progress
     from .execution import AnyExecutor
     from .execution.checkpoint import Checkpoint
+    from .options.meta import Evaluation
     from .resampling.stopping import AnyRule
 
 DocumentIds: TypeAlias = "Sequence[str | int] | NDArray[Any]"
@@ -64,7 +65,7 @@ class Resampling:
         return Execution(self.executor, self.threads, self.progress, self.checkpoint)
 
     @classmethod
-    def from_options(cls, options: Resampled, progress: Progress | None) -> Resampling:
+    def from_options(cls, options: Resampled | Evaluation, progress: Progress | None) -> Resampling:
         """From the options of a function, and what watches it."""
         return cls(options.n_resamples, options.seed, options.threads, progress, options.executor)
 

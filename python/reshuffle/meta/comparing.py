@@ -22,7 +22,8 @@ from ..inference.plan import Plan
 from ..inference.rankings import MOST_GROUPS
 from ..inference.running import run_on_test_set
 from ..metrics.base import Scores, tolerance
-from ..options.meta import Averages, Evaluation, WithBaseline
+from ..options.declare import taken
+from ..options.meta import Averages, Evaluation
 from ..resampling import Pairs, Replicates, Sample
 from ..resampling.averaged import AveragedMetric, AveragedSample
 from ..results import ConfidenceInterval
@@ -44,14 +45,14 @@ ENGINE_TESTS = {"shuffles": "ar", "draws": "bootstrap-percentile"}
 NO_DRAWS = "no interval: no draw leaves two different scores of metrics and people"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Testing:
     """How metrics are compared: settings of the public functions."""
 
     __test__: ClassVar[bool] = False  # pytest would take it for a class of tests
 
     test: str
-    baseline: str | None
+    baseline: str | None = None
     adjust: str | None
     interval: str | None
     confidence_level: float
@@ -61,12 +62,11 @@ class Testing:
     @classmethod
     def from_options(cls, options: Evaluation, progress: Progress | None) -> Testing:
         """From the options of a function, and what watches it."""
-        return cls(
+        return taken(
+            cls,
+            options,
             test="none" if options.test is None else options.test,
-            baseline=options.baseline if isinstance(options, WithBaseline) else None,
-            adjust=options.adjust,
-            interval=options.interval,
-            resampling=Resampling(options.n_resamples, options.seed, options.threads, progress, options.executor),
+            resampling=Resampling.from_options(options, progress),
             **levels(options.confidence_level, options.alpha),
         )
 
