@@ -10,7 +10,7 @@ from .options.declare import called_with
 from .progress import reported
 from .resampling.units import Documents
 from .results import Comparison, SegmentTable, UsedMetric
-from .settings import ComparisonSettings, Levels, Resampling
+from .settings import ComparisonSettings, Resampling
 
 
 @called_with(Compare)
@@ -64,11 +64,10 @@ def compare(options: Compare) -> Comparison:
     True
     """
     testing = ComparisonSettings.from_options(options)
-    levels = Levels.for_tests(testing.interval, options.confidence_level, options.alpha, test=testing.test)
     data, units = data_and_units(options)
     with reported(options.progress) as watched:
         resampling = Resampling.from_options(options, watched)
-        return compared(data, units, testing, levels, resampling)
+        return compared(data, units, testing, resampling)
 
 
 @called_with(Score)
@@ -95,10 +94,10 @@ def score(options: Score) -> Comparison:
     >>> round(result.scores[0].score, 2)
     53.73
     """
-    levels = Levels.for_intervals(options.interval, options.confidence_level)
+    wanted = ComparisonSettings.for_scores(options.interval, options.confidence_level)
     data, units = data_and_units(options)
     with reported(options.progress) as watched:
-        return scored(data, units, levels, Resampling.from_options(options, watched))
+        return scored(data, units, wanted, Resampling.from_options(options, watched))
 
 
 @called_with(SegmentScoring)

@@ -50,7 +50,7 @@ from .results import (
     SystemScore,
     UsedMetric,
 )
-from .settings import ComparisonSettings, Levels, Resampling, Units, in_order
+from .settings import ComparisonSettings, Resampling, Units, default_alpha, in_order
 
 # Results have the scores of documents if there are no more than this.
 MOST_DOCUMENTS = 100
@@ -65,21 +65,14 @@ class Design:
     pairs: Pairs
     plan: Plan
     interval: Interval | None
-    levels: Levels
+    testing: ComparisonSettings
     resampling: Resampling
     # The number of replicates that would be enough, if the number was chosen by "auto".
     enough: int | None
-    with_texts: bool
-    with_parts: bool
 
     @classmethod
     def from_settings(
-        cls,
-        names: tuple[str, ...],
-        sets: Sequence[Data],
-        testing: ComparisonSettings,
-        levels: Levels,
-        resampling: Resampling,
+        cls, names: tuple[str, ...], sets: Sequence[Data], testing: ComparisonSettings, resampling: Resampling
     ) -> Design:
         """Check that the settings are compatible with each other and with the metrics of all test sets."""
         if len(names) < 2:
@@ -88,11 +81,10 @@ class Design:
             raise InputError(f"only one system ({names[0]}): a comparison needs at least two{hint}")
         names, baseline = in_order(names, testing)
         pairs = pairs_of(len(names), None if baseline is None else 0)
-        plan, interval = _planned(sets, testing, levels, len(pairs))
+        plan, interval = _planned(sets, testing, len(pairs))
         size = family_size(plan.family, len(pairs), len(sets[0].metrics), plan.n_sets)
-        resampling, enough = _with_number(resampling, plan.enough_replicates(size, levels.alpha), interval, levels)
-        kept = testing.with_texts, testing.with_parts
-        return cls(names, baseline, pairs, plan, interval, levels, resampling, enough, *kept)
+        resampling, enough = _with_number(resampling, plan.enough_replicates(size), interval, testing)
+        return cls(names, baseline, pairs, plan, interval, testing, resampling, enough)
 
     def announce(self, sets: Sequence[Data], names: Sequence[str] = (), average: bool = False) -> None:
         """Plan the steps of the job, for those who watch its progress."""
@@ -103,9 +95,9 @@ class Design:
 
     def count(self, data: Data, units: Units, seed: int) -> Resampled:
         """Count the systems on a test set, whose replicates have this seed."""
-        if units.source is not None and not self.with_texts and not data.reads_sources:
+        if units.source is not None and not self.testing.with_texts and not data.reads_sources:
             raise InputError("a source is shown with the texts: add with_texts (--with-texts), or leave it out")
-        texts = data.texts(self.names, units) if self.with_texts else None
+        texts = data.texts(self.names, units) if self.testing.with_texts else None
         resampled = Resampled.from_data(data, self.names, units, replace(self.resampling, seed=seed), self.pairs)
         return resampled if texts is None else resampled.with_texts(texts)
 
@@ -254,11 +246,11 @@ class Resampled(NamedTuple):
         None, too, for averages over test sets.
         """
         samples = self.replicates.samples
-        if not design.with_parts or isinstance(self.data, AveragedData):
+        if not design.testing.with_parts or isinstance(self.data, AveragedData):
             return [None] * (len(samples) * len(design.pairs))
         # Intervals need draws, which exist unless neither the test nor the interval has any.
         has_intervals = design.interval is not None and self.replicates.has_draws
-        level = design.levels.confidence_level if has_intervals else None
+        level = design.testing.confidence_level if has_intervals else None
         return [
             found
             for m, sample in enumerate(samples)
@@ -270,7 +262,7 @@ class Inferred(NamedTuple):
     """The results beyond the scores: tests and intervals."""
 
     replicates: Replicates
-    levels: Levels
+    testing: ComparisonSettings
     interval: Interval | None
     plan: Plan | None = None
     baseline: str | None = None
@@ -297,7 +289,7 @@ class Inferred(NamedTuple):
         return run._replace(
             interval=None
             if self.interval is None
-            else signature.for_interval(self.interval.name, self.levels.confidence_level, self.simultaneous),
+            else signature.for_interval(self.interval.name, self.testing.confidence_level, self.simultaneous),
             strata=None if strata is None else strata.n_strata,
             unit=self.replicates.unit,
             units=self.replicates.n_units,
@@ -322,7 +314,7 @@ class Inferred(NamedTuple):
             return None
         scheme = "auto" if self.plan is None else self.plan.shuffling.scheme
         estimate = Estimate(self.replicates, m, a, b, scheme)
-        return self._rounded(m, self.interval.confidence_interval(estimate, self.levels.confidence_level))
+        return self._rounded(m, self.interval.confidence_interval(estimate, self.testing.confidence_level))
 
     def of_differences(
         self, outcome: Outcome, rows: Sequence[tuple[int, tuple[int, int]]]
@@ -330,7 +322,7 @@ class Inferred(NamedTuple):
         """The intervals of the differences between two rows of a sample: those of the outcome if it has any."""
         if outcome.low is None or outcome.high is None or self.interval is None or self.plan is None:
             return [self.interval_of(m, *pair) for m, pair in rows]
-        level, ends = self.levels.confidence_level, zip(outcome.low.tolist(), outcome.high.tolist(), strict=True)
+        level, ends = self.testing.confidence_level, zip(outcome.low.tolist(), outcome.high.tolist(), strict=True)
         method = self.plan.test.name if self.plan.margins else "simultaneous"
         return [
             self._rounded(m, ConfidenceInterval(low, high, level, method))
@@ -342,11 +334,9 @@ class Inferred(NamedTuple):
         return replace(interval, low=round_score(interval.low), high=round_score(interval.high))
 
 
-def compared(
-    data: Data, units: Units, testing: ComparisonSettings, levels: Levels, resampling: Resampling
-) -> Comparison:
+def compared(data: Data, units: Units, testing: ComparisonSettings, resampling: Resampling) -> Comparison:
     """Test whether systems differ: see :func:`reshuffle.compare`."""
-    design = Design.from_settings(data.names, [data], testing, levels, resampling)
+    design = Design.from_settings(data.names, [data], testing, resampling)
     design.announce([data])
     (comparison,) = comparisons_of(design, [design.count(data, units, resampling.seed)])
     return comparison
@@ -385,91 +375,73 @@ def comparisons_of(design: Design, sets: Sequence[Resampled]) -> list[Comparison
 
 def _inferred(design: Design, on: Resampled, outcome: Outcome, tests: Sequence[SignificanceResult]) -> Inferred:
     """The tests and intervals on a test set."""
-    found = Inferred(on.replicates, design.levels, design.interval, design.plan, design.baseline)
+    found = Inferred(on.replicates, design.testing, design.interval, design.plan, design.baseline)
     samples, labels, names = on.replicates.samples, on.data.labels, design.names
     rows = [(m, own) for m, sample in enumerate(samples) for own in sample.rows_of(design.pairs)]
+    # What is computed for all differences at once.
+    computed: dict[str, Sequence[Any]] = {
+        "confidence_interval": found.of_differences(outcome, rows),
+        "exchangeability": on.exchangeability(design.plan, design.pairs, tests),
+        "influence": on.influences(design.pairs),
+        "brevity": on.brevity(design.pairs),
+        "contributions": on.contributions(design),
+        "null": [None] * len(rows) if outcome.null is None else outcome.null.tolist(),
+    }
+    pairs, effects = [*design.pairs] * len(samples), on.effects(design.pairs)
     comparisons = [
         PairedDifference(
             baseline=names[b],
             system=names[a],
             metric=labels[m],
             test=replace(test, statistic=samples[m].round_score(test.statistic)),
-            confidence_interval=interval,
             n_segments=_n_scored(on.by_segment[m], own),
             n_units=_n_scored(samples[m], own),
             intraclass_correlation=correlation,
             design_effect=effect,
-            exchangeability=exchangeability,
-            influence=influence,
-            brevity=brevity,
-            contributions=contributions,
-            null=null,
+            **dict(zip(computed, values, strict=True)),
         )
-        for (
-            (a, b),
-            (m, own),
-            test,
-            interval,
-            (correlation, effect),
-            exchangeability,
-            influence,
-            brevity,
-            contributions,
-            null,
-        ) in zip(
-            [*design.pairs] * len(samples),
-            rows,
-            tests,
-            found.of_differences(outcome, rows),
-            on.effects(design.pairs),
-            on.exchangeability(design.plan, design.pairs, tests),
-            on.influences(design.pairs),
-            on.brevity(design.pairs),
-            on.contributions(design),
-            [None] * len(rows) if outcome.null is None else outcome.null.tolist(),
-            strict=True,
+        for (a, b), (m, own), test, (correlation, effect), values in zip(
+            pairs, rows, tests, effects, zip(*computed.values(), strict=True), strict=True
         )
     ]
     return found._replace(comparisons=comparisons)
 
 
-def _planned(
-    sets: Sequence[Data], testing: ComparisonSettings, levels: Levels, n_pairs: int
-) -> tuple[Plan, Interval | None]:
+def _planned(sets: Sequence[Data], testing: ComparisonSettings, n_pairs: int) -> tuple[Plan, Interval | None]:
     """The test and the interval, checked to be compatible."""
     metrics = [m for data in sets for m in data.metrics]
-    plan = Plan.from_settings(testing, *metrics, alpha=levels.alpha, n_pairs=n_pairs, n_sets=len(sets))
-    interval = None if levels.interval is None else check_interval(levels.interval, *metrics, test=plan.test.name)
+    plan = Plan.from_settings(testing, *metrics, n_pairs=n_pairs, n_sets=len(sets))
+    interval = None if testing.interval is None else check_interval(testing.interval, *metrics, test=plan.test.name)
     if interval is not None and interval.inverts is not None:
         plan = plan.for_inversion(interval.name)
-    return (plan.for_simultaneous(interval, levels) if testing.simultaneous else plan), interval
+    return (plan.for_simultaneous(interval, testing.confidence_level) if testing.simultaneous else plan), interval
 
 
 def _with_number(
-    resampling: Resampling, for_test: int | None, interval: Interval | None, levels: Levels
+    resampling: Resampling, for_test: int | None, interval: Interval | None, testing: ComparisonSettings
 ) -> tuple[Resampling, int | None]:
     """The settings with a number of replicates. If that was ``auto``, also the number that would be enough."""
-    number, enough = automatic(for_test, None if interval is None else interval.enough_draws(levels.confidence_level))
+    number, enough = automatic(for_test, None if interval is None else interval.enough_draws(testing.confidence_level))
     with_number = resampling.with_number(number)
     return with_number, None if with_number.n_resamples == resampling.n_resamples else enough
 
 
-def scored(data: Data, units: Units, levels: Levels | None, resampling: Resampling) -> Comparison:
-    """Score systems, with intervals unless ``levels`` is None: see :func:`score`."""
-    if levels is None or levels.interval is None:
+def scored(data: Data, units: Units, wanted: ComparisonSettings, resampling: Resampling) -> Comparison:
+    """Score systems, with intervals if they are wanted: see :func:`score`."""
+    if wanted.interval is None:
         for name, ids in (("documents", units.documents), ("strata", units.strata)):
             if ids is not None and not (name == "documents" and data.uses_documents):
                 raise InputError(f"{name} without intervals: only intervals depend on them; leave {name} out")
         if resampling.progress is not None:
             resampling.progress.plan(counting_steps(data, len(data.names)))
         return _scores(data, data.names, data.count(data.names, resampling))
-    interval = check_interval(levels.interval, *data.metrics, test=None)
-    resampling, enough = _with_number(resampling, None, interval, levels)
+    interval = check_interval(wanted.interval, *data.metrics, test=None)
+    resampling, enough = _with_number(resampling, None, interval, wanted)
     if resampling.progress is not None:
         job = JobPlan([data], (), len(data.names), 0, resampling.n_resamples, None, interval)
         resampling.progress.plan(job.steps())
     resampled = Resampled.from_data(data, data.names, units, resampling)
-    return with_caveats(_comparison(resampled, Inferred(resampled.replicates, levels, interval)), None, enough)
+    return with_caveats(_comparison(resampled, Inferred(resampled.replicates, wanted, interval)), None, enough)
 
 
 def _schemes(tests: Sequence[SignificanceResult]) -> str | None:
@@ -535,19 +507,20 @@ def _scores(
 def _comparison(on: Resampled, found: Inferred) -> Comparison:
     """The scores, tests and intervals on a test set, without caveats."""
     strata = found.replicates.strata
-    n_tests = len(found.comparisons)
+    n_tests, level = len(found.comparisons), found.testing.confidence_level
+    alpha = default_alpha(level) if found.testing.alpha is None else found.testing.alpha
     return replace(
         _scores(on.data, on.names, on.by_segment, found),
         comparisons=tuple(found.comparisons),
         baseline=found.baseline,
         test=None if found.plan is None else found.plan.used,
         interval=None if found.interval is None else replace(found.interval.used, simultaneous=found.simultaneous),
-        experimentwise_error=experimentwise_error(found.levels.alpha, n_tests) if n_tests else None,
-        per_comparison_level=per_comparison_level(found.levels.alpha, n_tests) if n_tests else None,
+        experimentwise_error=experimentwise_error(alpha, n_tests) if n_tests else None,
+        per_comparison_level=per_comparison_level(alpha, n_tests) if n_tests else None,
         n_strata=None if strata is None else strata.n_strata,
         n_resamples=found.replicates.n_resamples if found.resampled else None,
-        confidence_level=found.levels.confidence_level,
-        alpha=found.levels.alpha,
+        confidence_level=level,
+        alpha=alpha,
         seed=found.replicates.seed if found.resampled else None,
         texts=on.texts,
         document_scores=tuple(on.document_scores()),

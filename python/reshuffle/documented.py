@@ -2,7 +2,7 @@
 
 The fields of a record have docstrings of their own: string literals after them, which editors show and Python leaves
 out. ``help`` shows them through :func:`documented`, and the JSON Schemas and docs/json.md have them from
-:func:`fields_of`.
+:func:`fields_of`. The help of commands has those of options, from :func:`own_texts`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import groupby
 from typing import Any, NamedTuple, TypeVar, overload
 
@@ -21,6 +23,8 @@ from typing_extensions import dataclass_transform
 T = TypeVar("T")
 
 WIDTH = 120
+# A class, or a field with the docstring after it. Further lines of the field are indented, or begin with a bracket.
+CLASS_OR_FIELD = re.compile(r'^ *class (\w+)|^( *)(\w+): .*\n(?:\2(?: |[])}]).*\n)*\2(r?"""[\s\S]*?""")', re.MULTILINE)
 # What types of this package stand for.
 ALIASES = {
     "Any": "object",
@@ -93,19 +97,35 @@ def _own_fields(record: type[Any]) -> dict[str, Field]:
         return {}
     (tree,) = ast.parse(source).body
     assert isinstance(tree, ast.ClassDef)
+    texts = own_texts(record)
     return {
-        node.target.id: Field(_in_words(node.annotation), _text_of(following))
-        for node, following in zip(tree.body, [*tree.body[1:], None], strict=True)
+        node.target.id: Field(_in_words(node.annotation), texts.get(node.target.id, ""))
+        for node in tree.body
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
         if not ast.unparse(node.annotation).startswith("ClassVar")
     }
 
 
-def _text_of(node: ast.stmt | None) -> str:
-    """The text of a statement that is nothing but a string."""
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-        return inspect.cleandoc(node.value.value)
-    return ""
+def own_texts(record: type[Any]) -> Mapping[str, str]:
+    """The docstrings of the fields that a class declares."""
+    literals = _literals_in(record.__module__).get(record.__name__, {})
+    return {name: inspect.cleandoc(ast.literal_eval(literal)) for name, literal in literals.items()}
+
+
+@cache
+def _literals_in(module: str) -> Mapping[str, Mapping[str, str]]:
+    """The docstrings of fields by class, as in the source. Parsing all of it would take long, and help needs them."""
+    try:
+        source = inspect.getsource(sys.modules[module])
+    except (OSError, TypeError):  # TypeError: of a module that has no file, such as an interactive one
+        return {}
+    found: dict[str, dict[str, str]] = {}
+    for name, _, attribute, literal in CLASS_OR_FIELD.findall(source):
+        if name:
+            fields = found[name] = {}
+        else:
+            fields[attribute] = literal
+    return found
 
 
 def _in_words(node: ast.expr) -> str:

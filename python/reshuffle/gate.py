@@ -135,11 +135,10 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     if rule.human is not None:
         return _labelled(sets, names, rule, resampling)
     metrics = [metric for each in sets.values() for metric in each.data.metrics]
-    worse = Plan.from_settings(
-        ComparisonSettings(alternative="worse", family="all"), *metrics, alpha=rule.alpha, n_sets=len(sets)
-    )
+    settings = ComparisonSettings(alternative="worse", family="all", alpha=rule.alpha)
+    worse = Plan.from_settings(settings, *metrics, n_sets=len(sets))
     n_tasks = len(metrics)
-    resampling = resampling.with_number(automatic(worse.enough_replicates(n_tasks, rule.alpha))[0])
+    resampling = resampling.with_number(automatic(worse.enough_replicates(n_tasks))[0])
     check_replicates(resampling.n_resamples, rule.alpha)
     given = [_given_margins(each.data, rule) for each in sets.values()]
     if resampling.progress is not None:
@@ -266,8 +265,8 @@ def _better(
     """The tests of whether the new system is better, which the rule ``superior`` needs, without an adjustment."""
     if not rule.primary:
         return None
-    settings = ComparisonSettings(alternative="better", adjust="none")
-    plan = Plan.from_settings(settings, *metrics, alpha=rule.alpha, n_sets=len(counted))  # type: ignore[arg-type]
+    settings = ComparisonSettings(alternative="better", adjust="none", alpha=rule.alpha)
+    plan = Plan.from_settings(settings, *metrics, n_sets=len(counted))  # type: ignore[arg-type]
     return run_tests(plan, [each.replicates for each in counted], replace(hypotheses, family=hypotheses.metric))
 
 

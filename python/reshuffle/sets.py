@@ -18,7 +18,7 @@ from .progress import reported
 from .resampling.counting import Data, Metrics, References, Systems
 from .results import ComparedTexts, Comparison, SetComparison
 from .seeds import derive_seed
-from .settings import ComparisonSettings, DocumentIds, Levels, Resampling, StratumIds, Units
+from .settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, Units
 
 # What to do about systems that not every test set has.
 TREATMENTS_OF_MISSING_SYSTEMS = ("error", "drop")
@@ -100,7 +100,6 @@ def compare_sets(options: CompareSets) -> SetComparison:
     (73.24, True)
     """
     testing = ComparisonSettings.from_options(options)
-    levels = Levels.for_tests(testing.interval, options.confidence_level, options.alpha, test=testing.test)
     if not isinstance(options.sets, Mapping):
         raise InputError(f"sets: expected a mapping of names to test sets, got {quoted(options.sets)}")
     found: dict[str, SetData] = {}
@@ -113,7 +112,7 @@ def compare_sets(options: CompareSets) -> SetComparison:
         found[name] = SetData.from_set(name, each, options.metrics)
     with reported(options.progress) as watched:
         resampling = Resampling.from_options(options, watched)
-        return compared_sets(found, testing, levels, resampling, options.average, options.missing_systems)
+        return compared_sets(found, testing, resampling, options.average, options.missing_systems)
 
 
 @contextlib.contextmanager
@@ -149,7 +148,6 @@ class SetData(NamedTuple):
 def compared_sets(
     sets: Mapping[str, SetData],
     testing: ComparisonSettings,
-    levels: Levels,
     resampling: Resampling,
     average: bool,
     missing_systems: str,
@@ -161,7 +159,7 @@ def compared_sets(
     _warn_of_copies(sets)
     names, dropped = _common_systems(sets, missing_systems)
     data = [each.data for each in sets.values()]
-    design = Design.from_settings(names, data, testing, levels, resampling)
+    design = Design.from_settings(names, data, testing, resampling)
     design_of_average = design.for_average() if average else None
     design.announce(data, list(sets), average)
     resampled: dict[str, Resampled] = {}
@@ -265,7 +263,7 @@ def _signature(design: Design, sets: Mapping[str, Resampled], found: Mapping[str
         parts += [signature.for_sets(list(names)), description]
     tests = [pair for comparison in found.values() for pair in comparison.comparisons]
     replicates = next(iter(sets.values())).replicates
-    run = Inferred(replicates, design.levels, design.interval, design.plan, comparisons=tests).run
+    run = Inferred(replicates, design.testing, design.interval, design.plan, comparisons=tests).run
     seed = None if run.seed is None else design.resampling.seed
     run = run._replace(average=len(sets) if average else None, seed=seed, unit=None, strata=None)
     return signature.joined([*parts, run.line])

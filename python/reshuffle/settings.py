@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from attrs import field, frozen
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ._core import Progress
     from .execution import AnyExecutor
     from .execution.checkpoint import Checkpoint
+    from .options.meta import Evaluation
     from .resampling.stopping import AnyRule
 
 DocumentIds: TypeAlias = "Sequence[str | int] | NDArray[Any]"
@@ -64,7 +65,7 @@ class Resampling:
         return Execution(self.executor, self.threads, self.progress, self.checkpoint)
 
     @classmethod
-    def from_options(cls, options: Resampled, progress: Progress | None) -> Resampling:
+    def from_options(cls, options: Resampled | Evaluation, progress: Progress | None) -> Resampling:
         """From the options of a function, and what watches it."""
         return cls(options.n_resamples, options.seed, options.threads, progress, options.executor)
 
@@ -91,7 +92,8 @@ class Units:
 class ComparisonSettings(Kept, Pairs, Tested):
     """The significance test, its options, the pairs of systems to compare, and what the result keeps.
 
-    ``interval`` is that of the scores, and also of the differences unless these are ``simultaneous``.
+    ``interval`` is that of the scores, and also of the differences unless these are ``simultaneous``. Tests without
+    ``alpha`` are for no level in particular.
     """
 
     test: str = "auto"
@@ -99,13 +101,22 @@ class ComparisonSettings(Kept, Pairs, Tested):
     simultaneous: bool = False
     scheme: str = "auto"
     stopping: AnyRule | str | None = None
+    confidence_level: float = CONFIDENCE_LEVEL
     margins: Mapping[str, float] = field(default=None, converter=by_metric)
 
     @classmethod
     def from_options(cls, options: Compare | CompareSets) -> ComparisonSettings:
         """The settings that the options of a function stand for."""
         interval = {"interval": None} if options.interval is None else settings_of(options.interval, "interval")
-        return taken(cls, options, **settings_of(options.test, "test"), **interval)
+        test = settings_of(options.test, "test")
+        return taken(cls, options, **test, **interval, **levels(options.confidence_level, options.alpha, test["test"]))
+
+    @classmethod
+    def for_scores(cls, interval: str | None, confidence_level: float | None) -> ComparisonSettings:
+        """Scores without tests: with the default of the argument that is None, and without intervals if both are."""
+        if interval is None and confidence_level is None:
+            return cls(interval=None)
+        return cls(interval="percentile" if interval is None else interval, **levels(confidence_level, None))
 
 
 def in_order(names: Sequence[str], chosen: Pairs) -> tuple[tuple[str, ...], str | None]:
@@ -120,34 +131,23 @@ def in_order(names: Sequence[str], chosen: Pairs) -> tuple[tuple[str, ...], str 
     return (baseline, *(name for name in names if name != baseline)), baseline
 
 
-@dataclass(frozen=True)
-class Levels:
-    """The kind of confidence interval, its level, and the significance level of the tests."""
+class Levels(TypedDict):
+    """The confidence level of intervals, and the significance level of tests."""
 
-    interval: str | None = "percentile"
-    confidence_level: float = CONFIDENCE_LEVEL
-    alpha: float = default_alpha()
+    confidence_level: float
+    alpha: float
 
-    @classmethod
-    def for_tests(
-        cls, interval: str | None, confidence_level: float | None, alpha: float | None = None, test: str = "auto"
-    ) -> Levels:
-        """From levels that have been checked; ``alpha`` is 1 − confidence_level by default, which is 0.95.
 
-        For a test with a margin, the confidence level is 1 − 2·alpha, and 0.90 by default.
-        """
-        if test in TESTS_WITH_MARGIN:
-            return cls(interval, *_levels_with_margin(test, confidence_level, alpha))
-        confidence_level = CONFIDENCE_LEVEL if confidence_level is None else confidence_level
-        return cls(interval, confidence_level, default_alpha(confidence_level) if alpha is None else alpha)
+def levels(confidence_level: float | None, alpha: float | None, test: str = "auto") -> Levels:
+    """The confidence level, by default 0.95, and alpha, by default 1 − confidence_level.
 
-    @classmethod
-    def for_intervals(cls, interval: str | None, confidence_level: float | None) -> Levels | None:
-        """Levels for intervals without tests, with the default for the argument that is None; None if both are None."""
-        if interval is None and confidence_level is None:
-            return None
-        confidence_level = CONFIDENCE_LEVEL if confidence_level is None else confidence_level
-        return cls.for_tests("percentile" if interval is None else interval, confidence_level)
+    For a test with a margin, the confidence level is 1 − 2·alpha, and 0.90 by default.
+    """
+    if test in TESTS_WITH_MARGIN:
+        confidence_level, alpha = _levels_with_margin(test, confidence_level, alpha)
+    confidence_level = CONFIDENCE_LEVEL if confidence_level is None else confidence_level
+    alpha = default_alpha(confidence_level) if alpha is None else alpha
+    return {"confidence_level": confidence_level, "alpha": alpha}
 
 
 def _levels_with_margin(test: str, confidence_level: float | None, alpha: float | None) -> tuple[float, float]:
@@ -178,5 +178,4 @@ class RunSettings(Medians, Pairs, RunTests):
         """The settings that the options of a function stand for."""
         if len(options.exchange) > 1 and "auto" in options.exchange:
             raise InputError(f"exchange: expected auto, or names of units, got {listed(options.exchange)}")
-        levels = Levels.for_tests(None, options.confidence_level, options.alpha)
-        return taken(cls, options, confidence_level=levels.confidence_level, alpha=levels.alpha)
+        return taken(cls, options, **levels(options.confidence_level, options.alpha))

@@ -18,7 +18,7 @@ from .progress import reported
 from .resampling.votes import Cells, Fit, RatingMetric, VoteData, VoteSample
 from .results import Comparison, ConfidenceInterval
 from .results.votes import FirstAdvantage, LargestResidual, VoteFit
-from .settings import ComparisonSettings, Levels, Resampling, Units
+from .settings import ComparisonSettings, Resampling, Units, levels
 
 # With a larger share of draws without finite ratings, there are no intervals and tests: ends of intervals would be
 # infinite, or be decided by the added wins.
@@ -125,7 +125,9 @@ def _rated(table: VoteTable, unit: str, options: VotesOptions, resampling: Resam
     n_units = len(used) if unit == "vote" else used.n_units(unit)
     draws = np.ascontiguousarray(drawn.strengths.T) * factor
     sample = VoteSample(metric, fit.strengths * factor, draws, unit, n_units)
-    levels = Levels.for_tests("percentile", options.confidence_level, options.alpha, test="bootstrap-both")
+    settings = ComparisonSettings(
+        test="bootstrap-both", all_pairs=True, **levels(options.confidence_level, options.alpha)
+    )
     withheld = bool(separated.mean() > MOST_SEPARATED or not np.isfinite(draws).all())
     found = VoteFit(
         n_votes=len(used),
@@ -139,14 +141,13 @@ def _rated(table: VoteTable, unit: str, options: VotesOptions, resampling: Resam
         n_draws=resampling.n_resamples,
         withheld=withheld,
         residual=_residual(cells, fit),
-        first=_first(fit, drawn, factor, None if withheld else levels.confidence_level) if options.position else None,
+        first=_first(fit, drawn, factor, None if withheld else settings.confidence_level) if options.position else None,
     )
     data = VoteData.of(table.systems, sample, found)
     quiet = replace(resampling, progress=None, executor=None)
     if withheld:
-        return scored(data, Units(), None, quiet)
-    settings = ComparisonSettings(test="bootstrap-both", all_pairs=True, alpha=options.alpha)
-    return compared(data, Units(), settings, levels, quiet)
+        return scored(data, Units(), ComparisonSettings(interval=None), quiet)
+    return compared(data, Units(), settings, quiet)
 
 
 def _effective(table: VoteTable, unit: str) -> float:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
+from reshuffle.cli import examples
 from reshuffle.cli.explained import KINDS
+from reshuffle.cli.root import cli
 from reshuffle.metrics.registry import metric_specs
+from reshuffle.toml import loads
 
 
 @pytest.mark.parametrize("command", ["watch", "human", "flips", "compare"])
@@ -24,6 +29,19 @@ def test_every_command_of_systems_has_help_on_all_options(run: Any, command: str
 def test_help_all_is_another_name_of_help_where_that_shows_all(run: Any, command: str) -> None:
     assert run(command, "--help-all") == run(command, "--help")
     assert "Usage:" in run(command, "--help-all").out
+
+
+def test_commands_have_the_examples_of_help_toml_and_only_these() -> None:
+    shown = {"reshuffle"}
+    with click.Context(cli) as context:
+        for name in cli.list_commands(context):
+            command = cli.get_command(context, name)
+            own = getattr(command, "commands", {})
+            shown |= {name, *(f"{name} {each}" for each in own)} - {"demo"}
+            assert [f"{name} {each}" for each in own] == [each.place for each in own.values()]
+    texts = loads(Path(str(examples.__file__)).with_name("help.toml").read_text("utf-8"))
+    assert {*texts} == shown
+    assert all(examples.examples_of(name) for name in shown)
 
 
 def test_the_short_help_of_compare_says_which_files_csv_is_written_to(run: Any) -> None:

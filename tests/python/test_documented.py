@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import pickle
+import textwrap
 from dataclasses import dataclass, fields, is_dataclass
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 import reshuffle
-from reshuffle.documented import Field, documented, fields_of
+from reshuffle.documented import Field, documented, fields_of, own_texts
+from reshuffle.options.declare import Options
 from reshuffle.results.studies import RECORDS, TABLES_OF
+from test_options import FUNCTIONS
 
 RECORDS_OF_STUDIES: set[Any] = {record for of_study in (RECORDS, *TABLES_OF.values()) for record in of_study.values()}
 PUBLIC: set[Any] = {each for name in reshuffle.__all__ if is_dataclass(each := getattr(reshuffle, name))}
@@ -55,6 +60,23 @@ def test_without_the_source_the_text_stays(monkeypatch: pytest.MonkeyPatch) -> N
     assert Point.__doc__ is not None
     assert Point.__doc__.startswith("A point.")
     assert "Attributes" not in Point.__doc__
+
+
+def texts_of_tree(record: type[Any]) -> dict[str, str]:
+    """The docstrings of fields as Python parses them."""
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(record))).body
+    assert isinstance(tree, ast.ClassDef)
+    return {
+        ast.unparse(node.target): inspect.cleandoc(ast.literal_eval(after.value))
+        for node, after in pairwise(tree.body)
+        if isinstance(node, ast.AnnAssign) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+    }
+
+
+def test_docstrings_of_fields_are_those_of_the_syntax_tree() -> None:
+    options = {each for record in FUNCTIONS.values() for each in record.__mro__ if issubclass(each, Options)}
+    for record in RECORDS_OF_STUDIES | PUBLIC | options:
+        assert own_texts(record) == texts_of_tree(record), record
 
 
 def test_every_record_lists_all_its_fields() -> None:

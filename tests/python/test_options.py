@@ -191,8 +191,10 @@ def test_flags_are_unique_and_have_help(record: type[Options]) -> None:
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class Limits(Options):
-    share: Annotated[float, Gt(0), Le(1), Doc("A share.")] = 0.5
-    most: Annotated[int | None, Ge(1), Flag(none="all"), Doc("Most items; ``None`` for no limit.")] = 9
+    share: Annotated[float, Gt(0), Le(1)] = 0.5
+    """A share."""
+    most: Annotated[int | None, Ge(1), Flag(none="all")] = 9
+    """Most items; ``None`` for no limit."""
     words: Annotated[tuple[str, ...], MinLen(0), Doc("Words.")] = field(default=(), converter=several)
     is_shown: Annotated[bool | dict[str, int], Flag(("--shown/--hidden",)), Doc("Show it.")] = True
 
@@ -227,8 +229,13 @@ def test_words_of_commands_for_none_and_flags_for_objects() -> None:
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class Small(Options):
-    n_items: Annotated[int, Ge(2), Doc("Number of ``items``. By default two.")] = 2
-    is_quick: Annotated[bool, Doc("Hurry.\n\nOnly in docstrings.")] = False
+    n_items: Annotated[int, Ge(2)] = 2
+    """Number of ``items``. By default two."""
+    is_quick: bool = False
+    """Hurry.
+
+    Only in docstrings.
+    """
 
 
 @called_with(Small)
@@ -240,6 +247,21 @@ def counted(options: Small) -> int:
     int
     """
     return options.n_items
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
+def test_every_option_has_a_text(record: type[Options]) -> None:
+    assert [name for name, option in options_of(record).items() if not option.about.strip()] == []
+
+
+def test_without_the_source_options_have_no_text() -> None:
+    @frozen(kw_only=True, slots=False, eq=False, repr=False)
+    class Compiled(Options):
+        __module__ = "math"
+        n_items: int = 2
+        """Nobody reads this."""
+
+    assert options_of(Compiled)["n_items"].about == ""
 
 
 def test_a_new_option_is_one_declaration() -> None:

@@ -13,6 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ..errors import InputError, listed, shortened, warn
+from .examples import examples_of
 from .habits import check_habits
 from .params import Option, Parsed, WordList, starting
 
@@ -79,8 +80,8 @@ class Command(click.Command):
 
     Parameters
     ----------
-    examples : sequence of str
-        Command lines.
+    place : str
+        How users type the command after ``reshuffle``: ``study type1``.
     arguments : sequence of (str, str)
         The arguments and what they are: the first rows of the group Input.
     common : sequence of str
@@ -93,14 +94,14 @@ class Command(click.Command):
     def __init__(
         self,
         *args: Any,
-        examples: Sequence[str] = (),
+        place: str = "",
         arguments: Sequence[tuple[str, str]] = (),
         common: Sequence[str] = (),
         instead: str = "",
         **attributes: Any,
     ) -> None:
         super().__init__(*args, **attributes)
-        self.examples = examples
+        self.place = place
         self.arguments = arguments
         self.common = common
         self.instead, self.allow_extra_args = instead, bool(instead)
@@ -123,7 +124,7 @@ class Command(click.Command):
                 groups.setdefault(getattr(param, "group", "Output"), []).append((name, shown(text)))
         groups["Output"] = groups.pop("Output")
         with formatter.section("Examples"):
-            for example in self.examples[: MAX_EXAMPLES if is_short else None]:
+            for example in examples_of(self.place)[: MAX_EXAMPLES if is_short else None]:
                 formatter.write(f"{'':{formatter.current_indent}}{example}\n")
         for group, rows in groups.items():
             with formatter.section(group):

@@ -17,6 +17,7 @@ from ..options.files import FlipFiles, SetFiles, Sets
 from ..options.flips import FlipOptions
 from .command import option
 from .declared import declared_options, given_values, made
+from .examples import WithExamples
 from .options import (
     ARGUMENTS,
     COMMON,
@@ -39,28 +40,6 @@ if TYPE_CHECKING:
 
 # A command imports what it runs in its body: --help and completion should not wait for numpy.
 
-COMPARE_EXAMPLES = (
-    "reshuffle compare ref.txt baseline.txt new.txt",
-    "reshuffle compare ref.txt outputs/ --baseline online-B -m bleu chrf ter",
-    "reshuffle compare ref.txt a.txt b.txt -m bleu:tokenize=intl,lowercase --test ar -n 100000",
-    "reshuffle compare ref.txt *.out --all-pairs -m bleu chrf --family all --format json -o result.json",
-    "reshuffle compare ref.txt a.txt b.txt -m bleu --scores COMET comet-a.txt comet-b.txt",
-    "reshuffle compare all.tsv#ref all.tsv#a all.tsv#b --docs all.tsv#document",
-    "reshuffle compare --set 2023 ref23.txt 23/a.txt 23/b.txt --set 2024 ref24.txt 24/a.txt 24/b.txt",
-)
-SCORE_EXAMPLES = (
-    "reshuffle score ref.txt system.txt",
-    "reshuffle score ref.txt system.txt -m bleu chrf++ --confidence 0.95",
-    "reshuffle score all.tsv#ref all.tsv#a all.tsv#b --segments -o segments.tsv",
-    "zcat system.txt.gz | reshuffle score ref.txt - --lowercase --format json",
-)
-FLIP_EXAMPLES = (
-    "reshuffle flips ref.txt baseline.txt new.txt -m chrf --threshold 50",
-    "reshuffle flips ref.txt *.out --baseline online-B --system online-A --threshold 30 --top 20",
-    "reshuffle flips --scores accuracy a.json b.json",
-    "reshuffle flips --scores rating a.ratings b.ratings --threshold 66 --format csv -o flips.csv",
-)
-
 
 @report_command(
     "compare",
@@ -72,7 +51,6 @@ FLIP_EXAMPLES = (
     declared_options(ComparisonDisplay),
     systems="SYS SYS...",
     output=output_options(tables=get_args(types.Table)),
-    examples=COMPARE_EXAMPLES,
     arguments=(*ARGUMENTS, *COUNTS),
     common=(
         *COMMON,
@@ -97,7 +75,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     """
     from ..comparing import compared
     from ..sets import common_texts, compared_sets
-    from ..settings import ComparisonSettings, Levels
+    from ..settings import ComparisonSettings
     from .inputs.sets import Inputs
     from .job import started
     from .layout import ChosenLayout
@@ -109,7 +87,6 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     layout = ChosenLayout.chosen(display, reports, values.get("with_texts", False))
     chosen = made(CompareSets, {"sets": {}, **values, "with_parts": layout.needs_parts})
     testing = ComparisonSettings.from_options(chosen)
-    levels = Levels.for_tests(testing.interval, chosen.confidence_level, chosen.alpha, test=testing.test)
     inputs = Inputs.from_options(reference, systems, options, chosen.threads)
     if inputs.is_one and (chosen.missing_systems != "error" or not chosen.average):
         option = "--missing-systems" if chosen.average else "--no-average"
@@ -127,8 +104,8 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
         def compute() -> Comparison | SetComparison:
             if inputs.is_one:
                 (only,) = sets.values()
-                return compared(only.data, only.units, testing, levels, resampling)
-            return compared_sets(sets, testing, levels, resampling, chosen.average, chosen.missing_systems)
+                return compared(only.data, only.units, testing, resampling)
+            return compared_sets(sets, testing, resampling, chosen.average, chosen.missing_systems)
 
         job.report(compute)
 
@@ -150,7 +127,6 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     declared_options(Display),
     systems="SYS...",
     output=output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments"),
-    examples=SCORE_EXAMPLES,
     arguments=(*ARGUMENTS, *COUNTS),
     common=(*COMMON, "documents", "interval", "confidence_level", "segments"),
 )
@@ -159,7 +135,7 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
     from ..compare import segment_scores
     from ..comparing import scored
     from ..sets import SetData
-    from ..settings import Levels
+    from ..settings import ComparisonSettings
     from .inputs.sets import given_files
     from .inputs.test_set import Input
     from .job import started
@@ -168,7 +144,7 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
 
     wanted = made(Score, given_values(Score, options))
     interval, confidence_level = wanted.interval, wanted.confidence_level
-    levels = Levels.for_intervals(interval, confidence_level)
+    scoring = ComparisonSettings.for_scores(interval, confidence_level)
     files = given_files(SetFiles, options, reference, systems)
     test_set = Input.checked(files, least=1, threads=wanted.threads)
     test_set.check_source()
@@ -180,10 +156,10 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
         if segments and value is not None:
             raise InputError(f"--segments writes all digits, and the names of the input: leave out --{name}")
     layout = ChosenLayout.chosen(display, reports)
-    if levels is None:
+    if scoring.interval is None:
         _check_no_ids(files, segments or any(m.uses_documents for m in test_set.metrics))
     with started(layout, test_set.paths) as job:
-        found = test_set.read(stored_ids=not segments and levels is not None)
+        found = test_set.read(stored_ids=not segments and scoring.interval is not None)
 
         def compute() -> SegmentTable | Comparison:
             if segments:
@@ -192,7 +168,7 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
                 return segment_scores(*given, documents=found.documents, **own)
             data, units = SetData.from_set("", found, ())
             layout.check(data.names)
-            return scored(data, units, levels, job.resampling(wanted))
+            return scored(data, units, scoring, job.resampling(wanted))
 
         result = job.report(compute)
     if segments:  # tsv and jsonl have no place for it
@@ -229,7 +205,6 @@ def _check_score_format(fmt: str | None, segments: bool, interval_options: dict[
     declared_options(FlipOptions),
     systems="BASELINE SYS",
     output=output_options(get_args(types.FlipFormat)),
-    examples=FLIP_EXAMPLES,
     arguments=(*ARGUMENTS, *COUNTS),
 )
 def flips_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
@@ -261,15 +236,7 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
         job.report(lambda: call(flips, evolve(chosen, **given, **pair, progress=job.progress)))
 
 
-SHOW_EXAMPLES = """\b
-Examples:
-  reshuffle show result.json
-  reshuffle show report.html --pairs -o table.tex -o pairs.csv
-  reshuffle show runs.json --full
-  reshuffle show result.json --names names.tsv --methods"""
-
-
-@click.command("show", epilog=SHOW_EXAMPLES)
+@click.command("show", cls=WithExamples)
 @click.argument("result", metavar="RESULT")
 @all_of(
     output_options(),
@@ -291,17 +258,9 @@ def show_command(result: str, **options: Any) -> None:
     show(result, options)
 
 
-VERIFY_EXAMPLES = """\b
-Examples:
-  reshuffle verify result.json
-  reshuffle verify result.json compare ref.txt *.out -m bleu chrf
-  reshuffle verify report.html reshuffle compare ref.txt a.txt b.txt -o report.html
-  reshuffle verify type1.json study type1 ref.txt a.txt b.txt"""
-
-
 @click.command(
     "verify",
-    epilog=VERIFY_EXAMPLES,
+    cls=WithExamples,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.argument("result", metavar="RESULT")
@@ -323,14 +282,6 @@ def verify_command(result: str, words: tuple[str, ...]) -> int:
     return verify(result, words)
 
 
-EXPLAIN_EXAMPLES = """\b
-Examples:
-  reshuffle explain
-  reshuffle explain bootstrap-both
-  reshuffle explain chrF2 maxt bca
-  reshuffle explain tests --format markdown"""
-
-
 def _every_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from .explained import chosen
 
@@ -340,7 +291,7 @@ def _every_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
     return [CompletionItem(name, help=about) for name, about in found.items() if name.startswith(incomplete)]
 
 
-@click.command("explain", epilog=EXPLAIN_EXAMPLES)
+@click.command("explain", cls=WithExamples)
 @click.argument("names", metavar="[NAME...]", nargs=-1, shell_complete=_every_name)
 @plain_option(
     "--format",

@@ -11,16 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError, InputWarning, Option, counted, printable
+from ..grouping import grouped
+from .examples import WithExamples
 from .params import option
 
 if TYPE_CHECKING:
     from .file_kinds import Found
-
-EXAMPLES = """\b
-Examples:
-  reshuffle doctor
-  reshuffle doctor --json
-  reshuffle doctor results.tsv dev.nbest.gz"""
 
 
 # The groups of requirements that only developers install, and packages that users may have besides reshuffle, too.
@@ -28,7 +24,7 @@ FOR_DEVELOPERS = r"extra == .(test|docs|lint|bench)\b"
 WORKS_WITH = ("sacrebleu", "pandas", "polars")
 
 
-@click.command("doctor", epilog=EXAMPLES)
+@click.command("doctor", cls=WithExamples)
 @click.argument("files", metavar="[FILE...]", nargs=-1)
 @option("--json", "as_json", is_flag=True, help="Write an object in JSON.")
 def doctor_command(files: tuple[str, ...], as_json: bool) -> None:
@@ -186,9 +182,7 @@ def _lines(health: Health) -> Iterator[str]:
     }
     width = terminal().width or WIDTH
     yield from (wrapped(heading, printable(text), width) for heading, text in rows.items())
-    by_problem: dict[str, list[str]] = {}
-    for name, problem in health.missing.items():
-        by_problem.setdefault(problem, []).append(name)
+    by_problem = grouped((problem, name) for name, problem in health.missing.items())
     if by_problem:
         yield from ("", "What is missing, and how to get it:")
     yield from (wrapped(", ".join(names), printable(problem), width) for problem, names in by_problem.items())

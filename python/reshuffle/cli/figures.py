@@ -9,22 +9,15 @@ import click
 from .. import types
 from ..options.figures import Figure
 from .declared import declared_options, given_values, made
+from .examples import WithExamples
 from .options import all_of
 from .params import Name, option
 
-EXAMPLES = """\b
-Examples:
-  reshuffle compare ref.txt *.out --all-pairs -o result.json
-  reshuffle plot result.json ranking -o ranking.pdf
-  reshuffle plot result.json forest --baseline online-B --metric chrF2 -o forest.svg
-  reshuffle plot result.json null --pair online-A online-B -o null.png
-  reshuffle study type1 ref.txt a.txt b.txt -o type1.json
-  reshuffle plot type1.json rates -o rates.pdf"""
 # Names that several studies share are there once.
 FIGURES = tuple(dict.fromkeys((*get_args(types.PlotKind), *get_args(types.StudyPlotKind))))
 
 
-@click.command("plot", epilog=EXAMPLES)
+@click.command("plot", cls=WithExamples)
 @click.argument("result", metavar="RESULT")
 @click.argument("kind", metavar="KIND", type=Name("figure", FIGURES))
 @option("-o", "--output", metavar="FILE", required=True, help="Write the figure to FILE.pdf, .svg or .png.")

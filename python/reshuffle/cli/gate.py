@@ -17,13 +17,6 @@ from .declared import declared_options, given_values, made
 from .options import COMMON, EXECUTOR, METRICS, file_options, full_option, output_options, report_command
 from .process import INCONCLUSIVE, REJECTED
 
-EXAMPLES = (
-    "reshuffle gate base.txt new.txt --ref ref.txt -m bleu chrf --margin bleu=0.8 chrf=0.6",
-    "reshuffle gate --scores match base.eval new.eval --margin match=0.01 -o gate.html",
-    "reshuffle gate base.txt new.txt --ref ref.txt --config gate.toml --history nights.jsonl --format markdown",
-    "reshuffle gate base.txt new.txt --ref ref.txt --rule no-regression",
-    "reshuffle gate --scores MQM base.mqm new.mqm --scores judge base.tsv new.tsv --human MQM --margin MQM=0.2",
-)
 ARGUMENTS = (
     (
         "BASE, NEW",
@@ -47,7 +40,6 @@ CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCO
     declared_options(GateOptions, ["n_resamples", "seed", "threads"]),
     (EXECUTOR, full_option("tables of all tasks and of the segments that lost most")),
     output=output_options(get_args(types.GateFormat)),
-    examples=EXAMPLES,
     arguments=ARGUMENTS,
     common=(*COMMON, "sets", "margin", "rule", "primary", "human", "alpha", "config", "history", "page", "full"),
 )

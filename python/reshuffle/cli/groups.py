@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from ..validate import check_name
+from .examples import WithExamples
 
 
-class CommandGroup(click.Group):
+class CommandGroup(WithExamples, click.Group):
     """An unknown command is an error that suggests the nearest.
 
     Parameters

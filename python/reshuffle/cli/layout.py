@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import get_args
+from dataclasses import dataclass
+from typing import Any, get_args
 
 from .. import types
 from ..data.names import read_names
 from ..data.system_names import NameMap
 from ..errors import InputError
+from ..options.declare import taken
 from ..options.display import ComparisonDisplay, Display
 from ..report import MAX_TEXTS, PAPERS, WITH_METHODS, Layout
 from ..report.layout import check_names, check_triangle
@@ -39,14 +40,12 @@ class ChosenLayout(Output):
         if display.methods:
             in_python = "; in Python, results (also from read_json) have methods_sentence() and bibtex()"
             reports.check("--methods", WITH_METHODS, in_python)
-        layout = Layout(
-            digits=display.digits,
-            names={} if names is None else names.names,
-            methods=display.methods,
-        )
+        own: dict[str, Any] = {"names": {} if names is None else names.names, "paper": False}
         tables: Sequence[str] = ()
         if isinstance(display, ComparisonDisplay):
-            layout, tables = _of_comparison(layout, display, reports, with_texts), get_args(types.Table)
+            own |= _of_comparison(display, reports, with_texts)
+            tables = get_args(types.Table)
+        layout = taken(Layout, display, **own)
         files = [path for path in (display.names, getattr(display, "since", None)) if path is not None]
         return cls(reports, layout, tables, files, names)
 
@@ -68,8 +67,8 @@ class ChosenLayout(Output):
             self.layout.check_texts(texts)
 
 
-def _of_comparison(layout: Layout, display: ComparisonDisplay, reports: Reports, with_texts: bool) -> Layout:
-    """The layout with the options of comparisons, which are checked."""
+def _of_comparison(display: ComparisonDisplay, reports: Reports, with_texts: bool) -> dict[str, Any]:
+    """The fields of the layout that are not options as they are, after a check of these."""
     if display.table is not None:
         reports.check("--table", ["csv"], ", or add --format csv")
     if display.columns is not None and reports.paper is None:
@@ -80,18 +79,11 @@ def _of_comparison(layout: Layout, display: ComparisonDisplay, reports: Reports,
         raise InputError(
             "--max-texts limits the texts in HTML reports: add --with-texts --format html, or leave out --max-texts"
         )
+    own: dict[str, Any] = {"max_texts": MAX_TEXTS if display.max_texts is None else display.max_texts}
     if display.since is not None:
         reports.check("--since", FORMATS_WITH_CHANGES, ", or add --format html")
-        layout = replace(layout, since=_earlier(display.since), since_name=display.since)
-    return replace(
-        layout,
-        pairs=display.pairs,
-        triangle=display.triangle,
-        groups=display.groups,
-        columns=display.columns,
-        table=display.table,
-        max_texts=MAX_TEXTS if display.max_texts is None else display.max_texts,
-    )
+        own |= {"since": _earlier(display.since), "since_name": display.since}
+    return own
 
 
 def _earlier(path: str) -> Comparison | SetComparison:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, quoted, unknown_name
+from ..grouping import grouped
 from ..metrics.registry import OptionSpec, every_spec, metric_specs
 from ..names import IN_PYTHON, metric_key, names_in
 from ..names import is_metric as is_metric_name
@@ -66,10 +67,7 @@ class Flag:
 
 def flags() -> list[Flag]:
     """Every option of any metric of the core, once. Those of other metrics follow only the metric's name."""
-    by_name: dict[str, list[tuple[str, OptionSpec]]] = {}
-    for spec in metric_specs():
-        for option in spec.options:
-            by_name.setdefault(option.name, []).append((spec.name, option))
+    by_name = grouped((option.name, (spec.name, option)) for spec in metric_specs() for option in spec.options)
 
     def merged(owners: list[tuple[str, OptionSpec]]) -> Flag:
         choices = dict.fromkeys(choice for _, option in owners for choice in option.choices)

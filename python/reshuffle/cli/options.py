@@ -106,13 +106,15 @@ def all_of(*groups: Sequence[Decorator]) -> Decorator:
 
 
 def report_command(
-    name: str,
+    place: str,
     *groups: Sequence[Decorator],
     systems: str | None = None,
     output: Sequence[Decorator] = output_options(),
     **attributes: Any,
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """A command that computes a result, with groups of options and those of its output.
+
+    ``place`` is how users type it after ``reshuffle``, such as ``study type1``.
 
     ``systems`` stands for SYS in the usage of a command that takes REF and SYS. The attributes are those of
     :class:`~reshuffle.cli.command.Command`.
@@ -122,7 +124,9 @@ def report_command(
         reference = click.argument("reference", metavar="REF", required=False)
         texts = (reference, click.argument("systems", metavar=systems, nargs=-1))
     decorate = all_of(texts, *groups, output)
-    return lambda function: click.command(name, cls=Command, **attributes)(decorate(function))
+    return lambda function: click.command(place.rpartition(" ")[2], cls=Command, place=place, **attributes)(
+        decorate(function)
+    )
 
 
 def table_option(names: Sequence[str] = (), default: str = "the main one") -> Decorator:

@@ -15,6 +15,7 @@ from click.shell_completion import CompletionItem
 from .. import __version__
 from ..errors import InputError, quoted
 from ..validate import check_name
+from .examples import WithExamples
 from .habits import command_advice
 from .params import COMMAND_LINE
 from .process import check_room, single_threaded_blas
@@ -84,7 +85,7 @@ def _broken_pipes() -> Iterator[None]:
         raise ClosedPipeError from error
 
 
-class Commands(click.Group):
+class Commands(WithExamples, click.Group):
     """Records the command line for reports. Raises :class:`ClosedPipeError` if the reader has closed the pipe."""
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> click.Context:
@@ -141,15 +142,7 @@ class Commands(click.Group):
             return super().invoke(ctx)
 
 
-@click.group(
-    cls=Commands,
-    context_settings=CONTEXT,
-    epilog="""\b
-Examples:
-  reshuffle demo
-  reshuffle compare ref.txt baseline.txt new.txt
-  reshuffle COMMAND --help""",
-)
+@click.group("reshuffle", cls=Commands, context_settings=CONTEXT)
 @click.version_option(__version__, "--version", prog_name="reshuffle", message="%(prog)s %(version)s")
 def cli() -> None:
     """Are the differences between systems larger than chance?

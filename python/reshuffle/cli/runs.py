@@ -13,14 +13,6 @@ from ..options.run_files import DevOutputs, GivenRuns, RunFiles
 from .declared import declared_options, given_values, made
 from .options import COMMON, EXECUTOR, METRICS, TEXTS, full_option, report_command, table_options
 
-EXAMPLES = (
-    "reshuffle runs --refs ref.txt --baseline old.0 old.1 old.2 --system new.0 new.1 new.2",
-    "reshuffle runs --refs ref.txt --baseline old.? --system A a.? --system B b.? -m bleu ter --exchange all",
-    "reshuffle runs --refs ref1 ref2 --baseline old.? --system new.? --format latex -o table.tex",
-    "reshuffle runs --scores COMET --baseline old.?.comet --system new.?.comet -o runs.html",
-    "reshuffle runs --refs ref.txt --baseline old.? --system new.? --dev-scores new BLEU 27.1 26.8 27.4",
-    "reshuffle runs --manifest runs.toml -o runs.json",
-)
 ARGUMENTS = (
     (
         "FILE",
@@ -52,7 +44,6 @@ TABLE = (
     RUNS,
     (EXECUTOR,),
     TABLE,
-    examples=EXAMPLES,
     arguments=ARGUMENTS,
     common=(*COMMON, "baseline", "systems", "manifest", "dev_scores", "exchange", "adjust", "confidence_level"),
     instead="--refs REF, --baseline FILE FILE and --system NAME FILE FILE",

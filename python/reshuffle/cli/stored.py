@@ -16,13 +16,6 @@ from .options import ARGUMENTS, METRICS, all_of
 
 if TYPE_CHECKING:
     from .inputs.test_set import Input
-
-EXAMPLES = (
-    "reshuffle count ref.txt *.out -o counts.npz",
-    "reshuffle count ref.txt.gz *.out.gz -m bleu chrf ter --docs docs.txt -o counts.npz",
-    "reshuffle compare counts.npz",
-    "reshuffle compare counts.npz online-A online-B -m bleu --test ar",
-)
 INPUT = ("references", "parses", "documents", "strata", "input_format", "max_input")
 OUTPUT = option(
     "Output",
@@ -35,7 +28,7 @@ OUTPUT = option(
 )
 
 
-@click.command("count", cls=Command, examples=EXAMPLES, arguments=ARGUMENTS)
+@click.command("count", cls=Command, place="count", arguments=ARGUMENTS)
 @click.argument("reference", metavar="REF")
 @click.argument("systems", metavar="SYS...", nargs=-1)
 @all_of(declared_options(SetFiles, INPUT), METRICS, declared_options(Computed, ["threads"]), (OUTPUT,))

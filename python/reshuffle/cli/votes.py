@@ -14,12 +14,6 @@ from ..options.votes import VotesOptions
 from .declared import declared_options, given_values, made
 from .options import EXECUTOR, report_command
 
-EXAMPLES = (
-    "reshuffle votes battles.jsonl",
-    "reshuffle votes battles.jsonl --scale elo --position -o ratings.html",
-    "reshuffle votes wmt12.RNK_results.csv --language-pair cs-en --units ranking",
-    "reshuffle votes votes.csv --columns first=left,second=right,winner=better,judge=person --pairs",
-)
 ARGUMENTS = (
     (
         "FILE",
@@ -37,7 +31,6 @@ DISPLAYED = [name for name in options_of(ComparisonDisplay) if name != "columns"
     declared_options(VotesOptions),
     (EXECUTOR,),
     declared_options(ComparisonDisplay, DISPLAYED),
-    examples=EXAMPLES,
     arguments=ARGUMENTS,
     common=("columns", "units", "ties", "prior", "position", "scale", "n_resamples", "seed", "pairs", "outputs", "fmt"),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..grouping import grouped
 from .demo import demo_corpus, faults, random_bytes_of, translated, written
 
 # Entries of a list, and the error rates of the entries, in 256ths.
@@ -37,9 +38,7 @@ def _entry(reference: str, values: Iterator[int]) -> str:
     values_of = {name: _noise(values, noise) - signal * errors for name, (signal, noise) in FEATURES.items()}
     values_of[LENGTH] = -float(len(text.split()))
     total = sum(WEIGHTS[name] * value for name, value in values_of.items())
-    groups: dict[str, list[str]] = {}
-    for name, value in values_of.items():
-        groups.setdefault(name.partition("_")[0], []).append(f"{value:.3f}")
+    groups = grouped((name.partition("_")[0], f"{value:.3f}") for name, value in values_of.items())
     shown = " ".join(f"{name}= {' '.join(own)}" for name, own in groups.items())
     return f"{text} ||| {shown} ||| {total:.3f}"
 

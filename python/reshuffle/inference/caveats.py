@@ -122,8 +122,7 @@ def _families(comparison: Comparison, others: Sequence[Comparison] = ()) -> list
 
 
 def _of_tests(comparison: Comparison, plan: Plan, enough: int | None, others: Sequence[Comparison]) -> Iterator[_Found]:
-    alpha, automatic = comparison.alpha, plan.automatic
-    if not comparison.comparisons or alpha is None:
+    if not comparison.comparisons:
         return
     families = _families(comparison, others)
     yield from map(_Found, plan.caveats)
@@ -133,21 +132,19 @@ def _of_tests(comparison: Comparison, plan: Plan, enough: int | None, others: Se
         yield from _approximate(group)
         yield from _other_test(group, plan)
         yield from _dependence(group)
-        yield from _not_exchangeable(group, automatic)
-        yield from _near_kink(comparison, group, automatic)
+        yield from _not_exchangeable(group, plan.automatic)
+        yield from _near_kink(comparison, group, plan.automatic)
     yield from _not_ranked(comparison)
     yield from _not_adjusted(comparison, plan.unadjusted_by_rule)
-    yield from _many_tests(comparison, alpha)
+    yield from _many_tests(comparison, plan.alpha)
     if plan.test.replicates is None:
         return
     # Each of these explains the next ones or makes them irrelevant, unless it is about some of the pairs only.
-    few_units = _few_units(comparison, plan, families, alpha, automatic)
+    few_units = _few_units(comparison, plan, families)
     yield from few_units
     if not few_units or few_units[0].pairs is not None:
-        yield from (
-            _few_replicates(comparison, plan, families, alpha)
-            or [*_near_alpha(comparison, plan, families, alpha), *_auto_limit(enough)]
-        )
+        few_replicates = _few_replicates(comparison, plan, families)
+        yield from few_replicates or [*_near_alpha(comparison, plan, families), *_auto_limit(enough)]
 
 
 def _all_exchangeable(comparison: Comparison, plan: Plan) -> Iterator[_Found]:
@@ -314,12 +311,10 @@ def _smallest_adjusted(plan: Plan, smallest: Scores) -> Scores:
     return smallest if plan.n_sets == 1 else over_independent(smallest, plan.n_sets)
 
 
-def _few_units(
-    comparison: Comparison, plan: Plan, families: Sequence[_Group], alpha: float, automatic: bool
-) -> list[_Found]:
+def _few_units(comparison: Comparison, plan: Plan, families: Sequence[_Group]) -> list[_Found]:
     """Too few resampling units: even the smallest possible p, after adjustment, is above alpha."""
     by_swaps = [
-        TESTS[pair.test.test].replicates in ("shuffles", "permutations") or holds_at_kink(pair, automatic)
+        TESTS[pair.test.test].replicates in ("shuffles", "permutations") or holds_at_kink(pair, plan.automatic)
         for pair in comparison.comparisons
     ]
     if not any(by_swaps):
@@ -333,7 +328,7 @@ def _few_units(
             [_exchanged(pair, permuted) for pair in family.everywhere]
         )
         smallest[list(family.pairs)] = _smallest_adjusted(plan, of_family)[: len(family.pairs)]
-    few = np.flatnonzero((smallest > alpha) & by_swaps).tolist()
+    few = np.flatnonzero((smallest > plan.alpha) & by_swaps).tolist()
     if not few:
         return []
     by_chance = permuted or any(comparison.comparisons[index].test.scheme == "iid" for index in few)
@@ -341,7 +336,7 @@ def _few_units(
     values: dict[str, Any] = {"units": units, "unit": comparison.unit, "smallest": float(smallest[few].min())}
     if any(units < comparison.comparisons[index].n_units for index in few):
         values["differ"] = True
-    values |= {"by_chance": by_chance, "alpha": alpha, "adjusted": comparison.family_size > 1}
+    values |= {"by_chance": by_chance, "alpha": plan.alpha, "adjusted": comparison.family_size > 1}
     if permuted:
         values["systems"] = k
     if len(few) == len(smallest):
@@ -360,7 +355,7 @@ def _exchanged(pair: PairedDifference, permuted: bool) -> int:
     return pair.influence.differing
 
 
-def _few_replicates(comparison: Comparison, plan: Plan, families: Sequence[_Group], alpha: float) -> list[_Found]:
+def _few_replicates(comparison: Comparison, plan: Plan, families: Sequence[_Group]) -> list[_Found]:
     """Too few replicates: even the smallest p that is possible, after adjustment, is above alpha."""
     found: list[tuple[float, int, list[int]]] = []
     for family in families:
@@ -375,7 +370,7 @@ def _few_replicates(comparison: Comparison, plan: Plan, families: Sequence[_Grou
         )
         smallest = _smallest_adjusted(plan, smallest)
         limited = [index for index, n in enumerate(numbers[: len(family.pairs)]) if n is not None]
-        if limited and smallest[limited].min() > alpha:
+        if limited and smallest[limited].min() > plan.alpha:
             largest = max(n for n in numbers if n is not None)
             found.append((float(smallest[limited].min()), largest, [family.pairs[index] for index in limited]))
     if not found:
@@ -384,10 +379,10 @@ def _few_replicates(comparison: Comparison, plan: Plan, families: Sequence[_Grou
     values = {
         "n_resamples": found[0][1],
         "smallest": min(smallest for smallest, _, _ in found),
-        "alpha": alpha,
+        "alpha": plan.alpha,
         "family": size,
         "adjusted": comparison.family_size > 1,
-        "enough": plan.enough_replicates(size, alpha),
+        "enough": plan.enough_replicates(size),
     }
     return [_Found(Caveat("few-replicates", values), [pair for _, _, pairs in found for pair in pairs])]
 
@@ -403,7 +398,7 @@ def _smallest_pvalue(plan: Plan, test: SignificanceResult, n: int) -> float:
     return TESTS[test.test].smallest_numerator(plan.alternative) / (n + int(test.scheme != "subgroup"))
 
 
-def _near_alpha(comparison: Comparison, plan: Plan, families: Sequence[_Group], alpha: float) -> Iterator[_Found]:
+def _near_alpha(comparison: Comparison, plan: Plan, families: Sequence[_Group]) -> Iterator[_Found]:
     """p-values with a star, or without, that more replicates might move to the other side of alpha."""
     stopping = comparison.comparisons[0].test.stopping
     # Gandy's rule bounds the probability of that.
@@ -411,22 +406,22 @@ def _near_alpha(comparison: Comparison, plan: Plan, families: Sequence[_Group], 
         return
     near: list[int] = []
     for family in families:
-        near += [family.pairs[index] for index in _undecided_in(family, plan, alpha) if index < len(family.pairs)]
+        near += [family.pairs[index] for index in _undecided_in(family, plan) if index < len(family.pairs)]
     if near:
         tests, adjusted = len(comparison.comparisons), comparison.family_size > 1
-        values = {"near": len(near), "tests": tests, "alpha": alpha, "adjusted": adjusted}
+        values = {"near": len(near), "tests": tests, "alpha": plan.alpha, "adjusted": adjusted}
         yield _Found(Caveat("near-alpha", values), near)
 
 
-def _undecided_in(family: _Group, plan: Plan, alpha: float) -> Sequence[int]:
+def _undecided_in(family: _Group, plan: Plan) -> Sequence[int]:
     """The tests of a family whose p, after adjustment, may lie on either side of alpha."""
     if plan.adjustment is None:
-        return [index for index, test in enumerate(family.tests) if test.may_lie_across(alpha)]
+        return [index for index, test in enumerate(family.tests) if test.may_lie_across(plan.alpha)]
     if not plan.adjustment.from_replicates:
-        return plan.adjustment.undecided([pair.test for pair in family.everywhere], alpha)
+        return plan.adjustment.undecided([pair.test for pair in family.everywhere], plan.alpha)
     # Adjusted p-values of several test sets are computed from those of each, which are shares of replicates.
     tests = [test if plan.n_sets == 1 else _on_one_set(test, plan.n_sets) for test in family.tests]
-    return plan.adjustment.undecided(tests, plan.level_on_one_set(alpha))
+    return plan.adjustment.undecided(tests, plan.level_on_one_set)
 
 
 def _on_one_set(test: SignificanceResult, n_sets: int) -> SignificanceResult:

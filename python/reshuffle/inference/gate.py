@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..grouping import grouped
 from ..metrics.base import Metric
 from ..metrics.black_box import CorpusFunction
 from ..resampling import Replicates
@@ -58,10 +59,12 @@ def margin_outcomes(
 ) -> list[MarginOutcome | None]:
     """The test of each metric's margin on a test set; None for metrics without one."""
     every = Hypotheses.from_pairs([PAIR], len(margins)).in_rows_of(replicates.samples)
-    of_test: dict[str, list[int]] = {}
-    for m, margin in enumerate(margins):
-        if margin is not None:
-            of_test.setdefault(margin_test(replicates.samples[m].metric, replicates.strata is not None), []).append(m)
+    has_strata = replicates.strata is not None
+    of_test = grouped(
+        (margin_test(replicates.samples[m].metric, has_strata), m)
+        for m, margin in enumerate(margins)
+        if margin is not None
+    )
     filled = [math.nan if margin is None else margin for margin in margins]
     found: list[MarginOutcome | None] = [None] * len(margins)
     for name, chosen in of_test.items():

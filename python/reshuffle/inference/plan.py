@@ -15,7 +15,7 @@ from ..resampling import Sample
 from ..resampling.schemes import Shuffling
 from ..resampling.stopping import resolve as resolve_stopping
 from ..results import Caveat, UsedTest
-from ..settings import ComparisonSettings, Levels, default_alpha
+from ..settings import ComparisonSettings, default_alpha
 from . import anova
 from .enough import for_pvalue
 from .estimates import check_kind
@@ -160,12 +160,9 @@ def _named(test: SignificanceTest) -> str:
 
 
 def _check_shuffling(
-    settings: ComparisonSettings,
-    test: SignificanceTest,
-    adjustment: Adjustment | None = None,
-    alpha: float | None = None,
+    settings: ComparisonSettings, test: SignificanceTest, adjustment: Adjustment | None = None
 ) -> Shuffling:
-    """The scheme and stopping rule of the settings. With ``alpha``, that is the level at which the rule decides.
+    """The scheme and stopping rule of the settings. If these have a level, the rule decides at it.
 
     :class:`InputError` if scheme, rule, test and adjustment cannot be combined.
     """
@@ -200,7 +197,7 @@ def _check_shuffling(
             f"the stopping rule {rule.name!r} decides at one level and only estimates p, so adjustment "
             f"{adjustment.name!r} cannot use it: use the rule 'besag-clifford', or leave out the rule or the adjustment"
         )
-    return Shuffling("iid", rule if alpha is None else rule.at(alpha))
+    return Shuffling("iid", rule if settings.alpha is None else rule.at(settings.alpha))
 
 
 @dataclass(frozen=True)
@@ -230,7 +227,6 @@ class Plan:
         cls,
         settings: ComparisonSettings,
         *metrics: Metric | CorpusFunction,
-        alpha: float | None = None,
         n_pairs: int = 1,
         n_sets: int = 1,
     ) -> Plan:
@@ -259,7 +255,7 @@ class Plan:
         return cls(
             test,
             settings.alternative if test.margin is None else test.margin,
-            _check_shuffling(settings, test, adjustment, alpha),
+            _check_shuffling(settings, test, adjustment),
             adjustment=adjustment,
             family=family,
             n_sets=n_sets if family in OVER_SETS else 1,
@@ -268,7 +264,7 @@ class Plan:
             and name is None
             and family_size(family, n_pairs, n_metrics, n_sets) > 1,
             margins=margins,
-            alpha=default_alpha() if alpha is None else alpha,
+            alpha=default_alpha() if settings.alpha is None else settings.alpha,
             # Simultaneous intervals are those of one test.
             automatic=settings.test == "auto" and not settings.simultaneous,
         )
@@ -286,10 +282,10 @@ class Plan:
             )
         return replace(self, inverted=True)
 
-    def for_simultaneous(self, interval: Interval | None, levels: Levels) -> Plan:
+    def for_simultaneous(self, interval: Interval | None, confidence_level: float) -> Plan:
         """This plan with simultaneous intervals of the differences. ``interval`` is that of the scores.
 
-        :class:`InputError` if the interval or the levels do not go with them.
+        :class:`InputError` if the interval or its level does not go with them.
         """
         own = [name for name, other in INTERVALS.items() if name == "percentile" or other.inverts == self.test.name]
         if interval is None or interval.name not in own:
@@ -298,12 +294,13 @@ class Plan:
                 f"with simultaneous intervals of differences, the interval of scores must be {either(map(repr, own))}, "
                 f"got {chosen!r}: leave it out"
             )
-        if levels.alpha != default_alpha(levels.confidence_level):
+        expected = default_alpha(confidence_level)
+        if self.alpha != expected:
             raise InputError(
-                f"with simultaneous intervals, alpha must be 1 - confidence, {default_alpha(levels.confidence_level)}, "
-                f"got {levels.alpha}: leave out one of them"
+                f"with simultaneous intervals, alpha must be 1 - confidence, {expected}, got {self.alpha}: leave out "
+                "one of them"
             )
-        return replace(self, simultaneous=levels.confidence_level)
+        return replace(self, simultaneous=confidence_level)
 
     def for_average(self) -> Plan:
         """The same test of averages over test sets, whose families contain no other tests.
@@ -344,20 +341,21 @@ class Plan:
         """How the adjustment is computed from replicates; None without such an adjustment."""
         return None if self.adjustment is None else self.test.step_down.get(self.adjustment.name)
 
-    def enough_replicates(self, family: int, alpha: float) -> int | None:
+    def enough_replicates(self, family: int) -> int | None:
         """How many replicates are enough for ``family`` tests that are adjusted together; None if any number is."""
         if self.test.replicates is None or self.shuffling.scheme == "exact":
             return None
         smallest = self.test.smallest_numerator(self.alternative)
         if self.adjustment is None:
-            return for_pvalue(alpha, smallest)
+            return for_pvalue(self.alpha, smallest)
         if self.adjustment.multiplies:
-            return for_pvalue(alpha, smallest * family)
-        return for_pvalue(self.level_on_one_set(alpha), smallest)
+            return for_pvalue(self.alpha, smallest * family)
+        return for_pvalue(self.level_on_one_set, smallest)
 
-    def level_on_one_set(self, alpha: float) -> float:
+    @property
+    def level_on_one_set(self) -> float:
         """The level at which an adjustment within each test set keeps that of its families over test sets at α."""
-        return alpha if self.n_sets == 1 else per_comparison_level(alpha, self.n_sets)
+        return self.alpha if self.n_sets == 1 else per_comparison_level(self.alpha, self.n_sets)
 
     @property
     def caveats(self) -> tuple[Caveat, ...]:

@@ -22,13 +22,14 @@ from ..inference.plan import Plan
 from ..inference.rankings import MOST_GROUPS
 from ..inference.running import run_on_test_set
 from ..metrics.base import Scores, tolerance
-from ..options.meta import Averages, Evaluation, WithBaseline
+from ..options.declare import taken
+from ..options.meta import Averages, Evaluation
 from ..resampling import Pairs, Replicates, Sample
 from ..resampling.averaged import AveragedMetric, AveragedSample
 from ..results import ConfidenceInterval
 from ..results.studies import MetricAgreement, MetricDifference, MetricGroup
 from ..seeds import derive_seed
-from ..settings import ComparisonSettings, Levels, Resampling
+from ..settings import ComparisonSettings, Resampling, levels
 from ..validate import check_name
 from .coefficients import TESTS
 from .samples import DECIMALS
@@ -44,29 +45,29 @@ ENGINE_TESTS = {"shuffles": "ar", "draws": "bootstrap-percentile"}
 NO_DRAWS = "no interval: no draw leaves two different scores of metrics and people"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Testing:
     """How metrics are compared: settings of the public functions."""
 
     __test__: ClassVar[bool] = False  # pytest would take it for a class of tests
 
     test: str
-    baseline: str | None
+    baseline: str | None = None
     adjust: str | None
     interval: str | None
-    levels: Levels
+    confidence_level: float
+    alpha: float
     resampling: Resampling
 
     @classmethod
     def from_options(cls, options: Evaluation, progress: Progress | None) -> Testing:
         """From the options of a function, and what watches it."""
-        return cls(
-            "none" if options.test is None else options.test,
-            options.baseline if isinstance(options, WithBaseline) else None,
-            options.adjust,
-            options.interval,
-            Levels.for_tests("percentile", options.confidence_level, options.alpha),
-            Resampling(options.n_resamples, options.seed, options.threads, progress, options.executor),
+        return taken(
+            cls,
+            options,
+            test="none" if options.test is None else options.test,
+            resampling=Resampling.from_options(options, progress),
+            **levels(options.confidence_level, options.alpha),
         )
 
     def pairs(self, labels: Sequence[str]) -> Pairs:
@@ -219,7 +220,7 @@ def _interval(estimate: Estimate, testing: Testing) -> ConfidenceInterval | None
     """The percentile interval; None if no draw has a value."""
     if np.isnan(estimate.draws).any():
         return None
-    interval = INTERVALS["percentile"].confidence_interval(estimate, testing.levels.confidence_level)
+    interval = INTERVALS["percentile"].confidence_interval(estimate, testing.confidence_level)
     round_score = estimate.replicates.samples[estimate.metric].round_score
     return replace(interval, low=round_score(interval.low), high=round_score(interval.high))
 
@@ -238,9 +239,13 @@ def _compared(question: Question, replicates: Mapping[str, Replicates], testing:
     if found is None or (kind == "draws" and np.isnan(found.draws[0]).any()):
         return
     settings = ComparisonSettings(
-        test=ENGINE_TESTS[kind], scheme="iid" if kind == "shuffles" else "auto", adjust=testing.adjust, all_pairs=True
+        test=ENGINE_TESTS[kind],
+        scheme="iid" if kind == "shuffles" else "auto",
+        adjust=testing.adjust,
+        all_pairs=True,
+        alpha=testing.alpha,
     )
-    plan = Plan.from_settings(settings, found.samples[0].metric, alpha=testing.levels.alpha, n_pairs=len(pairs))
+    plan = Plan.from_settings(settings, found.samples[0].metric, n_pairs=len(pairs))
     outcome = run_on_test_set(plan, found, Hypotheses.from_pairs(pairs))
     for h, (a, b) in enumerate(pairs):
         own = {
@@ -315,7 +320,7 @@ def _groups(question: Question, comparisons: Sequence[MetricDifference], testing
     better = np.zeros((len(names), len(names)), dtype=np.bool_)
     different = [0] * len(names)
     for pair in comparisons:
-        if pair.is_significant(testing.levels.alpha):
+        if pair.is_significant(testing.alpha):
             a, b = place[pair.metric_a], place[pair.metric_b]
             different[a] |= 1 << b
             different[b] |= 1 << a

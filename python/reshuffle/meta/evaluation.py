@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _core, signature
 from ..metrics.base import Scores
+from ..options.declare import taken
 from ..results.studies import HumanScores, MetaEvaluation, MetricSystemScore
 from ..results.studies.meta import MetaPlan
 from .coefficients import TESTS
@@ -35,7 +36,9 @@ def evaluation(
     """All records, and a plan with all settings."""
     judgments = [each.judgments for each in sets if each.judgments is not None]
     tests = list(dict.fromkeys(answer.question.test for answer in answers if answer.comparisons))
-    plan = MetaPlan(
+    plan = taken(
+        MetaPlan,
+        testing,
         level=level,
         test_sets=tuple(each.name for each in sets),
         systems={each.name: tuple(each.systems) for each in sets},
@@ -44,13 +47,7 @@ def evaluation(
         repeats=judgments[0].repeats if judgments else None,
         raw_votes={each.name: each.judgments.n_raw for each in sets if each.judgments is not None},
         raw_ties={each.name: each.judgments.n_raw_ties for each in sets if each.judgments is not None},
-        test=testing.test,
         tests=tuple(tests),
-        baseline=testing.baseline,
-        adjust=testing.adjust,
-        interval=testing.interval,
-        confidence_level=testing.levels.confidence_level,
-        alpha=testing.levels.alpha,
         n_resamples=testing.resampling.n_resamples,
         seed=testing.resampling.seed,
         **settings,

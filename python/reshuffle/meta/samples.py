@@ -71,7 +71,10 @@ def ratio_sample(name: str, numerators: Counts, denominators: Counts, strata: St
 
 
 class Replicated(Uncounted):
-    """A sample whose replicates are computed anew by functions of the core, or from scores of systems."""
+    """A sample whose replicates are computed anew by functions of the core, or from scores of systems.
+
+    Subclasses have :meth:`after_swaps`, :meth:`on_draws` or both.
+    """
 
     of: ClassVar[str] = "agreement with people"
     metric: Agreement
@@ -97,6 +100,22 @@ class Replicated(Uncounted):
     def batch_size(self) -> int:
         """See :attr:`Sample.batch_size`. Large, because the core sorts scores anew for each batch."""
         return max(1, STATISTICS_AT_ONCE // max(1, len(self.scores) ** 2 // 2))
+
+    def after_swaps(self, pairs: NDArray[np.int64], batch: Batch) -> Scores:
+        """The difference of each of P pairs of metrics, (P, 2), whose scores are swapped: (P, n)."""
+        self.refuse("shuffles")
+
+    def on_draws(self, batch: Batch) -> Scores:
+        """The values on draws, NaN where they are not defined: (M, n)."""
+        self.refuse("draws")
+
+    def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
+        """See :meth:`Sample.shuffle_statistics`. What equals an observed difference but for rounding is equal to it."""
+        return with_ties(self.after_swaps(np.array(pairs, dtype=np.int64).reshape(-1, 2), batch), pairs, self.scores)
+
+    def draw_scores(self, batch: Batch) -> Scores:
+        """See :meth:`Sample.draw_scores`. A draw without a value for some metric is replaced by the next one."""
+        return np.round(with_values(self.on_draws(batch)), DECIMALS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,28 +143,17 @@ class MatrixSample(Replicated):
         n_systems, n_segments = self.cells.shape[1:]
         return int(n_segments if n_segments > 1 else n_systems)
 
-    def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
-        """See :meth:`Sample.shuffle_statistics`: the cells of two metrics are swapped."""
-        values = _core.meta_permuted(
-            self.cells,
-            self.human,
-            [(self.grouping, self.metric.name)],
-            self.shuffled,
-            np.array(pairs, dtype=np.int64).reshape(-1, 2),
-            **batch.keywords,
-        )
-        return with_ties(values[0], pairs, self.scores)
+    def after_swaps(self, pairs: NDArray[np.int64], batch: Batch) -> Scores:
+        """The cells of two metrics are swapped."""
+        what = [(self.grouping, self.metric.name)]
+        found: Scores = _core.meta_permuted(self.cells, self.human, what, self.shuffled, pairs, **batch.keywords)[0]
+        return found
 
-    def draw_scores(self, batch: Batch) -> Scores:
-        """See :meth:`Sample.draw_scores`. A draw without a value for some metric is replaced by the next one."""
-        values = _core.meta_drawn(
-            self.cells,
-            self.human,
-            [(self.grouping, self.metric.name)],
-            self.drawn,
-            **batch.keywords,
-        )
-        return np.round(with_values(values[0]), DECIMALS)
+    def on_draws(self, batch: Batch) -> Scores:
+        """See :meth:`Replicated.on_draws`."""
+        what = [(self.grouping, self.metric.name)]
+        found: Scores = _core.meta_drawn(self.cells, self.human, what, self.drawn, **batch.keywords)[0]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,17 +177,9 @@ class VotesSample(Replicated):
         """S."""
         return int(self.cells.shape[2])
 
-    def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
-        """See :meth:`Sample.shuffle_statistics`: the cells of two metrics are swapped, and votes counted again."""
-        values = _core.meta_permuted_votes(
-            self.cells,
-            *self.votes,
-            self.ties,
-            self.shuffled,
-            np.array(pairs, dtype=np.int64).reshape(-1, 2),
-            **batch.keywords,
-        )
-        return with_ties(values, pairs, self.scores)
+    def after_swaps(self, pairs: NDArray[np.int64], batch: Batch) -> Scores:
+        """The cells of two metrics are swapped, and votes counted again."""
+        return _core.meta_permuted_votes(self.cells, *self.votes, self.ties, self.shuffled, pairs, **batch.keywords)
 
 
 # Not for draws, of which one without a value is replaced by the next one.
@@ -315,11 +315,10 @@ class DrawnSystems(Replicated):
         """See :attr:`Sample.batch_size`."""
         return self.draws.batch_size
 
-    def draw_scores(self, batch: Batch) -> Scores:
-        """See :meth:`Sample.draw_scores`. A draw without a value for some metric is replaced by the next one."""
+    def on_draws(self, batch: Batch) -> Scores:
+        """See :meth:`Replicated.on_draws`."""
         human, *metrics = self.draws.scores(batch)[:, :, self.systems]
-        values = [agreement_of_rows(self.metric.name, metrics[row], human) for row in self.rows]
-        return np.round(with_values(np.stack(values)), DECIMALS)
+        return np.stack([agreement_of_rows(self.metric.name, metrics[row], human) for row in self.rows])
 
 
 def drawn_scores(sample: CountSample, batch: Batch) -> Scores:

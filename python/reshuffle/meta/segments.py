@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _core
 from ..errors import InputError, either
+from ..grouping import grouped
 from ..metrics.base import Counts, Scores, thread_count
 from ..options.declare import called_with
 from ..options.meta import Segments
@@ -133,9 +134,7 @@ def _over_sets(
     sets: Sequence[JudgedSet], answers: Sequence[Answer], options: Segments, testing: Testing
 ) -> Iterator[Answer]:
     """The averages over test sets, and the values of all votes pooled."""
-    by_key: dict[tuple[str | None, str], list[Answer]] = {}
-    for answer in answers:
-        by_key.setdefault(answer.question.key, []).append(answer)
+    by_key = grouped((answer.question.key, answer) for answer in answers)
     for (grouping, coefficient), own in by_key.items():
         if len(own) == len(sets):
             yield from averages_of(own, options.average, testing)

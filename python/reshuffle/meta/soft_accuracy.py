@@ -24,7 +24,7 @@ from .coefficients import COEFFICIENTS, SYSTEM, TESTS
 from .comparing import Question, Testing
 from .material import JudgedSet
 from .metric_scores import MetricScores, mean_sample
-from .samples import DECIMALS, Agreement, Replicated, ratio_sample, standardised, with_ties, with_values
+from .samples import Agreement, Replicated, ratio_sample, standardised
 from .values import Values
 
 NAME = "soft-accuracy"
@@ -297,9 +297,9 @@ class SoftDraws(Replicated):
         """S."""
         return int(self.people[1].shape[1])
 
-    def draw_scores(self, batch: Batch) -> Scores:
-        """See :meth:`Sample.draw_scores`. A draw without a value for some metric is replaced by the next one."""
-        values = _core.meta_soft_drawn(
+    def on_draws(self, batch: Batch) -> Scores:
+        """See :meth:`.Replicated.on_draws`."""
+        return _core.meta_soft_drawn(
             self.people,
             self.metrics,
             self.unit_drawn,
@@ -307,7 +307,6 @@ class SoftDraws(Replicated):
             inner_seed=self.inner_seed,
             **batch.keywords,
         )
-        return np.round(with_values(values), DECIMALS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,16 +332,15 @@ class SoftSwaps(Replicated):
         """S."""
         return int(self.cells.shape[2])
 
-    def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
-        """See :meth:`Sample.shuffle_statistics`: the cells of two metrics are swapped."""
-        values = _core.meta_soft_permuted(
+    def after_swaps(self, pairs: NDArray[np.int64], batch: Batch) -> Scores:
+        """The cells of two metrics are swapped."""
+        return _core.meta_soft_permuted(
             self.cells,
             self.people,
             self.segments,
             self.unit_swapped,
-            np.array(pairs, dtype=np.int64).reshape(-1, 2),
+            pairs,
             permutations=PERMUTATIONS,
             inner_seed=self.inner_seed,
             **batch.keywords,
         )
-        return with_ties(values, pairs, self.scores)

@@ -19,6 +19,7 @@ from ..data.corpus import number_systems, reference_columns
 from ..data.files import has_lone_surrogate
 from ..data.formats.base import StrippedText
 from ..errors import SEGMENT_MESSAGE, InputError, Option, System, quoted, warn
+from ..grouping import grouped
 from ..lazy import lazy
 from ..names import IN_PYTHON, metric_key
 from ..progress import AnyProgress, reported
@@ -605,10 +606,7 @@ def _tokenize_line(tokenizer: LoadedTokenizer, lowercase: bool, line: str) -> st
 
 def _passes(metrics: Sequence[NativeMetric]) -> list[list[int]]:
     """The numbers of the metrics that are counted in one pass."""
-    passes: dict[object, list[int]] = {}
-    for number, m in enumerate(metrics):
-        passes.setdefault(m._reads, []).append(number)
-    return list(passes.values())
+    return list(grouped((m._reads, number) for number, m in enumerate(metrics)).values())
 
 
 def _count_together(

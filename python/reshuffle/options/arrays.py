@@ -74,41 +74,26 @@ class OfArrays(Options):
     """The units of arrays, and their replicates."""
 
     TITLE: ClassVar[str] = "Resampling"
-    documents: Annotated[
-        IdsOfDocuments,
-        Doc(
-            """The document id of each segment. Segments of a document need not be adjacent. Counts are summed over each
-            document before resampling."""
-        ),
-    ] = None
-    strata: Annotated[
-        IdsOfStrata,
-        Doc(
-            """The stratum id of each segment; segments of a stratum need not be adjacent. A stratum is a part of the
-            test set whose size was fixed by design. Each draw takes as many segments (or documents) from a stratum as
-            it has. All segments of a document must be in the same stratum."""
-        ),
-    ] = None
-    n_resamples: Annotated[
-        int | Literal["auto"] | None,
-        Check(check_n_resamples),
-        Kind("int or 'auto', optional"),
-        Doc(
-            """R, the number of draws, or of shuffles for ``ar-studentized``, 10,000 by default; ``delta``,
-            ``jackknife`` and ``t`` use neither. ``auto`` stands for 40/(1 − ``confidence_level``) − 1, so that about 20
-            draws lie beyond each end, but at least 10,000 and at most a million."""
-        ),
-    ] = None
-    seed: Annotated[
-        "int | ArrayLike | None",
-        PYTHON,
-        Kind("int, or (batch,) array_like of int, optional"),
-        Doc(
-            """The same seed gives the same result. From 0 to 2⁶⁴ − 1; None is 12345. The result is also the same on
-            another machine, and with another number of threads. For a batch, one seed for all problems or one for
-            each."""
-        ),
-    ] = None
+    documents: IdsOfDocuments = None
+    """The document id of each segment. Segments of a document need not be adjacent. Counts are summed over each
+    document before resampling.
+    """
+    strata: IdsOfStrata = None
+    """The stratum id of each segment; segments of a stratum need not be adjacent. A stratum is a part of the test set
+    whose size was fixed by design. Each draw takes as many segments (or documents) from a stratum as it has. All
+    segments of a document must be in the same stratum.
+    """
+    n_resamples: Annotated[int | Literal["auto"] | None, Check(check_n_resamples), Kind("int or 'auto', optional")] = (
+        None
+    )
+    """R, the number of draws, or of shuffles for ``ar-studentized``, 10,000 by default; ``delta``, ``jackknife`` and
+    ``t`` use neither. ``auto`` stands for 40/(1 − ``confidence_level``) − 1, so that about 20 draws lie beyond each
+    end, but at least 10,000 and at most a million.
+    """
+    seed: Annotated["int | ArrayLike | None", PYTHON, Kind("int, or (batch,) array_like of int, optional")] = None
+    """The same seed gives the same result. From 0 to 2⁶⁴ − 1; None is 12345. The result is also the same on another
+    machine, and with another number of threads. For a batch, one seed for all problems or one for each.
+    """
     threads: Threads = None
     progress: Progress = None
 
@@ -117,13 +102,10 @@ class OfArrays(Options):
 class Alternative(Options):
     """The alternative hypothesis."""
 
-    alternative: Annotated[
-        types.Alternative | str,
-        Doc(
-            """``greater``: the alternative hypothesis is that a scores higher than b. ``better``: that a is better than
-            b, which depends on the metric; it needs the name of a metric or a :class:`~reshuffle.Metric`."""
-        ),
-    ] = "two-sided"
+    alternative: types.Alternative | str = "two-sided"
+    """``greater``: the alternative hypothesis is that a scores higher than b. ``better``: that a is better than b,
+    which depends on the metric; it needs the name of a metric or a :class:`~reshuffle.Metric`.
+    """
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -131,7 +113,8 @@ class TwoSystems(Options):
     """The systems that are tested."""
 
     a: AnyArray = field(kw_only=False)
-    b: Annotated[AnyArray, Doc("As ``a``, of the other system.")] = field(kw_only=False)
+    b: AnyArray = field(kw_only=False)
+    """As ``a``, of the other system."""
     metric: AnyMetric = field(default=None, kw_only=False)
 
 
@@ -139,87 +122,64 @@ class TwoSystems(Options):
 class ApproximateRandomization(OfArrays, Alternative, TwoSystems):
     """:func:`reshuffle.approximate_randomization`."""
 
-    strata: Annotated[
-        IdsOfStrata,
-        Doc(
-            """The stratum id of each segment, as in :func:`bootstrap_test`. Only with ``ar-studentized``: standard
-            errors depend on strata, but shuffles do not."""
-        ),
-    ] = field(default=None, kw_only=True)
-    test: Annotated[
-        types.ShuffleTest | str,
-        Doc(
-            """``ar-studentized`` divides each difference, observed or shuffled, by its own standard error by the delta
-            method. The test remains exact under the null hypothesis above. In large samples it is also valid for
-            systems that have equal scores without being exchangeable, for example two outputs with different lengths
-            (Janssen 1997, doi:10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi:10.1214/13-AOS1090), but not near
-            a kink of the metric, as where outputs are about as long as their references. The metric needs derivatives;
-            those of a callable are finite differences."""
-        ),
-    ] = field(default="ar", kw_only=True)
-    scheme: Annotated[types.Scheme | str, Doc("See above.")] = field(default="auto", kw_only=True)
+    strata: IdsOfStrata = field(default=None, kw_only=True)
+    """The stratum id of each segment, as in :func:`bootstrap_test`. Only with ``ar-studentized``: standard errors
+    depend on strata, but shuffles do not.
+    """
+    test: types.ShuffleTest | str = field(default="ar", kw_only=True)
+    """``ar-studentized`` divides each difference, observed or shuffled, by its own standard error by the delta method.
+    The test remains exact under the null hypothesis above. In large samples it is also valid for systems that have
+    equal scores without being exchangeable, for example two outputs with different lengths (Janssen 1997,
+    doi:10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi:10.1214/13-AOS1090), but not near a kink of the metric,
+    as where outputs are about as long as their references. The metric needs derivatives; those of a callable are finite
+    differences.
+    """
+    scheme: types.Scheme | str = field(default="auto", kw_only=True)
+    """See above."""
     stopping: Annotated[
         Union[types.Stopping, str, "AnyRule", None],
         Kind("{'besag-clifford', 'gandy'}, BesagClifford or Gandy, optional", "stopping rule"),
-        Doc(
-            """Sequential Monte Carlo: use ``iid`` shuffles one after another, at most R, until the rule stops the test.
-            :class:`~reshuffle.BesagClifford` stops after 20 exceedances. :class:`~reshuffle.Gandy` stops once it is
-            decided whether p ≤ .05, with error probability .001. The result has the number of shuffles used, which
-            depends only on the data and the seed."""
-        ),
     ] = field(default=None, kw_only=True)
-    n_resamples: Annotated[
-        Number,
-        Doc(
-            """R, the number of shuffles, 10,000 by default. The smallest possible p is 1/(R + 1). A subgroup has 2^m
-            shuffles, the next power of two ≥ R, and its smallest p is 1/2^m."""
-        ),
-    ] = field(default=None, kw_only=True)
-    masks: Annotated[
-        Masks,
-        Doc(
-            """The shuffles of another program, instead of ``n_resamples`` and ``seed``: shuffle r swaps the segments
-            for which ``masks[r]`` is true (or 1). If an iterator yields blocks of rows, they are never all in memory.
-            p = (c + 1)/(R + 1). All problems of a batch share the shuffles."""
-        ),
-    ] = field(default=None, kw_only=True)
-    ties: Annotated[
-        TieRule,
-        Doc(
-            r"""``>`` does not count shuffles in which \|t_r\| equals \|t\|. Then p is too small if there are ties, and
-            1/(R + 1) for identical systems. Only with ``masks``, to reproduce the p-values of programs that count in
-            this way, such as sacreBLEU."""
-        ),
-    ] = field(default=">=", kw_only=True)
-    keep_null_distribution: Annotated[
-        bool,
-        Doc(
-            """Return the statistic of every shuffle used (8 bytes each). For a convolution, return every value of the
-            statistic and its probability. Not supported for a batch."""
-        ),
-    ] = field(default=False, kw_only=True)
+    """Sequential Monte Carlo: use ``iid`` shuffles one after another, at most R, until the rule stops the test.
+    :class:`~reshuffle.BesagClifford` stops after 20 exceedances. :class:`~reshuffle.Gandy` stops once it is decided
+    whether p ≤ .05, with error probability .001. The result has the number of shuffles used, which depends only on the
+    data and the seed.
+    """
+    n_resamples: Number = field(default=None, kw_only=True)
+    """R, the number of shuffles, 10,000 by default. The smallest possible p is 1/(R + 1). A subgroup has 2^m shuffles,
+    the next power of two ≥ R, and its smallest p is 1/2^m.
+    """
+    masks: Masks = field(default=None, kw_only=True)
+    """The shuffles of another program, instead of ``n_resamples`` and ``seed``: shuffle r swaps the segments for which
+    ``masks[r]`` is true (or 1). If an iterator yields blocks of rows, they are never all in memory. p = (c + 1)/(R +
+    1). All problems of a batch share the shuffles.
+    """
+    ties: TieRule = field(default=">=", kw_only=True)
+    """``>`` does not count shuffles in which \\|t_r\\| equals \\|t\\|. Then p is too small if there are ties, and 1/(R
+    + 1) for identical systems. Only with ``masks``, to reproduce the p-values of programs that count in this way, such
+    as sacreBLEU.
+    """
+    keep_null_distribution: bool = field(default=False, kw_only=True)
+    """Return the statistic of every shuffle used (8 bytes each). For a convolution, return every value of the statistic
+    and its probability. Not supported for a batch.
+    """
 
 
 @frozen(slots=False, eq=False, repr=False)
 class BootstrapTest(OfArrays, Alternative, TwoSystems):
     """:func:`reshuffle.bootstrap_test`."""
 
-    test: Annotated[types.BootstrapTest | str, Doc("See above. ``bootstrap-shift`` is only two-sided.")] = field(
-        default="bootstrap", kw_only=True
-    )
+    test: types.BootstrapTest | str = field(default="bootstrap", kw_only=True)
+    """See above. ``bootstrap-shift`` is only two-sided."""
     n_resamples: Draws = field(default=None, kw_only=True)
     indices: Indices = field(default=None, kw_only=True)
-    ties: Annotated[
-        TieRule,
-        Doc(
-            """``>`` does not count draws for which both sides of the condition above are equal; for
-            ``paired-bootstrap``, draws with d_b = 0. Only with ``indices``, to reproduce the p-values of programs that
-            count in this way, such as sacreBLEU."""
-        ),
-    ] = field(default=">=", kw_only=True)
-    keep_null_distribution: Annotated[
-        bool, Doc("Return d_b − d of every draw, 8·R bytes. Not supported for a batch.")
-    ] = field(default=False, kw_only=True)
+    ties: TieRule = field(default=">=", kw_only=True)
+    """``>`` does not count draws for which both sides of the condition above are equal; for ``paired-bootstrap``, draws
+    with d_b = 0. Only with ``indices``, to reproduce the p-values of programs that count in this way, such as
+    sacreBLEU.
+    """
+    keep_null_distribution: bool = field(default=False, kw_only=True)
+    """Return d_b − d of every draw, 8·R bytes. Not supported for a batch."""
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -228,45 +188,32 @@ class OneOrTwoSystems(Options):
 
     a: AnyArray = field(kw_only=False)
     metric: AnyMetric = field(default=None, kw_only=False)
-    b: Annotated["ArrayLike | None", PYTHON, Kind(f"{ARRAYS.text}, optional"), Doc("As ``a``, of another system.")] = (
-        field(default=None, kw_only=True)
-    )
+    b: Annotated["ArrayLike | None", PYTHON, Kind(f"{ARRAYS.text}, optional")] = field(default=None, kw_only=True)
+    """As ``a``, of another system."""
 
 
 @frozen(slots=False, eq=False, repr=False)
 class BootstrapInterval(OfArrays, OneOrTwoSystems):
     """:func:`reshuffle.bootstrap_interval`."""
 
-    strata: Annotated[
-        IdsOfStrata,
-        Doc("The stratum id of each segment, as in :func:`bootstrap_test`. Not for ``studentized`` and ``t``."),
-    ] = field(default=None, kw_only=True)
-    interval: Annotated[
-        types.Interval | str,
-        Doc(
-            """One of those above. ``t`` is only for means of segment scores (no metric, or
-            :class:`reshuffle.SegmentScores`), and does not support documents."""
-        ),
-    ] = field(default="percentile", kw_only=True)
-    confidence_level: Annotated[float, Gt(0), Lt(1), Doc("Strictly between 0 and 1.")] = field(
-        default=0.95, kw_only=True
-    )
-    indices: Annotated[
-        Indices,
-        Doc("As in :func:`bootstrap_test`. Only for the intervals with draws, except ``studentized``."),
-    ] = field(default=None, kw_only=True)
+    strata: IdsOfStrata = field(default=None, kw_only=True)
+    """The stratum id of each segment, as in :func:`bootstrap_test`. Not for ``studentized`` and ``t``."""
+    interval: types.Interval | str = field(default="percentile", kw_only=True)
+    """One of those above. ``t`` is only for means of segment scores (no metric, or :class:`reshuffle.SegmentScores`),
+    and does not support documents.
+    """
+    confidence_level: Annotated[float, Gt(0), Lt(1)] = field(default=0.95, kw_only=True)
+    """Strictly between 0 and 1."""
+    indices: Indices = field(default=None, kw_only=True)
+    """As in :func:`bootstrap_test`. Only for the intervals with draws, except ``studentized``."""
 
 
 @frozen(slots=False, eq=False, repr=False)
 class StandardError(OfArrays, OneOrTwoSystems):
     """:func:`reshuffle.standard_error`."""
 
-    method: Annotated[
-        types.StandardError | str,
-        Kind(noun="standard error"),
-        Doc("See above. Number, seed, threads and progress only affect ``bootstrap``."),
-    ] = field(default="delta", kw_only=True)
+    method: Annotated[types.StandardError | str, Kind(noun="standard error")] = field(default="delta", kw_only=True)
+    """See above. Number, seed, threads and progress only affect ``bootstrap``."""
     n_resamples: Draws = field(default=None, kw_only=True)
-    indices: Annotated[Indices, Doc("As in :func:`bootstrap_test`. Only for the method ``bootstrap``.")] = field(
-        default=None, kw_only=True
-    )
+    indices: Indices = field(default=None, kw_only=True)
+    """As in :func:`bootstrap_test`. Only for the method ``bootstrap``."""

@@ -11,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
 from attrs import field, frozen
-from typing_extensions import Doc
 
 from .. import types
 from ..errors import InputError, quoted
@@ -127,37 +126,32 @@ class AR(Choice):
     AR(scheme='subgroup', stopping=None, studentized=False)
     """
 
-    scheme: Annotated[
-        types.Scheme | types.StudyScheme | str,
-        Doc(
-            """How the null distribution is obtained: iid (Monte Carlo), subgroup (2^m shuffles that form a group),
-            exact (enumeration or convolution), or auto (exact if no slower than iid, else iid).
+    scheme: types.Scheme | types.StudyScheme | str = field(default="auto", kw_only=True)
+    """How the null distribution is obtained: iid (Monte Carlo), subgroup (2^m shuffles that form a group), exact
+    (enumeration or convolution), or auto (exact if no slower than iid, else iid).
 
-            See :func:`reshuffle.approximate_randomization`. ``auto`` decides for each pair and metric, and the result
-            names the scheme used. The adjustments ``maxt`` and ``minp`` need ``iid``, so ``auto`` is ``iid`` with
-            them. In studies ``auto`` is ``iid``; there is no ``exact``, but ``orbit`` (with ``sampling="fixed"``: all
-            simulations share one set of shuffles)."""
-        ),
-    ] = field(default="auto", kw_only=True)
+    See :func:`reshuffle.approximate_randomization`. ``auto`` decides for each pair and metric, and the result names the
+    scheme used. The adjustments ``maxt`` and ``minp`` need ``iid``, so ``auto`` is ``iid`` with them. In studies
+    ``auto`` is ``iid``; there is no ``exact``, but ``orbit`` (with ``sampling="fixed"``: all simulations share one set
+    of shuffles).
+    """
     stopping: Annotated[
         Union[types.Stopping, str, "AnyRule", None],
         Kind("{'besag-clifford', 'gandy'}, BesagClifford or Gandy, optional", "stopping rule"),
-        Doc(
-            """Stop the shuffles early: besag-clifford (after 20 shuffles that reach the observed difference) or gandy
-            (once p <= alpha or p > alpha is decided, with error probability 0.001).
-
-            For each pair and metric, with the scheme ``iid``, and after ``n_resamples`` at the latest (sequential Monte
-            Carlo): :class:`~reshuffle.BesagClifford` or :class:`~reshuffle.Gandy`. In studies, only besag-clifford: it
-            ends the shuffles as soon as they cannot reject at any level, so that rates stay the same. It does so at the
-            h-th exceedance, where h is the smallest number with h/R > α for the largest α, but at least 20 (Besag &
-            Clifford 1991, doi:10.1093/biomet/78.2.301). Shuffles that stop early, at the n-th,
-            make p = h/n, so the table ``pvalues`` differs there. Without a difference and with R = 9,999, ``ar`` is
-            then about twice as fast for α up to .1 and three times for α up to .05; with R = 999 little is saved."""
-        ),
     ] = field(default=None, kw_only=True)
-    studentized: Annotated[bool, Doc("Divide every difference by its standard error: the test ``ar-studentized``.")] = (
-        field(default=False, kw_only=True)
-    )
+    """Stop the shuffles early: besag-clifford (after 20 shuffles that reach the observed difference) or gandy (once p
+    <= alpha or p > alpha is decided, with error probability 0.001).
+
+    For each pair and metric, with the scheme ``iid``, and after ``n_resamples`` at the latest (sequential Monte Carlo):
+    :class:`~reshuffle.BesagClifford` or :class:`~reshuffle.Gandy`. In studies, only besag-clifford: it ends the
+    shuffles as soon as they cannot reject at any level, so that rates stay the same. It does so at the h-th exceedance,
+    where h is the smallest number with h/R > α for the largest α, but at least 20 (Besag & Clifford 1991,
+    doi:10.1093/biomet/78.2.301). Shuffles that stop early, at the n-th, make p = h/n, so the table ``pvalues`` differs
+    there. Without a difference and with R = 9,999, ``ar`` is then about twice as fast for α up to .1 and three times
+    for α up to .05; with R = 999 little is saved.
+    """
+    studentized: bool = field(default=False, kw_only=True)
+    """Divide every difference by its standard error: the test ``ar-studentized``."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -173,31 +167,21 @@ class WithMargin(Choice):
     shows: ClassVar[str]
     """What the test shows: the first word of its name."""
 
-    margins: Annotated[
-        Mapping[str, float],
-        Kind("mapping of str to float"),
-        Doc(
-            """The margin of each metric, a positive number in points of the metric.
+    margins: Annotated[Mapping[str, float], Kind("mapping of str to float")] = field(default=None, converter=by_metric)
+    """The margin of each metric, a positive number in points of the metric.
 
-            For example ``{'bleu': 0.5}``. In a study, a test without a margin takes that of another test."""
-        ),
-    ] = field(default=None, converter=by_metric)
-    by: Annotated[
-        Literal["bootstrap", "studentized", "ar"],
-        Kind(noun="way to test"),
-        Doc(
-            """How p is computed: from bootstrap draws (bootstrap), from draws that are divided by their standard errors
-            (studentized), or by approximate randomization (ar), for metrics that are means of segment scores."""
-        ),
-    ] = field(default="bootstrap", kw_only=True)
-    scheme: Annotated[
-        types.Scheme | str,
-        Except(("subgroup",)),
-        Doc(
-            "For equivalence-ar and non-inferiority-ar (``by='ar'`` in Python): shuffles by Monte Carlo (iid), all of "
-            "them (exact), or auto."
-        ),
-    ] = field(default="auto", kw_only=True)
+    For example ``{'bleu': 0.5}``. In a study, a test without a margin takes that of another test.
+    """
+    by: Annotated[Literal["bootstrap", "studentized", "ar"], Kind(noun="way to test")] = field(
+        default="bootstrap", kw_only=True
+    )
+    """How p is computed: from bootstrap draws (bootstrap), from draws that are divided by their standard errors
+    (studentized), or by approximate randomization (ar), for metrics that are means of segment scores.
+    """
+    scheme: Annotated[types.Scheme | str, Except(("subgroup",))] = field(default="auto", kw_only=True)
+    """For equivalence-ar and non-inferiority-ar (``by='ar'`` in Python): shuffles by Monte Carlo (iid), all of them
+    (exact), or auto.
+    """
 
     def __attrs_post_init__(self) -> None:
         check(self)
@@ -249,14 +233,8 @@ class Simultaneous(Choice):
     Simultaneous(scores='ar-studentized')
     """
 
-    scores: Annotated[
-        types.Interval | str,
-        Kind(noun="interval"),
-        Doc(
-            "The intervals of the scores: percentile; with the test ar-studentized also ar-studentized, which is the "
-            "same."
-        ),
-    ] = field(default="percentile", kw_only=True)
+    scores: Annotated[types.Interval | str, Kind(noun="interval")] = field(default="percentile", kw_only=True)
+    """The intervals of the scores: percentile; with the test ar-studentized also ar-studentized, which is the same."""
 
     @property
     def settings(self) -> dict[str, Any]:

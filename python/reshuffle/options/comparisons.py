@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
 
 from attrs import field, frozen
-from typing_extensions import Doc
 
 from .. import types
 from ..validate import check_n_resamples
@@ -66,40 +65,27 @@ class Texts(Options):
     """What is scored. Commands read it from files."""
 
     TITLE: ClassVar[str] = "Input"
-    references: Annotated[
-        "References",
-        PYTHON,
-        Kind("S references, columns of S references each, or a data frame"),
-        Doc("None stands for a missing reference; every segment needs at least one reference."),
-    ] = None
-    systems: Annotated[
-        OutputTexts,
-        Doc("In a sequence they are named ``system 1``, ``system 2`` …"),
-    ] = None
-    metrics: Annotated[
-        AnyMetrics,
-        Doc(
-            """Names, or metrics made by :func:`reshuffle.metric`, :class:`~reshuffle.CorpusFunction`,
-            :class:`~reshuffle.SegmentScores`, :class:`~reshuffle.FromCounts` or :class:`~reshuffle.OwnTexts`. The last
-            three bring their own data: with only these, ``references`` and ``systems`` can be left out."""
-        ),
-    ] = "bleu"
-    reference: Annotated[
-        ReferenceColumns,
-        Doc(
-            """The column of the references, or several such columns, if ``references`` is a data frame with S rows.
-            Null stands for a missing reference. ``systems`` are then names of columns, or a mapping from names of
-            systems to names of columns; ``documents`` and ``strata`` may also be names of columns. The data frame is
-            from pandas or polars, an Arrow table, a structured numpy array, or a dict of columns."""
-        ),
-    ] = field(default=None, kw_only=True)
-    documents: Annotated[
-        IdsOfDocuments,
-        Doc(
-            """The document id of each segment; the segments of a document need not be adjacent. Whole documents are
-            then resampled, and the intraclass correlation and design effect are reported."""
-        ),
-    ] = field(default=None, kw_only=True)
+    references: Annotated["References", PYTHON, Kind("S references, columns of S references each, or a data frame")] = (
+        None
+    )
+    """None stands for a missing reference; every segment needs at least one reference."""
+    systems: OutputTexts = None
+    """In a sequence they are named ``system 1``, ``system 2`` …"""
+    metrics: AnyMetrics = "bleu"
+    """Names, or metrics made by :func:`reshuffle.metric`, :class:`~reshuffle.CorpusFunction`,
+    :class:`~reshuffle.SegmentScores`, :class:`~reshuffle.FromCounts` or :class:`~reshuffle.OwnTexts`. The last three
+    bring their own data: with only these, ``references`` and ``systems`` can be left out.
+    """
+    reference: ReferenceColumns = field(default=None, kw_only=True)
+    """The column of the references, or several such columns, if ``references`` is a data frame with S rows. Null stands
+    for a missing reference. ``systems`` are then names of columns, or a mapping from names of systems to names of
+    columns; ``documents`` and ``strata`` may also be names of columns. The data frame is from pandas or polars, an
+    Arrow table, a structured numpy array, or a dict of columns.
+    """
+    documents: IdsOfDocuments = field(default=None, kw_only=True)
+    """The document id of each segment; the segments of a document need not be adjacent. Whole documents are then
+    resampled, and the intraclass correlation and design effect are reported.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -107,14 +93,11 @@ class Stratified(Options):
     """Strata of segments."""
 
     TITLE: ClassVar[str] = "Input"
-    strata: Annotated[
-        IdsOfStrata,
-        Doc(
-            """The stratum id of each segment. A stratum is a part of the test set whose size was fixed by design.
-            Bootstrap draws and standard errors are then stratified; shuffles are not affected, because they swap within
-            a segment. All segments of a document must be in the same stratum."""
-        ),
-    ] = None
+    strata: IdsOfStrata = None
+    """The stratum id of each segment. A stratum is a part of the test set whose size was fixed by design. Bootstrap
+    draws and standard errors are then stratified; shuffles are not affected, because they swap within a segment. All
+    segments of a document must be in the same stratum.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -128,12 +111,10 @@ class Test(Options):
 class Pairs(Test):
     """Which pairs are compared, and in which direction."""
 
-    baseline: Annotated[
-        str | None,
-        Flag(metavar="NAME", note=SYSTEM_OR_FILE),
-        Doc("The system that all others are compared with. By default the first."),
-    ] = None
-    all_pairs: Annotated[bool, Doc("Compare every pair of systems.")] = False
+    baseline: Annotated[str | None, Flag(metavar="NAME", note=SYSTEM_OR_FILE)] = None
+    """The system that all others are compared with. By default the first."""
+    all_pairs: bool = False
+    """Compare every pair of systems."""
     alternative: Alternative = "two-sided"
 
     def check_together(self) -> None:
@@ -149,49 +130,36 @@ class Tested(Test):
         TestChoice,
         Flag(note="options follow a colon: ar:scheme=subgroup"),
         Kind("str, AR, Equivalence or NonInferiority", "test"),
-        Doc(
-            """A name in :data:`reshuffle.inference.tests.TESTS`; ``auto`` is ``bootstrap-both``, or ``ar`` for systems
-            that differ in fewer than 30 segments.
-
-            ``bootstrap-both`` tests whether the expected scores on test sets of this size are equal, and ``ar`` is for
-            pairs that differ in fewer than 30 segments or documents, where the bootstrap is unreliable. A note says for
-            which pairs, and where the larger p of ``ar`` and ``bootstrap-kink`` counts because lengths are near those
-            of the references. ``bootstrap-kink`` tests whether the scores of the populations are equal, which is not
-            the same where BLEU's brevity penalty sets in. ``ar`` (approximate randomization) tests exchangeability and
-            is exact for any number of segments; its options are those of :class:`~reshuffle.AR`. ``t-test``,
-            ``wilcoxon`` and ``sign-test`` are for metrics that are means of segment scores:
-            :class:`~reshuffle.SegmentScores`. :class:`~reshuffle.Equivalence` and :class:`~reshuffle.NonInferiority`
-            need a margin for each metric."""
-        ),
     ] = field(default="auto", converter=test_choice)
-    adjust: Annotated[
-        types.Adjustment | str | None,
-        Kind("str or None", "adjustment"),
-        Doc(
-            """Adjust p for multiple comparisons: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`.
+    """A name in :data:`reshuffle.inference.tests.TESTS`; ``auto`` is ``bootstrap-both``, or ``ar`` for systems that
+    differ in fewer than 30 segments.
 
-            ``none`` or None for p-values that are not adjusted. The default, ``auto``, is step-down ``maxt``, or
-            ``tukey`` for ``anova`` and ``permutation`` (with family ``metric``). It is ``holm`` for other tests without
-            ``maxt``, with the schemes ``exact`` and ``subgroup``, with ``besag-clifford``, and if every family has only
-            one test. A single comparison (one pair under one metric) is not
-            adjusted, nor are tests stopped by ``gandy``."""
-        ),
-    ] = "auto"
-    family: Annotated[
-        types.Family | str,
-        Doc(
-            """Tests that are adjusted together: the pairs under each metric (metric), or all pairs under all metrics
-            (all). With several test sets: under each metric, on each set (metric) or all sets (sets); or under all
-            metrics, on each set (set) or all sets (all)."""
-        ),
-    ] = "metric"
-    alpha: Annotated[
-        Alpha,
-        Doc(
-            """Significance level: a star marks p, or adjusted p, <= alpha. By default 1 minus ``confidence_level``, or
-            half of that with margins."""
-        ),
-    ] = None
+    ``bootstrap-both`` tests whether the expected scores on test sets of this size are equal, and ``ar`` is for pairs
+    that differ in fewer than 30 segments or documents, where the bootstrap is unreliable. A note says for which pairs,
+    and where the larger p of ``ar`` and ``bootstrap-kink`` counts because lengths are near those of the references.
+    ``bootstrap-kink`` tests whether the scores of the populations are equal, which is not the same where BLEU's brevity
+    penalty sets in. ``ar`` (approximate randomization) tests exchangeability and is exact for any number of segments;
+    its options are those of :class:`~reshuffle.AR`. ``t-test``, ``wilcoxon`` and ``sign-test`` are for metrics that are
+    means of segment scores: :class:`~reshuffle.SegmentScores`. :class:`~reshuffle.Equivalence` and
+    :class:`~reshuffle.NonInferiority` need a margin for each metric.
+    """
+    adjust: Annotated[types.Adjustment | str | None, Kind("str or None", "adjustment")] = "auto"
+    """Adjust p for multiple comparisons: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`.
+
+    ``none`` or None for p-values that are not adjusted. The default, ``auto``, is step-down ``maxt``, or ``tukey`` for
+    ``anova`` and ``permutation`` (with family ``metric``). It is ``holm`` for other tests without ``maxt``, with the
+    schemes ``exact`` and ``subgroup``, with ``besag-clifford``, and if every family has only one test. A single
+    comparison (one pair under one metric) is not adjusted, nor are tests stopped by ``gandy``.
+    """
+    family: types.Family | str = "metric"
+    """Tests that are adjusted together: the pairs under each metric (metric), or all pairs under all metrics (all).
+    With several test sets: under each metric, on each set (metric) or all sets (sets); or under all metrics, on each
+    set (set) or all sets (all).
+    """
+    alpha: Alpha = None
+    """Significance level: a star marks p, or adjusted p, <= alpha. By default 1 minus ``confidence_level``, or half of
+    that with margins.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -199,27 +167,21 @@ class Intervals(Options):
     """Confidence intervals."""
 
     TITLE: ClassVar[str] = "Intervals"
-    interval: Annotated[
-        IntervalChoice,
-        Kind("str, Simultaneous or None", "interval"),
-        Doc(
-            """Confidence intervals of scores and differences: a name in
-            :data:`reshuffle.inference.intervals.INTERVALS`; or simultaneous, for intervals of the differences in a
-            family that hold at once.
+    interval: Annotated[IntervalChoice, Kind("str, Simultaneous or None", "interval")] = field(
+        default="percentile", converter=interval_choice
+    )
+    """Confidence intervals of scores and differences: a name in :data:`reshuffle.inference.intervals.INTERVALS`; or
+    simultaneous, for intervals of the differences in a family that hold at once.
 
-            None for no intervals. Simultaneous intervals have the statistic and the replicates that decide about stars:
-            a difference whose interval excludes 0 has a star. They are for the two-sided tests ``bootstrap-both``,
-            ``bootstrap``, ``bootstrap-percentile`` and ``ar-studentized`` with ``maxt``, and for ``anova`` with
-            ``tukey`` or ``scheffe``; see :class:`~reshuffle.Simultaneous` for the intervals of scores."""
-        ),
-    ] = field(default="percentile", converter=interval_choice)
-    confidence_level: Annotated[
-        ConfidenceLevel,
-        Doc(
-            "Confidence level of the intervals. By default 0.95, or 1 minus 2*alpha with tests that have margins "
-            "(equivalence, non-inferiority)."
-        ),
-    ] = None
+    None for no intervals. Simultaneous intervals have the statistic and the replicates that decide about stars: a
+    difference whose interval excludes 0 has a star. They are for the two-sided tests ``bootstrap-both``, ``bootstrap``,
+    ``bootstrap-percentile`` and ``ar-studentized`` with ``maxt``, and for ``anova`` with ``tukey`` or ``scheffe``; see
+    :class:`~reshuffle.Simultaneous` for the intervals of scores.
+    """
+    confidence_level: ConfidenceLevel = None
+    """Confidence level of the intervals. By default 0.95, or 1 minus 2*alpha with tests that have margins (equivalence,
+    non-inferiority).
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -227,18 +189,14 @@ class Replicated(Options):
     """How many replicates there are."""
 
     TITLE: ClassVar[str] = "Resampling"
-    n_resamples: Annotated[
-        AnyNumber,
-        Doc(
-            """Shuffles and draws; auto: as many as are needed.
+    n_resamples: AnyNumber = 10_000
+    """Shuffles and draws; auto: as many as are needed.
 
-            R, the number of shuffles or draws of the test, and the number of draws of the intervals. ``auto`` is at
-            least 10,000 and at most a million: 20/``alpha`` − 1 for the test, or 20·m/``alpha`` − 1 for families of m
-            tests with any adjustment but ``maxt`` and ``tukey``; twice as many for ``bootstrap-both`` and
-            ``bootstrap-percentile``; and 40/(1 − ``confidence_level``) − 1 for intervals whose ends are draws. The
-            result and its signature have the number used."""
-        ),
-    ] = 10_000
+    R, the number of shuffles or draws of the test, and the number of draws of the intervals. ``auto`` is at least
+    10,000 and at most a million: 20/``alpha`` − 1 for the test, or 20·m/``alpha`` − 1 for families of m tests with any
+    adjustment but ``maxt`` and ``tukey``; twice as many for ``bootstrap-both`` and ``bootstrap-percentile``; and 40/(1
+    − ``confidence_level``) − 1 for intervals whose ends are draws. The result and its signature have the number used.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -250,15 +208,12 @@ class Resampled(Computed, Replicated):
 class Draws(Replicated):
     """How many draws there are, for intervals."""
 
-    n_resamples: Annotated[
-        AnyNumber,
-        Doc(
-            """Bootstrap draws, for intervals that need them; auto: as many as are needed.
+    n_resamples: AnyNumber = 10_000
+    """Bootstrap draws, for intervals that need them; auto: as many as are needed.
 
-            ``auto`` is 40/(1 − ``confidence_level``) − 1, but at least 10,000 and at most a million. The result and its
-            signature have the number used."""
-        ),
-    ] = 10_000
+    ``auto`` is 40/(1 − ``confidence_level``) − 1, but at least 10,000 and at most a million. The result and its
+    signature have the number used.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -266,25 +221,18 @@ class Kept(Options):
     """What a result keeps."""
 
     TITLE: ClassVar[str] = "Output"
-    with_texts: Annotated[
-        bool,
-        Doc(
-            """Include texts and segment scores in HTML and JSON.
+    with_texts: bool = False
+    """Include texts and segment scores in HTML and JSON.
 
-            HTML lists the segments that differ most. ``Comparison.texts`` has the references, the outputs, and the
-            score of every segment."""
-        ),
-    ] = False
-    with_parts: Annotated[
-        bool,
-        PYTHON,
-        Doc(
-            """Split each difference into the contributions of the parts of the metric's formula, such as BLEU's brevity
-            penalty and precisions, with intervals from the same draws (:attr:`PairedDifference.contributions`). For
-            ``bleu``, ``chrf``, ``chrf++``, ``meteor``, ``nist``, ``gtm``, ``depf`` and ``wil``, for the kinds of edits
-            of ``asr-wer``, ``cer`` and ``mer``, and for the operations of ``sari``."""
-        ),
-    ] = False
+    HTML lists the segments that differ most. ``Comparison.texts`` has the references, the outputs, and the score of
+    every segment.
+    """
+    with_parts: Annotated[bool, PYTHON] = False
+    """Split each difference into the contributions of the parts of the metric's formula, such as BLEU's brevity penalty
+    and precisions, with intervals from the same draws (:attr:`PairedDifference.contributions`). For ``bleu``, ``chrf``,
+    ``chrf++``, ``meteor``, ``nist``, ``gtm``, ``depf`` and ``wil``, for the kinds of edits of ``asr-wer``, ``cer`` and
+    ``mer``, and for the operations of ``sari``.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -292,12 +240,8 @@ class Sourced(Options):
     """The text that was translated."""
 
     TITLE: ClassVar[str] = "Input"
-    source: Annotated[
-        "Sequence[str | None] | None",
-        PYTHON,
-        Kind("sequence of S str, optional"),
-        Doc("The source text of each segment. ``sari`` needs it, and reports with texts (``with_texts``) show it."),
-    ] = None
+    source: Annotated["Sequence[str | None] | None", PYTHON, Kind("sequence of S str, optional")] = None
+    """The source text of each segment. ``sari`` needs it, and reports with texts (``with_texts``) show it."""
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -310,17 +254,12 @@ class OptionalIntervals(Options):
     """Confidence intervals, if any."""
 
     TITLE: ClassVar[str] = "Intervals"
-    interval: Annotated[
-        types.Interval | str | None,
-        Kind("str, optional", "interval"),
-        Doc(
-            """Confidence intervals: a name in :data:`reshuffle.inference.intervals.INTERVALS`. By default
-            percentile with ``confidence_level``, else none."""
-        ),
-    ] = None
-    confidence_level: Annotated[
-        ConfidenceLevel, Doc("Confidence level of the intervals. By default 0.95 with ``interval``.")
-    ] = None
+    interval: Annotated[types.Interval | str | None, Kind("str, optional", "interval")] = None
+    """Confidence intervals: a name in :data:`reshuffle.inference.intervals.INTERVALS`. By default percentile with
+    ``confidence_level``, else none.
+    """
+    confidence_level: ConfidenceLevel = None
+    """Confidence level of the intervals. By default 0.95 with ``interval``."""
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -334,30 +273,20 @@ class CompareSets(Resampled, Kept, Intervals, Tested, Pairs):
 
     TITLE: ClassVar[str] = "Input"
 
-    sets: Annotated[
-        "Mapping[str, AnySet]",
-        PYTHON,
-        Kind("mapping of str to TestSet or (references, systems)"),
-        Doc("The test sets by name, at least one."),
-    ] = field(kw_only=False)
-    metrics: Annotated[
-        AnyMetrics,
-        Doc("The metrics on test sets that have none of their own."),
-    ] = field(default="bleu", kw_only=False)
-    average: Annotated[
-        bool,
-        Flag(("--average/--no-average",)),
-        Doc(
-            """Also compare the average scores over test sets.
+    sets: Annotated["Mapping[str, AnySet]", PYTHON, Kind("mapping of str to TestSet or (references, systems)")] = field(
+        kw_only=False
+    )
+    """The test sets by name, at least one."""
+    metrics: AnyMetrics = field(default="bleu", kw_only=False)
+    """The metrics on test sets that have none of their own."""
+    average: Annotated[bool, Flag(("--average/--no-average",))] = field(default=True, kw_only=True)
+    """Also compare the average scores over test sets.
 
-            The test must be ``ar`` (scheme ``iid``), a bootstrap test or ``permutation``; or ``equivalence`` or
-            ``non-inferiority``, whose margins then also apply to the averages."""
-        ),
-    ] = field(default=True, kw_only=True)
-    missing_systems: Annotated[
-        types.MissingSystems | str,
-        Doc("For systems that are not in every test set: error, or drop to leave them out, with a warning."),
-    ] = field(default="error", kw_only=True)
+    The test must be ``ar`` (scheme ``iid``), a bootstrap test or ``permutation``; or ``equivalence`` or
+    ``non-inferiority``, whose margins then also apply to the averages.
+    """
+    missing_systems: types.MissingSystems | str = field(default="error", kw_only=True)
+    """For systems that are not in every test set: error, or drop to leave them out, with a warning."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -373,51 +302,35 @@ class Watched(Options):
 class SegmentScoring(Watched, Texts):
     """:func:`reshuffle.segment_scores`."""
 
-    documents: Annotated[
-        IdsOfDocuments,
-        Doc("The document id of each segment. Then documents are scored, instead of segments."),
-    ] = field(default=None, kw_only=True)
+    documents: IdsOfDocuments = field(default=None, kw_only=True)
+    """The document id of each segment. Then documents are scored, instead of segments."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class RunTests(Test):
     """The tests of runs."""
 
-    exchange: Annotated[
-        tuple[ExchangeName, ...],
-        Kind("str or sequence of str", "exchange"),
-        Doc(
-            """What is exchanged between two systems: names in :data:`reshuffle.inference.exchange.EXCHANGES`. The first
-            one decides. ``auto`` is hierarchical (segment if a system has one run), then tests of other questions;
-            ``all`` is all but multeval.
+    exchange: Annotated[tuple[ExchangeName, ...], Kind("str or sequence of str", "exchange")] = field(
+        default=("auto",), converter=exchanges
+    )
+    """What is exchanged between two systems: names in :data:`reshuffle.inference.exchange.EXCHANGES`. The first one
+    decides. ``auto`` is hierarchical (segment if a system has one run), then tests of other questions; ``all`` is all
+    but multeval.
 
-            The default, ``auto``, asks whether new runs on new segments would differ: ``hierarchical``, with any number
-            of runs from two on. The tests of other questions are ``welch``, ``run`` if its p-value can
-            be as small as ``alpha`` with these numbers of runs, ``segment``, and ``pooled``, the reading of Clark et
-            al."""
-        ),
-    ] = field(default=("auto",), converter=exchanges)
-    statistic: Annotated[
-        types.RunStatistic | str,
-        Doc(
-            """The score of a system: that of all runs' outputs taken as one (pooled), or the mean of the runs' scores
-            (mean)."""
-        ),
-    ] = "pooled"
-    adjust: Annotated[
-        types.RunAdjustment | str | None,
-        Kind("str or None", "adjustment"),
-        Doc(
-            """Adjust p for multiple comparisons: a name in
-            :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`.
+    The default, ``auto``, asks whether new runs on new segments would differ: ``hierarchical``, with any number of runs
+    from two on. The tests of other questions are ``welch``, ``run`` if its p-value can be as small as ``alpha`` with
+    these numbers of runs, ``segment``, and ``pooled``, the reading of Clark et al.
+    """
+    statistic: types.RunStatistic | str = "pooled"
+    """The score of a system: that of all runs' outputs taken as one (pooled), or the mean of the runs' scores (mean).
+    """
+    adjust: Annotated[types.RunAdjustment | str | None, Kind("str or None", "adjustment")] = "auto"
+    """Adjust p for multiple comparisons: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`.
 
-            The default, ``auto``, is step-down ``maxt``, or ``holm`` where pairs have no replicates in common."""
-        ),
-    ] = "auto"
-    family: Annotated[
-        Literal["metric", "all"] | str,
-        Doc("Tests that are adjusted together: the pairs under each metric (metric) or under all metrics (all)."),
-    ] = "metric"
+    The default, ``auto``, is step-down ``maxt``, or ``holm`` where pairs have no replicates in common.
+    """
+    family: Literal["metric", "all"] | str = "metric"
+    """Tests that are adjusted together: the pairs under each metric (metric) or under all metrics (all)."""
     alpha: Alpha = None
     confidence_level: ConfidenceLevel = None
 
@@ -427,66 +340,44 @@ class Medians(Options):
     """Which run is the median."""
 
     TITLE: ClassVar[str] = "Development set"
-    median_on: Annotated[
-        types.RunSet | str,
-        Doc(
-            """Choose the median run of each system by its score on the test set (test) or development set (dev).
+    median_on: types.RunSet | str = "test"
+    """Choose the median run of each system by its score on the test set (test) or development set (dev).
 
-            Clark et al. recommend another set than the one to analyse."""
-        ),
-    ] = "test"
-    median_metric: Annotated[
-        str | None,
-        Flag(metavar="NAME"),
-        Doc("The metric whose median run the report recommends for analysis. By default the first."),
-    ] = None
+    Clark et al. recommend another set than the one to analyse.
+    """
+    median_metric: Annotated[str | None, Flag(metavar="NAME")] = None
+    """The metric whose median run the report recommends for analysis. By default the first."""
 
 
 @frozen(slots=False, eq=False, repr=False)
 class CompareRuns(Resampled, Medians, RunTests, Pairs, Stratified):
     """:func:`reshuffle.compare_runs`."""
 
-    references: Annotated[
-        "References",
-        PYTHON,
-        Kind("S references, or columns of S references each, or None"),
-        Doc("As for :func:`reshuffle.compare`. None if all metrics bring their own scores."),
-    ] = field(kw_only=False)
+    references: Annotated["References", PYTHON, Kind("S references, or columns of S references each, or None")] = field(
+        kw_only=False
+    )
+    """As for :func:`reshuffle.compare`. None if all metrics bring their own scores."""
     systems: Annotated[
-        "Mapping[str, Sequence[Lines] | int]",
-        PYTHON,
-        Kind("mapping of str to sequence of S hypotheses each"),
-        Doc(
-            """For each system the outputs of its runs; systems may have different numbers of runs. Without references,
-            the number of runs of each system."""
-        ),
+        "Mapping[str, Sequence[Lines] | int]", PYTHON, Kind("mapping of str to sequence of S hypotheses each")
     ] = field(kw_only=False)
-    metrics: Annotated[
-        AnyMetrics,
-        Doc(
-            """As for :func:`reshuffle.compare`. For metrics that bring their own scores, the output of run i of the
-            system ``x`` is called ``x#i``, counted from 0. Functions of texts are not supported."""
-        ),
-    ] = field(default="bleu", kw_only=False)
-    documents: Annotated[
-        IdsOfDocuments,
-        Doc("As for :func:`reshuffle.compare`."),
-    ] = field(default=None, kw_only=True)
-    dev_references: Annotated[
-        "References",
-        PYTHON,
-        Kind("references, optional"),
-        Doc("References of the development set, as for :func:`reshuffle.compare`."),
-    ] = field(default=None, kw_only=True)
+    """For each system the outputs of its runs; systems may have different numbers of runs. Without references, the
+    number of runs of each system.
+    """
+    metrics: AnyMetrics = field(default="bleu", kw_only=False)
+    """As for :func:`reshuffle.compare`. For metrics that bring their own scores, the output of run i of the system
+    ``x`` is called ``x#i``, counted from 0. Functions of texts are not supported.
+    """
+    documents: IdsOfDocuments = field(default=None, kw_only=True)
+    """As for :func:`reshuffle.compare`."""
+    dev_references: Annotated["References", PYTHON, Kind("references, optional")] = field(default=None, kw_only=True)
+    """References of the development set, as for :func:`reshuffle.compare`."""
     dev_systems: Annotated[
-        "Mapping[str, Sequence[Lines]] | None",
-        PYTHON,
-        Kind("mapping of str to sequence of hypotheses, optional"),
-        Doc("Outputs of the same runs on the development set, for the standard deviation of its scores, ``s_dev``."),
+        "Mapping[str, Sequence[Lines]] | None", PYTHON, Kind("mapping of str to sequence of hypotheses, optional")
     ] = field(default=None, kw_only=True)
+    """Outputs of the same runs on the development set, for the standard deviation of its scores, ``s_dev``."""
     dev_scores: Annotated[
         "Mapping[str, Mapping[str, Sequence[float]]] | None",
         PYTHON,
         Kind("mapping of str to (mapping of str to sequence of float), optional"),
-        Doc("Instead of ``dev_systems``: for each system and metric the score of each run on the development set."),
     ] = field(default=None, kw_only=True)
+    """Instead of ``dev_systems``: for each system and metric the score of each run on the development set."""

@@ -5,11 +5,13 @@ A group of options is an attrs class, and an option is one of its fields::
     @frozen(kw_only=True, slots=False, eq=False, repr=False)
     class Resampled(Options):
         TITLE: ClassVar[str] = "Resampling"
-        seed: Annotated[int, Ge(0), Le(MAX_SEED), Doc("The same seed gives the same result.")] = 12345
+        seed: Annotated[int, Ge(0), Le(MAX_SEED)] = 12345
+        '''The same seed gives the same result.'''
 
 A record for a function inherits from the groups that the function has. :func:`called_with` makes its fields the keyword
 arguments of the function, with their checks and their part of the docstring; :mod:`reshuffle.cli.declared` makes them
-options of a command. A field that a record declares again has another default or another text there.
+options of a command. A field that a record declares again has another default or another text there. A text that
+several fields share, or that is computed, is a ``Doc`` of their type instead.
 
 This module imports little, because ``--help`` needs it.
 """
@@ -28,6 +30,7 @@ import attrs
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from typing_extensions import Doc
 
+from ..documented import own_texts
 from ..errors import InputError, meant_argument, quoted
 from ..lazy import lazy
 from ..validate import LARGEST, check_flag, check_integer, check_level, check_name, check_number, check_text
@@ -301,13 +304,14 @@ def options_of(record: Callable[..., Any]) -> dict[str, Option]:
 
 @functools.cache
 def _options_of(record: Any) -> dict[str, Option]:
-    found = {field.name: _declared(record, field) for field in attrs.fields(record)}
+    texts = {owner: own_texts(owner) for owner in record.__mro__}
+    found = {field.name: _declared(record, field, texts) for field in attrs.fields(record)}
     own = inspect.get_annotations(record)
     return dict(sorted(found.items(), key=lambda item: 0 if item[1].positional else 1 if item[0] in own else 2))
 
 
-def _declared(record: Any, field: attrs.Attribute[Any]) -> Option:
-    """The declaration of a field. Of several texts or flags, as of a type with a name, the last one counts."""
+def _declared(record: Any, field: attrs.Attribute[Any], texts: Mapping[type, Mapping[str, str]]) -> Option:
+    """The declaration of a field. Of several flags, as of a type with a name, the last one counts."""
     owner = next(each for each in record.__mro__ if field.name in inspect.get_annotations(each))
     kind, *rules = get_args(field.type) if get_origin(field.type) is Annotated else (field.type,)
     members = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
@@ -323,7 +327,7 @@ def _declared(record: Any, field: attrs.Attribute[Any]) -> Option:
         element,
         row is not None,
         type(None) in members,
-        [rule.documentation for rule in rules if isinstance(rule, Doc)][-1],
+        texts[owner].get(field.name) or ["", *(rule.documentation for rule in rules if isinstance(rule, Doc))][-1],
         tuple(rule for rule in rules if not isinstance(rule, Doc | Flag | Kind)),
         _default(field),
         [Flag(), *(rule for rule in rules if isinstance(rule, Flag))][-1],

@@ -6,7 +6,6 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge, Le
 from attrs import frozen
-from typing_extensions import Doc
 
 from .. import types
 from .declare import SIZE, Flag, Options
@@ -22,58 +21,37 @@ class Display(Options):
 
     TITLE: ClassVar[str] = "Output"
 
-    methods: Annotated[
-        bool,
-        Doc("Add a methods paragraph for a paper, with BibTeX entries: in FILE.bib beside LaTeX and Typst."),
-    ] = False
-    paper: Annotated[
-        str | None,
-        Flag(metavar="DIR"),
-        Doc(
-            """Also write to DIR what a paper needs: table, methods paragraph, BibTeX entries, figures as PDF, and facts
-            for ACL's checklist."""
-        ),
-    ] = None
-    digits: Annotated[Digits, Doc("Decimals of scores and differences. By default chosen for each metric.")] = None
-    names: Annotated[
-        str | None,
-        Flag(metavar="FILE"),
-        Doc("Display names: a system, a tab and its name per line; or a JSON object."),
-    ] = None
+    methods: bool = False
+    """Add a methods paragraph for a paper, with BibTeX entries: in FILE.bib beside LaTeX and Typst."""
+    paper: Annotated[str | None, Flag(metavar="DIR")] = None
+    """Also write to DIR what a paper needs: table, methods paragraph, BibTeX entries, figures as PDF, and facts for
+    ACL's checklist.
+    """
+    digits: Digits = None
+    """Decimals of scores and differences. By default chosen for each metric."""
+    names: Annotated[str | None, Flag(metavar="FILE")] = None
+    """Display names: a system, a tab and its name per line; or a JSON object."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class ComparisonDisplay(Display):
     """How comparisons are displayed."""
 
-    pairs: Annotated[
-        bool | None,
-        Flag(("--pairs/--no-pairs",)),
-        Doc("Show tables of pairs, with the parts of each difference. By default if there are at most 12 tests."),
-    ] = None
-    groups: Annotated[
-        types.Groups | None,
-        Doc(
-            """With --all-pairs, what shows which systems differ: letters, ranks or both. By default both; letters
-            in LaTeX and Typst tables of several metrics."""
-        ),
-    ] = None
-    columns: Annotated[
-        int | None,
-        Flag(metavar="1|2"),
-        Doc("In LaTeX and Typst, how many columns of the page a table spans. By default as many as it needs."),
-    ] = None
-    triangle: Annotated[bool, Doc("With --all-pairs: differences as a triangular matrix (up to 20 systems).")] = False
-    table: Annotated[
-        types.Table | None,
-        Doc(
-            """The table to write as CSV: systems or pairs. By default with -o FILE.csv both, as FILE.systems.csv and
-            FILE.pairs.csv; pairs on standard output."""
-        ),
-    ] = None
-    since: Annotated[
-        str | None,
-        Flag(metavar="FILE"),
-        Doc("""An earlier result (JSON, HTML): text, Markdown and HTML say what changed."""),
-    ] = None
-    max_texts: Annotated[int | None, SIZE, Doc("Largest size of the texts in HTML. By default 50MB.")] = None
+    pairs: Annotated[bool | None, Flag(("--pairs/--no-pairs",))] = None
+    """Show tables of pairs, with the parts of each difference. By default if there are at most 12 tests."""
+    groups: types.Groups | None = None
+    """With --all-pairs, what shows which systems differ: letters, ranks or both. By default both; letters in LaTeX and
+    Typst tables of several metrics.
+    """
+    columns: Annotated[int | None, Flag(metavar="1|2")] = None
+    """In LaTeX and Typst, how many columns of the page a table spans. By default as many as it needs."""
+    triangle: bool = False
+    """With --all-pairs: differences as a triangular matrix (up to 20 systems)."""
+    table: types.Table | None = None
+    """The table to write as CSV: systems or pairs. By default with -o FILE.csv both, as FILE.systems.csv and
+    FILE.pairs.csv; pairs on standard output.
+    """
+    since: Annotated[str | None, Flag(metavar="FILE")] = None
+    """An earlier result (JSON, HTML): text, Markdown and HTML say what changed."""
+    max_texts: Annotated[int | None, SIZE] = None
+    """Largest size of the texts in HTML. By default 50MB."""

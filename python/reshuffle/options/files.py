@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from attrs import field, frozen
-from typing_extensions import Doc
 
 from .. import types
 from .declare import FILE, NO_KEY, OF_ALL_SETS, SIZE, Flag, Kind, Options
@@ -32,10 +31,10 @@ MAX_INPUT = 4 << 30
 class Measured(Options):
     """The metrics on texts: None if none were chosen."""
 
-    metrics: Annotated[tuple[Any, ...] | None, PYTHON, Doc("The metrics on texts.")] = None
-    metric_options: Annotated[Mapping[str, Any], PYTHON, NO_KEY, Doc("Options of metrics, for all that have them.")] = (
-        field(factory=dict)
-    )
+    metrics: Annotated[tuple[Any, ...] | None, PYTHON] = None
+    """The metrics on texts."""
+    metric_options: Annotated[Mapping[str, Any], PYTHON, NO_KEY] = field(factory=dict)
+    """Options of metrics, for all that have them."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -44,33 +43,25 @@ class Outputs(Options):
 
     TITLE: ClassVar[str] = "Input"
 
-    references: Annotated[
-        References,
-        Doc("More references; --refs takes all files up to the next option."),
-    ] = ()
-    systems: Annotated[OfSystems, PYTHON, Doc("The output of each system.")] = ()
-    scores: Annotated[
-        Mapping[str, OfSystems],
-        Flag(("--scores",), "NAME FILE", greedy=("--scores",)),
-        Doc(
-            """Segment scores of another metric (COMET, people), or results of lm-eval, inspect_ai or trec_eval: a FILE
-            named like each SYS, a folder of these, or a table (.tsv, .csv, comet-score) for all. Without REF, each
-            FILE is a system."""
-        ),
-    ] = field(factory=dict)
-    counts: Annotated[
-        Mapping[str, OfSystems],
-        Flag(("--counts",), "NAME:FORMULA FILE", greedy=("--counts",)),
-        Doc(
-            """A metric of your own: a formula of sums of columns, as in CER:"100*edits/chars", and a table for each
-            SYS, as for --scores."""
-        ),
-    ] = field(factory=dict)
+    references: References = ()
+    """More references; --refs takes all files up to the next option."""
+    systems: Annotated[OfSystems, PYTHON] = ()
+    """The output of each system."""
+    scores: Annotated[Mapping[str, OfSystems], Flag(("--scores",), "NAME FILE", greedy=("--scores",))] = field(
+        factory=dict
+    )
+    """Segment scores of another metric (COMET, people), or results of lm-eval, inspect_ai or trec_eval: a FILE named
+    like each SYS, a folder of these, or a table (.tsv, .csv, comet-score) for all. Without REF, each FILE is a system.
+    """
+    counts: Annotated[Mapping[str, OfSystems], Flag(("--counts",), "NAME:FORMULA FILE", greedy=("--counts",))] = field(
+        factory=dict
+    )
+    """A metric of your own: a formula of sums of columns, as in CER:"100*edits/chars", and a table for each SYS, as for
+    --scores.
+    """
 
-    qrels: Annotated[
-        OneFile,
-        Doc("For --scores nDCG@10 RUN RUN: relevance judgments."),
-    ] = None
+    qrels: OneFile = None
+    """For --scores nDCG@10 RUN RUN: relevance judgments."""
 
     @property
     def numbers(self) -> Mapping[str, OfSystems]:
@@ -85,18 +76,11 @@ class Reading(Options):
     TITLE: ClassVar[str] = "Input"
 
     input_format: Annotated[
-        types.InputFormat | str | None,
-        Flag(metavar="FORMAT"),
-        Kind(noun="input format"),
-        OF_ALL_SETS,
-        Doc("{names}. By default by file extension."),
+        types.InputFormat | str | None, Flag(metavar="FORMAT"), Kind(noun="input format"), OF_ALL_SETS
     ] = None
-    max_input: Annotated[
-        int,
-        SIZE,
-        NO_KEY,
-        Doc("Largest size of a compressed file after decompression. By default 4GiB."),
-    ] = MAX_INPUT
+    """{names}. By default by file extension."""
+    max_input: Annotated[int, SIZE, NO_KEY] = MAX_INPUT
+    """Largest size of a compressed file after decompression. By default 4GiB."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -105,20 +89,16 @@ class Files(Measured):
 
     TITLE: ClassVar[str] = "Input"
 
-    by_position: Annotated[bool, NO_KEY, Doc("Match --scores and --counts with SYS by order, not by name.")] = False
-    lower_is_better: Annotated[
-        tuple[str, ...], Flag(metavar="NAME"), Doc("For --scores or --counts NAME, lower is better.")
-    ] = ()
-    parses: Annotated[
-        tuple[File, ...],
-        Flag(metavar="FILE", greedy=("--parses",)),
-        Doc("For depf with other metrics: CoNLL-U of references, then of every SYS."),
-    ] = ()
-    documents: Annotated[
-        DocumentFile,
-        Doc("Document ids (FILE#NAME, a column of REF, text, mteval): draw documents."),
-    ] = None
-    strata: Annotated[OneFile, Doc("Stratum ids, one per segment: draw within strata in the bootstrap.")] = None
+    by_position: Annotated[bool, NO_KEY] = False
+    """Match --scores and --counts with SYS by order, not by name."""
+    lower_is_better: Annotated[tuple[str, ...], Flag(metavar="NAME")] = ()
+    """For --scores or --counts NAME, lower is better."""
+    parses: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--parses",))] = ()
+    """For depf with other metrics: CoNLL-U of references, then of every SYS."""
+    documents: DocumentFile = None
+    """Document ids (FILE#NAME, a column of REF, text, mteval): draw documents."""
+    strata: OneFile = None
+    """Stratum ids, one per segment: draw within strata in the bootstrap."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -127,79 +107,64 @@ class Incomplete(Options):
 
     TITLE: ClassVar[str] = "Input"
 
-    missing: Annotated[
-        types.Missing | str,
-        Kind(noun="value of --missing"),
-        Doc(
-            """For missing --scores (empty, NaN, NA, None or null): error, or pairwise to compare two systems on the
-            segments that both have."""
-        ),
-    ] = "error"
-    unmatched: Annotated[
-        types.Unmatched | str,
-        Kind(noun="value of --unmatched"),
-        NO_KEY,
-        Doc("For samples, problems or queries that some results for --scores lack: error, or drop."),
-    ] = "error"
+    missing: Annotated[types.Missing | str, Kind(noun="value of --missing")] = "error"
+    """For missing --scores (empty, NaN, NA, None or null): error, or pairwise to compare two systems on the segments
+    that both have.
+    """
+    unmatched: Annotated[types.Unmatched | str, Kind(noun="value of --unmatched"), NO_KEY] = "error"
+    """For samples, problems or queries that some results for --scores lack: error, or drop."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class SetFiles(Incomplete, Reading, Files, Outputs):
     """The files of a test set of a comparison."""
 
-    source: Annotated[
-        OneFile,
-        Doc("The source text, for sari and --with-texts."),
-    ] = None
+    source: OneFile = None
+    """The source text, for sari and --with-texts."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class Unstratified(SetFiles):
     """The files of a test set that has no strata: of studies."""
 
-    documents: Annotated[
-        DocumentFile,
-        Doc("Document ids, one per segment (text, FILE#NAME or mteval): sample and resample whole documents."),
-    ] = None
-    strata: Annotated[File | None, Flag(hidden=True), Doc("Does not apply.")] = None
-    source: Annotated[OneFile, Doc("The source text, for sari.")] = None
+    documents: DocumentFile = None
+    """Document ids, one per segment (text, FILE#NAME or mteval): sample and resample whole documents."""
+    strata: Annotated[File | None, Flag(hidden=True)] = None
+    """Does not apply."""
+    source: OneFile = None
+    """The source text, for sari."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class WatchFiles(Unstratified):
     """The files of :func:`reshuffle.watch`."""
 
-    documents: Annotated[
-        DocumentFile, Doc("Document ids (FILE#NAME, a column of REF, text, mteval): documents are the units.")
-    ] = None
+    documents: DocumentFile = None
+    """Document ids (FILE#NAME, a column of REF, text, mteval): documents are the units."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class HumanFiles(WatchFiles):
     """The files of :func:`reshuffle.human`."""
 
-    scores: Annotated[
-        Mapping[str, OfSystems],
-        Flag(("--scores",), "NAME FILE", greedy=("--scores",)),
-        Doc(
-            """Labels, missing (empty, NaN, NA, None or null) where there are none, or scores of a metric: a FILE named
-            like each SYS, a folder of these, or a table for all. Without REF, each FILE is a system."""
-        ),
-    ] = field(factory=dict)
-    missing: Annotated[types.Missing | str, Flag(hidden=True), Doc("Segments without labels are meant.")] = "pairwise"
-    strata: Annotated[
-        OneFile, Doc("Stratum ids, one per segment: labels are a random sample of each stratum, in any proportions.")
-    ] = None
+    scores: Annotated[Mapping[str, OfSystems], Flag(("--scores",), "NAME FILE", greedy=("--scores",))] = field(
+        factory=dict
+    )
+    """Labels, missing (empty, NaN, NA, None or null) where there are none, or scores of a metric: a FILE named like
+    each SYS, a folder of these, or a table for all. Without REF, each FILE is a system.
+    """
+    missing: Annotated[types.Missing | str, Flag(hidden=True)] = "pairwise"
+    """Segments without labels are meant."""
+    strata: OneFile = None
+    """Stratum ids, one per segment: labels are a random sample of each stratum, in any proportions."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class FlipFiles(Unstratified):
     """The files of :func:`reshuffle.flips`."""
 
-    documents: Annotated[
-        DocumentFile,
-        Doc("Document ids, one per segment (text, FILE#NAME or mteval): compare documents instead of segments."),
-    ] = None
+    documents: DocumentFile = None
+    """Document ids, one per segment (text, FILE#NAME or mteval): compare documents instead of segments."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -209,18 +174,12 @@ class Sets(Options):
     TITLE: ClassVar[str] = "Input"
 
     sets: Annotated[
-        Mapping[str, tuple[File, ...]],
-        Flag(("--set",), "NAME REF SYS", greedy=("--set",), noun="word"),
-        Doc(
-            """A test set, instead of REF and SYS; repeat the option for each. Systems must have the same names in all
-            test sets."""
-        ),
+        Mapping[str, tuple[File, ...]], Flag(("--set",), "NAME REF SYS", greedy=("--set",), noun="word")
     ] = field(factory=dict)
-    manifest: Annotated[
-        str | None,
-        Flag(metavar="FILE"),
-        Doc(
-            """A JSON or TOML file with several test sets. Its form: {'sets': {NAME: {'references': FILE, 'systems':
-            {NAME: FILE, ...}}}}. Test sets may also have scores, documents, strata, metrics and metric options."""
-        ),
-    ] = None
+    """A test set, instead of REF and SYS; repeat the option for each. Systems must have the same names in all test
+    sets.
+    """
+    manifest: Annotated[str | None, Flag(metavar="FILE")] = None
+    """A JSON or TOML file with several test sets. Its form: {'sets': {NAME: {'references': FILE, 'systems': {NAME:
+    FILE, ...}}}}. Test sets may also have scores, documents, strata, metrics and metric options.
+    """

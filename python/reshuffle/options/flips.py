@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from annotated_types import Ge
 from attrs import field, frozen
-from typing_extensions import Doc
 
 from ..errors import InputError, quoted
 from .comparisons import Watched
@@ -35,43 +34,27 @@ class FlipOptions(Watched):
 
     TITLE: ClassVar[str] = "Flips"
 
-    references: Annotated[
-        "References", PYTHON, Kind("references, optional"), Doc("As for :func:`reshuffle.compare`.")
-    ] = field(default=None, kw_only=False)
-    systems: Annotated["Systems", PYTHON, Kind("systems, optional"), Doc("As for :func:`reshuffle.compare`.")] = field(
-        default=None, kw_only=False
-    )
-    metric: Annotated[
-        "str | AnyMetric", PYTHON, Kind("str or metric"), Doc("One of those for :func:`reshuffle.compare`.")
-    ] = field(default="bleu", kw_only=False)
-    threshold: Annotated[
-        float | None,
-        Flag(metavar="SCORE"),
-        Check(finite),
-        Doc(
-            """A segment passes if its score is at least this, or at most this if lower is better. Needed unless all
-            scores are 0 or 1. By default 0.5.
+    references: Annotated["References", PYTHON, Kind("references, optional")] = field(default=None, kw_only=False)
+    """As for :func:`reshuffle.compare`."""
+    systems: Annotated["Systems", PYTHON, Kind("systems, optional")] = field(default=None, kw_only=False)
+    """As for :func:`reshuffle.compare`."""
+    metric: Annotated["str | AnyMetric", PYTHON, Kind("str or metric")] = field(default="bleu", kw_only=False)
+    """One of those for :func:`reshuffle.compare`."""
+    threshold: Annotated[float | None, Flag(metavar="SCORE"), Check(finite)] = field(default=None, kw_only=True)
+    """A segment passes if its score is at least this, or at most this if lower is better. Needed unless all scores are
+    0 or 1. By default 0.5.
 
-            In the units of segment scores, as :func:`reshuffle.segment_scores` returns them."""
-        ),
-    ] = field(default=None, kw_only=True)
-    baseline: Annotated[str | None, Flag(metavar="NAME"), Doc("The system to compare with. By default the first.")] = (
-        field(default=None, kw_only=True)
-    )
-    system: Annotated[str | None, Flag(metavar="NAME"), Doc("The other system. By default the only other one.")] = (
-        field(default=None, kw_only=True)
-    )
-    top: Annotated[int, Ge(0), Doc("How many segments to list by their influence on the difference.")] = field(
-        default=10, kw_only=True
-    )
-    reference: Annotated[
-        ReferenceColumns,
-        Doc("As for :func:`reshuffle.compare`."),
-    ] = field(default=None, kw_only=True)
-    documents: Annotated[
-        IdsOfDocuments,
-        Doc(
-            """The document id of each segment. Documents are then compared instead of segments; the score of a document
-            is the corpus score of its segments."""
-        ),
-    ] = field(default=None, kw_only=True)
+    In the units of segment scores, as :func:`reshuffle.segment_scores` returns them.
+    """
+    baseline: Annotated[str | None, Flag(metavar="NAME")] = field(default=None, kw_only=True)
+    """The system to compare with. By default the first."""
+    system: Annotated[str | None, Flag(metavar="NAME")] = field(default=None, kw_only=True)
+    """The other system. By default the only other one."""
+    top: Annotated[int, Ge(0)] = field(default=10, kw_only=True)
+    """How many segments to list by their influence on the difference."""
+    reference: ReferenceColumns = field(default=None, kw_only=True)
+    """As for :func:`reshuffle.compare`."""
+    documents: IdsOfDocuments = field(default=None, kw_only=True)
+    """The document id of each segment. Documents are then compared instead of segments; the score of a document is the
+    corpus score of its segments.
+    """

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from annotated_types import MinLen
 from attrs import field, frozen
-from typing_extensions import Doc
 
 from .. import types
 from ..errors import Argument, InputError, quoted
@@ -99,43 +98,30 @@ class Gated(Options):
         Flag(metavar="METRIC=MARGIN"),
         Kind("float, str, or mapping of str to these"),
         Reads(Margin.from_text, ONLY),
-        Doc(
-            """How much worse NEW may be: points (bleu=0.8), standard deviations of BASE's segments (bleu=0.1sd), or per
-            cent of its score (bleu=1%). There is no default. The name can be left out if there is one metric.
-
-            For example ``{'bleu': 0.8, 'chrf': '1%'}``. Choose margins before you see results. The standard deviation
-            is that of segment scores, or for other metrics that of the segments' contributions by the delta method,
-            times the number of segments."""
-        ),
     ] = field(default=None, converter=margins)
-    rule: Annotated[
-        types.GateRule | str,
-        Doc(
-            """What to allow: non-inferior (all within margins), superior (better under --primary, others within
-            margins) or no-regression (none shown to be worse, which bounds no risk).
+    """How much worse NEW may be: points (bleu=0.8), standard deviations of BASE's segments (bleu=0.1sd), or per cent of
+    its score (bleu=1%). There is no default. The name can be left out if there is one metric.
 
-            A name in :data:`reshuffle.inference.gate.RULES`."""
-        ),
-    ] = "non-inferior"
-    primary: Annotated[
-        tuple[str, ...],
-        Flag(metavar="METRIC"),
-        Kind("str or sequence of str", "metric"),
-        MinLen(0),
-        Doc("For superior: the metrics under which NEW has to be better. They need no margin."),
-    ] = field(default=(), converter=names)
-    human: Annotated[
-        str | None,
-        Flag(metavar="NAME"),
-        Doc(
-            """The metric that has people's labels of some segments: what is tested, with the help of another metric
-            that scores all, as 'reshuffle human' does."""
-        ),
-    ] = None
-    alpha: Annotated[
-        FixedLevel,
-        Doc("The largest probability of each kind of wrong verdict, in one run."),
-    ] = 0.05
+    For example ``{'bleu': 0.8, 'chrf': '1%'}``. Choose margins before you see results. The standard deviation is that
+    of segment scores, or for other metrics that of the segments' contributions by the delta method, times the number of
+    segments.
+    """
+    rule: types.GateRule | str = "non-inferior"
+    """What to allow: non-inferior (all within margins), superior (better under --primary, others within margins) or
+    no-regression (none shown to be worse, which bounds no risk).
+
+    A name in :data:`reshuffle.inference.gate.RULES`.
+    """
+    primary: Annotated[tuple[str, ...], Flag(metavar="METRIC"), Kind("str or sequence of str", "metric"), MinLen(0)] = (
+        field(default=(), converter=names)
+    )
+    """For superior: the metrics under which NEW has to be better. They need no margin."""
+    human: Annotated[str | None, Flag(metavar="NAME")] = None
+    """The metric that has people's labels of some segments: what is tested, with the help of another metric that scores
+    all, as 'reshuffle human' does.
+    """
+    alpha: FixedLevel = 0.05
+    """The largest probability of each kind of wrong verdict, in one run."""
 
     def check_together(self) -> None:
         """:class:`InputError` for margins and metrics that the rule does not take, and for a level of .5 or more."""
@@ -171,30 +157,26 @@ class Gate(Resampled, Gated, Stratified, Texts):
     TITLE: ClassVar[str] = "Gate"
 
     sets: Annotated[
-        "Mapping[str, AnySet] | None",
-        PYTHON,
-        Kind("mapping of str to TestSet or (references, systems), optional"),
-        Doc("Several test sets by name, as for :func:`reshuffle.compare_sets`, instead of references and systems."),
+        "Mapping[str, AnySet] | None", PYTHON, Kind("mapping of str to TestSet or (references, systems), optional")
     ] = field(default=None, kw_only=True)
-    history: Annotated[
-        "str | os.PathLike[str] | None",
-        Flag(metavar="FILE"),
-        Kind("path, optional"),
-        Doc(
-            """Append scores and verdict to FILE, and test the scores in it for a trend.
+    """Several test sets by name, as for :func:`reshuffle.compare_sets`, instead of references and systems."""
+    history: Annotated["str | os.PathLike[str] | None", Flag(metavar="FILE"), Kind("path, optional")] = field(
+        default=None, kw_only=True
+    )
+    """Append scores and verdict to FILE, and test the scores in it for a trend.
 
-            Each run appends a line of JSON. A damaged end of the file is dropped, with an
-            :class:`~reshuffle.InputWarning`."""
-        ),
-    ] = field(default=None, kw_only=True)
+    Each run appends a line of JSON. A damaged end of the file is dropped, with an :class:`~reshuffle.InputWarning`.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class GatedFiles(SetFiles):
     """The files of a test set of a gate."""
 
-    references: Annotated[References, Doc("The references; --refs takes all files up to the next option.")] = ()
-    source: Annotated[str | None, Flag(metavar="FILE"), Doc("The source text, for sari.")] = None
+    references: References = ()
+    """The references; --refs takes all files up to the next option."""
+    source: Annotated[str | None, Flag(metavar="FILE")] = None
+    """The source text, for sari."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -202,10 +184,9 @@ class GatedSets(Sets):
     """Several test sets of a gate."""
 
     sets: Annotated[
-        Mapping[str, tuple[File, File, File]],
-        Flag(("--set",), "NAME REF BASE NEW", greedy=("--set",), noun="word"),
-        Doc("A test set, instead of BASE and NEW; repeat the option for each."),
+        Mapping[str, tuple[File, File, File]], Flag(("--set",), "NAME REF BASE NEW", greedy=("--set",), noun="word")
     ] = field(factory=dict)
+    """A test set, instead of BASE and NEW; repeat the option for each."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -214,16 +195,15 @@ class GateFiles(Options):
 
     TITLE: ClassVar[str] = "Gate"
 
-    config: Annotated[
-        str | None,
-        Flag(metavar="FILE"),
-        Doc("TOML or JSON with margin, rule, primary, alpha and metrics; options replace its keys."),
-    ] = None
-    page: Annotated[str | None, Flag(metavar="URL"), Doc("In Markdown: the address of the report, to link to.")] = None
+    config: Annotated[str | None, Flag(metavar="FILE")] = None
+    """TOML or JSON with margin, rule, primary, alpha and metrics; options replace its keys."""
+    page: Annotated[str | None, Flag(metavar="URL")] = None
+    """In Markdown: the address of the report, to link to."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class GateKeys(Gated):
     """The keys of ``gate.toml``."""
 
-    metrics: Annotated[tuple[str, ...], MinLen(0), Doc("The metrics on texts.")] = ()
+    metrics: Annotated[tuple[str, ...], MinLen(0)] = ()
+    """The metrics on texts."""

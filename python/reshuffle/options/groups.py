@@ -102,13 +102,10 @@ class Inputs(Options):
     references: ReferenceTexts = None
     systems: OutputTexts = None
     metrics: AnyMetrics = "bleu"
-    reference: Annotated[
-        ReferenceColumns,
-        Doc("The column of the references, or several such columns, if ``references`` is a data frame."),
-    ] = field(default=None, kw_only=True)
-    documents: Annotated[
-        IdsOfDocuments, Doc("The document id of each segment. Sizes are then in documents, which are drawn whole.")
-    ] = field(default=None, kw_only=True)
+    reference: ReferenceColumns = field(default=None, kw_only=True)
+    """The column of the references, or several such columns, if ``references`` is a data frame."""
+    documents: IdsOfDocuments = field(default=None, kw_only=True)
+    """The document id of each segment. Sizes are then in documents, which are drawn whole."""
 
 
 Seed = Annotated[
@@ -180,10 +177,10 @@ class Checkpointed(Options):
     """A file of finished work."""
 
     TITLE: ClassVar[str] = "Resampling"
-    checkpoint: Annotated["str | os.PathLike[str] | None", Flag(("--resume",), "FILE"), Kind("path, optional"),
-                  Doc("""A file that keeps finished work: if it exists, go on from there.
+    checkpoint: Annotated["str | os.PathLike[str] | None", Flag(("--resume",), "FILE"), Kind("path, optional")] = None
+    """A file that keeps finished work: if it exists, go on from there.
 
-                  After an interruption, the same call with the same file goes on from the finished simulations, also
-                  with another executor, another number of threads or more simulations; the result is that of a study
-                  without interruption. A damaged end of the file is dropped, with an
-                  :class:`~reshuffle.InputWarning`.""")] = None  # fmt: skip
+    After an interruption, the same call with the same file goes on from the finished simulations, also with another
+    executor, another number of threads or more simulations; the result is that of a study without interruption. A
+    damaged end of the file is dropped, with an :class:`~reshuffle.InputWarning`.
+    """

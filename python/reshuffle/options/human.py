@@ -6,7 +6,6 @@ from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Lt, MinLen
 from attrs import field, frozen
-from typing_extensions import Doc
 
 from ..errors import Argument, InputError
 from .comparisons import Watched
@@ -19,50 +18,30 @@ class Labelling(Options):
     """What was labelled, and what is estimated."""
 
     TITLE: ClassVar[str] = "Labels"
-    human: Annotated[
-        tuple[str, ...],
-        Flag(metavar="NAME"),
-        Kind("str or sequence of str", "metric"),
-        MinLen(0),
-        Doc(
-            """The metric that has the labels, or several, one for each rater. By default the one with missing scores.
+    human: Annotated[tuple[str, ...], Flag(metavar="NAME"), Kind("str or sequence of str", "metric"), MinLen(0)] = (
+        field(default=(), converter=names)
+    )
+    """The metric that has the labels, or several, one for each rater. By default the one with missing scores.
 
-            With several raters, the label of a segment is the mean of its labels. For a difference, only raters who
-            labelled both systems count."""
-        ),
-    ] = field(default=(), converter=names)
-    raters: Annotated[
-        Literal["fixed", "random"],
-        Doc("Whose labels are meant: those of these raters (fixed), or of all raters like them (random)."),
-    ] = "fixed"
-    baseline: Annotated[
-        str | None,
-        Flag(metavar="NAME", note=SYSTEM_OR_FILE),
-        Doc("The system to compare with. By default the first."),
-    ] = None
-    all_pairs: Annotated[bool, Doc("Compare every pair of systems, and rank them.")] = False
-    target: Annotated[
-        Literal["population", "set"],
-        Doc(
-            """Whose mean is estimated: that of all segments like these (population), or that which labels of all these
-            segments would have (set)."""
-        ),
-    ] = "population"
-    difference: Annotated[
-        float | None,
-        Gt(0),
-        Flag(metavar="D"),
-        Doc("Also say how many labels are needed to show a difference of this size with 80% power."),
-    ] = None
-    looks: Annotated[
-        int | None,
-        Ge(2),
-        Flag(metavar="N"),
-        Doc("For the planned difference: also plan N equally spaced looks, each of which may end the labelling."),
-    ] = None
-    confidence_level: Annotated[
-        float, Gt(0), Lt(1), Flag(("--confidence",), "LEVEL"), Doc("Confidence level of the intervals.")
-    ] = 0.95
+    With several raters, the label of a segment is the mean of its labels. For a difference, only raters who labelled
+    both systems count.
+    """
+    raters: Literal["fixed", "random"] = "fixed"
+    """Whose labels are meant: those of these raters (fixed), or of all raters like them (random)."""
+    baseline: Annotated[str | None, Flag(metavar="NAME", note=SYSTEM_OR_FILE)] = None
+    """The system to compare with. By default the first."""
+    all_pairs: bool = False
+    """Compare every pair of systems, and rank them."""
+    target: Literal["population", "set"] = "population"
+    """Whose mean is estimated: that of all segments like these (population), or that which labels of all these segments
+    would have (set).
+    """
+    difference: Annotated[float | None, Gt(0), Flag(metavar="D")] = None
+    """Also say how many labels are needed to show a difference of this size with 80% power."""
+    looks: Annotated[int | None, Ge(2), Flag(metavar="N")] = None
+    """For the planned difference: also plan N equally spaced looks, each of which may end the labelling."""
+    confidence_level: Annotated[float, Gt(0), Lt(1), Flag(("--confidence",), "LEVEL")] = 0.95
+    """Confidence level of the intervals."""
 
     def check_together(self) -> None:
         """:class:`InputError` for looks without what they plan, and for a baseline of all pairs."""
@@ -87,17 +66,12 @@ class Labelling(Options):
 class HumanOptions(Watched, Labelling, Inputs):
     """:func:`reshuffle.human`."""
 
-    documents: Annotated[
-        IdsOfDocuments,
-        Doc("The document id of each segment. Documents are then the units, and must be labelled whole or not at all."),
-    ] = field(default=None, kw_only=True)
-    strata: Annotated[
-        IdsOfStrata,
-        Doc(
-            """The stratum id of each segment. Labels are then a random sample within each stratum, in any proportions.
-            All segments of a document must be in the same stratum."""
-        ),
-    ] = field(default=None, kw_only=True)
+    documents: IdsOfDocuments = field(default=None, kw_only=True)
+    """The document id of each segment. Documents are then the units, and must be labelled whole or not at all."""
+    strata: IdsOfStrata = field(default=None, kw_only=True)
+    """The stratum id of each segment. Labels are then a random sample within each stratum, in any proportions. All
+    segments of a document must be in the same stratum.
+    """
 
     def check_together(self) -> None:
         """:class:`InputError` for looks with strata, too."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from annotated_types import Ge
 from attrs import field, frozen
 from attrs.converters import optional
-from typing_extensions import Doc
 
 from .. import types
 from ..errors import InputError, quoted
@@ -72,22 +71,19 @@ class Judged(Options):
     """The test sets."""
 
     TITLE: ClassVar[str] = "Input"
-    test_sets: Annotated[
-        TestSets,
-        Doc("All with the same metrics. At system level, each needs at least 3 judged systems."),
-    ] = field(kw_only=False)
+    test_sets: TestSets = field(kw_only=False)
+    """All with the same metrics. At system level, each needs at least 3 judged systems."""
     average: Annotated[
         Averages,
         Check(check_average),
         Flag(("--average/--no-average",)),
         Kind("bool or mapping of str to sequence of str"),
-        Doc(
-            """With several test sets, also the mean over them.
-
-            A mapping names groups of test sets, such as years: the result has the mean of each group, and ``average``
-            is the mean of these means and of test sets in no group."""
-        ),
     ] = field(default=True, kw_only=True)
+    """With several test sets, also the mean over them.
+
+    A mapping names groups of test sets, such as years: the result has the mean of each group, and ``average`` is the
+    mean of these means and of test sets in no group.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -95,17 +91,12 @@ class Votes(Options):
     """How votes count."""
 
     TITLE: ClassVar[str] = "Agreement"
-    ties: Annotated[
-        types.MetricTies | str,
-        Kind(noun="treatment of ties"),
-        Doc(
-            """How a vote counts in ``tau`` if the metric gives both outputs the same score: half (half concordant, half
-            discordant), discordant (WMT12), ignore (WMT13) or denominator (WMT14; the same values as half)."""
-        ),
-    ] = "half"
-    pooled: Annotated[
-        bool, Doc("With several test sets, also ``tau`` and ``darr`` of all votes taken as one test set.")
-    ] = False
+    ties: Annotated[types.MetricTies | str, Kind(noun="treatment of ties")] = "half"
+    """How a vote counts in ``tau`` if the metric gives both outputs the same score: half (half concordant, half
+    discordant), discordant (WMT12), ignore (WMT13) or denominator (WMT14; the same values as half).
+    """
+    pooled: bool = False
+    """With several test sets, also ``tau`` and ``darr`` of all votes taken as one test set."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -118,31 +109,22 @@ class OfSegments(Options):
         Except(OF_SYSTEMS_ONLY),
         Flag(("--coefficient", "--coefficients")),
         Kind(noun="coefficient at segment level"),
-        Doc(
-            """Names in :data:`reshuffle.meta.COEFFICIENTS`. By default tau for votes; pearson, kendall-b and acc23 for
-            scores."""
-        ),
     ] = field(default=None, converter=optional(coefficients))
-    groupings: Annotated[
-        tuple[GroupingName, ...] | None,
-        Flag(("--grouping", "--groupings")),
-        Doc(
-            """With human scores of segments: agreement over all outputs (none), or its mean within systems (sys) or
-            within segments (item). By default item for coefficients that count pairs, none for correlations.
+    """Names in :data:`reshuffle.meta.COEFFICIENTS`. By default tau for votes; pearson, kendall-b and acc23 for scores.
+    """
+    groupings: Annotated[tuple[GroupingName, ...] | None, Flag(("--grouping", "--groupings"))] = field(
+        default=None, converter=optional(groupings)
+    )
+    """With human scores of segments: agreement over all outputs (none), or its mean within systems (sys) or within
+    segments (item). By default item for coefficients that count pairs, none for correlations.
 
-            ``tau`` and ``darr`` always compare outputs of the same segment; their grouping is called ``votes``."""
-        ),
-    ] = field(default=None, converter=optional(groupings))
-    minimum_difference: Annotated[
-        float,
-        Ge(0),
-        Flag(metavar="POINTS"),
-        Doc(
-            """For darr: the smallest difference of two human scores that counts.
+    ``tau`` and ``darr`` always compare outputs of the same segment; their grouping is called ``votes``.
+    """
+    minimum_difference: Annotated[float, Ge(0), Flag(metavar="POINTS")] = field(default=25.0, converter=real)
+    """For darr: the smallest difference of two human scores that counts.
 
-            In points of these scores."""
-        ),
-    ] = field(default=25.0, converter=real)
+    In points of these scores.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -150,9 +132,8 @@ class Test(Options):
     """The test. What there is to say of it depends on the function."""
 
     TITLE: ClassVar[str] = "Test"
-    test: Annotated[TestName | None, Kind("str or None", "test"), Doc("A name in :data:`reshuffle.meta.TESTS`.")] = (
-        "auto"
-    )
+    test: Annotated[TestName | None, Kind("str or None", "test")] = "auto"
+    """A name in :data:`reshuffle.meta.TESTS`."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -160,17 +141,13 @@ class Decided(Options):
     """What is decided by the test."""
 
     TITLE: ClassVar[str] = "Test"
-    adjust: Annotated[
-        types.MetaAdjustment | str | None,
-        Kind("str or None", "adjustment"),
-        Doc(
-            """Adjust p for multiple comparisons: a name in
-            :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`. minp needs one of the tests perm-*.
+    adjust: Annotated[types.MetaAdjustment | str | None, Kind("str or None", "adjustment")] = "auto"
+    """Adjust p for multiple comparisons: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`. minp needs one
+    of the tests perm-*.
 
-            Within a family: all pairs for one coefficient on one test set. ``auto`` is ``holm`` for ``t-both`` and
-            ``williams``, and step-down ``maxt`` for others."""
-        ),
-    ] = "auto"
+    Within a family: all pairs for one coefficient on one test set. ``auto`` is ``holm`` for ``t-both`` and
+    ``williams``, and step-down ``maxt`` for others.
+    """
     alpha: Alpha = None
 
 
@@ -179,11 +156,8 @@ class WithBaseline(Options):
     """Which metrics are compared."""
 
     TITLE: ClassVar[str] = "Test"
-    baseline: Annotated[
-        str | None,
-        Flag(("--baseline-metric",), "METRIC"),
-        Doc("Compare the other metrics with this one. By default all pairs are compared, and metrics are ranked."),
-    ] = None
+    baseline: Annotated[str | None, Flag(("--baseline-metric",), "METRIC")] = None
+    """Compare the other metrics with this one. By default all pairs are compared, and metrics are ranked."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -191,16 +165,14 @@ class Intervals(Options):
     """Confidence intervals."""
 
     TITLE: ClassVar[str] = "Intervals"
-    interval: Annotated[
-        IntervalName | None,
-        Kind("str or None", "interval"),
-        Doc(
-            """Percentile intervals from draws of segments with all their judgments (boot-inputs), of systems
-            (boot-systems) or of both (boot-both); or none.
+    interval: Annotated[IntervalName | None, Kind("str or None", "interval")] = field(
+        default="boot-inputs", converter=no_interval
+    )
+    """Percentile intervals from draws of segments with all their judgments (boot-inputs), of systems (boot-systems) or
+    of both (boot-both); or none.
 
-            None is the same as ``none``. For ``tau`` and ``darr``, there is only ``boot-inputs``."""
-        ),
-    ] = field(default="boot-inputs", converter=no_interval)
+    None is the same as ``none``. For ``tau`` and ``darr``, there is only ``boot-inputs``.
+    """
     confidence_level: ConfidenceLevel = None
 
 
@@ -209,14 +181,11 @@ class Replicated(Options):
     """How many replicates there are."""
 
     TITLE: ClassVar[str] = "Resampling"
-    n_resamples: Annotated[
-        Resamples,
-        Doc(
-            """Shuffles or draws.
+    n_resamples: Resamples = 1000
+    """Shuffles or draws.
 
-            All metrics have the same ones. Test set i of several has the seed ``derive_seed(seed, "test-set", i)``."""
-        ),
-    ] = 1000
+    All metrics have the same ones. Test set i of several has the seed ``derive_seed(seed, "test-set", i)``.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -248,17 +217,15 @@ class TestOfSegments(Test):
             "(reshuffle meta systems)",
         ),
         Kind("str or None", "test"),
-        Doc(
-            """How metrics are compared: a name in :data:`reshuffle.meta.TESTS`. With ``auto``: t-both, and with
-            fewer than 4 systems or segments perm-inputs for tau and darr, perm-both for others.
-
-            None is the same as ``none``: no tests. ``t-both`` asks about other systems and segments. For ``tau`` and
-            ``darr``, ``perm-inputs`` swaps the counts of votes, ``perm-both`` and ``perm-systems`` swap standardised
-            scores and count votes again. ``perm-both``, ``perm-inputs`` and ``boot-inputs`` ask about these systems:
-            where metrics favour some systems, they reject about a quarter of true null hypotheses about other systems
-            (docs/evidence/people.md)."""
-        ),
     ] = "auto"
+    """How metrics are compared: a name in :data:`reshuffle.meta.TESTS`. With ``auto``: t-both, and with fewer than 4
+    systems or segments perm-inputs for tau and darr, perm-both for others.
+
+    None is the same as ``none``: no tests. ``t-both`` asks about other systems and segments. For ``tau`` and ``darr``,
+    ``perm-inputs`` swaps the counts of votes, ``perm-both`` and ``perm-systems`` swap standardised scores and count
+    votes again. ``perm-both``, ``perm-inputs`` and ``boot-inputs`` ask about these systems: where metrics favour some
+    systems, they reject about a quarter of true null hypotheses about other systems (docs/evidence/people.md).
+    """
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -276,35 +243,24 @@ class OfSystems(Options):
         Except(OF_SEGMENTS_ONLY),
         Flag(("--coefficient", "--coefficients")),
         Kind(noun="coefficient at system level"),
-        Doc(
-            """Names in :data:`reshuffle.meta.COEFFICIENTS`.
-
-            ``soft-accuracy`` needs scores or votes of segments."""
-        ),
     ] = field(default=BY_DEFAULT, converter=of_systems)
-    human_scores: Annotated[
-        types.HumanScore | str | None,
-        Flag(("--human-score",)),
-        Kind(noun="human scores"),
-        Doc(
-            """How systems are scored by votes: wins (WMT12: the share of its votes that a system wins), expected-wins
-            (WMT13: the mean over the other systems) or wins-or-ties (WMT08). By default the scores that people gave to
-            systems or segments, else wins.
+    """Names in :data:`reshuffle.meta.COEFFICIENTS`.
 
-            See :func:`reshuffle.meta.human_scores`. Scores of segments are averaged."""
-        ),
-    ] = None
-    scored_segments: Annotated[
-        types.ScoredSegments | str,
-        Kind(noun="scored segments"),
-        Doc(
-            """The segments on which metrics score the systems: judged (those of which people judged an output) or all.
+    ``soft-accuracy`` needs scores or votes of segments.
+    """
+    human_scores: Annotated[types.HumanScore | str | None, Flag(("--human-score",)), Kind(noun="human scores")] = None
+    """How systems are scored by votes: wins (WMT12: the share of its votes that a system wins), expected-wins (WMT13:
+    the mean over the other systems) or wins-or-ties (WMT08). By default the scores that people gave to systems or
+    segments, else wins.
 
-            The segments are the same for all systems. On segments that people did not see, systems may be better or
-            worse. All are scored where people scored systems as a whole. Given scores of systems remain as they
-            are."""
-        ),
-    ] = "judged"
+    See :func:`reshuffle.meta.human_scores`. Scores of segments are averaged.
+    """
+    scored_segments: Annotated[types.ScoredSegments | str, Kind(noun="scored segments")] = "judged"
+    """The segments on which metrics score the systems: judged (those of which people judged an output) or all.
+
+    The segments are the same for all systems. On segments that people did not see, systems may be better or worse. All
+    are scored where people scored systems as a whole. Given scores of systems remain as they are.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -318,13 +274,12 @@ class TestOfSystems(Test):
             "test 't-both' is for segments: use 'williams', 'perm-systems', or meta.segments (reshuffle meta segments)",
         ),
         Kind("str or None", "test"),
-        Doc(
-            """How metrics are compared: a name in :data:`reshuffle.meta.TESTS`. With ``auto``: williams for
-            pearson with 4 systems or more, else perm-systems.
-
-            Both ask about other systems, too. None is the same as ``none``: no tests."""
-        ),
     ] = "auto"
+    """How metrics are compared: a name in :data:`reshuffle.meta.TESTS`. With ``auto``: williams for pearson with 4
+    systems or more, else perm-systems.
+
+    Both ask about other systems, too. None is the same as ``none``: no tests.
+    """
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -350,25 +305,21 @@ class DrawnVotes(Intervals):
             ("boot-both", "boot-systems"), "tau has draws of segments only, with all their votes: use 'boot-inputs'"
         ),
         Kind("str or None", "interval"),
-        Doc(
-            """Percentile intervals from draws of segments with all their judgments (boot-inputs); or none.
-
-            None is the same as ``none``."""
-        ),
     ] = field(default="boot-inputs", converter=no_interval)
+    """Percentile intervals from draws of segments with all their judgments (boot-inputs); or none.
+
+    None is the same as ``none``.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class DecidingVotes(Votes):
     """How votes count, and which of them decide."""
 
-    pooled: Annotated[
-        bool,
-        Doc(
-            """With several test sets, also ``tau`` of all votes taken as one test set. If there is no average, it
-            decides which value is best."""
-        ),
-    ] = False
+    pooled: bool = False
+    """With several test sets, also ``tau`` of all votes taken as one test set. If there is no average, it decides which
+    value is best.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -382,13 +333,12 @@ class TestOfValues(Test):
             ("boot-both", "boot-systems"), "tau has draws of segments only, with all their votes: use 'boot-inputs'"
         ),
         Kind("str or None", "test"),
-        Doc(
-            """How other values are compared with the best one: a name in :data:`reshuffle.meta.TESTS`. With ``auto``:
-            perm-inputs.
-
-            None is the same as ``none``: no tests."""
-        ),
     ] = "auto"
+    """How other values are compared with the best one: a name in :data:`reshuffle.meta.TESTS`. With ``auto``:
+    perm-inputs.
+
+    None is the same as ``none``: no tests.
+    """
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -397,7 +347,5 @@ class TuneSmoothing(Evaluation, DrawnVotes, TestOfValues, DecidingVotes):
 
     TITLE: ClassVar[str] = "Input"
 
-    test_sets: Annotated[
-        TestSets,
-        Doc("With votes, and with the metrics of :func:`smoothing_grid`."),
-    ] = field(kw_only=False)
+    test_sets: TestSets = field(kw_only=False)
+    """With votes, and with the metrics of :func:`smoothing_grid`."""

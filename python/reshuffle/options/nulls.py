@@ -47,14 +47,12 @@ class EqualScore(Choice):
 class Margin(Choice):
     """The null ``margin``: as ``equal-score``, but the system is worse by the margin."""
 
-    margins: Annotated[
-        Mapping[str, float],
-        Kind("mapping of str to float, optional"),
-        Doc(
-            """The margin of each metric, a positive number in points of the metric: ``{'bleu': 0.5}``. By default that
-            of the tests of equivalence or non-inferiority in the study."""
-        ),
-    ] = field(default=None, converter=by_metric)
+    margins: Annotated[Mapping[str, float], Kind("mapping of str to float, optional")] = field(
+        default=None, converter=by_metric
+    )
+    """The margin of each metric, a positive number in points of the metric: ``{'bleu': 0.5}``. By default that of the
+    tests of equivalence or non-inferiority in the study.
+    """
     equalize: Degraded = field(default="mix", kw_only=True)
 
     @property
@@ -71,27 +69,15 @@ class Documents(Choice):
     The options are for data without documents, which are then simulated.
     """
 
-    size: Annotated[
-        int | None,
-        Ge(2),
-        Doc(
-            """Segments in a simulated document. By default 15, if ``icc`` is given.
+    size: Annotated[int | None, Ge(2)] = field(default=None, kw_only=True)
+    """Segments in a simulated document. By default 15, if ``icc`` is given.
 
-            Sizes of test sets are then in segments, and rounded down to whole documents."""
-        ),
-    ] = field(default=None, kw_only=True)
-    icc: Annotated[
-        float | None,
-        Gt(0),
-        Lt(1),
-        Doc(
-            """The intraclass correlation of differences under the first metric. By default .1, if ``size`` is
-            given."""
-        ),
-    ] = field(default=None, kw_only=True)
-    as_units: Annotated[bool, Doc("Whether tests resample documents: the null ``documents-as-units``.")] = field(
-        default=False, kw_only=True
-    )
+    Sizes of test sets are then in segments, and rounded down to whole documents.
+    """
+    icc: Annotated[float | None, Gt(0), Lt(1)] = field(default=None, kw_only=True)
+    """The intraclass correlation of differences under the first metric. By default .1, if ``size`` is given."""
+    as_units: bool = field(default=False, kw_only=True)
+    """Whether tests resample documents: the null ``documents-as-units``."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -105,7 +91,8 @@ class Documents(Choice):
 class Noise(Choice):
     """The null ``noise``: two copies of one system, each with its own random edits of words."""
 
-    rate: Annotated[float, Gt(0), Lt(1), Doc("The share of words to edit.")] = field(default=0.05, kw_only=True)
+    rate: Annotated[float, Gt(0), Lt(1)] = field(default=0.05, kw_only=True)
+    """The share of words to edit."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -118,7 +105,8 @@ class Noise(Choice):
 class Replicate(Choice):
     """The null ``replicate``: two disjoint sets of runs of one configuration, which all systems are runs of."""
 
-    runs: Annotated[int, Ge(1), Doc("The number of runs on each side.")] = field(default=1, kw_only=True)
+    runs: Annotated[int, Ge(1)] = field(default=1, kw_only=True)
+    """The number of runs on each side."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -134,11 +122,8 @@ class Variants(Choice):
     Without a baseline, all pairs take turns.
     """
 
-    trained: Annotated[
-        "TrainedSystems",
-        Kind("reshuffle.tune.TrainedVariants"),
-        Doc("How the systems were made, for the report."),
-    ]
+    trained: Annotated["TrainedSystems", Kind("reshuffle.tune.TrainedVariants")]
+    """How the systems were made, for the report."""
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 from attrs import field, frozen
-from typing_extensions import Doc
 
 from .declare import NO_KEY, Flag, Options
 from .files import File, Files, Reading, References, Words
@@ -17,52 +16,41 @@ from .groups import PYTHON
 class DevFiles(Options):
     """What is known of the runs on a development set: their outputs, or for each system and metric their scores."""
 
-    references: Annotated[tuple[File, ...], PYTHON, Doc("The references.")] = ()
-    systems: Annotated[Mapping[str, tuple[File, ...]], PYTHON, Doc("The outputs, in the order of the runs.")] = field(
-        factory=dict
-    )
-    scores: Annotated[Mapping[str, Mapping[str, tuple[float, ...]]], PYTHON, Doc("The score of each run.")] = field(
-        factory=dict
-    )
+    references: Annotated[tuple[File, ...], PYTHON] = ()
+    """The references."""
+    systems: Annotated[Mapping[str, tuple[File, ...]], PYTHON] = field(factory=dict)
+    """The outputs, in the order of the runs."""
+    scores: Annotated[Mapping[str, Mapping[str, tuple[float, ...]]], PYTHON] = field(factory=dict)
+    """The score of each run."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class RunFiles(Reading, Files):
     """The files of systems with several runs each. Without references, those of one of the ``scores`` or ``counts``."""
 
-    references: Annotated[
-        References,
-        Doc("References: several files are several references of each segment."),
-    ] = ()
-    systems: Annotated[Mapping[str, tuple[File, ...]], PYTHON, Doc("The outputs of each system's runs.")] = field(
-        factory=dict
-    )
-    baseline: Annotated[str, PYTHON, Doc("The name of a system.")] = ""
+    references: References = ()
+    """References: several files are several references of each segment."""
+    systems: Annotated[Mapping[str, tuple[File, ...]], PYTHON] = field(factory=dict)
+    """The outputs of each system's runs."""
+    baseline: Annotated[str, PYTHON] = ""
+    """The name of a system."""
     scores: Annotated[
-        Mapping[str, Mapping[str, tuple[File, ...]]],
-        Flag(("--scores",), "NAME FILE", greedy=("--scores",)),
-        Doc(
-            """Segment scores of another metric (COMET, human ratings): one FILE per run, named like its output, with a
-            number per segment, or one for all runs. Without --refs, the FILEs of --baseline and --system have the
-            scores, and --scores NAME names the metric."""
-        ),
+        Mapping[str, Mapping[str, tuple[File, ...]]], Flag(("--scores",), "NAME FILE", greedy=("--scores",))
     ] = field(factory=dict)
+    """Segment scores of another metric (COMET, human ratings): one FILE per run, named like its output, with a number
+    per segment, or one for all runs. Without --refs, the FILEs of --baseline and --system have the scores, and --scores
+    NAME names the metric.
+    """
     counts: Annotated[
-        Mapping[str, Mapping[str, tuple[File, ...]]],
-        Flag(("--counts",), "NAME:FORMULA FILE", greedy=("--counts",)),
-        Doc("""A formula of sums of columns, as in CER:"100*edits/chars", and a table for each run."""),
+        Mapping[str, Mapping[str, tuple[File, ...]]], Flag(("--counts",), "NAME:FORMULA FILE", greedy=("--counts",))
     ] = field(factory=dict)
-    by_position: Annotated[
-        bool,
-        NO_KEY,
-        Doc("Match --scores and --counts with runs by order, not by name."),
-    ] = False
-    parses: Annotated[
-        tuple[File, ...],
-        Flag(metavar="FILE", greedy=("--parses",)),
-        Doc("CoNLL-U parses of all references and then of the output of each run, for depf."),
-    ] = ()
-    dev: Annotated[DevFiles, PYTHON, Doc("The development set.")] = DevFiles()
+    """A formula of sums of columns, as in CER:"100*edits/chars", and a table for each run."""
+    by_position: Annotated[bool, NO_KEY] = False
+    """Match --scores and --counts with runs by order, not by name."""
+    parses: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--parses",))] = ()
+    """CoNLL-U parses of all references and then of the output of each run, for depf."""
+    dev: Annotated[DevFiles, PYTHON] = DevFiles()
+    """The development set."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -71,25 +59,16 @@ class RunOutputs(Options):
 
     TITLE: ClassVar[str] = "Input"
 
-    baseline: Annotated[
-        tuple[File, ...],
-        Flag(metavar="FILE", greedy=("--baseline",)),
-        Doc("The outputs of the baseline's runs, one FILE per run."),
-    ] = ()
-    systems: Annotated[
-        tuple[Words, ...],
-        Flag(("--system",), "[NAME] FILE", greedy=("--system",), noun="word"),
-        Doc("A system's runs; repeatable. Without NAME, new.0 new.1 are called new."),
-    ] = ()
-    baseline_name: Annotated[str, Flag(metavar="NAME"), Doc("The name of the baseline in reports.")] = "baseline"
-    manifest: Annotated[
-        str | None,
-        Flag(metavar="FILE"),
-        Doc(
-            """A JSON or TOML file instead of these options: {'references': FILE, 'systems': {NAME: [FILE, ...], ...},
-            'baseline': NAME}, perhaps with dev (references, systems, scores), scores, metrics, documents, strata."""
-        ),
-    ] = None
+    baseline: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--baseline",))] = ()
+    """The outputs of the baseline's runs, one FILE per run."""
+    systems: Annotated[tuple[Words, ...], Flag(("--system",), "[NAME] FILE", greedy=("--system",), noun="word")] = ()
+    """A system's runs; repeatable. Without NAME, new.0 new.1 are called new."""
+    baseline_name: Annotated[str, Flag(metavar="NAME")] = "baseline"
+    """The name of the baseline in reports."""
+    manifest: Annotated[str | None, Flag(metavar="FILE")] = None
+    """A JSON or TOML file instead of these options: {'references': FILE, 'systems': {NAME: [FILE, ...], ...},
+    'baseline': NAME}, perhaps with dev (references, systems, scores), scores, metrics, documents, strata.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -98,26 +77,18 @@ class DevOutputs(Options):
 
     TITLE: ClassVar[str] = "Development set"
 
-    dev_refs: Annotated[
-        tuple[File, ...],
-        Flag(metavar="FILE", greedy=("--dev-refs",)),
-        Doc("References of the development set, for the standard deviation of its scores (s_dev)."),
-    ] = ()
-    dev_baseline: Annotated[
-        tuple[File, ...],
-        Flag(metavar="FILE", greedy=("--dev-baseline",)),
-        Doc("The outputs of the baseline's runs on it, in the same order as --baseline."),
-    ] = ()
+    dev_refs: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--dev-refs",))] = ()
+    """References of the development set, for the standard deviation of its scores (s_dev)."""
+    dev_baseline: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--dev-baseline",))] = ()
+    """The outputs of the baseline's runs on it, in the same order as --baseline."""
     dev_systems: Annotated[
-        tuple[Words, ...],
-        Flag(("--dev-system",), "NAME FILE", greedy=("--dev-system",), noun="word"),
-        Doc("The same for a system."),
+        tuple[Words, ...], Flag(("--dev-system",), "NAME FILE", greedy=("--dev-system",), noun="word")
     ] = ()
+    """The same for a system."""
     dev_scores: Annotated[
-        tuple[Words, ...],
-        Flag(metavar="SYSTEM METRIC VALUE", greedy=("--dev-scores",), noun="word"),
-        Doc("The score of each run on the development set, instead of --dev-refs and outputs."),
+        tuple[Words, ...], Flag(metavar="SYSTEM METRIC VALUE", greedy=("--dev-scores",), noun="word")
     ] = ()
+    """The score of each run on the development set, instead of --dev-refs and outputs."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

@@ -154,15 +154,12 @@ class Pairs(Study):
 class Tested(Study):
     """The tests of simulated test sets, and what they decide."""
 
-    tests: Annotated[
-        tuple[StudyTest, ...] | None,
-        TESTS_WITH_OPTIONS_FLAG,
-        WITH_OPTIONS,
-        Doc(
-            """Tests of :func:`reshuffle.compare`, by name. By default
-            ``ar``, ``bootstrap-both``, ``bootstrap`` and, if two-sided, ``bootstrap-shift``."""
-        ),
-    ] = field(default=None, converter=optional(tests_with_options))
+    tests: Annotated[tuple[StudyTest, ...] | None, TESTS_WITH_OPTIONS_FLAG, WITH_OPTIONS] = field(
+        default=None, converter=optional(tests_with_options)
+    )
+    """Tests of :func:`reshuffle.compare`, by name. By default ``ar``, ``bootstrap-both``, ``bootstrap`` and, if
+    two-sided, ``bootstrap-shift``.
+    """
     alternative: Alternative = "two-sided"
     alphas: LevelList = field(default=(0.01, 0.05, 0.1), converter=numbers)
 
@@ -171,32 +168,23 @@ class Tested(Study):
 class Sized(Study):
     """The sizes of simulated test sets."""
 
-    sizes: Annotated[
-        Sizes, Doc("Segments (with ``documents``, documents) in a simulated test set. By default as many as there are.")
-    ] = field(default=None, converter=optional(whole_numbers))
-    sampling: Annotated[
-        types.Sampling | str,
-        Doc(
-            """How test sets are drawn: replace (with replacement), subset (without), or fixed (every segment once)."""
-        ),
-    ] = "replace"
+    sizes: Sizes = field(default=None, converter=optional(whole_numbers))
+    """Segments (with ``documents``, documents) in a simulated test set. By default as many as there are."""
+    sampling: types.Sampling | str = "replace"
+    """How test sets are drawn: replace (with replacement), subset (without), or fixed (every segment once)."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class Simulated(Study):
     """The number of simulations, and of the replicates of each test."""
 
-    simulations: Annotated[
-        int,
-        Ge(1),
-        Doc(
-            """Number of simulated test sets.
+    simulations: Annotated[int, Ge(1)] = 1000
+    """Number of simulated test sets.
 
-            For each null or effect, and each size. They are the same for all tests, and also for all metrics unless
-            the null depends on the metric. Simulation i has the seed ``derive_seed(seed, "simulation", i)``, whatever
-            else is in the study."""
-        ),
-    ] = 1000
+    For each null or effect, and each size. They are the same for all tests, and also for all metrics unless the null
+    depends on the metric. Simulation i has the seed ``derive_seed(seed, "simulation", i)``, whatever else is in the
+    study.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -204,29 +192,21 @@ class Replicates(Options):
     """How many replicates a test has."""
 
     TITLE: ClassVar[str] = "Resampling"
-    n_resamples: Annotated[
-        Resamples,
-        Doc(
-            """Shuffles or draws of each test.
+    n_resamples: Resamples = 999
+    """Shuffles or draws of each test.
 
-            The size of ``ar`` is exact if (R + 1)·α is a whole number, so R need not be large."""
-        ),
-    ] = 999
+    The size of ``ar`` is exact if (R + 1)·α is a whole number, so R need not be large.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class SharedDraws(Study):
     """Draws that simulations share."""
 
-    weight_sets: Annotated[
-        int | None,
-        Ge(1),
-        Le(1 << 32),
-        Doc(
-            """Number of sets of bootstrap draws, which the simulations then share. This is faster, but simulations that
-            share a set are not independent. By default each has draws of its own."""
-        ),
-    ] = None
+    weight_sets: Annotated[int | None, Ge(1), Le(1 << 32)] = None
+    """Number of sets of bootstrap draws, which the simulations then share. This is faster, but simulations that share a
+    set are not independent. By default each has draws of its own.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -237,13 +217,11 @@ class Nulls(Study):
         tuple[NullName, ...],
         Flag(("--null", "--nulls"), note="options follow a colon: noise:rate=0.1"),
         Kind("str, EqualScore, Margin, Documents, Noise, Replicate or Variants, or sequence of these", "null"),
-        Doc(
-            """Null hypotheses: names in :data:`reshuffle.study.nulls.NULLS`.
-
-            Others with options are documents:icc=0.2, replicate:runs=3, equal-score:equalize=drop-words and
-            margin:bleu=0.5."""
-        ),
     ] = field(default=("swap",), converter=nulls)
+    """Null hypotheses: names in :data:`reshuffle.study.nulls.NULLS`.
+
+    Others with options are documents:icc=0.2, replicate:runs=3, equal-score:equalize=drop-words and margin:bleu=0.5.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -260,13 +238,10 @@ class StudyInputs(StudyOptions, Inputs):
 class Counted(Inputs):
     """Data of metrics whose counts a study simulates with."""
 
-    metrics: Annotated[
-        AnyMetrics,
-        Doc(
-            """As for :func:`reshuffle.compare`, but metrics must have counts: no :class:`~reshuffle.CorpusFunction`,
-            and no missing scores."""
-        ),
-    ] = "bleu"
+    metrics: AnyMetrics = "bleu"
+    """As for :func:`reshuffle.compare`, but metrics must have counts: no :class:`~reshuffle.CorpusFunction`, and no
+    missing scores.
+    """
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -291,17 +266,13 @@ EFFECTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 class Effects(Study):
     """Effects whose power is simulated."""
 
-    effects: Annotated[
-        tuple[float, ...],
-        Ge(0),
-        Le(0.5),
-        Flag(("--effects", "--effect"), "ETA"),
-        Doc(
-            """Effect sizes η, from 0 (no difference) to 0.5 (the real pair).
+    effects: Annotated[tuple[float, ...], Ge(0), Le(0.5), Flag(("--effects", "--effect"), "ETA")] = field(
+        default=EFFECTS, converter=numbers
+    )
+    """Effect sizes η, from 0 (no difference) to 0.5 (the real pair).
 
-            The difference is about 2η times that of the pair."""
-        ),
-    ] = field(default=EFFECTS, converter=numbers)
+    The difference is about 2η times that of the pair.
+    """
     size_adjusted: SizeAdjusted = False
 
 
@@ -309,16 +280,12 @@ class Effects(Study):
 class Models(Study):
     """Models of the true difference."""
 
-    models: Annotated[
-        tuple[ModelName, ...],
-        Flag(("--models", "--model")),
-        Doc(
-            """Models of the true difference: eta (a mixture of no difference and the real pair), real (the real pair),
-            or parametric (the model of Card et al. 2020, fitted to the pair; test ar only).
+    models: Annotated[tuple[ModelName, ...], Flag(("--models", "--model"))] = field(default=("eta",), converter=models)
+    """Models of the true difference: eta (a mixture of no difference and the real pair), real (the real pair), or
+    parametric (the model of Card et al. 2020, fitted to the pair; test ar only).
 
-            Card et al. 2020 is 2020.emnlp-main.745. ``real`` has no effects."""
-        ),
-    ] = field(default=("eta",), converter=models)
+    Card et al. 2020 is 2020.emnlp-main.745. ``real`` has no effects.
+    """
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -332,21 +299,19 @@ class Sensitivity(StudyInputs, Replicates, Simulated, Sized, Pairs, Tested, Effe
 
     TITLE: ClassVar[str] = "Study"
 
-    metrics: Annotated[AnyMetrics, Doc("At least two, all with counts.")] = (
+    metrics: AnyMetrics = (
         "bleu",
         "nist",
     )
+    """At least two, all with counts."""
     # The tests of Riezler & Maxwell 2005, with the bootstrap centred on the estimate.
-    tests: Annotated[
-        tuple[StudyTest, ...],
-        Flag(("--tests", "--test")),
-        WITH_OPTIONS,
-        Doc(
-            """Tests of :func:`reshuffle.compare`, by name.
+    tests: Annotated[tuple[StudyTest, ...], Flag(("--tests", "--test")), WITH_OPTIONS] = field(
+        default=("ar", "bootstrap"), converter=tests_with_options, kw_only=True
+    )
+    """Tests of :func:`reshuffle.compare`, by name.
 
-            The p-values of the real pairs use 10,000 replicates."""
-        ),
-    ] = field(default=("ar", "bootstrap"), converter=tests_with_options, kw_only=True)
+    The p-values of the real pairs use 10,000 replicates.
+    """
     size_adjusted: SizeAdjusted = field(default=True, kw_only=True)
 
 
@@ -354,13 +319,12 @@ class Sensitivity(StudyInputs, Replicates, Simulated, Sized, Pairs, Tested, Effe
 class Model(Study):
     """The model of the effects of swaps."""
 
-    p_zero: Annotated[
-        float, Ge(0), Le(1), Doc("Without data: P₀ of Card et al.'s model of differences, which they fitted to BLEU.")
-    ] = 0.13
-    b_zero: Annotated[
-        float, Ge(0), Doc("Without data: b₀ of Card et al.'s model of differences, which they fitted to BLEU.")
-    ] = 25.8
-    metric: Annotated[str, PYTHON, Doc("The name of the metric in the result.")] = "BLEU"
+    p_zero: Annotated[float, Ge(0), Le(1)] = 0.13
+    """Without data: P₀ of Card et al.'s model of differences, which they fitted to BLEU."""
+    b_zero: Annotated[float, Ge(0)] = 25.8
+    """Without data: b₀ of Card et al.'s model of differences, which they fitted to BLEU."""
+    metric: Annotated[str, PYTHON] = "BLEU"
+    """The name of the metric in the result."""
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -369,18 +333,17 @@ class ParametricPower(StudyOptions, Replicates, Simulated, Model):
 
     TITLE: ClassVar[str] = "Study"
 
-    difference: Annotated[
-        tuple[float, ...],
-        Flag(("--difference", "--differences"), "VALUE"),
-        Doc("Without data: Δ, the true differences, in points of the metric."),
-    ] = field(default=(1.0,), converter=numbers, kw_only=False)
-    sizes: Annotated[tuple[int, ...], Ge(2), Flag(("--sizes", "--size")), Doc("n, the numbers of segments.")] = field(
+    difference: Annotated[tuple[float, ...], Flag(("--difference", "--differences"), "VALUE")] = field(
+        default=(1.0,), converter=numbers, kw_only=False
+    )
+    """Without data: Δ, the true differences, in points of the metric."""
+    sizes: Annotated[tuple[int, ...], Ge(2), Flag(("--sizes", "--size"))] = field(
         default=(2000,), converter=whole_numbers, kw_only=False
     )
+    """n, the numbers of segments."""
     alphas: LevelList = field(default=(0.05,), converter=numbers, kw_only=True)
-    alternative: Annotated[types.Alternative | str, Doc("The alternative hypothesis.")] = field(
-        default="two-sided", kw_only=True
-    )
+    alternative: types.Alternative | str = field(default="two-sided", kw_only=True)
+    """The alternative hypothesis."""
     size_adjusted: SizeAdjusted = field(default=False, kw_only=True)
 
 
@@ -403,61 +366,39 @@ class Planned(Options):
         Flag(("--difference", "--differences"), "METRIC=VALUE"),
         Kind("float, or mapping of str to float or sequence of float, optional"),
         Reads(float, ONLY),
-        Doc(
-            """Differences to detect, in points of the metric. The name can be left out if there is one metric.
-
-            For example ``{"bleu": 1.0}``."""
-        ),
     ] = field(default=None, converter=differences)
-    power: Annotated[
-        tuple[float, ...],
-        Gt(0),
-        Lt(1),
-        Flag(metavar="P"),
-        Doc("Target power: the probability of detecting a difference."),
-    ] = field(default=(0.8,), converter=numbers)
-    sizes: Annotated[
-        Sizes,
-        Doc(
-            """Segments (with ``documents``, documents) of the planned test sets. By default 1/4, 1/2, 1, 2 and 4 times
-            the size of the data."""
-        ),
-    ] = field(default=None, converter=optional(whole_numbers))
-    alpha: Annotated[FixedLevel, Doc("Significance level of a family of tests.")] = 0.05
-    alternative: Annotated[
-        types.Alternative | str,
-        Doc(
-            """The alternative hypothesis: two-sided; better or worse than the baseline; greater or less in score.
+    """Differences to detect, in points of the metric. The name can be left out if there is one metric.
 
-            One-sided tests are planned, and simulated, for a difference in their direction."""
-        ),
-    ] = "two-sided"
-    looks: Annotated[
-        int | None,
-        Ge(2),
-        Flag(metavar="N"),
-        Doc("Also plan N equally spaced looks, for :func:`reshuffle.watch`: the size needed, and the expected size."),
-    ] = None
-    family_size: Annotated[
-        int | None,
-        Ge(1),
-        Doc("Number of tests adjusted together; each is planned at level alpha/N. By default the number of pairs."),
-    ] = None
-    simulate: Annotated[
-        bool,
-        Flag(("--simulate/--no-simulate",)),
-        Doc(
-            """Simulate the power of the tests on test sets drawn from the data, or use that of a z-test (quick).
+    For example ``{"bleu": 1.0}``.
+    """
+    power: Annotated[tuple[float, ...], Gt(0), Lt(1), Flag(metavar="P")] = field(default=(0.8,), converter=numbers)
+    """Target power: the probability of detecting a difference."""
+    sizes: Sizes = field(default=None, converter=optional(whole_numbers))
+    """Segments (with ``documents``, documents) of the planned test sets. By default 1/4, 1/2, 1, 2 and 4 times the size
+    of the data.
+    """
+    alpha: FixedLevel = 0.05
+    """Significance level of a family of tests."""
+    alternative: types.Alternative | str = "two-sided"
+    """The alternative hypothesis: two-sided; better or worse than the baseline; greater or less in score.
 
-            See Notes. The z-test has a known standard error, and its power is in closed form; the power of real tests
-            can be lower or higher by .06."""
-        ),
-    ] = True
-    tests: Annotated[TestNames, Doc("Tests of :func:`reshuffle.compare` to simulate, by name.")] = field(
-        default=("bootstrap-both",), converter=tests
-    )
+    One-sided tests are planned, and simulated, for a difference in their direction.
+    """
+    looks: Annotated[int | None, Ge(2), Flag(metavar="N")] = None
+    """Also plan N equally spaced looks, for :func:`reshuffle.watch`: the size needed, and the expected size."""
+    family_size: Annotated[int | None, Ge(1)] = None
+    """Number of tests adjusted together; each is planned at level alpha/N. By default the number of pairs."""
+    simulate: Annotated[bool, Flag(("--simulate/--no-simulate",))] = True
+    """Simulate the power of the tests on test sets drawn from the data, or use that of a z-test (quick).
+
+    See Notes. The z-test has a known standard error, and its power is in closed form; the power of real tests can be
+    lower or higher by .06.
+    """
+    tests: TestNames = field(default=("bootstrap-both",), converter=tests)
+    """Tests of :func:`reshuffle.compare` to simulate, by name."""
     # The standard error of a planned power of .8 is then .008.
-    simulations: Annotated[int, Ge(1), Doc("Number of test sets of each simulation.")] = 2000
+    simulations: Annotated[int, Ge(1)] = 2000
+    """Number of test sets of each simulation."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -478,24 +419,19 @@ class Plan(StudyInputs, Replicates, PlannedPairs, Planned, Counted):
 class Pooled(Study):
     """Samples of a large test set."""
 
-    sizes: Annotated[
-        Sizes,
-        Doc(
-            """Segments (with ``documents``, documents) in a sample. By default those of 100, 300, 600 and 3000 that
-            allow at least ten samples."""
-        ),
-    ] = field(default=None, converter=optional(whole_numbers))
-    layouts: Annotated[
-        tuple[LayoutName, ...],
-        Flag(("--layouts", "--layout")),
-        Doc(
-            """How samples are taken: broad (sample j has every m-th segment from the j-th on) or block (consecutive
-            segments).
+    sizes: Sizes = field(default=None, converter=optional(whole_numbers))
+    """Segments (with ``documents``, documents) in a sample. By default those of 100, 300, 600 and 3000 that allow at
+    least ten samples.
+    """
+    layouts: Annotated[tuple[LayoutName, ...], Flag(("--layouts", "--layout"))] = field(
+        default=("broad", "block"), converter=layouts
+    )
+    """How samples are taken: broad (sample j has every m-th segment from the j-th on) or block (consecutive segments).
 
-            There are m samples. Consecutive segments often come from the same document, so blocks differ more."""
-        ),
-    ] = field(default=("broad", "block"), converter=layouts)
-    n_samples: Annotated[int | None, Ge(1), Doc("Number of samples. By default as many as fit.")] = None
+    There are m samples. Consecutive segments often come from the same document, so blocks differ more.
+    """
+    n_samples: Annotated[int | None, Ge(1)] = None
+    """Number of samples. By default as many as fit."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -504,14 +440,11 @@ class PoolReplicates(Options):
 
     TITLE: ClassVar[str] = "Resampling"
     # As in the paper, where 95% means 950 of the draws.
-    n_resamples: Annotated[
-        Resamples,
-        Doc(
-            """Shuffles or draws on each sample.
+    n_resamples: Resamples = 1000
+    """Shuffles or draws on each sample.
 
-            Sample j of each size and layout has the seed ``derive_seed(seed, "test-set", j)``."""
-        ),
-    ] = 1000
+    Sample j of each size and layout has the seed ``derive_seed(seed, "test-set", j)``.
+    """
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -520,69 +453,51 @@ class Samples(StudyInputs, PoolReplicates, Pairs, Pooled, Inputs):
 
     TITLE: ClassVar[str] = "Study"
 
-    sizes: Annotated[
-        Sizes,
-        Doc(
-            """Segments (with ``documents``, documents) in a sample. By default the largest of 100, 300, 600 and 3000
-            that allows at least ten samples."""
-        ),
-    ] = field(default=None, converter=optional(whole_numbers), kw_only=True)
-    layouts: Annotated[
-        tuple[LayoutName, ...],
-        Flag(("--layouts", "--layout")),
-        Doc(
-            """How samples are taken: broad (sample j has every m-th segment from the j-th on) or block (consecutive
-            segments).
+    sizes: Sizes = field(default=None, converter=optional(whole_numbers), kw_only=True)
+    """Segments (with ``documents``, documents) in a sample. By default the largest of 100, 300, 600 and 3000 that
+    allows at least ten samples.
+    """
+    layouts: Annotated[tuple[LayoutName, ...], Flag(("--layouts", "--layout"))] = field(
+        default=("block", "broad"), converter=layouts, kw_only=True
+    )
+    """How samples are taken: broad (sample j has every m-th segment from the j-th on) or block (consecutive segments).
 
-            As for :func:`reshuffle.study.validate`."""
-        ),
-    ] = field(default=("block", "broad"), converter=layouts, kw_only=True)
-    interval: Annotated[
-        types.Interval | str,
-        Doc(
-            """Confidence intervals: a name in :data:`reshuffle.inference.intervals.INTERVALS`.
+    As for :func:`reshuffle.study.validate`.
+    """
+    interval: types.Interval | str = field(default="koehn", kw_only=True)
+    """Confidence intervals: a name in :data:`reshuffle.inference.intervals.INTERVALS`.
 
-            Koehn's drop 2.5% of the draws at each end, as the paper does."""
-        ),
-    ] = field(default="koehn", kw_only=True)
-    confidence_level: Annotated[
-        ConfidenceLevel,
-        Doc(
-            """Confidence level of the intervals; also the share of draws won that a conclusion needs.
+    Koehn's drop 2.5% of the draws at each end, as the paper does.
+    """
+    confidence_level: ConfidenceLevel = field(default=0.95, kw_only=True)
+    """Confidence level of the intervals; also the share of draws won that a conclusion needs.
 
-            The share is without the + 1 of p-values."""
-        ),
-    ] = field(default=0.95, kw_only=True)
-    curve_sizes: Annotated[
-        tuple[int, ...] | None,
-        Ge(2),
-        MinLen(0),
-        Doc(
-            """Sizes of the test sets of the curves. By default all segments, a half, a quarter … down to 50.
+    The share is without the + 1 of p-values.
+    """
+    curve_sizes: Annotated[tuple[int, ...] | None, Ge(2), MinLen(0)] = field(
+        default=None, converter=optional(whole_numbers), kw_only=True
+    )
+    """Sizes of the test sets of the curves. By default all segments, a half, a quarter … down to 50.
 
-            The test sets are broad samples. An empty sequence for no curves."""
-        ),
-    ] = field(default=None, converter=optional(whole_numbers), kw_only=True)
-    n_references: Annotated[
-        tuple[int, ...] | None,
-        Ge(1),
-        Doc(
-            """References per segment in the curves: the first n. By default 1, 2, … up to all.
+    The test sets are broad samples. An empty sequence for no curves.
+    """
+    n_references: Annotated[tuple[int, ...] | None, Ge(1)] = field(
+        default=None, converter=optional(whole_numbers), kw_only=True
+    )
+    """References per segment in the curves: the first n. By default 1, 2, … up to all.
 
-            The metrics are counted again with these references. All segments need this many."""
-        ),
-    ] = field(default=None, converter=optional(whole_numbers), kw_only=True)
+    The metrics are counted again with these references. All segments need this many.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class Binned(Study):
     """Bins of differences."""
 
-    bins: Annotated[
-        tuple[float, ...],
-        Flag(metavar="NUMBER"),
-        Doc("Edges of the bins of differences, ascending, in points of the metric."),
-    ] = field(default=(0.0, 0.5, 1.0, 2.0, 3.0, 5.0), converter=numbers)
+    bins: Annotated[tuple[float, ...], Flag(metavar="NUMBER")] = field(
+        default=(0.0, 0.5, 1.0, 2.0, 3.0, 5.0), converter=numbers
+    )
+    """Edges of the bins of differences, ascending, in points of the metric."""
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -591,33 +506,22 @@ class Validate(StudyInputs, PoolReplicates, Binned, Pooled, Inputs):
 
     TITLE: ClassVar[str] = "Study"
 
-    truth: Annotated[
-        types.Truth | str,
-        Doc(
-            """Which system counts as better: that with the better score on the rest of the test set (complement), or
-            on all of it (whole), which contains the sample.
+    truth: types.Truth | str = field(default="complement", kw_only=True)
+    """Which system counts as better: that with the better score on the rest of the test set (complement), or on all of
+    it (whole), which contains the sample.
 
-            The paper's is ``whole``, which makes conclusions from large samples look better than they are."""
-        ),
-    ] = field(default="complement", kw_only=True)
-    tests: Annotated[
-        TestNames,
-        Doc(
-            """Tests of :func:`reshuffle.compare`, by name.
+    The paper's is ``whole``, which makes conclusions from large samples look better than they are.
+    """
+    tests: TestNames = field(default=("paired-bootstrap",), converter=tests, kw_only=True)
+    """Tests of :func:`reshuffle.compare`, by name.
 
-            The confidence of ``paired-bootstrap`` is the share of draws won by the system that wins more of them, so
-            95% needs 950 of 1,000 draws. The confidence of other tests is 1 − p. No p-value is adjusted for multiple
-            tests."""
-        ),
-    ] = field(default=("paired-bootstrap",), converter=tests, kw_only=True)
-    baseline: Annotated[
-        str | None,
-        Flag(metavar="NAME", note=SYSTEM_OR_FILE),
-        Doc("Compare each system with this one only. By default all pairs."),
-    ] = field(default=None, kw_only=True)
-    confidence_level: Annotated[ConfidenceLevel, Doc("The confidence that a test needs to draw a conclusion.")] = field(
-        default=0.95, kw_only=True
-    )
+    The confidence of ``paired-bootstrap`` is the share of draws won by the system that wins more of them, so 95% needs
+    950 of 1,000 draws. The confidence of other tests is 1 − p. No p-value is adjusted for multiple tests.
+    """
+    baseline: Annotated[str | None, Flag(metavar="NAME", note=SYSTEM_OR_FILE)] = field(default=None, kw_only=True)
+    """Compare each system with this one only. By default all pairs."""
+    confidence_level: ConfidenceLevel = field(default=0.95, kw_only=True)
+    """The confidence that a test needs to draw a conclusion."""
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -626,47 +530,37 @@ class Agreement(StudyInputs, Replicates, Binned, Inputs):
 
     TITLE: ClassVar[str] = "Study"
 
-    documents: Annotated[
-        IdsOfDocuments,
-        Doc("The document id of each segment. Whole documents are then resampled."),
-    ] = field(default=None, kw_only=True)
+    documents: IdsOfDocuments = field(default=None, kw_only=True)
+    """The document id of each segment. Whole documents are then resampled."""
     # The default test of comparisons, and those of Graham et al. 2014 and of Riezler & Maxwell 2005.
-    tests: Annotated[
-        TestNames,
-        Doc(
-            """Tests of :func:`reshuffle.compare`, by name.
-
-            The p-values are two-sided where the test has two sides, and not adjusted for multiple tests. On the whole
-            test set they are those of :func:`reshuffle.compare` with the same seed; part j has the seed
-            ``derive_seed(seed, "test-set", j)``."""
-        ),
-    ] = field(
+    tests: TestNames = field(
         default=("ar", "bootstrap-both", "bootstrap", "bootstrap-shift", "paired-bootstrap"),
         converter=tests,
         kw_only=True,
     )
+    """Tests of :func:`reshuffle.compare`, by name.
+
+    The p-values are two-sided where the test has two sides, and not adjusted for multiple tests. On the whole test set
+    they are those of :func:`reshuffle.compare` with the same seed; part j has the seed ``derive_seed(seed, "test-set",
+    j)``.
+    """
     alphas: LevelList = field(default=(0.05,), converter=numbers, kw_only=True)
-    domains: Annotated[
-        "StratumIds | None",
-        Flag(metavar="FILE"),
-        Kind("sequence of S str or int, optional"),
-        Doc(
-            """Domain ids, one per segment: check whether the winners on one domain also win on the others.
+    domains: Annotated["StratumIds | None", Flag(metavar="FILE"), Kind("sequence of S str or int, optional")] = field(
+        default=None, kw_only=True
+    )
+    """Domain ids, one per segment: check whether the winners on one domain also win on the others.
 
-            For two test sets, pass the segments of both, one after the other. All segments of a document must have the
-            same domain."""
-        ),
-    ] = field(default=None, kw_only=True)
-    halves: Annotated[
-        types.SampleLayout | str | None,
-        Kind("{'broad', 'block'} or None", "layout"),
-        Doc(
-            """Without domains, check whether the winners on one half also win on the other: broad (every other
-            segment) or block (the first and the second half).
+    For two test sets, pass the segments of both, one after the other. All segments of a document must have the same
+    domain.
+    """
+    halves: Annotated[types.SampleLayout | str | None, Kind("{'broad', 'block'} or None", "layout")] = field(
+        default="broad", kw_only=True
+    )
+    """Without domains, check whether the winners on one half also win on the other: broad (every other segment) or
+    block (the first and the second half).
 
-            None for no such check."""
-        ),
-    ] = field(default="broad", kw_only=True)
+    None for no such check.
+    """
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -675,55 +569,45 @@ class Multiplicity(StudyInputs, Replicates, Simulated, Sized, Counted):
 
     TITLE: ClassVar[str] = "Study"
 
-    variances: Annotated[
-        tuple[VariancesName, ...],
-        Kind(noun="value of variances"),
-        Doc(
-            """How all systems are made equally good: equal (outputs are permuted, so systems are exchangeable) or
-            unequal (better systems are degraded to the score of the worst, so variances differ)."""
-        ),
-    ] = field(default=("equal", "unequal"), converter=variances, kw_only=True)
-    n_systems: Annotated[
-        tuple[int, ...] | None,
-        Ge(2),
-        Doc(
-            """Compare the first N systems. By default all.
+    variances: Annotated[tuple[VariancesName, ...], Kind(noun="value of variances")] = field(
+        default=("equal", "unequal"), converter=variances, kw_only=True
+    )
+    """How all systems are made equally good: equal (outputs are permuted, so systems are exchangeable) or unequal
+    (better systems are degraded to the score of the worst, so variances differ).
+    """
+    n_systems: Annotated[tuple[int, ...] | None, Ge(2)] = field(
+        default=None, converter=optional(whole_numbers), kw_only=True
+    )
+    """Compare the first N systems. By default all.
 
-            With ``variances="unequal"`` and ``equalize="mix"``, by default all but the worst."""
-        ),
-    ] = field(default=None, converter=optional(whole_numbers), kw_only=True)
+    With ``variances="unequal"`` and ``equalize="mix"``, by default all but the worst.
+    """
     # The default test of comparisons, beside it one by draws and one by shuffles, and the randomised Tukey test.
-    tests: Annotated[
-        TestNames,
-        Doc(
-            """Tests of :func:`reshuffle.compare`, by name.
+    tests: TestNames = field(
+        default=("ar", "bootstrap-both", "bootstrap", "permutation"), converter=tests, kw_only=True
+    )
+    """Tests of :func:`reshuffle.compare`, by name.
 
-            ``permutation`` with the adjustment ``tukey`` is the randomised Tukey test."""
-        ),
-    ] = field(default=("ar", "bootstrap-both", "bootstrap", "permutation"), converter=tests, kw_only=True)
+    ``permutation`` with the adjustment ``tukey`` is the randomised Tukey test.
+    """
     adjustments: Annotated[
-        tuple[AdjustmentName, ...] | None,
-        Except(("auto",)),
-        Flag(("--adjustments", "--adjust")),
-        Doc(
-            """Adjustments of p for multiple comparisons: names in
-            :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`. By default all.
-
-            Each is used with the tests that support it. Adjustments that multiply p by the number m of pairs cannot
-            reject unless ``n_resamples`` is at least m/alpha − 1."""
-        ),
+        tuple[AdjustmentName, ...] | None, Except(("auto",)), Flag(("--adjustments", "--adjust"))
     ] = field(default=None, converter=optional(adjustments), kw_only=True)
-    alphas: LevelList = field(default=(0.05,), converter=numbers, kw_only=True)
-    equalize: Annotated[
-        types.Equalize | str | None,
-        Kind("{'mix', 'drop-words'}, optional"),
-        Doc(
-            """How better systems are degraded with ``variances="unequal"``: mix or drop-words. By default drop-words if
-            the metrics count words, else mix.
+    """Adjustments of p for multiple comparisons: names in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`. By
+    default all.
 
-            ``mix`` takes segments of the worst system of all, which is then not in the family."""
-        ),
-    ] = field(default=None, kw_only=True)
+    Each is used with the tests that support it. Adjustments that multiply p by the number m of pairs cannot reject
+    unless ``n_resamples`` is at least m/alpha − 1.
+    """
+    alphas: LevelList = field(default=(0.05,), converter=numbers, kw_only=True)
+    equalize: Annotated[types.Equalize | str | None, Kind("{'mix', 'drop-words'}, optional")] = field(
+        default=None, kw_only=True
+    )
+    """How better systems are degraded with ``variances="unequal"``: mix or drop-words. By default drop-words if the
+    metrics count words, else mix.
+
+    ``mix`` takes segments of the worst system of all, which is then not in the family.
+    """
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -732,59 +616,41 @@ class Exchange(StudyInputs, Replicates, Simulated, Sized, Inputs):
 
     TITLE: ClassVar[str] = "Study"
 
-    metrics: Annotated[
-        AnyMetrics,
-        Doc(
-            """As for :func:`reshuffle.compare`, but metrics must have counts. All systems are runs of one
-            configuration. Without data, scores are simulated."""
-        ),
-    ] = "bleu"
-    exchange: Annotated[
-        tuple[ExchangeName, ...],
-        Kind(noun="exchange"),
-        Doc(
-            """What is exchanged between two systems: names in :data:`reshuffle.inference.exchange.EXCHANGES`; ``all``
-            is all but multeval."""
-        ),
-    ] = field(default=("all",), converter=exchanges, kw_only=True)
-    runs: Annotated[
-        tuple[int, ...] | None,
-        Ge(1),
-        Doc("n, the runs of each configuration. By default 3, 5 and 10; with data, half of them."),
-    ] = field(default=None, converter=optional(whole_numbers), kw_only=True)
-    run_sd: Annotated[
-        tuple[float, ...],
-        Ge(0),
-        Flag(metavar="VALUE"),
-        Doc(
-            """Without data: standard deviation between runs, in sampling standard deviations of a run's score.
-
-            τ of the model."""
-        ),
-    ] = field(default=(0.0, 0.5, 1.0), converter=numbers, kw_only=True)
-    correlation: Annotated[
-        tuple[float, ...],
-        Ge(0),
-        Le(1),
-        Flag(metavar="VALUE"),
-        Doc(
-            """Without data: correlation between the segment differences of two pairs of runs.
-
-            ρ of the model."""
-        ),
-    ] = field(default=(0.0, 0.5), converter=numbers, kw_only=True)
-    statistic: Annotated[
-        types.RunStatistic | str,
-        Doc(
-            """The score of a system: that of all runs' outputs taken as one (pooled), or the mean of the runs' scores
-            (mean).
-
-            They are the same for simulated scores."""
-        ),
-    ] = field(default="pooled", kw_only=True)
-    sizes: Annotated[Sizes, Doc("S, the segments in a simulated test set. By default 200; with data, all.")] = field(
+    metrics: AnyMetrics = "bleu"
+    """As for :func:`reshuffle.compare`, but metrics must have counts. All systems are runs of one configuration.
+    Without data, scores are simulated.
+    """
+    exchange: Annotated[tuple[ExchangeName, ...], Kind(noun="exchange")] = field(
+        default=("all",), converter=exchanges, kw_only=True
+    )
+    """What is exchanged between two systems: names in :data:`reshuffle.inference.exchange.EXCHANGES`; ``all`` is all
+    but multeval.
+    """
+    runs: Annotated[tuple[int, ...] | None, Ge(1)] = field(
         default=None, converter=optional(whole_numbers), kw_only=True
     )
+    """n, the runs of each configuration. By default 3, 5 and 10; with data, half of them."""
+    run_sd: Annotated[tuple[float, ...], Ge(0), Flag(metavar="VALUE")] = field(
+        default=(0.0, 0.5, 1.0), converter=numbers, kw_only=True
+    )
+    """Without data: standard deviation between runs, in sampling standard deviations of a run's score.
+
+    τ of the model.
+    """
+    correlation: Annotated[tuple[float, ...], Ge(0), Le(1), Flag(metavar="VALUE")] = field(
+        default=(0.0, 0.5), converter=numbers, kw_only=True
+    )
+    """Without data: correlation between the segment differences of two pairs of runs.
+
+    ρ of the model.
+    """
+    statistic: types.RunStatistic | str = field(default="pooled", kw_only=True)
+    """The score of a system: that of all runs' outputs taken as one (pooled), or the mean of the runs' scores (mean).
+
+    They are the same for simulated scores.
+    """
+    sizes: Sizes = field(default=None, converter=optional(whole_numbers), kw_only=True)
+    """S, the segments in a simulated test set. By default 200; with data, all."""
     alphas: LevelList = field(default=(0.05,), converter=numbers, kw_only=True)
 
 
@@ -794,39 +660,33 @@ class Gate(StudyOptions, Replicates, Simulated, Looks):
 
     TITLE: ClassVar[str] = "Study"
 
-    methods: Annotated[
-        tuple[MethodName, ...],
-        Flag(("--methods", "--method")),
-        Kind(noun="method"),
-        Doc(
-            """gate, or a test while data arrive: a method of :func:`reshuffle.watch`; naive, a z-test after every
-            segment from the 51st on; once, a z-test at the end."""
-        ),
-    ] = field(default=("gate",), converter=methods)
-    tasks: Annotated[
-        tuple[int, ...], Ge(1), Flag(metavar="N"), Doc("Tasks (metrics on test sets) that are decided together.")
-    ] = field(default=(1, 5), converter=whole_numbers)
-    correlation: Annotated[
-        tuple[float, ...], Ge(0), Le(1), Flag(metavar="VALUE"), Doc("Correlation between tasks, ρ.")
-    ] = field(default=(0.0, 0.5), converter=numbers)
-    margin: Annotated[
-        tuple[float, ...] | None,
-        Gt(0),
-        Flag(metavar="VALUE"),
-        Doc(
-            """The margin of each task, in standard errors of its difference. By default that with which independent
-            tasks are allowed in 80% of the cases if nothing changed."""
-        ),
-    ] = field(default=None, converter=optional(numbers))
-    differences: Annotated[
-        tuple[DifferencesName, ...],
-        Kind(noun="differences"),
-        Doc(
-            """Differences of segments: normal; 4%, 10% or 40% (scores of 0 and 1 that differ in that share of them);
-            skewed (0.9 in a tenth of the segments, else −0.1) or mirrored (the reverse)."""
-        ),
-    ] = field(default=("normal",), converter=distributions)
-    sizes: Annotated[tuple[int, ...], Ge(2), Flag(("--sizes", "--size")), Doc("Segments in a simulated test set.")] = (
-        field(default=(200,), converter=whole_numbers)
+    methods: Annotated[tuple[MethodName, ...], Flag(("--methods", "--method")), Kind(noun="method")] = field(
+        default=("gate",), converter=methods
     )
-    alpha: Annotated[FixedLevel, Doc("The largest probability of each kind of wrong decision.")] = 0.05
+    """gate, or a test while data arrive: a method of :func:`reshuffle.watch`; naive, a z-test after every segment from
+    the 51st on; once, a z-test at the end.
+    """
+    tasks: Annotated[tuple[int, ...], Ge(1), Flag(metavar="N")] = field(default=(1, 5), converter=whole_numbers)
+    """Tasks (metrics on test sets) that are decided together."""
+    correlation: Annotated[tuple[float, ...], Ge(0), Le(1), Flag(metavar="VALUE")] = field(
+        default=(0.0, 0.5), converter=numbers
+    )
+    """Correlation between tasks, ρ."""
+    margin: Annotated[tuple[float, ...] | None, Gt(0), Flag(metavar="VALUE")] = field(
+        default=None, converter=optional(numbers)
+    )
+    """The margin of each task, in standard errors of its difference. By default that with which independent tasks are
+    allowed in 80% of the cases if nothing changed.
+    """
+    differences: Annotated[tuple[DifferencesName, ...], Kind(noun="differences")] = field(
+        default=("normal",), converter=distributions
+    )
+    """Differences of segments: normal; 4%, 10% or 40% (scores of 0 and 1 that differ in that share of them); skewed
+    (0.9 in a tenth of the segments, else −0.1) or mirrored (the reverse).
+    """
+    sizes: Annotated[tuple[int, ...], Ge(2), Flag(("--sizes", "--size"))] = field(
+        default=(200,), converter=whole_numbers
+    )
+    """Segments in a simulated test set."""
+    alpha: FixedLevel = 0.05
+    """The largest probability of each kind of wrong decision."""

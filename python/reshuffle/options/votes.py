@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from annotated_types import Ge
 from attrs import field, frozen
-from typing_extensions import Doc
 
 from .. import types
 from ..validate import DEFAULT_SEED, chosen_seed
@@ -27,19 +26,12 @@ class ReadVotes(Options):
     """How files of votes are read."""
 
     TITLE: ClassVar[str] = "Input"
-    columns: Annotated[
-        Mapping[Role, str],
-        Flag(metavar="ROLE=NAME"),
-        Kind("mapping of str to str"),
-        Doc(
-            """Columns or keys of the file by role: {names}. By default known names, such as model_a, model_b and
-            winner."""
-        ),
-    ] = field(factory=dict)
-    language_pair: Annotated[
-        str | None,
-        Doc("The language pair of WMT's rankings, such as cs-en, if the file has several."),
-    ] = None
+    columns: Annotated[Mapping[Role, str], Flag(metavar="ROLE=NAME"), Kind("mapping of str to str")] = field(
+        factory=dict
+    )
+    """Columns or keys of the file by role: {names}. By default known names, such as model_a, model_b and winner."""
+    language_pair: str | None = None
+    """The language pair of WMT's rankings, such as cs-en, if the file has several."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -47,44 +39,25 @@ class Rating(Options):
     """The model of the votes."""
 
     TITLE: ClassVar[str] = "Ratings"
-    units: Annotated[
-        types.VoteUnit | str | None,
-        Kind(noun="unit of votes"),
-        Doc(
-            """What is drawn as a whole: {names}. By default the first of judge, ranking and prompt that the file has.
+    units: Annotated[types.VoteUnit | str | None, Kind(noun="unit of votes")] = None
+    """What is drawn as a whole: {names}. By default the first of judge, ranking and prompt that the file has.
 
-            Votes of one judge, in one ranking or on one prompt are more alike than others. If judges are a few models,
-            take ``prompt``. ``vote`` takes all votes as independent, which makes intervals too short if they are
-            not."""
-        ),
-    ] = None
-    ties: Annotated[
-        types.VoteTies | str,
-        Kind(noun="treatment of ties"),
-        Doc(
-            """model: the probability of a tie is part of the model (Davidson); half: a tie is half a win for both;
-            drop: ties are left out. The last two are the model of Bradley and Terry. Half wins bring ratings closer
-            together."""
-        ),
-    ] = "model"
-    prior: Annotated[
-        float,
-        Ge(0),
-        Flag(metavar="WINS"),
-        Doc(
-            """Wins that are added to each system of every pair that was compared, such as 0.5. They make ratings
-            finite where the votes alone do not, and draw them together. Where they are needed in more than 1% of the
-            draws, there are no intervals and tests."""
-        ),
-    ] = 0.0
-    position: Annotated[bool, Doc("Fit and test the advantage of the system that was shown first, or on the left.")] = (
-        False
-    )
-    scale: Annotated[
-        types.RatingScale | str,
-        Kind(noun="scale of ratings"),
-        Doc("log: natural logarithms of strengths; elo: 400 times their logarithms to base 10. Their mean is 0."),
-    ] = "log"
+    Votes of one judge, in one ranking or on one prompt are more alike than others. If judges are a few models, take
+    ``prompt``. ``vote`` takes all votes as independent, which makes intervals too short if they are not.
+    """
+    ties: Annotated[types.VoteTies | str, Kind(noun="treatment of ties")] = "model"
+    """model: the probability of a tie is part of the model (Davidson); half: a tie is half a win for both; drop: ties
+    are left out. The last two are the model of Bradley and Terry. Half wins bring ratings closer together.
+    """
+    prior: Annotated[float, Ge(0), Flag(metavar="WINS")] = 0.0
+    """Wins that are added to each system of every pair that was compared, such as 0.5. They make ratings finite where
+    the votes alone do not, and draw them together. Where they are needed in more than 1% of the draws, there are no
+    intervals and tests.
+    """
+    position: bool = False
+    """Fit and test the advantage of the system that was shown first, or on the left."""
+    scale: Annotated[types.RatingScale | str, Kind(noun="scale of ratings")] = "log"
+    """log: natural logarithms of strengths; elo: 400 times their logarithms to base 10. Their mean is 0."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -94,7 +67,8 @@ class Drawn(Options):
     TITLE: ClassVar[str] = "Resampling"
     confidence_level: ConfidenceLevel = None
     alpha: Alpha = None
-    n_resamples: Annotated[Resamples, Doc("Bootstrap draws of the units.")] = 10_000
+    n_resamples: Resamples = 10_000
+    """Bootstrap draws of the units."""
     seed: Seed = field(default=DEFAULT_SEED, converter=chosen_seed)
     threads: Threads = None
     progress: Progress = None
@@ -109,8 +83,5 @@ class VotesOptions(Drawn, Rating, ReadVotes):
         "str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | VoteTable",
         PYTHON,
         Kind("path, sequence of paths, or VoteTable"),
-        Doc(
-            """Files of votes, which docs/for/votes.md describes, or votes made by
-            :meth:`reshuffle.VoteTable.from_columns`."""
-        ),
     ]
+    """Files of votes, which docs/for/votes.md describes, or votes made by :meth:`reshuffle.VoteTable.from_columns`."""

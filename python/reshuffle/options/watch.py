@@ -39,12 +39,10 @@ class Looks(Options):
     """When to look, for tests that do not look after every unit."""
 
     TITLE: ClassVar[str] = "Looks"
-    first_look: Annotated[
-        int, Ge(2), Flag(metavar="N"), Doc("The first look of asymptotic, in units. Before it nothing is tested.")
-    ] = 500
-    looks: Annotated[
-        int, Ge(1), Flag(metavar="N"), Doc("The number of planned looks of obrien-fleming and pocock, equally spaced.")
-    ] = 5
+    first_look: Annotated[int, Ge(2), Flag(metavar="N")] = 500
+    """The first look of asymptotic, in units. Before it nothing is tested."""
+    looks: Annotated[int, Ge(1), Flag(metavar="N")] = 5
+    """The number of planned looks of obrien-fleming and pocock, equally spaced."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -52,35 +50,23 @@ class Looking(Looks):
     """How differences are tested while data arrive."""
 
     TITLE: ClassVar[str] = "Looks"
-    baseline: Annotated[
-        str | None,
-        Flag(metavar="NAME", note=SYSTEM_OR_FILE),
-        Doc("The system to compare with. By default the first."),
-    ] = None
-    method: Annotated[
-        types.SequentialMethod | str,
-        Doc(
-            """betting and sign: after every unit, for scores with bounds and for wins and losses; asymptotic: any
-            metric, from the first look on; obrien-fleming and pocock: any metric, at planned looks. auto: betting if
-            there are bounds, else asymptotic.
+    baseline: Annotated[str | None, Flag(metavar="NAME", note=SYSTEM_OR_FILE)] = None
+    """The system to compare with. By default the first."""
+    method: types.SequentialMethod | str = "auto"
+    """betting and sign: after every unit, for scores with bounds and for wins and losses; asymptotic: any metric, from
+    the first look on; obrien-fleming and pocock: any metric, at planned looks. auto: betting if there are bounds, else
+    asymptotic.
 
-            See docs/guide/watch.md and :mod:`reshuffle.inference.sequential`. Choose the method before you see
-            scores."""
-        ),
-    ] = "auto"
-    bounds: Annotated[
-        tuple[float, float] | None,
-        Flag(metavar="LOW HIGH"),
-        Kind("pair of float, optional"),
-        Doc("The lowest and the highest possible score of a segment, such as 0 and 1. Needed by betting."),
-    ] = field(default=None, converter=optional(bounds))
-    alpha: Annotated[
-        FixedLevel,
-        Doc(
-            """The largest probability of any wrong verdict, over all looks; with e-bh the largest expected share of
-            wrong verdicts."""
-        ),
-    ] = 0.05
+    See docs/guide/watch.md and :mod:`reshuffle.inference.sequential`. Choose the method before you see scores.
+    """
+    bounds: Annotated[tuple[float, float] | None, Flag(metavar="LOW HIGH"), Kind("pair of float, optional")] = field(
+        default=None, converter=optional(bounds)
+    )
+    """The lowest and the highest possible score of a segment, such as 0 and 1. Needed by betting."""
+    alpha: FixedLevel = 0.05
+    """The largest probability of any wrong verdict, over all looks; with e-bh the largest expected share of wrong
+    verdicts.
+    """
     adjust: Annotated[
         types.SequentialAdjustment | str,
         Doc(
@@ -90,16 +76,13 @@ class Looking(Looks):
             e-bh is {E_BH} (Wang & Ramdas 2022, {SOURCE_OF_E_BH})."""
         ),
     ] = "bonferroni"
-    planned: Annotated[
-        int | None, Ge(2), Flag(metavar="N"), Doc("The units at the last planned look, chosen beforehand.")
-    ] = None
+    planned: Annotated[int | None, Ge(2), Flag(metavar="N")] = None
+    """The units at the last planned look, chosen beforehand."""
 
 
 @frozen(slots=False, eq=False, repr=False)
 class WatchOptions(Watched, Looking, Inputs):
     """:func:`reshuffle.watch`."""
 
-    documents: Annotated[
-        IdsOfDocuments,
-        Doc("The document id of each segment. Documents are then the units, instead of segments."),
-    ] = field(default=None, kw_only=True)
+    documents: IdsOfDocuments = field(default=None, kw_only=True)
+    """The document id of each segment. Documents are then the units, instead of segments."""

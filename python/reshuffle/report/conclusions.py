@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..errors import counted
+from ..grouping import grouped
 from ..results import Comparison, PairedDifference, Ranking, SetComparison, UsedMetric, Verdict, sought_by
 from .cells import decimals_of
 from .layout import Layout
@@ -38,7 +39,7 @@ def _of_tests(comparison: Comparison, layout: Layout) -> Iterator[str]:
         yield from (f"{_capitalized(text)}." for text in statements.values())
         return
     candidates = _numbers_of_candidates(comparison)
-    found = f"Candidates for the best system: {candidates}." if candidates else grouped(statements, "under")
+    found = f"Candidates for the best system: {candidates}." if candidates else one_sentence(statements, "under")
     # The set that agrees with the ranks, letters and bold type beside it, and holds at once with them. Results have the
     # smaller one of multiple comparisons with the best, too, which holds for one system at a time.
     yield f"{found} {CANDIDATES}" if re.search("candidates? for the best system", found, re.IGNORECASE) else found
@@ -53,7 +54,7 @@ def conclusions_of_sets(result: SetComparison) -> Iterator[str]:
         statements = {
             name: statement(comparison, metric) + doubts(comparison, metric) for name, comparison in result.sets.items()
         }
-        yield f"{metric.name}: {grouped(statements, 'on')}"
+        yield f"{metric.name}: {one_sentence(statements, 'on')}"
 
 
 def statement(comparison: Comparison, metric: UsedMetric) -> str:
@@ -113,15 +114,13 @@ def _doubt(comparison: Comparison, kind: str, found: Sequence[PairedDifference])
     return f"{named(names, 'pair')}: {phrase}"
 
 
-def grouped(statements: Mapping[str, str], preposition: str) -> str:
+def one_sentence(statements: Mapping[str, str], preposition: str) -> str:
     """One sentence of the statements, with the metrics or test sets for which each holds.
 
-    >>> grouped({"BLEU": "a is better than b", "chrF": "a is better than b", "TER": "a and b differ"}, "under")
+    >>> one_sentence({"BLEU": "a is better than b", "chrF": "a is better than b", "TER": "a and b differ"}, "under")
     'a is better than b under BLEU and chrF; under TER a and b differ.'
     """
-    where: dict[str, list[str]] = {}
-    for name, text in statements.items():
-        where.setdefault(text, []).append(name)
+    where = grouped((text, name) for name, text in statements.items())
     (first, names), *others = where.items()
     parts = [f"{preposition} {joined(names)} {text}" for text, names in others]
     # Other statements begin with a number or with a name, which keeps its case.

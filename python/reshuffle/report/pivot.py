@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ..grouping import grouped
 from .cells import Table
 from .wording import number
 
@@ -73,9 +74,7 @@ def pivot(title: str, records: Sequence[Any], rows: Rows, columns: Columns = NON
         header += columns.heading(value)
     n_names = len(rows.cells) if rows.n_names is None else rows.n_names
     table = Table(title, header, n_names, breaks=tuple(breaks[1:]), grouped=rows.grouped, bold_means=bold_means)
-    found: dict[Hashable, list[Any]] = {}
-    for record in records:
-        found.setdefault(rows.key_of(record), []).append(record)
+    found = grouped((rows.key_of(record), record) for record in records)
     before = None
     for own in found.values():
         here = None if rows.group is None else rows.group(own[0])

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ..documented import fields_of
+from ..grouping import grouped
 from ..results import Comparison, Flips, Gate, SetComparison
 from ..results.schemas import (
     COMPARISON,
@@ -80,10 +81,7 @@ def _schema(record: type[Any]) -> Schema:
 
 def _study() -> Schema:
     """That of a study, whose tables are keys: by name, in all studies that have one of that name."""
-    tables: dict[str, list[type[Any]]] = {}
-    for of_study in (RECORDS, *TABLES_OF.values()):
-        for name, record in of_study.items():
-            tables.setdefault(name, []).append(record)
+    tables = grouped(each for of_study in (RECORDS, *TABLES_OF.values()) for each in of_study.items())
     schema = _record(StudyResult)
     del schema["properties"]["tables"]
     schema["required"].remove("tables")

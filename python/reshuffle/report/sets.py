@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from ..errors import counted
+from ..grouping import grouped
 from ..results import Comparison, SetComparison, UsedMetric
 from .cells import Table, decimals_of
 from .layout import FEW, Layout
@@ -102,11 +103,8 @@ def cautions_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]:
 
 def _of_each(result: SetComparison, sentences: Callable[[Comparison], Iterable[str]]) -> Iterator[str]:
     """The sentences about all test sets and the average, each only once."""
-    found: dict[str, list[str]] = {}
     by_name = _by_name(result)
-    for name, comparison in by_name.items():
-        for note in sentences(comparison):
-            found.setdefault(note, []).append(name)
+    found = grouped((note, name) for name, comparison in by_name.items() for note in sentences(comparison))
     for note, of in found.items():
         yield f"{_where(of, result.sets, len(by_name))}{note}"
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._core import Progress
 from ..errors import InputError
+from ..grouping import grouped
 from ..lazy import lazy
 from ..metrics.base import Scores, thread_count
 from ..settings import Resampling
@@ -299,10 +300,8 @@ class Replicates:
     @staticmethod
     def _groups(own_pairs: Sequence[Pairs], for_core: Sequence[object]) -> list[list[int]]:
         """The native samples, in groups that one pass can reduce because they compare the same rows."""
-        groups: dict[int, list[int]] = {}
-        for m, pairs in enumerate(own_pairs):
-            if for_core[m] is not None:
-                groups.setdefault(id(pairs), []).append(m)  # without missing scores it is the same object
+        # Without missing scores, the pairs are the same object.
+        groups = grouped((id(pairs), m) for m, pairs in enumerate(own_pairs) if for_core[m] is not None)
         return list(groups.values())
 
     def _resampler(

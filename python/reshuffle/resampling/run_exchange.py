@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..grouping import grouped
 from ..metrics.base import Counts, Scores, tolerance
 from ..seeds import derive_seed
 from .reductions import Series
@@ -243,9 +244,8 @@ def _virtual_runs(data: RunData, pair: tuple[int, int]) -> list[tuple[int, int]]
 def _pooled_segments(data: RunData, pairs: Pairs, replicates: Replicates) -> Scores:
     """The statistic of coins for units, (M, pairs, R): scores of the systems' sums over runs."""
     found = np.empty((len(data.samples), len(pairs), replicates.n_resamples))
-    groups: dict[int, list[int]] = {}  # pairs whose systems stand for equally many runs
-    for p, pair in enumerate(pairs):
-        groups.setdefault(math.lcm(*_sizes(data, pair)), []).append(p)
+    # Pairs whose systems stand for equally many runs.
+    groups = grouped((math.lcm(*_sizes(data, pair)), p) for p, pair in enumerate(pairs))
     for common, group in groups.items():
         systems = sorted(set(chain.from_iterable(pairs[p] for p in group)))
         index = {system: row for row, system in enumerate(systems)}

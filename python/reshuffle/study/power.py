@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..inference.plan import check_test
 from ..inference.power import normal_power
 from ..metrics.base import Counts, Metric, Scores
-from ..options.declare import called_with
+from ..options.declare import called_with, taken
 from ..options.studies import Power
 from ..resampling import CountSample, directed
 from ..results.studies import FittedSwapEffects, PowerRate, Rate, StudyResult
@@ -221,24 +221,18 @@ def power_rates(cell: KnownDifference, settings: StudySettings, size_adjusted: b
         if cell.standard_error:
             alternative = directed(settings.alternative, cell.higher_is_better)
             approximation = normal_power(difference / cell.standard_error, alpha, alternative)
-        yield PowerRate(
-            cell.test,
-            cell.metric,
-            cell.system,
-            cell.baseline,
-            cell.model,
-            cell.effect,
-            cell.size,
-            alpha,
-            level,
-            difference,
-            float(rejected.mean()),
-            rate_interval(rejected),
-            float(observed.mean()),
-            type_m,
-            type_s,
-            approximation,
-            len(rejected),
+        yield taken(
+            PowerRate,
+            cell,
+            alpha=alpha,
+            level=level,
+            rate=float(rejected.mean()),
+            confidence_interval=rate_interval(rejected),
+            mean_difference=float(observed.mean()),
+            type_m=type_m,
+            type_s=type_s,
+            approximation=approximation,
+            simulations=len(rejected),
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..grouping import grouped
 from ..metrics.base import Scores
 from ..options.declare import called_with
 from ..options.studies import Validate
@@ -155,10 +156,8 @@ def pair_rows(
 
 def _band_rows(drawn: Sequence[Drawn]) -> Iterator[BandAccuracy]:
     """The accuracy by confidence (Table 4), for each metric, test and layout: each size, then all sizes together."""
-    groups: dict[tuple[str, str, str], list[Conclusions]] = {}
-    for each in drawn:
-        for found in each.conclusions:
-            groups.setdefault((found.metric, found.test, found.split.layout), []).append(found)
+    every = (found for each in drawn for found in each.conclusions)
+    groups = grouped(((found.metric, found.test, found.split.layout), found) for found in every)
     for of_sizes in groups.values():
         for together in [*([found] for found in of_sizes), *([of_sizes] if len(of_sizes) > 1 else [])]:
             yield from _bands(together)

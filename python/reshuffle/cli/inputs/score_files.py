@@ -17,6 +17,7 @@ from ...data.formats.base import Source
 from ...data.reading import split_name
 from ...data.scores import may_be_log, not_one_system, opened, scores_in
 from ...errors import InputError, listed, quoted, unknown_name
+from ...grouping import grouped
 
 if TYPE_CHECKING:
     from ...data.score_tables import ScoreFile, ScoreTable
@@ -256,9 +257,7 @@ class ScoreFiles:
         from ...data.joined_scores import open_log
         from ...data.retrieval import scores_of_run
 
-        of_file: dict[str, list[tuple[str, int]]] = {}
-        for key, path in wanted.items():
-            of_file.setdefault(split_name(path)[0], []).append(key)
+        of_file = grouped((split_name(path)[0], key) for key, path in wanted.items())
         found, qrels = {}, self.files.qrels
         judged = None if qrels is None else Source.read(qrels, "relevance judgments", self.files.max_input)
         for keys in of_file.values():

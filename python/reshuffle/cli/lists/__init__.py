@@ -36,11 +36,6 @@ INSTEAD = "--nbest NBEST --refs REF"
         ),
         *table_options(get_args(types.OracleTable)),
     ),
-    examples=(
-        "reshuffle oracle --nbest dev.nbest.gz --refs dev.ref",
-        "reshuffle oracle --nbest dev.nbest.gz --refs dev.ref -m ter --model tuned/weights.1 --save oracle",
-        "reshuffle oracle --samples a.txt b.txt c.txt --refs ref.txt -m chrf -o oracle.json",
-    ),
     arguments=ARGUMENTS,
     common=("nbest", "samples", "references", "model", "metric", "save", "outputs", "fmt"),
     instead=INSTEAD,
@@ -68,11 +63,6 @@ def oracle_command(**options: Any) -> None:
         option("Output", "--save", metavar="FILE",
                help="Write the chosen entries to FILE, one line for each sentence."),
         *table_options(get_args(types.MbrTable)),
-    ),
-    examples=(
-        "reshuffle mbr --nbest test.nbest.gz --save test.mbr",
-        "reshuffle mbr --samples samples.txt --per-sentence 64 -m chrf --save mbr.txt",
-        "reshuffle mbr --nbest test.nbest.gz --totals --scale 0.5 -m bleu --refs test.ref --evaluate bleu chrf ter",
     ),
     arguments=ARGUMENTS,
     common=("nbest", "samples", "per_sentence", "references", "model", "metric", "save", "outputs", "fmt"),

@@ -32,12 +32,6 @@ COMMANDS: Mapping[str, click.Command] = {
     kind="command of 'reshuffle meta'",
     heading="Commands",
     commands=COMMANDS,
-    epilog="""\b
-Examples:
-  reshuffle meta segments --judgments cs-en.rank --refs ref.txt --systems sys/
-  reshuffle meta systems --human da.tsv --refs ref.txt --systems sys/ -m bleu chrf
-  reshuffle meta tune-smoothing --judgments cs-en.rank --refs ref.txt --systems sys/
-  reshuffle meta COMMAND --help""",
 )
 def meta_group() -> None:
     """Do metrics agree with people?

@@ -47,16 +47,11 @@ GRID = (
 
 
 @report_command(
-    "tune-smoothing",
+    "meta tune-smoothing",
     file_options(but=NOT_FOR_VOTES),
     GRID,
     declared_options(TuneSmoothing),
     (EXECUTOR,),
-    examples=(
-        "reshuffle meta tune-smoothing --judgments cs-en.rank --sysmap ids.tsv --refs ref.txt --systems sys",
-        "reshuffle meta tune-smoothing --manifest sets.toml --grid 4=1,5,10 7=2,5",
-        "reshuffle meta tune-smoothing --manifest sets.toml --lowercase -o grid.html",
-    ),
     arguments=ARGUMENTS,
     common=(*COMMON, "grids"),
     instead=INSTEAD,

@@ -1,8 +1,8 @@
 """``reshuffle study``: a command for each study.
 
 To add a command, declare the options of the study in ``options/studies.py``, and add a row to the table in
-``commands.py``: help, examples and record. The name of the command is that of the study (``StudyResult.study``); a test
-checks both.
+``commands.py``. ``help.toml`` says what it does, with examples. The name of the command is that of the study
+(``StudyResult.study``); a test checks both.
 """
 
 from __future__ import annotations
@@ -21,11 +21,6 @@ __all__ = ["COMMANDS", "study_group"]
     kind="study",
     heading="Studies",
     commands=COMMANDS,
-    epilog="""\b
-Examples:
-  reshuffle study type1 ref.txt a.txt b.txt --tests ar bootstrap-shift -m bleu
-  reshuffle study type1 ref.txt a.txt b.txt -o type1.json
-  reshuffle study STUDY --help""",
 )
 def study_group() -> None:
     """Simulate how tests behave on real outputs.

@@ -17,6 +17,7 @@ from ...options.human import HumanOptions
 from ...options.watch import WatchOptions
 from .. import options as shared
 from ..declared import Decorator, declared_options, given_values, made
+from ..examples import about
 from ..options import COUNTS, EXECUTOR, METRICS, file_options, metrics_option, report_command, table_options
 from .variants import TRAINING, Training
 
@@ -34,9 +35,6 @@ class Study(NamedTuple):
 
     record: Any
     """Its options."""
-    about: str
-    """The help."""
-    examples: Sequence[str]
     common: Sequence[str]
     """Options that ``--help`` shows; ``--help-all`` shows all."""
     arguments: Sequence[tuple[str, str]] = ARGUMENTS
@@ -60,24 +58,23 @@ class Study(NamedTuple):
     """Computes the study if the options have no files, and returns whether it did."""
 
 
-def command_of(name: str, study: Study) -> click.Command:
-    """The command that calls the function of this name."""
+def command_of(place: str, study: Study) -> click.Command:
+    """The command that calls the function of its name. Users type it as ``reshuffle`` and ``place``."""
 
     @report_command(
-        name,
+        place,
         () if study.systems is None else (*file_options(study.files), *study.metrics),
         declared_options(study.record),
         (*study.others, *table_options()),
         systems=study.systems,
-        help=study.about,
-        examples=study.examples,
+        help=about(place),
         arguments=study.arguments if study.systems else (),
         common=study.common,
     )
     def command(**options: Any) -> None:
         from . import running
 
-        function = getattr(import_module(f"reshuffle.{study.module}"), name)
+        function = getattr(import_module(f"reshuffle.{study.module}"), place.rpartition(" ")[2])
         if study.systems is None:
             running.run_without_data(function, study.record, options)
             return
@@ -159,127 +156,28 @@ def _simulation(values: dict[str, Any], options: dict[str, Any]) -> dict[str, An
 STUDIES: Mapping[str, Study] = {
     "type1": Study(
         records.Type1,
-        """How often tests reject a null hypothesis that is true.
-
-        Each simulation draws a test set from the outputs of two systems, in such a way that the null hypothesis is
-        true, and runs every test on it. A valid test rejects in at most a share alpha of the simulations.
-        """,
-        examples=(
-            "reshuffle study type1 ref.txt a.txt b.txt",
-            "reshuffle study type1 ref.txt *.out --all-pairs --tests ar,bootstrap,bootstrap-shift -m bleu chrf",
-            "reshuffle study type1 ref.txt a.txt b.txt --sizes 100 500 --simulations 10000 -n 199 -o type1.json",
-            "reshuffle study type1 test.ref --null variants --train dev.nbest dev.ref --apply test.nbest",
-        ),
         common=(*COMMON, "null", "all_pairs"),
         others=(*TRAINING, EXECUTOR),
         prepare=_variants,
     ),
-    "multiplicity": Study(
-        records.Multiplicity,
-        """Family-wise error rates of adjustments for multiple tests.
-
-        All pairs of systems are tested on simulated test sets in which all systems are equally good. The rate is the
-        share of test sets with one or more rejections.
-        """,
-        examples=(
-            "reshuffle study multiplicity ref.txt *.out",
-            "reshuffle study multiplicity ref.txt *.out --n-systems 5 10 15 --adjust none holm maxt -n 2999",
-            "reshuffle study multiplicity ref.txt *.out --variances unequal --tests ar permutation --size 500 "
-            "-o family.json",
-        ),
-        common=(*COMMON, "variances", "n_systems", "adjustments"),
-    ),
+    "multiplicity": Study(records.Multiplicity, common=(*COMMON, "variances", "n_systems", "adjustments")),
     "power": Study(
         records.Power,
-        """How often tests detect a difference.
-
-        Test sets are simulated from the outputs of two systems, mixed so that their true difference is known. Type-M
-        error: how many times larger significant differences are than the true one; type-S error: the share of them with
-        the wrong sign. Without REF and SYS, --models parametric has the true differences of --difference.
-        """,
-        examples=(
-            "reshuffle study power ref.txt a.txt b.txt --sizes 100 500 2000",
-            "reshuffle study power ref.txt a.txt b.txt --tests ar bootstrap-shift --size-adjusted -m bleu chrf "
-            "-o power.json",
-            "reshuffle study power ref.txt a.txt b.txt --models real parametric --alpha 0.05",
-            "reshuffle study power --models parametric --difference 0.5 1 2 --sizes 500 2000",
-        ),
         common=(*COMMON, "models", "effects", "size_adjusted", "difference"),
         others=(*declared_options(records.ParametricPower, MODEL), EXECUTOR),
         prepare=_fitted,
         without_data=_parametric,
     ),
-    "sensitivity": Study(
-        records.Sensitivity,
-        """Which metric shows the difference of two systems most clearly.
-
-        For each metric: the difference of the two systems divided by its standard error, p-values, and the power of
-        tests on mixtures of the two systems; and the differences in power between metrics. The default metrics are bleu
-        and nist.
-        """,
-        examples=(
-            "reshuffle study sensitivity ref.txt baseline.txt new.txt",
-            "reshuffle study sensitivity ref.txt baseline.txt *.variant -m bleu nist chrf --sizes 500",
-            "reshuffle study sensitivity ref.txt a.txt b.txt -m bleu nist depf --parses ref.conllu a.conllu b.conllu",
-        ),
-        common=(*COMMON, "effects", "size_adjusted"),
-    ),
-    "validate": Study(
-        records.Validate,
-        """How often tests on samples of a large test set draw the right conclusions.
-
-        The test set is split into disjoint samples. On each sample all pairs of systems are tested, and the conclusions
-        are compared with what the rest of the test set says.
-        """,
-        examples=(
-            "reshuffle study validate ref.txt *.out",
-            "reshuffle study validate ref.txt *.out --sizes 100 300 --layouts broad --truth whole",
-            "reshuffle study validate ref.txt *.out --tests paired-bootstrap ar -o validation.json",
-        ),
-        common=(*COMMON, "layouts", "truth", "confidence_level"),
-    ),
-    "samples": Study(
-        records.Samples,
-        """Scores and intervals on samples of a large test set, and their precision by size and number of references.
-
-        The test set is split into disjoint samples, whose scores, intervals and conclusions are compared with the
-        scores on the whole test set.
-        """,
-        examples=(
-            "reshuffle study samples ref.txt a.txt b.txt --sizes 300",
-            "reshuffle study samples ref.txt *.out --refs ref2.txt ref3.txt --curve-sizes 100 500 1000",
-        ),
-        common=(*COMMON, "layouts", "curve_sizes", "n_references"),
-    ),
+    "sensitivity": Study(records.Sensitivity, common=(*COMMON, "effects", "size_adjusted")),
+    "validate": Study(records.Validate, common=(*COMMON, "layouts", "truth", "confidence_level")),
+    "samples": Study(records.Samples, common=(*COMMON, "layouts", "curve_sizes", "n_references")),
     "agreement": Study(
         records.Agreement,
-        """Whether several tests and metrics agree on which systems differ.
-
-        All pairs of systems are tested. The report shows on how many pairs tests or metrics agree, how large a
-        difference must be to be significant, and how often the winner on one part of the test set also wins on another
-        part.
-        """,
-        examples=(
-            "reshuffle study agreement ref.txt *.out -m bleu chrf ter",
-            "reshuffle study agreement ref.txt *.out --tests ar bootstrap --domains domains.txt",
-            "reshuffle study agreement ref.txt *.out --format csv --table tests",
-        ),
         common=(*COMMON, "domains", "halves"),
         prepare=lambda values, options: {"domains": values.pop("domains", None)},  # ids that are read from a file
     ),
     "exchange": Study(
         records.Exchange,
-        """How often tests of optimizer runs reject if configurations do not differ.
-
-        Scores of runs are simulated from a model, or two sets of runs of one real system are compared. A valid test
-        rejects in at most a share alpha of the simulations, whatever the variance between runs.
-        """,
-        examples=(
-            "reshuffle study exchange",
-            "reshuffle study exchange --exchange segment cell pooled multeval --runs 3 5 --correlation 0.54 "
-            "--run-sd 0 0.77",
-            "reshuffle study exchange ref.txt run*.txt --runs 3 --sizes 500 -m bleu -o exchange.json",
-        ),
         common=(*COMMON, "exchange", "runs", "run_sd", "correlation"),
         arguments=(
             (
@@ -294,54 +192,15 @@ STUDIES: Mapping[str, Study] = {
     ),
     "gate": Study(
         records.Gate,
-        """How often a gate allows and rejects, and how often tests decide while data arrive.
-
-        Segment scores of two systems are simulated, on one task (a metric on a test set) or several. The new system is
-        as good as the baseline, or worse by exactly the margin on one task or on all. If the error rates
-        hold, an equal system is rejected, and a worse one allowed, in no more than a share alpha of the simulations.
-        """,
-        examples=(
-            "reshuffle study gate",
-            "reshuffle study gate --tasks 20 --margin 4 --sizes 500 -n 399",
-            "reshuffle study gate --methods betting sign naive once --differences 10% --sizes 2000 --tasks 1",
-        ),
         common=(*COMMON, "methods", "tasks", "correlation", "margin", "differences"),
         systems=None,
     ),
 }
 
-PLAN = Study(
-    records.Plan,
-    """Plan a test set: what it can detect, and how large it must be.
-
-    From outputs of systems like those to be compared: the minimum detectable difference of test sets of several sizes,
-    and for given differences, the power and the number of segments needed. Power is simulated on
-    mixtures of the outputs, for the tests that --tests names (by default bootstrap-both, as in 'reshuffle compare').
-    """,
-    examples=(
-        "reshuffle plan ref.txt a.txt b.txt",
-        "reshuffle plan ref.txt a.txt b.txt --difference bleu=1.0 --power 0.8 0.9",
-        "reshuffle plan ref.txt *.out -m bleu chrf --difference bleu=1 chrf2=0.5 --sizes 500 1000 2000",
-        "reshuffle plan ref.txt a.txt b.txt --difference bleu=0.5 --tests ar bootstrap-both -o plan.html",
-        "reshuffle plan --scores rating a.ratings b.ratings --difference rating=2",
-    ),
-    common=(*COMMON, "difference", "power", "alpha", "simulate"),
-    prepare=_simulation,
-)
+PLAN = Study(records.Plan, common=(*COMMON, "difference", "power", "alpha", "simulate"), prepare=_simulation)
 
 WATCH = Study(
     WatchOptions,
-    """Test while data arrive, however often you look.
-
-    Give all segments so far, in the order in which they came, as often as you like. The probability of any wrong
-    verdict is at most --alpha (for corpus metrics about that) over all looks together, which 'reshuffle compare' cannot
-    promise.
-    """,
-    examples=(
-        "reshuffle watch --scores accuracy old.txt new.txt --bounds 0 1",
-        "reshuffle watch ref.txt old.txt new.txt -m bleu chrf -o watch.html",
-        "reshuffle watch ref.txt old.txt new.txt --method obrien-fleming --looks 5 --planned 3000",
-    ),
     common=(*shared.COMMON, *options_of(WatchOptions)),
     arguments=(*shared.ARGUMENTS, *COUNTS),
     systems="BASELINE SYS...",
@@ -364,17 +223,6 @@ def _labelled(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]
 
 HUMAN = Study(
     HumanOptions,
-    """Compare systems by people's labels of some segments and a metric that scores all.
-
-    One of --scores has people's labels, with missing scores where there are none. The other metrics predict them. The
-    better they do so, the more certain the estimate; how much the metric was worth is shown in labels.
-    """,
-    examples=(
-        "reshuffle human --scores MQM a.mqm b.mqm --scores COMET a.comet b.comet",
-        "reshuffle human ref.txt a.txt b.txt -m chrf --scores MQM a.mqm b.mqm",
-        "reshuffle human --scores ann ann.tsv --scores bob bob.tsv --scores judge judge.tsv --human ann bob",
-        "reshuffle human --scores people labels.tsv --scores judge judge.tsv -o human.html",
-    ),
     common=(*shared.COMMON, *options_of(HumanOptions)),
     arguments=shared.ARGUMENTS,
     systems="BASELINE SYS...",
@@ -386,7 +234,7 @@ HUMAN = Study(
     module="human",
 )
 
-COMMANDS = {name: command_of(name, study) for name, study in STUDIES.items()}
+COMMANDS = {name: command_of(f"study {name}", study) for name, study in STUDIES.items()}
 plan_command = command_of("plan", PLAN)
 watch_command = command_of("watch", WATCH)
 human_command = command_of("human", HUMAN)

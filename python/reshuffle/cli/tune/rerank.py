@@ -10,16 +10,11 @@ from ...errors import InputError
 from ...options.list_files import TuneFiles
 from ..command import option
 from ..declared import declared_options, given_values
+from ..examples import WithExamples
 from ..options import all_of
 
-EPILOG = """\b
-Examples:
-  reshuffle rerank test.nbest.gz tuned/weights.1 -o test.out
-  reshuffle rerank test.nbest.gz weights.json --sources test.src | reshuffle score test.ref -
-"""
 
-
-@click.command("rerank", epilog=EPILOG)
+@click.command("rerank", cls=WithExamples)
 @click.argument("lists", metavar="NBEST")
 @click.argument("weights", metavar="WEIGHTS")
 @all_of(

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import printable
+from ...grouping import grouped
 from ...results import Caveat, Comparison, SetComparison
 from ..cells import decimals_of
 from ..document import Document, Page
@@ -117,11 +118,8 @@ def _views(comparison: Comparison, layout: Layout) -> list[Mapping[str, Any]]:
 
 def _sentences(caveats: Sequence[Caveat], metric: str, for_command: bool) -> dict[str, list[str]]:
     """The sentences of the caveats that apply to a metric, by kind."""
-    found: dict[str, list[str]] = {}
-    for caveat in caveats:
-        if caveat.values.get("metric") in (None, metric):
-            found.setdefault(caveat.kind, []).append(worded(caveat, for_command))
-    return found
+    own = (caveat for caveat in caveats if caveat.values.get("metric") in (None, metric))
+    return grouped((caveat.kind, worded(caveat, for_command)) for caveat in own)
 
 
 def escaped_json(text: str) -> str:

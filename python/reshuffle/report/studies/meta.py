@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ...grouping import grouped
 from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference
 from ..cells import Table, decimals_for, interval_cells, pvalue_cell, short_pvalue
 from ..wording import ci, counted, number
@@ -98,26 +99,28 @@ def _interval(each: MetricAgreement) -> str:
 
 def _values(result: MetaEvaluation, family: Family) -> Table:
     """A row for each metric: the value, its interval, and the place in the ranking."""
-    results = family.results
-    intervals = _interval_header(results)
-    ranked = ["Group", "Cluster"] if family.groups else []
-    epsilons = ["ε"] if any(each.epsilon is not None for each in results) else []
-    sizes = [] if constant(results, "n") is not None else ["n"]
-    groups = ["Groups"] if constant(results, "groups") is None and results[0].groups is not None else []
-    header = ["Metric", family.symbol, *intervals, *ranked, *epsilons, *sizes, *groups]
-    table = Table(_title(result, family), header, bold_means=LEADERS)
-    leaders = family.leaders
+    results, leaders = family.results, family.leaders
+    cells: dict[str, Callable[[MetricAgreement], str]] = {"Metric": lambda each: each.metric, family.symbol: value_cell}
+    cells |= dict.fromkeys(_interval_header(results), _interval)
+    if family.groups:
+        cells["Group"] = lambda each: _ranked_cells(family.group_of.get(each.metric))[0]
+        cells["Cluster"] = lambda each: _ranked_cells(family.group_of.get(each.metric))[1]
+    if any(each.epsilon is not None for each in results):
+        cells["ε"] = _epsilon
+    if constant(results, "n") is None:
+        cells["n"] = lambda each: f"{each.n:,}"
+    if constant(results, "groups") is None and results[0].groups is not None:
+        cells["Groups"] = lambda each: "–" if each.groups is None else f"{each.groups:,}"
+    table = Table(_title(result, family), [*cells], bold_means=LEADERS)
     for metric in family.by_value:
-        each, group = family.by_metric[metric], family.group_of.get(metric)
-        cells = [metric, value_cell(each)]
-        cells += [_interval(each)] if intervals else []
-        cells += _ranked_cells(group) if ranked else []
-        if epsilons:  # calibrated differences, in points of the metric
-            cells.append("–" if each.epsilon is None or math.isnan(each.epsilon) else f"{each.epsilon:.3g}")
-        cells += [f"{each.n:,}"] if sizes else []
-        cells += ["–" if each.groups is None else f"{each.groups:,}"] if groups else []
-        table.add(cells, metric in leaders and len(leaders) < len(results))
+        row = [cell(family.by_metric[metric]) for cell in cells.values()]
+        table.add(row, metric in leaders and len(leaders) < len(results))
     return table
+
+
+def _epsilon(each: MetricAgreement) -> str:
+    """The calibrated difference, in points of the metric."""
+    return "–" if each.epsilon is None or math.isnan(each.epsilon) else f"{each.epsilon:.3g}"
 
 
 def _ranked_cells(group: Any) -> list[str]:
@@ -265,11 +268,8 @@ def _scores(result: MetaEvaluation, test_set: str) -> Table:
 
 def complete_pairs(comparisons: Sequence[MetricDifference]) -> list[MetricDifference]:
     """The comparisons of families with at least three metrics in which all pairs were compared."""
-    by_family: dict[tuple[object, ...], list[MetricDifference]] = {}
-    for each in comparisons:
-        key = (each.test_set, each.level, each.grouping, each.coefficient)
-        by_family.setdefault(key, []).append(each)
     found = []
+    by_family = grouped(((each.test_set, each.level, each.grouping, each.coefficient), each) for each in comparisons)
     for own in by_family.values():
         k = len({name for each in own for name in (each.metric_a, each.metric_b)})
         if k > 2 and len(own) == k * (k - 1) // 2:

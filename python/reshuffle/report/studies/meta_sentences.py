@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
+from ...grouping import grouped
 from ...results.studies import MetaEvaluation, MetricDifference
 from ..wording import are, ci, counted, joined, named, number
 from ..words import words
@@ -117,17 +117,15 @@ def _named(metrics: Sequence[str]) -> str:
 
 def _undefined(result: MetaEvaluation) -> Iterator[str]:
     """Values that are not defined, by reason."""
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for family in families(result):
-        if family.test_set == AVERAGE:
-            continue
-        on = f" on {family.test_set}" if family.test_set and len(result.plan.test_sets) > 1 else ""
-        for each in family.results:
-            if math.isnan(each.value):
-                reasons.setdefault((f"{family.name}{on}", each.reason or "unknown"), []).append(each.metric)
-    by_reason: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for (what, reason), metrics in reasons.items():
-        by_reason.setdefault((reason, tuple(metrics)), []).append(what)
+    several = len(result.plan.test_sets) > 1
+
+    def name_of(family: Family) -> str:
+        return f"{family.name} on {family.test_set}" if family.test_set and several else family.name
+
+    every = [(family, each) for family in families(result) if family.test_set != AVERAGE for each in family.results]
+    undefined = [(family, each) for family, each in every if math.isnan(each.value)]
+    reasons = grouped(((name_of(family), each.reason or "unknown"), each.metric) for family, each in undefined)
+    by_reason = grouped(((reason, tuple(metrics)), what) for (what, reason), metrics in reasons.items())
     for (reason, names), whats in by_reason.items():
         shown = named(whats, "value", MAX_NAMED)
         yield f"Not defined for {_named(names)}: {shown} ({reason})."
@@ -280,9 +278,7 @@ def _intervals(result: MetaEvaluation) -> Iterator[str]:
 
 def _tests(result: MetaEvaluation) -> Iterator[str]:
     """The tests, their replicates and the adjustment."""
-    by_test: dict[str, list[Any]] = {}
-    for each in result.comparisons:
-        by_test.setdefault(each.test, []).append(each)
+    by_test = grouped((each.test, each) for each in result.comparisons)
     for name, own in by_test.items():
         n = max((each.n_resamples or 0 for each in own), default=0)
         kind = "draws" if name.startswith("boot") else "shuffles"
@@ -357,10 +353,9 @@ def _liberal(result: MetaEvaluation, by_test: Mapping[str, Sequence[MetricDiffer
 
 def _remarks(result: MetaEvaluation) -> Iterator[str]:
     """What is unusual about values that are defined, and differences on fewer scores than values."""
-    remarks: dict[str, list[str]] = {}
-    for each in result.results:
-        if each.reason is not None and not math.isnan(each.value):
-            remarks.setdefault(each.reason, []).append(each.metric)
+    remarks = grouped(
+        (each.reason, each.metric) for each in result.results if each.reason is not None and not math.isnan(each.value)
+    )
     for reason, metrics in remarks.items():
         yield f"{_named(list(dict.fromkeys(metrics)))}: {reason}."
     for family in families(result):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 
 from ...errors import counted
+from ...grouping import grouped
 from ...results.studies import PowerRate, StudyResult
 from ...results.studies.power import ParametricPlan, PowerPlan
 from ...results.studies.sensitivity import SensitivityPlan
@@ -31,10 +32,7 @@ def title(study: StudyResult) -> str:
 
 def by_pair(rates: Sequence[PowerRate]) -> Iterator[list[PowerRate]]:
     """The rates of each model and pair."""
-    groups: dict[tuple[str, str, str], list[PowerRate]] = {}
-    for rate in rates:
-        groups.setdefault((rate.model, rate.system, rate.baseline), []).append(rate)
-    yield from groups.values()
+    yield from grouped(((rate.model, rate.system, rate.baseline), rate) for rate in rates).values()
 
 
 def tables(study: StudyResult) -> Iterator[Table]:

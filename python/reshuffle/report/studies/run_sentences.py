@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from statistics import correlation
 
 from ...errors import counted
+from ...grouping import grouped
 from ...results import UsedMetric
 from ...results.studies import RunComparison, RunDifference
 from ...results.studies.runs import MOST_RUNS, RECOMMENDED_RUNS, runs_needed, smallest_of_splits
-from ..conclusions import against_baseline, grouped, number_of_pairs, relation
+from ..conclusions import against_baseline, number_of_pairs, one_sentence, relation
 from ..wording import MAX_NAMED, are, ci, joined, named, option
 from ..words import words
 from .run_values import (
@@ -83,7 +84,7 @@ def notes(result: RunComparison) -> Iterator[str]:
 def _answer(result: RunComparison) -> str:
     """Which systems are better, by the exchange unit that decides."""
     statements = {metric.name: _statement(result, metric) for metric in result.metrics}
-    return f"By {exchange_phrase(result)}, {grouped(statements, 'under')}"
+    return f"By {exchange_phrase(result)}, {one_sentence(statements, 'under')}"
 
 
 def _statement(result: RunComparison, metric: UsedMetric) -> str:
@@ -356,10 +357,8 @@ def tests_of(result: RunComparison, units: Sequence[str]) -> str:
 
 def adjustments(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
     """How p is adjusted, with the exchange units if these differ in it."""
-    by_title: dict[str, list[str]] = {}
-    for name, how in result.plan.adjustments.items():
-        if name in units and how != "none":
-            by_title.setdefault(words("runs")["adjustment"].get(how, how), []).append(name)
+    titles, chosen = words("runs")["adjustment"], result.plan.adjustments.items()
+    by_title = grouped((titles.get(how, how), name) for name, how in chosen if name in units and how != "none")
     shown = [f"{how} ({joined(names)})" if len(by_title) > 1 else how for how, names in by_title.items()]
     over = "all pairs and metrics" if result.plan.family == "all" else "the pairs under each metric"
     if shown:

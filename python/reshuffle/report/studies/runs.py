@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Any, TypeAlias
 
 from ...errors import counted
+from ...grouping import grouped
 from ...results.studies import ObservedDifference, RunComparison, RunDifference
 from ..cells import Table, interval_cells, pvalue_cell, signed
 from ..notes import EXACT
@@ -250,9 +251,7 @@ def _other_tests(result: RunComparison) -> Iterator[Table]:
 
 def _questions(result: RunComparison, units: Sequence[str]) -> str:
     """What these tests answer."""
-    by_question: dict[str, list[str]] = {}
-    for unit in units:
-        by_question.setdefault(result.plan.questions[unit], []).append(unit)
+    by_question = grouped((result.plan.questions[unit], unit) for unit in units)
     return " ".join(f"{joined(names)}: {question}" for question, names in by_question.items())
 
 

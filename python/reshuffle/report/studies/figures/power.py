@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
+from ....grouping import grouped
 from ....results.studies import DetectableAtSize, PowerRate, StudyResult
 from ...plots.style import COLUMN, FAINT, MUTED, PAGE
 from ...wording import number
@@ -57,10 +58,7 @@ class PowerFigure(ColumnFigure):
 
     @property
     def _lines(self) -> dict[str, list[PowerRate]]:
-        lines: dict[str, list[PowerRate]] = {}
-        for rate in self.rates:
-            lines.setdefault(self._name(rate), []).append(rate)
-        return lines
+        return grouped((self._name(rate), rate) for rate in self.rates)
 
     @property
     def _longest(self) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from ....grouping import grouped
 from ....results.studies import SmoothingSetting
 from ...plots.style import COLUMN, FAINT
 from .base import ColumnFigure
@@ -47,10 +48,7 @@ class GridFigure(ColumnFigure):
 
     @property
     def _lines(self) -> dict[str, list[SmoothingSetting]]:
-        lines: dict[str, list[SmoothingSetting]] = {}
-        for each in self.settings:
-            lines.setdefault(each.test_set, []).append(each)
-        return lines
+        return grouped((each.test_set, each) for each in self.settings)
 
 
 def _apart(values: Sequence[float]) -> list[float]:

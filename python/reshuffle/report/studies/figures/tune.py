@@ -9,6 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from ....grouping import grouped
 from ....results.studies import StartingScores, TuningResult, TuningRun, TuningStep
 from ...plots.labels import printable
 from ...plots.style import BETTER, FAINT, INK, MUTED
@@ -71,9 +72,7 @@ class CourseFigure(ColumnFigure):
         return cls(records, study.metrics[0].name)
 
     def draw(self, ax: Axes) -> None:
-        lines: dict[tuple[int, int], list[TuningStep]] = {}
-        for each in self.steps:
-            lines.setdefault((each.run, each.round), []).append(each)
+        lines = grouped(((each.run, each.round), each) for each in self.steps)
         # Starts have no order; epochs and steps have.
         name = self.steps[0].quantity
         ordered = "after" in name or name in ("selected", "not zero")
@@ -92,9 +91,7 @@ class CourseFigure(ColumnFigure):
 
     def _mean(self, ax: Axes, ordered: bool) -> None:
         """The mean over runs, at steps that all of them have."""
-        values: dict[int, list[float]] = {}
-        for each in self.steps:
-            values.setdefault(each.step, []).append(each.value)
+        values = grouped((each.step, each.value) for each in self.steps)
         runs = len({(each.run, each.round) for each in self.steps})
         several = {step + 1: sum(own) / runs for step, own in sorted(values.items()) if len(own) == runs > 1}
         if several and ordered:

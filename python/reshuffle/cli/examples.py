@@ -1,0 +1,34 @@
+"""Texts of the help that stand in ``help.toml``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import click
+
+from ..toml import loads
+
+
+@cache
+def _texts() -> Mapping[str, Mapping[str, str]]:
+    return loads((Path(__file__).parent / "help.toml").read_text("utf-8"))
+
+
+def examples_of(command: str) -> list[str]:
+    """Command lines that show what a command does. It is named as users type it: ``study type1``."""
+    return _texts()[command]["examples"].splitlines()
+
+
+def about(command: str) -> str:
+    """What a command does, if it is made from a table."""
+    return _texts()[command]["about"]
+
+
+class WithExamples(click.Command):
+    """A command or group whose help ends with its examples."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.epilog = "\n  ".join(["\b\nExamples:", *examples_of(self.name or "")])
+        super().format_epilog(ctx, formatter)
