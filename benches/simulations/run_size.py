@@ -18,6 +18,10 @@ take the segments as given (``unstudentized`` and ``studentized`` permutation of
 The first tables have the largest share of p ≤ .05 over the ratios and standard deviations for each pair of numbers of
 runs, the last one has all cells. ``note`` is the share of samples with the note that skewed runs may be rejected too
 often. All tests of a cell get the same simulations. ``Satterthwaite`` is ``hierarchical-t`` with one level.
+
+With ``--dominant`` the runs make nearly all of the variance: of both systems alike, or of one only. ``draws alone`` is
+the hierarchical bootstrap without the correction of its tails. The last lines have a difference of two to four of its
+standard deviations: the power.
 """
 
 from __future__ import annotations
@@ -33,6 +37,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
 from reshuffle.inference.run_caveats import skewness_matters
+from reshuffle.resampling.run_hierarchical import no_lighter_than_normal
 from reshuffle.resampling.run_linear import one_level
 from reshuffle.resampling.run_reference import quantiles, tails
 
@@ -50,6 +55,11 @@ OF_RUNS = ("unstudentized", "studentized", "Welch")
 OF_BOTH = ("Satterthwaite", "hierarchical", "hierarchical-t")
 TESTS = (*OF_RUNS, *OF_BOTH)
 
+# With --dominant: numbers of runs, standard deviations, and those with which power is measured.
+DOMINANT_NUMBERS = ((2, 2), (2, 3), (2, 5), (3, 3), (3, 5), (3, 10), (5, 5), (10, 10))
+DOMINANT_DEVIATIONS = (0.0, 1.0, 10.0, 22.0, 450.0)
+POWER_DEVIATIONS = (0.3, 1.0, 3.0)
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -61,6 +71,8 @@ class Cell:
     sd: float
     correlation: float
     shape: str
+    difference: float = 0.0
+    """The expected difference, in its standard deviations over runs and test sets."""
 
     @property
     def deviations(self) -> tuple[float, float]:
@@ -74,6 +86,9 @@ class Cell:
         effects *= np.repeat(self.deviations, numbers)
         values = rng.normal(size=(*size, SEGMENTS)) * np.sqrt((1 - self.correlation) / 2 / SEGMENTS)
         values[:, : self.n] += rng.normal(size=(BLOCK, 1, SEGMENTS)) * np.sqrt(self.correlation / SEGMENTS)
+        spreads = [sd**2 / k for sd, k in zip(self.deviations, numbers, strict=True)]
+        noise = (1 - self.correlation) / 2 * sum(1 / k for k in numbers)
+        values[:, : self.n] += self.difference * math.sqrt(sum(spreads) + noise + self.correlation) / SEGMENTS
         return np.asarray(values + effects[..., None] / SEGMENTS)
 
 
@@ -174,8 +189,8 @@ def permutations(of: Moments, members: Array) -> dict[str, NDArray[np.bool_]]:
     return rejected
 
 
-def hierarchical(values: Array, of: Moments, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Which simulations the hierarchical bootstrap rejects, with n − 1 runs and both corrections."""
+def hierarchical(values: Array, of: Moments, rng: np.random.Generator) -> dict[str, NDArray[np.bool_]]:
+    """Which simulations the hierarchical bootstrap rejects, with n − 1 runs: with and without that of the tails."""
     n, s = of.n, values.shape[2]
     weights = rng.multinomial(s, np.full(s, 1 / s), size=DRAWS)
     drawn = values @ weights.T.astype(np.float64)
@@ -187,20 +202,25 @@ def hierarchical(values: Array, of: Moments, rng: np.random.Generator) -> NDArra
     deviations = (sides[0] - sides[1] - of.difference[:, None]) * np.sqrt(of.variance / of.of_draws)[:, None]
     scale = np.sqrt((deviations**2).mean(axis=1))
     compared = -ndtri(tails(np.abs(of.difference) / scale, *of.levels())) * scale
-    p = ((np.abs(deviations) >= compared[:, None]).sum(axis=1) + 1) / (DRAWS + 1)
-    return np.asarray(p <= ALPHA)
+    rejected = {}
+    for name, values in (("hierarchical", no_lighter_than_normal(deviations, scale)), ("draws alone", deviations)):
+        p = ((np.abs(values) >= compared[:, None]).sum(axis=1) + 1) / (DRAWS + 1)
+        rejected[name] = np.asarray(p <= ALPHA)
+    return rejected
 
 
 def rates(cell: Cell, simulations: int, seed: int) -> dict[str, float]:
     """The share of simulations in which each test rejects, and of those with the note."""
-    key = [seed, cell.n, cell.m, *(round(100 * x) for x in (cell.ratio, cell.sd, cell.correlation))]
+    one_sided = {math.inf: 10**6}  # a ratio without a number
+    key = [seed, cell.n, cell.m]
+    key += [round(100 * x) for x in (one_sided.get(cell.ratio, cell.ratio), cell.sd, cell.correlation)]
     rng = np.random.default_rng([*key, SHAPES.index(cell.shape)])
     members = splits_of(cell.n, cell.m, rng)
-    found: dict[str, int] = dict.fromkeys((*TESTS, "note"), 0)
+    found: dict[str, int] = dict.fromkeys((*TESTS, "draws alone", "note"), 0)
     for _ in range(-(-simulations // BLOCK)):
         values = cell.contributions(rng)
         of = Moments.of(values, cell.n)
-        rejected = {**permutations(of, members), **closed_forms(of), "hierarchical": hierarchical(values, of, rng)}
+        rejected = {**permutations(of, members), **closed_forms(of), **hierarchical(values, of, rng)}
         rejected["note"] = skewness_matters(of.of_runs, of.variance, min(of.n, of.m))
         for name, own in rejected.items():
             found[name] += int(own.sum())
@@ -227,6 +247,28 @@ def largest_rates(found: dict[Cell, dict[str, float]], shape: str) -> Iterator[s
         yield f"| {n}, {m} | {' | '.join(f'{value:.3f}' for value in values)} |"
 
 
+def dominant_cells() -> Iterator[Cell]:
+    """Those of ``--dominant``; of unequal numbers, the runs of the system with fewer vary, or those of both."""
+    for n, m in DOMINANT_NUMBERS:
+        for ratio, sd in itertools.product((1.0, math.inf), DOMINANT_DEVIATIONS):
+            if sd > 0 or ratio == 1:
+                yield Cell(n, m, ratio, sd, 0.0, "normal")
+    for (n, m), sd in itertools.product(DOMINANT_NUMBERS, POWER_DEVIATIONS):
+        yield Cell(n, m, 1.0, sd, 0.5, "normal", 4.0 if n == 2 else 3.0)
+
+
+def print_dominant(simulations: int, seed: int) -> None:
+    """Print the table of ``--dominant``."""
+    shown = ("draws alone", "hierarchical", "hierarchical-t")
+    print(f"\n| n, m | runs that vary | sd | ρ | difference | {' | '.join(shown)} |")
+    print("|---|---|---:|---:|---:|---:|---:|---:|")
+    for cell in dominant_cells():
+        found = rates(cell, simulations, seed)
+        vary = "both" if cell.ratio == 1 else "of n"
+        values = " | ".join(f"{found[name]:.3f}" for name in shown)
+        print(f"| {cell.n}, {cell.m} | {vary} | {cell.sd:g} | {cell.correlation:g} | {cell.difference:g} | {values} |")
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(
@@ -237,10 +279,14 @@ def main() -> None:
     parser.add_argument("--simulations", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--runs", type=int, nargs="+", default=NUMBERS, help="numbers of runs of either system")
+    parser.add_argument("--dominant", action="store_true", help="runs that make nearly all of the variance")
     arguments = parser.parse_args()
-    found = {cell: rates(cell, arguments.simulations, arguments.seed) for cell in cells(arguments.runs)}
     error = math.sqrt(ALPHA * (1 - ALPHA) / arguments.simulations)
     print(f"{arguments.simulations:,} simulations, S = {SEGMENTS}, R = {DRAWS}; standard error of .05: {error:.4f}")
+    if arguments.dominant:
+        print_dominant(arguments.simulations, arguments.seed)
+        return
+    found = {cell: rates(cell, arguments.simulations, arguments.seed) for cell in cells(arguments.runs)}
     for shape in SHAPES:
         print(f"\nThe largest size over ratios and sd, runs {shape}:\n")
         print("\n".join(largest_rates(found, shape)))

@@ -35,6 +35,7 @@ from reshuffle.settings import Resampling, RunSettings
 
 Array = NDArray[np.float64]
 ALPHA = 0.05
+HIERARCHICAL = ("hierarchical", "hierarchical-t")
 
 
 def data_of(values: Array, n: int, n_resamples: int = DRAWS, seed: int = 3) -> RunData:
@@ -57,7 +58,7 @@ def test_the_simulation_tests_what_the_package_does(cell: Cell) -> None:
     values[::3, : cell.n] += 2.5 / SEGMENTS  # so that many are rejected
     of = Moments.of(values, cell.n)
     found = {**closed_forms(of), **permutations(of, splits_of(cell.n, cell.m, rng))}
-    drawn = hierarchical(values, of, rng)
+    drawn = hierarchical(values, of, rng)["hierarchical"]
     agreeing = 0
     for i in range(40):
         data = data_of(values[i], cell.n)
@@ -78,6 +79,25 @@ def test_the_unstudentized_permutation_is_that_of_differences() -> None:
     for scores, rejected in zip(of.scores[:30], found, strict=False):
         differences = [abs(scores[own].mean() - scores[~own].mean()) for own in members.astype(bool)]
         assert (np.mean(np.array(differences) >= differences[0] - 1e-12) <= ALPHA) == rejected
+
+
+@pytest.mark.parametrize("numbers", [(2, 2), (2, 5), (3, 3)])
+@pytest.mark.parametrize("both", [False, True])
+def test_runs_that_make_all_of_the_variance_are_not_certain(numbers: tuple[int, int], both: bool) -> None:
+    """Draws of two runs have few values: the difference exceeds all of them, though it is within the noise."""
+    n, m = numbers
+    scores = np.concatenate([np.linspace(-1, 1, n), np.linspace(-1, 1, m) * both])
+    of_mean = [own.var(ddof=1) / len(own) for own in (scores[:n], scores[n:])]
+    scores[:n] += 2.2 * math.sqrt(sum(of_mean))
+    values = scores[:, None] / SEGMENTS + np.random.default_rng(1).normal(size=(n + m, SEGMENTS)) * 1e-5
+    data = data_of(values * 1e3, n)
+    settings = RunSettings(statistic="mean")
+    found = {name: run_outcome(data, [(0, 1)], EXCHANGES[name], settings)[1].pvalue[0] for name in HIERARCHICAL}
+    assert found["hierarchical-t"] > 0.07
+    assert found["hierarchical"] > found["hierarchical-t"] - 1 / (DRAWS + 1)
+    ends = {name: EXCHANGES[name].interval.of(data, 0, (0, 1), "mean", 0.95) for name in HIERARCHICAL}
+    assert ends["hierarchical"].low < 0  # as p > .05
+    assert ends["hierarchical"].low == pytest.approx(ends["hierarchical-t"].low, rel=0.1)
 
 
 # --- Which test decides

@@ -347,10 +347,10 @@ def test_normal_deviations_give_the_p_value_of_students_t(degrees: float) -> Non
     n = 20_000
     normal = stats.norm.ppf((np.arange(n) + 0.5) / n) * 3
     for t in (0.3, 1.0, 2.0, 3.0):
-        drawn = Hierarchical(t * 3, normal, Levels([1.0], [degrees]))
+        drawn = Hierarchical(t * 3, normal, 3.0, Levels([1.0], [degrees]))
         p = np.mean(np.abs(normal) >= drawn.compared)
         assert p == pytest.approx(2 * stats.t.sf(t, degrees), rel=0.01, abs=1e-4)
-        assert Hierarchical(-t * 3, normal, Levels([1.0], [degrees])).compared == -drawn.compared
+        assert Hierarchical(-t * 3, normal, 3.0, Levels([1.0], [degrees])).compared == -drawn.compared
         assert drawn.expanded(drawn.compared) == pytest.approx(drawn.difference)
 
 

@@ -7,6 +7,7 @@ scores. So the components are exchanged or drawn once, for all correlations and 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..inference.run_tests import run_outcome
 from ..metrics.base import Counts, Scores, tolerance
 from ..resampling.reductions import reached
 from ..resampling.run_exchange import exchange_runs
-from ..resampling.run_hierarchical import draw_runs_and_segments
+from ..resampling.run_hierarchical import draw_runs_and_segments, no_lighter_than_normal
 from ..resampling.run_linear import RunCovariances
 from ..resampling.run_reference import tails
 from ..resampling.runs import RunData
@@ -79,12 +80,19 @@ def _observed(data: RunData, coefficients: Scores, statistic: str) -> tuple[Scor
 
 def _pvalues(replicates: Scores, coefficients: Scores, limits: Scores, exact: bool) -> Scores:
     """The p-values, (cells, simulations), from the replicates of the components, (simulations, 3, R)."""
-    counts = [
-        reached(np.einsum("c,scr->sr", own, replicates), limit[:, None], "two-sided").sum(axis=1)
-        for own, limit in zip(coefficients, limits, strict=True)
-    ]
+    of_cells = (np.einsum("c,scr->sr", own, replicates) for own in coefficients)
+    return _shares(zip(of_cells, limits, strict=True), exact)
+
+
+def _shares(of_cells: Iterable[tuple[Scores, Scores]], exact: bool) -> Scores:
+    """The shares of replicates, (simulations, R) for each cell, that reach the limits, (simulations,)."""
     plus = 0 if exact else 1
-    return np.asarray((np.array(counts) + plus) / (replicates.shape[2] + plus))
+    return np.array(
+        [
+            (reached(values, limit[:, None], "two-sided").sum(axis=1) + plus) / (values.shape[1] + plus)
+            for values, limit in of_cells
+        ]
+    )
 
 
 def _drawn_pvalues(model: RunModel, data: RunData, components: Counts, coefficients: Scores) -> Scores:
@@ -105,9 +113,14 @@ def _drawn_pvalues(model: RunModel, data: RunData, components: Counts, coefficie
     reduced = np.maximum(np.abs(observed) - tolerances, 0)
     ratios = np.divide(reduced, scales, out=np.zeros_like(reduced), where=scales > 0)
     # stretched(z·scale) ≥ d exactly if Φ(−z) ≤ T(−d/scale)
-    limits = -ndtri(tails(ratios, shares, degrees)) * np.divide(scales, factors)
+    unscaled = scales / factors
+    limits = -ndtri(tails(ratios, shares, degrees)) * unscaled
     limits = np.where((scales > 0) | (reduced == 0), limits, np.inf)
-    return _pvalues(deviations, coefficients, limits, False)
+    of_cells = (
+        no_lighter_than_normal(np.einsum("c,scr->sr", own, deviations), scale)
+        for own, scale in zip(coefficients, unscaled, strict=True)
+    )
+    return _shares(zip(of_cells, limits, strict=True), False)
 
 
 def _spreads(
