@@ -101,7 +101,7 @@ class Design:
         resampled = Resampled.from_data(data, self.names, units, replace(self.resampling, seed=seed), self.pairs)
         return resampled if texts is None else resampled.with_texts(texts)
 
-    def for_average(self) -> Design:
+    def for_average(self, n_metrics: int) -> Design:
         """The same for averages over test sets; :class:`InputError` if the test or interval does not support them."""
         if self.interval is not None and not self.interval.averages:
             others = either(repr(name) for name, interval in INTERVALS.items() if interval.averages)
@@ -109,7 +109,7 @@ class Design:
                 f"interval {self.interval.name!r} does not support averages over test sets: use {others}, or leave out "
                 "the average (average=False, --no-average)"
             )
-        return replace(self, plan=self.plan.for_average())
+        return replace(self, plan=self.plan.for_average(len(self.pairs), n_metrics))
 
 
 def data_and_units(options: Any, metrics: Metrics | None = None) -> tuple[Data, Units]:

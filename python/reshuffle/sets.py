@@ -160,7 +160,7 @@ def compared_sets(
     names, dropped = _common_systems(sets, missing_systems)
     data = [each.data for each in sets.values()]
     design = Design.from_settings(names, data, testing, resampling)
-    design_of_average = design.for_average() if average else None
+    design_of_average = design.for_average(len(data[0].labels)) if average else None
     design.announce(data, list(sets), average)
     resampled: dict[str, Resampled] = {}
     for index, (name, each) in enumerate(sets.items()):

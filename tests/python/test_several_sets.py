@@ -315,6 +315,16 @@ def test_averages_are_families_of_their_own() -> None:
         assert found.family_size == (6 if of_average == "all" else 3)
 
 
+def test_the_signature_of_an_average_names_the_adjustment_of_its_own_family() -> None:
+    """As :func:`compare` does: of one test it is none."""
+    one_pair = sets_of(*(counts[:2] for counts in random_sets(1, 3, (50, 45))))
+    found = compare_sets(one_pair, family="sets", n_resamples=99)
+    assert "|adjust:holm|family:sets|" in found["set0"].signature
+    assert "|adjust" not in average(found).signature
+    assert "|family" not in average(found).signature
+    assert "|adjust:maxt|family:all|" in average(compare_sets(two_metrics(1), family="set", n_resamples=99)).signature
+
+
 @pytest.mark.parametrize("family", ["sets", "all"])
 @pytest.mark.parametrize("test", ["bootstrap-both", "bootstrap", "ar-studentized"])
 def test_simultaneous_intervals_over_test_sets_exclude_0_only_with_a_star(test: str, family: str) -> None:

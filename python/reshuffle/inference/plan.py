@@ -302,7 +302,7 @@ class Plan:
             )
         return replace(self, simultaneous=confidence_level)
 
-    def for_average(self) -> Plan:
+    def for_average(self, n_pairs: int, n_metrics: int) -> Plan:
         """The same test of averages over test sets, whose families contain no other tests.
 
         :class:`InputError` if the test or the scheme does not support averages.
@@ -319,7 +319,9 @@ class Plan:
         if scheme not in ("auto", "iid"):
             raise InputError(f"scheme {scheme!r} does not support averages over test sets: use 'iid', {leave_out}")
         shuffling = replace(self.shuffling, scheme="iid")
-        return replace(self, shuffling=shuffling, family=ON_ONE_SET[self.family], n_sets=1, automatic=False)
+        family = ON_ONE_SET[self.family]
+        adjusts = self.adjustment is not None and family_size(family, n_pairs, n_metrics) > 1
+        return replace(self, shuffling=shuffling, family=family, n_sets=1, adjusts=adjusts, automatic=False)
 
     @property
     def for_few(self) -> Plan:
