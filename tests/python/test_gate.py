@@ -630,6 +630,10 @@ def test_a_configuration_has_margins_and_options_replace_its_keys(
     assert (found["alpha"], [task["given_margin"] for task in found["tasks"]]) == (0.1, ["2", "2%"])
     line = "baseline.txt tuned.txt --ref ref.txt --config gate.toml --margin bleu=0.1 -m bleu --alpha 0.01"
     assert command(line) == 5
+    capsys.readouterr()
+    (folder / "gate.toml").write_text("margin = 2\nalpha = 0.1\n")  # of the only metric
+    assert command("baseline.txt tuned.txt --ref ref.txt --config gate.toml --format json") == 0
+    assert [task["given_margin"] for task in json.loads(capsys.readouterr().out)["tasks"]] == ["2"]
     (folder / "gate.toml").write_text("margins = 1\n")
     with pytest.raises(InputError, match="unknown key 'margins': did you mean 'margin'"):
         command("baseline.txt tuned.txt --ref ref.txt --config gate.toml")
@@ -642,7 +646,9 @@ def test_a_configuration_has_margins_and_options_replace_its_keys(
         ('rule = "none"', "gate.toml: unknown rule 'none'"),
         ("margin.bleu = -1", "gate.toml: the margin of bleu must be a finite number above 0"),
         ('metrics = ["blue"]', "gate.toml: unknown metric 'blue'"),
-        ('margin = "2%"\nmetrics = "bleu"', "gate.toml, margin: expected an object"),
+        ('margin = "2 per cent"', "gate.toml: the margin must be a number of points, such as 0.5, a number of"),
+        ("margin = true", "gate.toml, margin: expected a string, got True"),
+        ('margin = 1\nmetrics = ["bleu", "ter"]', "one margin for 2 metrics, BLEU, TER: name the metric of each"),
     ],
 )
 def test_a_bad_value_of_a_configuration_is_named_by_file_and_key(folder: Path, text: str, message: str) -> None:

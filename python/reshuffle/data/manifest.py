@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import attrs
 
 from ..errors import InputError, quoted, unknown_name
-from ..options.declare import FILE, NO_KEY
+from ..options.declare import FILE, NO_KEY, Reads
 from .files import STDIN, decoded, display_name, read_bytes, shown_size, uncompressed, unique_json
 from .formats.base import is_finite
 
@@ -164,6 +164,9 @@ class KeyReader:
             kind, *traits = get_args(kind)
             if FILE in traits and kind is str:
                 return self.path(key, value)
+            only = next((trait.only for trait in traits if isinstance(trait, Reads)), None)
+            if only is not None and not isinstance(value, dict):  # a value without a key, as on the command line
+                value = {only: value}
         members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
         kind = next((each for each in members if (get_origin(each) is Mapping) == isinstance(value, dict)), members[0])
         if get_origin(kind) is Annotated:
@@ -187,7 +190,7 @@ class KeyReader:
             check_keys(f"{self.where}, {key}", table, get_args(names))
         if not table and not may_be_empty:
             raise self.fail(key, "the file of at least one system", value)
-        return {name: self.value(f"{key}, {name}", inner, each) for name, each in table.items()}
+        return {name: self.value(f"{key}, {name}" if name else key, inner, each) for name, each in table.items()}
 
     def several(self, key: str, kind: Any, value: Any) -> tuple[Any, ...]:
         """One value, or a list of values."""
