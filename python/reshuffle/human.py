@@ -222,7 +222,8 @@ class Question(NamedTuple):
         labelled = of_unit > 0
         if labelled.sum() < FEWEST:
             raise InputError(
-                f"only {labelled.sum()} {unit}s have labels{self.whose}: an estimate needs at least {FEWEST}"
+                f"only {counted(labelled.sum(), unit)} {'has a label' if labelled.sum() == 1 else 'have labels'}"
+                f"{self.whose}: an estimate needs at least {FEWEST}"
             )
         if (~labelled).sum() < 2:
             raise InputError(

@@ -286,6 +286,14 @@ def test_labels_of_different_segments() -> None:
         human(metrics=[people, sample.metrics()[1]])
 
 
+def test_one_label_is_one_segment() -> None:
+    sample = Sample()
+    first = np.where(np.arange(sample.truth.shape[1]) == 0, sample.truth[0], NAN)
+    people = SegmentScores("people", {"a": first, "b": first}, missing="pairwise")
+    with pytest.raises(InputError, match="only 1 segment has a label of both systems"):
+        human(metrics=[people, sample.metrics()[1]])
+
+
 def test_detectable_differences() -> None:
     own = difference(Sample().estimated(difference=0.2), "judge")
     assert own.detectable is not None
