@@ -188,6 +188,13 @@ def test_an_error_names_the_output_that_is_full_or_closed(demo: Path, redirectio
     assert done.stderr.count("\n") == 1
 
 
+def test_a_folder_that_is_gone_is_not_blamed_on_the_output(tmp_path: Path) -> None:
+    shell = f"mkdir gone; cd gone; rmdir ../gone; {sys.executable} -m reshuffle demo"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "reshuffle: error: the current folder does not exist any more: change to another one (cd)\n"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 @pytest.mark.parametrize(("device", "reason"), [("full", "No space"), ("fd/77", "Bad file descriptor")])
 def test_an_error_names_the_device_that_cannot_be_written(demo: Path, run: Any, device: str, reason: str) -> None:

@@ -80,6 +80,8 @@ def _run(command: Callable[[], int | None]) -> tuple[int, str]:
         if _lacks_memory(error):
             said = str(error) if isinstance(error, MemoryError) else ""
             return OUT_OF_MEMORY, f"{NO_MEMORY}: {said or 'fewer systems, metrics or replicates (-n) need less'}"
+        if isinstance(error, FileNotFoundError) and error.filename is None:  # from os.getcwd()
+            return BAD_INPUT, "the current folder does not exist any more: change to another one (cd)"
         if isinstance(error, OSError) and error.filename is None:  # errors about files are InputErrors
             return BAD_INPUT, f"standard output cannot be written: {stdout_problem(error)}"
         raise
