@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from typing import Any
 
@@ -46,6 +47,17 @@ def check_text(what: str, value: object) -> str:
     if not isinstance(value, str) or any("\ud800" <= character <= "\udfff" for character in value):
         raise InputError(f"{what} must be a string of valid characters, got {quoted(value)}")
     return value
+
+
+def check_path(what: str, value: object) -> None:
+    """Raise :class:`InputError` for what is no path of a file.
+
+    >>> check_path("history", 0)
+    Traceback (most recent call last):
+    reshuffle.errors.InputError: history must be the path of a file, got 0
+    """
+    if not isinstance(value, str | os.PathLike):
+        raise InputError(f"{what} must be the path of a file, got {quoted(value)}")
 
 
 def check_flag(what: str, value: object) -> bool:

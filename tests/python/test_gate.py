@@ -154,6 +154,7 @@ def test_labels_under_other_rules_and_units() -> None:
         (labelled(0.0), {"human": "judge", "margin": {"people": 1}}, "judge has no missing scores"),
         (labelled(0.0), {"human": "people", "margin": {"judge": 1}}, "judge only predicts people"),
         (labelled(0.0), {"human": "people", "rule": "superior", "primary": "judge"}, "no margin for people"),
+        ([noisy(50, 0.0)], {"margin": 1, "history": 0}, "history must be the path of a file, got 0"),
         (labelled(0.0, n=10), {"human": "people", "margin": {"people": 1}}, "only 10 segments have labels"),
         (
             [*labelled(0.0), noisy(400, 0.0)],

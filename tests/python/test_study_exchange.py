@@ -323,6 +323,8 @@ def test_the_text_has_a_column_for_each_unit_and_says_what_was_true() -> None:
         ({"run_sd": -1}, "run_sd must be a number of at least 0, got -1"),
         ({"correlation": 1.5}, "correlation must be a number from 0 to 1, got 1.5"),
         ({"correlation": [0.5, 0.5]}, "correlation: 0.5 is given twice"),
+        ({"metrics": np.array([1, 2])}, "a metric is a name"),
+        ({"checkpoint": 0}, "checkpoint must be the path of a file, got 0"),
         ({"exchange": "hierarchical", "runs": 1}, "hierarchical with 1 run cannot be tested, so add runs"),
     ],
 )

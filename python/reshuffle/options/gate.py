@@ -13,8 +13,9 @@ from attrs import field, frozen
 
 from .. import types
 from ..errors import Argument, InputError, quoted
+from ..validate import check_path
 from .comparisons import Resampled, Stratified, Texts
-from .declare import Flag, Kind, Options, Reads
+from .declare import Check, Flag, Kind, Options, Reads
 from .files import File, References, SetFiles, Sets
 from .groups import ONLY, PYTHON, FixedLevel, names
 
@@ -160,9 +161,9 @@ class Gate(Resampled, Gated, Stratified, Texts):
         "Mapping[str, AnySet] | None", PYTHON, Kind("mapping of str to TestSet or (references, systems), optional")
     ] = field(default=None, kw_only=True)
     """Several test sets by name, as for :func:`reshuffle.compare_sets`, instead of references and systems."""
-    history: Annotated["str | os.PathLike[str] | None", Flag(metavar="FILE"), Kind("path, optional")] = field(
-        default=None, kw_only=True
-    )
+    history: Annotated[
+        "str | os.PathLike[str] | None", Flag(metavar="FILE"), Kind("path, optional"), Check(check_path)
+    ] = field(default=None, kw_only=True)
     """Append scores and verdict to FILE, and test the scores in it for a trend.
 
     Each run appends a line of JSON. A damaged end of the file is dropped, with an :class:`~reshuffle.InputWarning`.

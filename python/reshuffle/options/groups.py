@@ -13,7 +13,7 @@ from typing_extensions import Doc
 from .. import types
 from ..errors import Argument, InputError
 from ..execution import check_executor
-from ..validate import DEFAULT_SEED, MAX_SEED, MAX_THREADS, chosen_seed
+from ..validate import DEFAULT_SEED, MAX_SEED, MAX_THREADS, check_path, chosen_seed
 from .declare import Check, Flag, Kind, Options, several
 
 if TYPE_CHECKING:
@@ -177,7 +177,9 @@ class Checkpointed(Options):
     """A file of finished work."""
 
     TITLE: ClassVar[str] = "Resampling"
-    checkpoint: Annotated["str | os.PathLike[str] | None", Flag(("--resume",), "FILE"), Kind("path, optional")] = None
+    checkpoint: Annotated[
+        "str | os.PathLike[str] | None", Flag(("--resume",), "FILE"), Kind("path, optional"), Check(check_path)
+    ] = None
     """A file that keeps finished work: if it exists, go on from there.
 
     After an interruption, the same call with the same file goes on from the finished simulations, also with another

@@ -105,7 +105,8 @@ def exchange(options: Exchange) -> StudyResult[ExchangePlan]:
     >>> [(rate.exchange, rate.rate, round(rate.expected, 3), rate.verdict) for rate in study.tables["exchange_sizes"]]
     [('run', 0.03, 0.048, 'at its level'), ('segment', 0.33, 0.374, 'liberal')]
     """
-    if options.references is None and options.systems is None and options.metrics == "bleu":
+    without_metrics = isinstance(options.metrics, str) and options.metrics == "bleu"  # not of an array
+    if options.references is None and options.systems is None and without_metrics:
         with settings_of("exchange", options) as settings:
             return _of_model(settings, _resolved(options, MODEL_RUNS))
     with started("exchange", options) as (data, units, settings):
