@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,14 @@ def test_sentences_say_what_is_new_or_gone_and_what_is_not_comparable() -> None:
     assert found[4] == "The test set had 3 segments, and now has 6: scores are not comparable."
     assert found[5].startswith("Verdicts rested on another test: ")
     assert len(found) == 6
+
+
+def test_systems_that_are_gone_have_the_names_of_the_earlier_result() -> None:
+    before = replace(BEFORE, display_names={"a": "Ada", "c": "Cora"})
+    layout = Layout(since=before, since_name="x", names={"c": "Carl"})
+    first, *_ = since_tables(NOW, layout)
+    assert {row[0] for row in first.rows} == {"Ada", "Carl", "b", "d"}
+    assert "gone: Ada." in [*since_sentences(NOW, layout)]
 
 
 def test_results_without_a_common_metric_are_an_error() -> None:

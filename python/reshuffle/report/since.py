@@ -66,7 +66,7 @@ def since_sentences(result: Comparison | SetComparison, layout: Layout) -> Itera
         yield f"{about}{tables} changed since {layout.since_name}."
         for systems, what in ((change.new, "new"), (change.gone, "gone")):
             if systems:
-                yield f"{about}{what}: {joined(map(layout.name, systems))}."
+                yield f"{about}{what}: {joined(_name(change, system, layout) for system in systems)}."
         yield from (f"{about}{reason}" for reason in _incomparable(change))
 
 
@@ -110,13 +110,19 @@ def _titled(text: str, change: Change) -> str:
     return f"{change.name}: {text}" if change.name else text
 
 
+def _name(change: Change, system: str, layout: Layout) -> str:
+    """What a system is called: one that is gone, as in the earlier result."""
+    earlier = {} if layout.since is None else layout.since.display_names or {}
+    return layout.name(system) if system in change.now.systems else earlier.get(system, system)
+
+
 def _scores(change: Change, layout: Layout) -> Table:
     """A row for each system, with its score before and now under each metric."""
     header = [f"{metric.name} {what}" for metric in change.metrics for what in ("before", "now", "change")]
     table = Table(_titled(f"Scores since {layout.since_name}", change), ["System", *header])
     for system in change.systems:
         cells = (_score_cells(change, metric, system, layout) for metric in change.metrics)
-        table.add([layout.name(system), *(cell for three in cells for cell in three)])
+        table.add([_name(change, system, layout), *(cell for three in cells for cell in three)])
     return table
 
 
