@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..errors import counted
 from ..results import (
     Comparison,
-    ConfidenceInterval,
-    Contribution,
-    NullHistogram,
     PairedDifference,
     RankedSystem,
     SystemScore,
@@ -327,38 +324,6 @@ class _Details:
 def _group(name: str) -> str:
     """The parts that have equal decimals: ``p`` for p_1, p_2 …"""
     return name.partition("_")[0]
-
-
-def can_be_turned(comparison: Comparison) -> bool:
-    """Whether the tests are two-sided or of equivalence: their p-values are also those of the pairs turned round."""
-    return comparison.test is not None and comparison.test.alternative in ("two-sided", "equivalence")
-
-
-def turned(pair: PairedDifference) -> PairedDifference:
-    """The pair with its systems exchanged: see :func:`can_be_turned`."""
-    null, parts = pair.null, pair.contributions
-    return replace(
-        pair,
-        system=pair.baseline,
-        baseline=pair.system,
-        test=replace(pair.test, statistic=-pair.test.statistic),
-        confidence_interval=_negative(pair.confidence_interval),
-        contributions=None if parts is None else tuple(map(_negative_part, parts)),
-        null=None if null is None else _mirrored(null),
-    )
-
-
-def _negative(interval: ConfidenceInterval | None) -> ConfidenceInterval | None:
-    return None if interval is None else replace(interval, low=-interval.high, high=-interval.low)
-
-
-def _negative_part(part: Contribution) -> Contribution:
-    return replace(part, difference=-part.difference, confidence_interval=_negative(part.confidence_interval))
-
-
-def _mirrored(null: NullHistogram) -> NullHistogram:
-    end = null.low + len(null.counts) * null.width
-    return replace(null, low=-end, counts=null.counts[::-1], observed=-null.observed)
 
 
 # Of more systems, a paper has the differences from the best one only.

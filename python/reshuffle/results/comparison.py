@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ..documented import record
@@ -93,6 +93,11 @@ class Influence:
     skewness: float | None = None
     """That of the influences of all units, m₃/m₂^1.5. None in the same cases."""
 
+    @property
+    def turned(self) -> Influence:
+        """That of the pair turned round: see :attr:`PairedDifference.turned`."""
+        return replace(self, skewness=None if self.skewness is None else 0.0 - self.skewness)
+
 
 @record
 class Brevity:
@@ -113,6 +118,11 @@ class Brevity:
     share: float | None
     """Which share of the difference of log scores is that of log penalties; None if the scores are equal or 0."""
 
+    @property
+    def turned(self) -> Brevity:
+        """That of the pair turned round: see :attr:`PairedDifference.turned`."""
+        return replace(self, system=self.baseline, baseline=self.system)
+
 
 @record
 class Contribution:
@@ -131,6 +141,16 @@ class Contribution:
     """Percentiles of the draws, at the comparison's confidence level. None without draws or intervals, and if a part is
     undefined on any draw.
     """
+
+    @property
+    def turned(self) -> Contribution:
+        """That to the difference of the pair turned round: see :attr:`PairedDifference.turned`."""
+        interval = self.confidence_interval
+        return replace(
+            self,
+            difference=0.0 - self.difference,
+            confidence_interval=None if interval is None else interval.turned,
+        )
 
 
 @record
@@ -202,6 +222,25 @@ class PairedDifference(Worded):
         For a test with a margin: whether equivalence or non-inferiority is shown.
         """
         return self.test.is_significant(alpha)
+
+    @property
+    def turned(self) -> PairedDifference:
+        """The difference of the baseline from the system, if the test can be turned round.
+
+        That is so for two-sided tests and those of equivalence: :attr:`Comparison.can_be_turned`.
+        """
+        interval, parts = self.confidence_interval, self.contributions
+        return replace(
+            self,
+            system=self.baseline,
+            baseline=self.system,
+            test=self.test.turned,
+            confidence_interval=None if interval is None else interval.turned,
+            influence=None if self.influence is None else self.influence.turned,
+            brevity=None if self.brevity is None else self.brevity.turned,
+            contributions=None if parts is None else tuple(part.turned for part in parts),
+            null=None if self.null is None else self.null.turned,
+        )
 
 
 @record
@@ -383,6 +422,14 @@ class Comparison(Compared):
         )
 
     @property
+    def can_be_turned(self) -> bool:
+        """Whether the tests are two-sided or of equivalence: their p-values are also those of the pairs turned round.
+
+        :meth:`pair` then takes the two systems in either order.
+        """
+        return self.test is not None and self.test.alternative in ("two-sided", "equivalence")
+
+    @property
     def plot(self) -> Plots:
         """Figures for papers: ``plot.ranking()``, ``forest()``, ``matrix()``, ``null(pair)`` and ``densities()``.
 
@@ -466,7 +513,8 @@ class Comparison(Compared):
         ----------
         system : str
         baseline : str, optional
-            May be left out if the system was compared with only one.
+            May be left out if the system was compared with only one. Either system of a pair can be the baseline, but
+            for tests with a direction (:attr:`can_be_turned`).
         metric : str, optional
             As for :meth:`score`.
 
@@ -486,9 +534,8 @@ class Comparison(Compared):
         >>> comparison = reshuffle.compare(metrics=ratings, all_pairs=True)
         >>> comparison.pair("c", baseline="b").difference
         -1.5
-        >>> comparison.pair("b", baseline="c")
-        Traceback (most recent call last):
-        reshuffle.errors.InputError: 'b' was not compared with baseline 'c'; its comparisons: pair('b', 'a'), ...
+        >>> comparison.pair("b", baseline="c").difference
+        1.5
         """
         if not self.comparisons:
             raise InputError(
@@ -502,6 +549,10 @@ class Comparison(Compared):
         found = [pair for pair in pairs if pair.system == system and baseline in (None, pair.baseline)]
         if len(found) == 1:
             return found[0]
+        if self.can_be_turned:
+            for pair in pairs:
+                if (pair.baseline, pair.system) == (system, baseline):
+                    return pair.turned
         shown = quoted(system)
         if found:
             raise InputError(f"{shown} was compared with {listed(pair.baseline for pair in found)}: choose a baseline")

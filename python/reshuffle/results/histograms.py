@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..documented import record
 
 N_BINS = 64
@@ -30,3 +32,9 @@ class NullHistogram(Histogram):
     differences, the difference divided by its standard error, unless the division would not change the order of the
     shuffles.
     """
+
+    @property
+    def turned(self) -> NullHistogram:
+        """That of the pair turned round: see :attr:`PairedDifference.turned`."""
+        end = self.low + len(self.counts) * self.width
+        return replace(self, low=0.0 - end, counts=self.counts[::-1], observed=0.0 - self.observed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ..documented import record
 from .scalars import Real
@@ -33,6 +34,11 @@ class ConfidenceInterval:
         (0.2, 1.4)
         """
         return iter((self.low, self.high))
+
+    @property
+    def turned(self) -> ConfidenceInterval:
+        """That of the negative difference: see :attr:`PairedDifference.turned`."""
+        return replace(self, low=0.0 - self.high, high=0.0 - self.low)
 
 
 def clopper_pearson(

@@ -170,6 +170,16 @@ class SignificanceResult(Worded, Tested):
             },
         )
 
+    @property
+    def turned(self) -> SignificanceResult:
+        """The result for b and a, if the test can be turned round: see :attr:`PairedDifference.turned`."""
+        wins, null = self.wins, self.null_distribution
+        if wins is not None and self.ties is not None and self.n_resamples is not None:
+            wins = self.n_resamples - wins - self.ties
+        return replace(
+            self, statistic=0.0 - self.statistic, wins=wins, null_distribution=None if null is None else 0.0 - null
+        )
+
     def _check_single(self) -> None:
         if getattr(self.pvalue, "shape", ()):
             raise InputError("this is the result of a batch: choose one of its problems, as in result.problem(0)")

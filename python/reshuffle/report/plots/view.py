@@ -20,7 +20,7 @@ from ...validate import check_name
 from ..cells import decimals_of, pvalue_cell, random_replicates
 from ..layout import Layout
 from ..margins import margin_of
-from ..systems import can_be_turned, is_significant, turned
+from ..systems import is_significant
 from ..wording import ci, number
 from .style import BETTER, INK, MUTED, WORSE
 
@@ -77,7 +77,7 @@ class View:
     @property
     def two_sided(self) -> bool:
         """Whether pairs can be reversed."""
-        return can_be_turned(self.comparison)
+        return self.comparison.can_be_turned
 
     @property
     def pvalue_name(self) -> str:
@@ -157,7 +157,7 @@ class View:
         if baseline is not None and (system, baseline) in self._by_names:
             return self._by_names[system, baseline]
         if baseline is not None and self.two_sided and (baseline, system) in self._by_names:
-            return turned(self._by_names[baseline, system])
+            return self._by_names[baseline, system].turned
         return self.comparison.pair(system, baseline, self.metric.name)
 
     def against(self, baseline: str | None) -> tuple[str, list[PairedDifference]]:
