@@ -92,8 +92,10 @@ def corrected(drawn: Drawn, factor: bool, t: bool) -> bool:
     """The bootstrap with n − 1 runs: with the variance corrected for the interaction, with the tails of t."""
     spread = drawn.covariances.of_difference(0, 1)
     deviations = drawn.one_less * (spread.factor if factor else 1)
-    compared = Hierarchical(drawn.difference, deviations, spread.levels).compared
-    return exceeded(compared if t else drawn.difference, deviations)
+    if not t:
+        return exceeded(drawn.difference, deviations)
+    hierarchical = Hierarchical.from_deviations(drawn.difference, deviations, spread.levels)
+    return exceeded(hierarchical.compared, hierarchical.deviations)
 
 
 def outside_percentiles(drawn: Drawn) -> bool:
@@ -117,7 +119,8 @@ def one_level(drawn: Drawn) -> bool:
     """The package's bootstrap with Satterthwaite's degrees of freedom over all three variances instead of levels."""
     deviations = drawn.one_less * drawn.covariances.of_difference(0, 1).factor
     levels = Levels([1.0], [degrees_of_all(drawn)])
-    return exceeded(Hierarchical(drawn.difference, deviations, levels).compared, deviations)
+    hierarchical = Hierarchical.from_deviations(drawn.difference, deviations, levels)
+    return exceeded(hierarchical.compared, hierarchical.deviations)
 
 
 def degrees_of_all(drawn: Drawn) -> float:

@@ -49,8 +49,13 @@ class Hierarchical:
         difference = data.score_of(a, statistic)[m] - data.score_of(b, statistic)[m]
         spread = data.covariances[m].of_difference(a, b)
         deviations = (drawn[a] - drawn[b] - difference) * spread.factor
+        return cls.from_deviations(difference, deviations, spread.levels)
+
+    @classmethod
+    def from_deviations(cls, difference: float, deviations: Scores, levels: Levels) -> Hierarchical:
+        """From deviations that are corrected for the interaction."""
         scale = math.sqrt(float(np.mean(deviations**2)))
-        return cls(difference, no_lighter_than_normal(deviations, scale), scale, spread.levels)
+        return cls(difference, no_lighter_than_normal(deviations, scale), scale, levels)
 
     @property
     def compared(self) -> float:
