@@ -253,7 +253,7 @@ def test_a_failed_lookup_names_what_can_be_looked_up() -> None:
         (lambda: two.pair("baseline", metric="TER"), r"'baseline' is always the baseline; its comparisons: pair\('tu"),
         (lambda: two.pair("tuned", "larger", "TER"), "'tuned' was not compared with baseline 'larger'"),
         (lambda: pairs.pair("rules", metric="TER"), "'rules' was compared with baseline, tuned, larger: choose a base"),
-        (lambda: pairs.pair("tuned", "rules", "TER"), r"with baseline 'rules'; .*pair\('rules', 'tuned'\)"),
+        (lambda: pairs.pair("rules", "rules", "TER"), r"with baseline 'rules'; .*pair\('rules', 'tuned'\)"),
         (lambda: alone.pair("tuned"), "this result has scores only"),
         (lambda: TABLE.system_scores("tuned"), "there are 2 metrics"),
         (lambda: TABLE.system_scores("x", "BLEU"), "unknown system 'x'"),
