@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timezone
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from .inference.trend import trends
 from .metrics.base import Scores
 from .options.declare import called_with
 from .options.gate import Gate as GateOptions
-from .options.gate import Gated, Margin
+from .options.gate import Gated, Margin, of_test_set
 from .options.groups import ONLY
 from .progress import reported
 from .resampling import CountSample, Sample, TextSample
@@ -140,7 +140,10 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     n_tasks = len(metrics)
     resampling = resampling.with_number(automatic(worse.enough_replicates(n_tasks))[0])
     check_replicates(resampling.n_resamples, rule.alpha)
-    given = [_given_margins(each.data, rule) for each in sets.values()]
+    given = []
+    for name, each in sets.items():
+        with on_test_set(name):
+            given.append(_given_margins(each.data, rule, of_test_set(rule.margin, name, sets)))
     if resampling.progress is not None:
         data, shown = [each.data for each in sets.values()], list(sets) if len(sets) > 1 else ()
         resampling.progress.plan(JobPlan(data, shown, 2, 1, resampling.n_resamples, worse, None).steps())
@@ -178,7 +181,8 @@ def _labelled(sets: Mapping[str, SetData], names: tuple[str, str], rule: Gated, 
     on_sets = []
     for name, each in sets.items():
         with on_test_set(name):
-            on_sets.append(_Labelled.of(name, each, rule, resampling))
+            margins = of_test_set(rule.margin, name, sets)
+            on_sets.append(_Labelled.of(name, each, rule, margins, resampling))
     adjusted = holm(np.array([each.worse for each in on_sets]))
     tasks = [each.task(float(p), len(on_sets)) for each, p in zip(on_sets, adjusted, strict=True)]
     digest = hashlib.sha256()
@@ -210,22 +214,25 @@ def _two_systems(sets: Mapping[str, SetData]) -> tuple[str, str]:
     return baseline, system
 
 
-def _given_margins(data: Data, rule: Gated, tested: Sequence[int] | None = None) -> list[Margin | None]:
+def _given_margins(
+    data: Data, rule: Gated, given: Iterable[Mapping[str, Margin]], tested: Sequence[int] | None = None
+) -> list[Margin | None]:
     """The margin of each metric; :class:`InputError` for one that is missing, or of a metric that is not compared.
 
-    ``tested`` are the metrics that are, by default all.
+    ``tested`` are the metrics that are, by default all. The first of ``given`` that has a metric counts.
     """
     found: list[Margin | None] = [None] * len(data.metrics)
-    given = cast("Mapping[str, Margin]", rule.margin)  # by the converter of the option
     primary = _primary(data, rule)
     own = range(len(found)) if tested is None else tested
-    for name, margin in given.items():
-        for m in [_only(data, own, primary)] if name == ONLY else _named(name, data, "metric of a margin"):
-            if found[m] is not None:
-                raise InputError(f"{data.labels[m]} has two margins: leave out one of them")
-            if tested is not None and m not in tested:
-                raise InputError(f"{data.labels[m]} only predicts {rule.human}: leave out its margin")
-            found[m] = margin
+    for margins in given:
+        before = [*found]
+        for name, margin in margins.items():
+            for m in [_only(data, own, primary)] if name == ONLY else _named(name, data, "metric of a margin"):
+                if found[m] is not before[m]:
+                    raise InputError(f"{data.labels[m]} has two margins: leave out one of them")
+                if tested is not None and m not in tested:
+                    raise InputError(f"{data.labels[m]} only predicts {rule.human}: leave out its margin")
+                found[m] = margin if before[m] is None else before[m]
     if rule.rule == "no-regression":
         return found
     lacking = [data.labels[m] for m in own if found[m] is None and m not in primary]
@@ -290,7 +297,9 @@ class _Labelled:
     difference: Estimated
 
     @classmethod
-    def of(cls, name: str, on: SetData, rule: Gated, resampling: Resampling) -> _Labelled:
+    def of(
+        cls, name: str, on: SetData, rule: Gated, margins: Iterable[Mapping[str, Margin]], resampling: Resampling
+    ) -> _Labelled:
         """Check the labels and the margin, and estimate."""
         data, label = on.data, str(rule.human)
         (at,) = labels_among(data, [label])
@@ -312,7 +321,7 @@ class _Labelled:
                 "chance: if they were not drawn at random, the verdict means nothing"
             )
         sampled = [f"unit:{design.unit}", *([] if design.strata is None else [f"strata:{design.strata.n_strata}"])]
-        margin = _given_margins(data, rule, [at])[at]
+        margin = _given_margins(data, rule, margins, [at])[at]
         own = scores, scores[at], base, system, difference
         return cls(name, label, data.metrics[at], design.unit, sampled, rule, margin, *own)
 

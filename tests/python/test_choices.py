@@ -152,6 +152,7 @@ def test_names_stand_for_objects_with_the_own_options_of_the_name() -> None:
         ("test", "equivalence:bleu=much", "test equivalence: bleu must be a number, got 'much'"),
         ("test", "equivalence:bleu=", "test equivalence: bleu must be a number, got ''"),
         ("test", "equivalence:bleu", "test equivalence: bleu has no value: write bleu=VALUE"),
+        ("test", "equivalence:0.5", "test equivalence: 0.5 has no metric: write METRIC=0.5"),
         ("test", "equivalence:margins", "test equivalence: margins has no value: write margins=VALUE"),
         ("test", "equivalence:scheme=exact", "scheme 'exact' is for shuffles: leave it out, or use equivalence-ar "),
         ("test", "equivalence-ar:bleu=1,scheme=subgroup", "unknown scheme 'subgroup'"),

@@ -443,6 +443,14 @@ BAD = {
     "seed no integer": ((*COMPARE[1:], "--seed", "1.5"), "--seed must be a whole number, got '1.5'"),
     "seed below 0": ((*COMPARE[1:], "--seed", "-1"), "--seed must be a whole number from 0 to 18446744073709551615"),
     "baseline": ((*COMPARE[1:], "--baseline", "tunde"), "unknown baseline 'tunde': did you mean 'tuned'"),
+    "baseline that is no system": (
+        ("reference.txt", "tuned.txt", "rules.txt", "--baseline", "baseline.txt"),
+        "baseline.txt is not among the systems, tuned, rules: name it as SYS, too",
+    ),
+    "reference as an option": (
+        ("baseline.txt", "tuned.txt", "--ref", "reference.txt"),
+        "the first file, baseline.txt, is the reference: if reference.txt is, write it first, without an option",
+    ),
     "baseline and pairs": ((*COMPARE[1:], "--baseline", "tuned", "--all-pairs"), "cannot be combined"),
     "order of one metric": (
         (*COMPARE[1:], "-m", "bleu", "-m", "nist", "--max-ngram-order", "10"),

@@ -91,6 +91,7 @@ def files(demo: Path, run: Any) -> Path:
     (demo / "sets.toml").write_text(
         '[sets.news]\nreferences = "reference.txt"\nsystems = ["baseline.txt", "tuned.txt"]\n'
     )
+    (demo / "gate.toml").write_text("margin = 0.5\nalpha = 0.1\n", "utf-8")
     (demo / "runs.json").write_text(json.dumps({"references": "reference.txt", "systems": {"a": ["baseline.txt"]}}))
     (demo / "outputs").mkdir()
     for name in ("baseline.txt", "tuned.txt"):
@@ -114,6 +115,7 @@ EXPECTED = {
     "a.run": ("a run of a search engine", "TREC", "2 lines"),
     "qrels": ("relevance judgments", "TREC", "2 lines"),
     "sets.toml": ("test sets", "manifest", "news"),
+    "gate.toml": ("what a gate allows", "manifest", "margin, alpha"),
     "runs.json": ("runs of systems", "manifest", "systems a"),
     "outputs": ("outputs of systems", "folder", "2 files: baseline, tuned"),
     "counts.npz": ("counts", "reshuffle", "400 segments; BLEU; systems baseline, tuned"),

@@ -284,6 +284,21 @@ def test_a_margin_without_a_name_is_that_of_the_only_metric_that_needs_one(
         command("7 tuned.txt --ref ref.txt --margin 9 -m bleu chrf")
 
 
+@pytest.mark.parametrize("human", [None, "people"])
+def test_a_margin_of_one_test_set_replaces_that_of_all(human: str | None) -> None:
+    metric = human or "points"
+    sets = {
+        name: TestSet(metrics=noisy(50, -1) if human is None else labelled(0.3)) for name in ("news", "a/b", "talks")
+    }
+    margins = {metric: 3, f"news/{metric}": 4, f"a/b/{metric}": 5}
+    assert [task.margin for task in gate(sets=sets, margin=margins, human=human, n_resamples=99).tasks] == [4, 5, 3]
+    del margins[metric]
+    with pytest.raises(InputError, match=f"test set 'talks': no margin for {metric}"):
+        gate(sets=sets, margin=margins, human=human, n_resamples=99)
+    with pytest.raises(InputError, match=f"unknown metric of a margin 'tolks/{metric}'"):
+        gate(sets=sets, margin={metric: 3, f"tolks/{metric}": 2}, human=human, n_resamples=99)
+
+
 def test_how_likely_it_was_to_be_allowed_is_said_if_the_gate_is_inconclusive() -> None:
     for verdict, found in RESULTS.items():
         assert ("If nothing had changed" in str(found)) == (verdict == "inconclusive")

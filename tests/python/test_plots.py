@@ -922,7 +922,7 @@ def test_plot_shows_the_average_or_a_test_set(results: Path, run: Any) -> None:
 
 
 BAD = {
-    "no output": ("pairs.json ranking", "Missing option '-o'"),
+    "no output": ("pairs.json ranking", "missing option '-o'"),
     "kind": (
         "pairs.json rank -o x.pdf",
         "unknown figure 'rank': did you mean 'ranking'? Known: ranking, forest, matrix",

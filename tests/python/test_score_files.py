@@ -295,6 +295,20 @@ def test_speakers_of_utterances_are_matched_by_their_ids(run: Any) -> None:
     assert found[0] == found[1]
 
 
+def test_the_only_key_beside_ids_has_the_scores(run: Any) -> None:
+    for name, scores in (("a", A), ("b", B)):
+        lines = [json.dumps({"doc_id": i, "acc": score, "note": "x"}) for i, score in enumerate(scores)]
+        put(f"{name}.jsonl", "\n".join(lines) + "\n")
+    refused = run("compare", "--scores", "accuracy", "a.jsonl", "b.jsonl").refusal()
+    assert "expected one key, got 3 (doc_id, acc, note): choose one as in 'a.jsonl#acc'" in refused
+    for name in "ab":
+        put(f"{name}.jsonl", "".join(f'{{"doc_id": {i}, "acc": {s}}}\n' for i, s in enumerate(A if name == "a" else B)))
+    (pair,) = json.loads(run("compare", "--scores", "accuracy", "a.jsonl", "b.jsonl", "--format", "json").out)[
+        "comparisons"
+    ]
+    assert pair["test"]["statistic"] == pytest.approx((sum(B) - sum(A)) / len(A))
+
+
 def test_few_ids_that_occur_twice_are_warned_of(run: Any) -> None:
     put("a.tsv", table_of("tsv", ["t"] * 6, A, [*range(6)]))
     ids = ["s0", "s1", "s2", "s3", "s1", "s5"]

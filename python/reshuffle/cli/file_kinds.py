@@ -30,6 +30,7 @@ from ..data.votes import has_votes, read_votes
 from ..errors import InputError, InputWarning, counted, listed, quoted
 from ..metrics.stored import open_counts
 from ..options.files import SetFiles
+from ..options.gate import GateKeys
 from ..options.run_files import RunFiles
 from ..results.schemas import COMPARISON, schema_of
 from ..tune.lists import read_nbest
@@ -264,6 +265,13 @@ def _runs(path: str) -> Found | None:
     return _said("manifest", f"systems {listed(read_manifest(path, 'runs').values(RunFiles)['systems'])}")
 
 
+def _gate(path: str) -> Found | None:
+    if not {"margin", "rule"} & _keys(path).keys():
+        return None
+    read_manifest(path, "the margins of a gate").values(GateKeys)  # checks them
+    return _said("manifest", listed(_keys(path)))
+
+
 def _keys(path: str) -> Mapping[str, Any]:
     """The keys of a manifest. Other JSON has other keys, or is no object."""
     if Path(path).suffix.lower() == ".toml":
@@ -413,6 +421,7 @@ KINDS: Sequence[Kind] = (
     Kind("relevance judgments", _queries(is_qrel), ("reshuffle compare --scores nDCG@10 RUN OTHER --qrels FILE",)),
     Kind("test sets", _test_sets, ("reshuffle compare --manifest FILE",)),
     Kind("runs of systems", _runs, ("reshuffle runs --manifest FILE",)),
+    Kind("what a gate allows", _gate, ("reshuffle gate BASELINE NEW --config FILE",)),
 )
 SCORES = Kind("scores", _scores, ("reshuffle compare --scores METRIC FILE OTHER",))
 TABLE = Kind("a table", _table, COLUMNS)

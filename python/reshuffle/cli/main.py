@@ -52,7 +52,17 @@ def _missing(error: click.MissingParameter) -> str:
     about = first_sentence(getattr(error.param, "help", None) or "")
     if isinstance(error.param, click.Argument) and isinstance(error.param.type, Name):
         about = f"choose {either(error.param.type.known)}"
-    return ": ".join(sentence.rstrip(".") for sentence in (error.format_message(), about) if sentence)
+    return ": ".join(sentence.rstrip(".") for sentence in (_unlike_click(error.format_message()), about) if sentence)
+
+
+def _unlike_click(message: str) -> str:
+    """A message of click as others are: without a capital and a full stop."""
+    return message[:1].lower() + message[1:].rstrip(".")
+
+
+def _unknown(error: click.NoSuchOption) -> str:
+    meant = f": did you mean {either(sorted(error.possibilities))}?" if error.possibilities else ""
+    return f"there is no option {error.option_name}{meant}"
 
 
 def run(args: Sequence[str] | None = None) -> int:
@@ -81,8 +91,10 @@ def run(args: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     except click.MissingParameter as error:
         raise InputError(_missing(error)) from None
+    except click.NoSuchOption as error:
+        raise InputError(_unknown(error)) from None
     except click.ClickException as error:
-        raise InputError(error.format_message()) from None
+        raise InputError(_unlike_click(error.format_message())) from None
     except click.Abort:
         raise KeyboardInterrupt from None
     except ClosedPipeError as gone:

@@ -19,7 +19,7 @@ from .formats import INPUT_FORMATS, format_of
 from .formats.base import Column, FileFormat, Source, choose, is_number, number_in, shown_json
 from .formats.comet import KEYS, is_printed
 from .formats.named import is_named
-from .reading import row_ids, split_name
+from .reading import SEGMENT_IDS, row_ids, split_name
 
 # Headers, in lower case, by the role of the column.
 ROLES = {
@@ -222,7 +222,12 @@ def scores_in(
         left_out = {*(key for role, key in roles.items() if role != "score"), *others}
         columns = dict(_wide(source, file_format, known, left_out, roles.get("segment")))
         return {key: numbers_of(column) for key, column in columns.items()}, next(iter(columns.values())).keys
-    (column,) = file_format.read(source, [single if name is None and len(known) > 1 else name])
+    if name is None and len(known) > 1:
+        left = [key for key in known if key.lower() not in (*SEGMENT_IDS, *IDS, *TEXTS)]
+        key = left[0] if single is None and len(left) == 1 else single
+    else:
+        key = name
+    (column,) = file_format.read(source, [key])
     return {None: numbers_of(column)}, row_ids(file_format, source, [name])
 
 

@@ -6,6 +6,7 @@ users type may stand for a class with some of its options set: ``ar-studentized`
 
 # Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
@@ -85,7 +86,9 @@ def _value(where: str, options: Mapping[str, Option], written: str, value: str |
     if each is None or each.is_mapping:
         margins = next((key for key, other in options.items() if other.is_mapping), None)
         if margins is not None and value is None and written:
-            raise InputError(f"{where}: {written} has no value: write {written}=VALUE")
+            is_number = re.fullmatch(r"-?[.\d]+(?:e-?\d+)?", written)
+            example = f"METRIC={written}" if is_number else f"{written}=VALUE"
+            raise InputError(f"{where}: {written} has no {'metric' if is_number else 'value'}: write {example}")
         if margins is None or value is None:
             examples = [_written(other) for other in options.values()]
             check_name(f"option of {where}", written, examples)

@@ -4,7 +4,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -60,6 +60,22 @@ def margins(value: Any) -> Any:
     return {name: _margin(name, each) for name, each in value.items()} if isinstance(value, Mapping) else value
 
 
+def of_test_set(margins: Mapping[str, Any], test_set: str, known: Collection[str]) -> list[dict[str, Margin]]:
+    """The margins that are given for one test set, and those for all, which hold where it has no other.
+
+    >>> of_test_set({"bleu": Margin(1), "news/bleu": Margin(2)}, "news", ["news", "talks"])
+    [{'bleu': Margin(value=2, unit='')}, {'bleu': Margin(value=1, unit='')}]
+    """
+    own, of_all = {}, {}
+    for name, each in margins.items():
+        of_set, _, metric = name.rpartition("/")
+        if of_set not in known:
+            of_all[name] = each
+        elif of_set == test_set:
+            own[metric] = each
+    return [own, of_all]
+
+
 def _margin(name: str, value: Any) -> Margin:
     """The margin of a metric; :class:`InputError` unless there is one, which is above 0 and finite."""
     of = f"the margin of {name}" if name else "the margin"
@@ -101,7 +117,8 @@ class Gated(Options):
         Reads(Margin.from_text, ONLY),
     ] = field(default=None, converter=margins)
     """How much worse NEW may be: points (bleu=0.8), standard deviations of BASE's segments (bleu=0.1sd), or per cent of
-    its score (bleu=1%). There is no default. The name can be left out if there is one metric.
+    its score (bleu=1%). There is no default. The name can be left out if there is one metric. For one test set,
+    write SET/METRIC=MARGIN.
 
     For example ``{'bleu': 0.8, 'chrf': '1%'}``. Choose margins before you see results. The standard deviation is that
     of segment scores, or for other metrics that of the segments' contributions by the delta method, times the number of

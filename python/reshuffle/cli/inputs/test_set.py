@@ -128,7 +128,12 @@ class Input:
         """The name of a system, from its name or its file."""
         if name is None or name in self.names:
             return name
-        return {file: own for own, file in self.systems.items()}.get(name, name)
+        own = {file: own for own, file in self.systems.items()}.get(name, name)
+        if own == name and Path(name).is_file():
+            raise InputError(
+                f"{display_name(name)} is not among the systems, {listed(self.names)}: name it as SYS, too"
+            )
+        return own
 
     @property
     def known_metrics(self) -> list[NamedMetric | StoredCounts]:
@@ -344,7 +349,10 @@ def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
         return
     wanted = "expected at least one system after REF" if least == 1 else "expected at least two systems after REF"
     hint = "; the first file is the reference, and scores of segments follow --scores NAME"
-    if len(files.references) > 1:
+    if len(files.references) == 2:
+        first, reference = map(display_name, files.references)
+        hint = f"; the first file, {first}, is the reference: if {reference} is, write it first, without an option"
+    elif len(files.references) > 2:
         hint = "; --refs takes all files up to the next option, so put it last"
     elif not systems and files.references and Path(files.references[0]).suffix in (".toml", ".json"):
         hint = f"; if {display_name(files.references[0])} is a manifest, write --manifest before it"

@@ -154,7 +154,8 @@ def choose(source: Source, kind: str, name: str | None, known: Sequence[str]) ->
     """``name`` if it is known, or the only known name if ``name`` is None; otherwise :class:`InputError`."""
     if name is None:
         if len(known) != 1:
-            hint = f": choose one as in '{source.file}#{shortened(known[0])}'" if known else ""
+            example = next((each for each in known if not each.lower().endswith("id")), None)
+            hint = f": choose one as in '{source.file}#{shortened(example or known[0])}'" if known else ""
             shown = f" ({listed(known)})" if known else ""
             raise InputError(display_name(f"{source.name}: expected one {kind}, got {len(known)}{shown}{hint}"))
         return known[0]
