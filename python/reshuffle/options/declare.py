@@ -435,8 +435,8 @@ def check_each(options: Options, names: Mapping[str, str] | None = None) -> None
 def check_combined(options: Options, names: Mapping[str, str] | None = None) -> None:
     """The second part of :func:`check`: what the declared options need and exclude."""
     for name, option in options_of(type(options)).items():
-        for rule in option.rules if _is_given(options, name) else ():
-            if not isinstance(rule, Excludes | Needs):
+        for rule in option.rules:
+            if not isinstance(rule, Excludes | Needs) or not _is_given(options, name):
                 continue
             given = [other for other in rule.others if _is_given(options, other)]
             this, *others = ((names or {}).get(each, each) for each in (name, *(given or rule.others)))
