@@ -209,7 +209,7 @@ def test_the_command_line_has_flips(run: Callable[..., Any], tmp_path: Path) -> 
         ([ref, base, tuned, larger, "--threshold", "5"], "there are 3 systems: choose one with --system"),
         ([ref, base, tuned, "-m", "bleu", "ter", "--threshold", "5"], "for one metric, got 2 (bleu, ter)"),
         ([ref, base, tuned, "--threshold", "5", "--strata", ref], "--strata does not apply to 'reshuffle flips'"),
-        ([ref, base, tuned, "--threshold", "5", "--missing", "pairwise"], "--missing pairwise needs --scores"),
+        ([ref, base, tuned, "--threshold", "5", "--missing", "pairwise"], "--missing needs --scores"),
         ([ref, base, tuned, "--threshold", "5", "--system", "x"], "unknown system 'x'"),
         ([ref, base, "--threshold", "5"], "expected at least two systems after REF"),
     ):

@@ -507,7 +507,7 @@ def test_plans_with_strata() -> None:
     assert own.detectable > own.estimate - own.low
     assert own.needed is None
     assert "Numbers of labels are not planned with strata" in " ".join(result.render("text").split())
-    with pytest.raises(InputError, match="looks cannot be planned with strata"):
+    with pytest.raises(InputError, match="strata and looks cannot be combined: the degrees of freedom"):
         sample.estimated(strata=strata, difference=0.2, looks=2)
 
 
@@ -759,6 +759,10 @@ def test_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     expected = difference(sample.estimated(), "judge")
     (own,) = [each for each in found["differences"] if each["predictor"] == "judge"]
     assert own["estimate"] == pytest.approx(expected.estimate, rel=1e-9)
+
+    (tmp_path / "strata").write_text("".join(f"{i % 2}\n" for i in range(len(sample.labelled))))
+    with pytest.raises(InputError, match=r"^--strata and --looks cannot be combined: the degrees of freedom"):
+        run([*words, "--strata", str(tmp_path / "strata"), "--difference", "0.2", "--looks", "2"])
 
 
 def test_labels_in_a_row_are_warned_of() -> None:

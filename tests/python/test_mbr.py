@@ -271,20 +271,23 @@ def test_the_command_writes_a_report_and_the_chosen_entries(files: None, run: Ca
     ("arguments", "message"),
     [
         ("", "no lists: add --nbest NBEST, or --samples FILE"),
-        ("--nbest n.txt --samples s.txt", "--nbest and --samples cannot be combined: leave out one of them"),
+        ("--nbest n.txt --samples s.txt", "--samples and --nbest cannot be combined: leave one of them out"),
         ("n.txt", "n.txt: expected a file after an option: write --nbest NBEST --refs REF"),
         ("--nbest n.txt --scale 2", "--scale needs model scores: add --model FILE or --totals, or leave --scale out"),
         ("--nbest n.txt --totals --scale 1e308", "--scale must be a number from 0 to 1e+100, got 1e+308"),
         ("--nbest n.txt --evaluate ter", "--evaluate needs references: add --refs REF"),
-        ("--nbest n.txt --model w.txt --totals", "--model and --totals cannot be combined: leave out one of them"),
+        ("--nbest n.txt --model w.txt --totals", "--model and --totals cannot be combined: leave one of them out"),
         ("--nbest n.txt --model 0.txt", "0.txt: all weights are 0: expected weights that prefer some entries"),
         ("--nbest bare.txt --totals", "--totals: bare.txt has no scores of the decoder: expected a column after the "
          "features"),
-        ("--nbest n.txt --per-sentence 2", "--per-sentence is for one file of --samples: leave it out"),
+        ("--nbest n.txt --per-sentence 2", "--per-sentence needs --samples: add it, or leave it out"),
         ("--samples s.txt", "s.txt: say how many lines each sentence has (per_sentence=K, --per-sentence K)"),
         ("--samples s.txt --per-sentence 2", "s.txt has 3 lines: expected a multiple of 2, the lines of each sentence"),
         ("--samples s.txt t.txt", "s.txt has 3 lines, t.txt has 1: they must match line by line"),
-        ("--samples s.txt t.txt --totals", "--samples have no features and no scores: leave out --model and --totals"),
+        ("--samples s.txt t.txt --per-sentence 2", "per_sentence (--per-sentence) is for one file: leave it out, or "
+         "name one file with all samples"),
+        ("--samples s.txt t.txt --totals", "--samples and --totals cannot be combined: samples have no features and no "
+         "scores"),
         ("--samples s.txt --per-sentence 3 --smoothing 2", "--smoothing does not apply to chrf: leave it out"),
         ("--nbest n.txt -o n.txt", "n.txt is also an input and would be overwritten: choose another name"),
         ("--nbest n.txt --save n.txt", "n.txt is also an input and would be overwritten: choose another name"),

@@ -468,7 +468,7 @@ def test_the_command_line_compares_pairwise(
     assert [json.loads(line)["x"] for line in lines.splitlines()] == [1, None, 3, 4, None]
     for args, message in (
         (["--missing", "pairwize"], "unknown value of --missing 'pairwize': did you mean 'pairwise'"),
-        (["--missing", "pairwise"], "--missing pairwise needs --scores"),
+        (["--missing", "pairwise"], "--missing needs --scores"),
     ):
         wrong = run("compare", *(scores if "pairwize" in args else ["a.txt", "a.txt", "d.txt"]), *args)
         assert wrong.code == 2

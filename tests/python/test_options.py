@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Annotated, Any, cast
 
 import click
+import numpy as np
 import pytest
 from annotated_types import Ge, Gt, Le, MinLen
 from attrs import field, frozen
@@ -18,8 +19,20 @@ import reshuffle.meta
 from reshuffle import InputError, study, tune
 from reshuffle.cli.command import Command
 from reshuffle.cli.declared import declared_options, flag_of, given_values, made
-from reshuffle.options import arrays, comparisons, evaluations, flips, gate, meta, studies, tuning
-from reshuffle.options.declare import Flag, Option, Options, call, called_with, options_of, several, taken
+from reshuffle.options import arrays, comparisons, evaluations, files, flips, gate, list_files, meta, studies, tuning
+from reshuffle.options.declare import (
+    Excludes,
+    Flag,
+    Needs,
+    Option,
+    Options,
+    call,
+    called_with,
+    check,
+    options_of,
+    several,
+    taken,
+)
 
 FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
     reshuffle.compare: comparisons.Compare,
@@ -277,6 +290,50 @@ def test_a_new_option_is_one_declaration() -> None:
     assert (values, options) == ({"n_items": 1}, {"other": 5})
     with pytest.raises(InputError, match=r"^--n-items must be a whole number of at least 2, got 1$"):
         made(Small, values)
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Joined(Options):
+    """Options that need and exclude others."""
+
+    weights: Annotated[Any, Flag(("-w",)), Needs(("path", "size"), "weights are of something")] = None
+    """Perhaps an array."""
+    path: Annotated[str | None, Excludes(("size", "names"))] = None
+    """A path."""
+    size: int = 0
+    """A size."""
+    names: tuple[str, ...] = ()
+    """Names."""
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({}, None),
+        ({"weights": np.zeros(2), "size": 1}, None),
+        ({"path": "a", "size": 0, "names": ()}, None),
+        ({"weights": np.zeros(2)}, "-w needs --path or --size: weights are of something"),
+        ({"path": "a", "names": ("b",)}, "--path and --names cannot be combined: leave one of them out"),
+        ({"path": "a", "size": 1, "names": ("b",)}, "--path and --size cannot be combined: leave one of them out"),
+    ],
+)
+def test_options_that_need_or_exclude_others_are_declared(values: dict[str, Any], message: str | None) -> None:
+    if message is None:
+        made(Joined, values)
+        return
+    with pytest.raises(InputError, match=f"^{message}$"):
+        made(Joined, values)
+    with pytest.raises(InputError, match="^" + re.sub("--?(w)?", lambda found: "weights" * bool(found[1]), message)):
+        check(Joined(**values))
+
+
+@pytest.mark.parametrize("record", [*FUNCTIONS.values(), files.SetFiles, list_files.TuneFiles, list_files.ListFiles])
+def test_what_an_option_needs_or_excludes_is_an_option(record: type[Options]) -> None:
+    options = options_of(record)
+    for option in options.values():
+        for rule in option.rules:
+            if isinstance(rule, Excludes | Needs):
+                assert options.keys() >= {*rule.others}
 
 
 def test_a_record_takes_the_options_that_it_shares() -> None:

@@ -277,4 +277,4 @@ def test_judgments_need_measures(run: Any) -> None:
     put("qrels", "q 0 d 1")
     put("a.tsv", "tp\n1\n")
     outcome = run("score", "--counts", "x:tp", "a.tsv", "--qrels", "qrels")
-    assert (outcome.code, "--qrels qrels needs --scores: name a measure and runs" in outcome.err) == (2, True)
+    assert (outcome.code, "--qrels needs --scores: name a measure and runs" in outcome.err) == (2, True)

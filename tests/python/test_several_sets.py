@@ -803,7 +803,7 @@ def with_key(**keys: object) -> dict[str, Any]:
         (with_key(metrics="blue"), "test set 'a': unknown metric 'blue': did you mean 'bleu'?"),
         (with_key(tokenize="13b"), "test set 'a': unknown --tokenize '13b': did you mean '13a'?"),
         (with_key(word_order=1), "test set 'a': --word-order does not apply to bleu: leave it out"),
-        (with_key(missing="pairwise"), "test set 'a': --missing pairwise needs --scores"),
+        (with_key(missing="pairwise"), "test set 'a': --missing needs --scores"),
         (
             with_key(scores={"C": {"baseline": "x"}}),
             "test set 'a': scores, C: expected a file for each system, got none for tuned",

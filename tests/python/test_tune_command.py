@@ -356,7 +356,7 @@ def test_bad_input_is_one_sentence(name: str, case: str, message: str, files: Pa
             "--test-set: expected lists and their references",
         ),
         ("kbmira --nbest dev.nbest --refs dev.ref --rounds 3", "--rounds needs a decoder"),
-        ("kbmira --nbest dev.nbest --refs dev.ref --size 3", "--size is for --simulate"),
+        ("kbmira --nbest dev.nbest --refs dev.ref --size 3", "--size needs --simulate"),
         ("kbmira --nbest dev.nbest --refs dev.ref --decoder x", "a decoder needs several rounds"),
         ("kbmira --refs dev.ref --simulate dev.nbest", "the decoder needs weights for the first lists: add --init"),
         ("kbmira --refs dev.ref --init weights --decoder true", "has no {weights}"),

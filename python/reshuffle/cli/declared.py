@@ -197,10 +197,15 @@ def headers_by_role(flag: str, given: Sequence[tuple[str, str]]) -> dict[str, st
     return found
 
 
+def flags_of(record: type[Options]) -> dict[str, str]:
+    """The options of a record as they are written on the command line, by name."""
+    return {name: flag_of(each) for name, each in options_of(record).items()}
+
+
 def made(record: type[Options], values: Mapping[str, Any]) -> Any:
     """The record with these values; :class:`InputError`, with the flag, for one that cannot be used."""
     options = record(**values)
-    check(options, {name: flag_of(each) for name, each in options_of(record).items()})
+    check(options, flags_of(record))
     return options
 
 

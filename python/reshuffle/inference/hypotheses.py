@@ -7,7 +7,7 @@ outcomes to the public results.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import combinations
 from typing import Any, TypeVar
 
@@ -264,49 +264,54 @@ class ObservedPairs(Observed):
         return np.asarray(a - b)
 
 
+# What stands for a missing value in the columns of an outcome.
+REALS, COUNTS, NAMES = {"missing": np.nan}, {"missing": MISSING}, {"missing": ""}
+FLAGS, TAILS, HISTOGRAMS = {"missing": False}, {"missing": 1}, {"missing": None}
+
+
 @record(slots=False, eq=False)
 class Outcome:
     """The outcome of a test for each hypothesis."""
 
-    statistic: Scores
+    statistic: Scores = field(metadata=REALS)
     """Shape (H,). score(a) − score(b), and its p-value."""
-    pvalue: Scores
+    pvalue: Scores = field(metadata=REALS)
     """Shape (H,)."""
-    exceedances: Integers
+    exceedances: Integers = field(metadata=COUNTS)
     """Shape (H,). The number of replicates at least as extreme as the observed difference, and of all replicates;
     MISSING if p is not a proportion of replicates. For a test that doubles the smaller tail, the number in that tail.
     """
-    n_resamples: Integers
+    n_resamples: Integers = field(metadata=COUNTS)
     """Shape (H,)."""
-    adjusted: Scores | None = None
+    adjusted: Scores | None = field(default=None, metadata=REALS)
     """Shape (H,). p adjusted for all hypotheses of the family."""
-    test: NDArray[np.str_] | None = None
+    test: NDArray[np.str_] | None = field(default=None, metadata=NAMES)
     """Shape (H,). The name of the test, if another one than the plan's was used; else empty."""
-    scheme: NDArray[np.str_] | None = None
+    scheme: NDArray[np.str_] | None = field(default=None, metadata=NAMES)
     """Shape (H,). The scheme of the shuffles; empty for tests without any."""
-    bits: Integers | None = None
+    bits: Integers | None = field(default=None, metadata=COUNTS)
     """Shape (H,). The logarithm to base 2 of the number of shuffles of ``subgroup`` and ``exact``; MISSING for other
     schemes.
     """
-    stopped: NDArray[np.bool_] | None = None
+    stopped: NDArray[np.bool_] | None = field(default=None, metadata=FLAGS)
     """Shape (H,). Whether a stopping rule ended the test."""
-    wins: Integers | None = None
+    wins: Integers | None = field(default=None, metadata=COUNTS)
     """Shape (H,). The number of draws in which a scored higher than b, and in which the scores were equal."""
-    ties: Integers | None = None
+    ties: Integers | None = field(default=None, metadata=COUNTS)
     """Shape (H,)."""
-    tails: Integers | None = None
+    tails: Integers | None = field(default=None, metadata=TAILS)
     """Shape (H,). 2 where p is twice the share of the smaller tail, else 1; None if it is :attr:`Observed.tails`
     everywhere.
     """
-    standard_error: Scores | None = None
+    standard_error: Scores | None = field(default=None, metadata=REALS)
     """Shape (H,). The standard error that the difference was divided by, NaN if it was not."""
-    low: Scores | None = None
+    low: Scores | None = field(default=None, metadata=REALS)
     """Shape (H,). The ends of confidence intervals of the differences: simultaneous ones, or those of tests with a
     margin.
     """
-    high: Scores | None = None
+    high: Scores | None = field(default=None, metadata=REALS)
     """Shape (H,)."""
-    null: HistogramArray | None = None
+    null: HistogramArray | None = field(default=None, metadata=HISTOGRAMS)
     """Shape (H,). The null distributions, if they were requested and the test has replicates."""
     extra: Sequence[Any] = ()
     """The results of :attr:`Observed.extra`, each with one row per metric."""
@@ -333,21 +338,4 @@ class Outcome:
 
 
 # The columns of an outcome, and the value that stands for a missing one.
-COLUMNS: dict[str, object] = {
-    "statistic": np.nan,
-    "pvalue": np.nan,
-    "exceedances": MISSING,
-    "n_resamples": MISSING,
-    "adjusted": np.nan,
-    "test": "",
-    "scheme": "",
-    "bits": MISSING,
-    "stopped": False,
-    "wins": MISSING,
-    "ties": MISSING,
-    "tails": 1,
-    "standard_error": np.nan,
-    "low": np.nan,
-    "high": np.nan,
-    "null": None,
-}
+COLUMNS: dict[str, object] = {each.name: each.metadata["missing"] for each in fields(Outcome) if each.metadata}

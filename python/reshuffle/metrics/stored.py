@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard, overload
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..data.count_files import Arrays, codes_of, read_arrays
-from ..data.decoding import Mismatch, flag, list_of, mapping_of, object_of, optional, text, unchanged, whole
+from ..data.decoding import Hooks, Mismatch, record_of
 from ..data.files import display_name
 from ..documented import record
 from ..errors import InputError, listed, quoted, unknown_name
@@ -30,30 +30,39 @@ from .precomputed import CountsOfFormula, PrecomputedCounts
 if TYPE_CHECKING:
     from .counted import TextFormula
 
-_entry = object_of(
-    {
-        "array": text,
-        "name": text,
-        "metric": text,
-        "options": mapping_of(unchanged),
-        "columns": list_of(text),
-        "signature": text,
-        "segment_signature": text,
-        "other_tokenizer": flag,
-    }
-)
-_about = object_of(
-    {
-        "version": text,
-        "systems": list_of(text),
-        "n_segments": whole,
-        "n_references": optional(text),
-        "most_references": whole,
-        "metrics": list_of(_entry),
-        "documents": optional(list_of(text)),
-        "strata": optional(list_of(text)),
-    }
-)
+
+@record
+class _Entry:
+    """A metric in the description of a file."""
+
+    array: str
+    """The name of its array."""
+    name: str
+    metric: str
+    """What scores the counts: :attr:`Metric.key`."""
+    options: Mapping[str, Any]
+    columns: tuple[str, ...]
+    signature: str
+    segment_signature: str
+    other_tokenizer: bool
+
+
+@record
+class _About:
+    """The description of a file."""
+
+    version: str
+    systems: tuple[str, ...]
+    n_segments: int
+    n_references: str | None
+    most_references: int
+    metrics: tuple[_Entry, ...]
+    documents: tuple[str, ...] | None
+    """The names of documents and strata, of which the arrays of the same names have the numbers."""
+    strata: tuple[str, ...] | None
+
+
+_about = record_of(_About, Hooks({}, {}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,75 +283,66 @@ def open_counts(path: str | os.PathLike[str], *, check: bool = True) -> CountsFi
     name = display_name(path)
     found = read_arrays(path, check)
     try:
-        described = _about(found.about)
+        about: _About = _about(found.about)
     except Mismatch as mismatch:
         raise InputError(f"{name} is damaged: {mismatch.place}: {mismatch.problem}: count the texts again") from None
-    if not described["systems"] or not described["metrics"] or described["n_segments"] < 1:
+    if not about.systems or not about.metrics or about.n_segments < 1:
         raise InputError(f"{name} has no counts: count the texts again")
-    if len(set(described["systems"])) < len(described["systems"]):
+    if len(set(about.systems)) < len(about.systems):
         raise InputError(f"{name} is damaged: two systems have the same name: count the texts again")
-    metrics = tuple(_opened(entry, described, found, path) for entry in described["metrics"])
-    ids = {group: _ids(group, described, found.arrays, name) for group in ("documents", "strata")}
-    return CountsFile(
-        path,
-        described["version"],
-        described["systems"],
-        described["n_segments"],
-        described["n_references"],
-        metrics,
-        **ids,
-    )
+    metrics = tuple(_opened(entry, about, found, path) for entry in about.metrics)
+    ids = {group: _ids(group, about, found.arrays, name) for group in ("documents", "strata")}
+    return CountsFile(path, about.version, about.systems, about.n_segments, about.n_references, metrics, **ids)
 
 
-def _opened(entry: Mapping[str, Any], about: Mapping[str, Any], found: Arrays, path: str) -> StoredCounts:
+def _opened(entry: _Entry, about: _About, found: Arrays, path: str) -> StoredCounts:
     """The counts of a metric, after checks that this version reads them as they were written."""
     name = display_name(path)
     formula = _formula_of(entry)
-    if not entry["other_tokenizer"]:
+    if not entry.other_tokenizer:
         # Counts that a user supplied have a name of their own before it.
         now = formula.formula_signature()
-        counted = "|".join(part for part in entry["signature"].split("|") if not part.startswith("nrefs:"))
+        counted = "|".join(part for part in entry.signature.split("|") if not part.startswith("nrefs:"))
         if now is not None and not counted.endswith(now):
             raise InputError(
-                f"{name}: {entry['name']} was counted by reshuffle {about['version']} as {entry['signature']}, but "
+                f"{name}: {entry.name} was counted by reshuffle {about.version} as {entry.signature}, but "
                 f"reshuffle {_core.VERSION} would count {now}: count the texts again"
             )
-    array = found.arrays.get(entry["array"])
-    shape = len(about["systems"]), about["n_segments"], len(formula.columns)
-    if array is None or array.shape != shape or tuple(formula.columns) != entry["columns"]:
+    array = found.arrays.get(entry.array)
+    shape = len(about.systems), about.n_segments, len(formula.columns)
+    if array is None or array.shape != shape or tuple(formula.columns) != entry.columns:
         got = "none" if array is None else f"shape {array.shape}"
-        raise InputError(f"{name}: {entry['name']}: expected counts of shape {shape}, got {got}: count the texts again")
+        raise InputError(f"{name}: {entry.name}: expected counts of shape {shape}, got {got}: count the texts again")
     return StoredCounts(
-        entry["name"],
+        entry.name,
         formula,
         array,
-        about["systems"],
+        about.systems,
         path,
-        about["most_references"],
-        (entry["signature"], entry["segment_signature"]),
-        (entry["array"], found.checksums[entry["array"]], tuple(range(len(about["systems"])))),
+        about.most_references,
+        (entry.signature, entry.segment_signature),
+        (entry.array, found.checksums[entry.array], tuple(range(len(about.systems)))),
     )
 
 
-def _formula_of(entry: Mapping[str, Any]) -> NativeMetric | Expression | TextFormula:
+def _formula_of(entry: _Entry) -> NativeMetric | Expression | TextFormula:
     """What scores the counts of a metric of a file."""
-    if entry["metric"] in IN_PYTHON:
+    if entry.metric in IN_PYTHON:
         from .counted import TextFormula
 
-        return TextFormula.of_columns(entry["metric"], entry["options"], entry["columns"])
-    if entry["metric"] != Expression.key:
-        native: NativeMetric = metric(entry["metric"], **entry["options"])
+        return TextFormula.of_columns(entry.metric, entry.options, entry.columns)
+    if entry.metric != Expression.key:
+        native: NativeMetric = metric(entry.metric, **entry.options)
         return native
-    options = {**entry["options"], "scales": tuple(entry["options"]["scales"])}
-    return Expression(entry["name"], names=tuple(entry["columns"]), **options)
+    return Expression(entry.name, names=entry.columns, **entry.options)
 
 
-def _ids(group: str, about: Mapping[str, Any], arrays: Mapping[str, Any], name: str) -> NDArray[np.object_] | None:
+def _ids(group: str, about: _About, arrays: Mapping[str, Any], name: str) -> NDArray[np.object_] | None:
     """The id of each segment's document or stratum."""
-    known, codes = about[group], arrays.get(group)
+    known, codes = getattr(about, group), arrays.get(group)
     if known is None:
         return None
-    if codes is None or codes.shape != (about["n_segments"],) or codes.min() < 0 or codes.max() >= len(known):
+    if codes is None or codes.shape != (about.n_segments,) or codes.min() < 0 or codes.max() >= len(known):
         raise InputError(f"{name} is damaged: {group}: expected a number for each segment: count the texts again")
     by_segment: NDArray[np.object_] = np.array([*known, None], dtype=object)[codes]
     return by_segment
@@ -366,19 +366,12 @@ def describe(
     """
     n_references, most = references
     entries = [_described(m, label, n_references) for m, label in zip(metrics, labels, strict=True)]
-    taken = [*(entry["array"] for entry in entries), *(group for group, own in ids.items() if own is not None)]
+    taken = [*(entry.array for entry in entries), *(group for group, own in ids.items() if own is not None)]
     if len(set(taken)) < len(taken):
         raise InputError(f"metrics need different names in a file of counts, got {listed(taken)}")
-    about = {
-        "version": _core.VERSION,
-        "systems": list(systems),
-        "n_segments": n_segments,
-        "n_references": n_references,
-        "most_references": most,
-        "metrics": entries,
-        **{group: None if own is None else list(own[1]) for group, own in ids.items()},
-    }
-    return Arrays(about, {group: codes_of(own[0]) for group, own in ids.items() if own is not None})
+    names = {group: None if own is None else tuple(own[1]) for group, own in ids.items()}
+    about = _About(_core.VERSION, tuple(systems), n_segments, n_references, most, tuple(entries), **names)
+    return Arrays(asdict(about), {group: codes_of(own[0]) for group, own in ids.items() if own is not None})
 
 
 def _is_known(formula: Metric) -> TypeGuard[NativeMetric | Expression | TextFormula]:
@@ -386,7 +379,7 @@ def _is_known(formula: Metric) -> TypeGuard[NativeMetric | Expression | TextForm
     return isinstance(formula, NativeMetric | Expression) or getattr(formula, "key", None) in IN_PYTHON
 
 
-def _described(m: CountedMetric, label: str, n_references: str | None) -> dict[str, Any]:
+def _described(m: CountedMetric, label: str, n_references: str | None) -> _Entry:
     formula: Metric = m.formula if isinstance(m, CountsOfFormula) else m
     if not _is_known(formula):
         raise InputError(
@@ -398,13 +391,13 @@ def _described(m: CountedMetric, label: str, n_references: str | None) -> dict[s
         # Only the formula is needed, which does not tokenize; so the package need not be installed.
         options = {key: value for key, value in options.items() if key not in ("trg_lang", "tokenizer_model")}
         options["tokenize"] = "none"
-    return {
-        "array": label.replace("/", "_").replace("\\", "_"),
-        "name": m.name,
-        "metric": formula.key,
-        "options": {key: list(value) if isinstance(value, tuple) else value for key, value in options.items()},
-        "columns": formula.columns,
-        "signature": m.signature(n_references),
-        "segment_signature": m.segment_signature(n_references),
-        "other_tokenizer": other_tokenizer,
-    }
+    return _Entry(
+        label.replace("/", "_").replace("\\", "_"),
+        m.name,
+        formula.key,
+        options,
+        tuple(formula.columns),
+        m.signature(n_references),
+        m.segment_signature(n_references),
+        other_tokenizer,
+    )

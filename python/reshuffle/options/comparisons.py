@@ -10,7 +10,7 @@ from attrs import field, frozen
 from .. import types
 from ..validate import check_n_resamples
 from .choices import AR, INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Simultaneous, WithMargin, read
-from .declare import Check, Flag, Kind, Options, several
+from .declare import Check, Excludes, Flag, Kind, Options, several
 from .groups import (
     PYTHON,
     SYSTEM_OR_FILE,
@@ -25,7 +25,6 @@ from .groups import (
     Progress,
     ReferenceColumns,
     Threads,
-    check_pairs,
 )
 
 if TYPE_CHECKING:
@@ -111,15 +110,11 @@ class Test(Options):
 class Pairs(Test):
     """Which pairs are compared, and in which direction."""
 
-    baseline: Annotated[str | None, Flag(metavar="NAME", note=SYSTEM_OR_FILE)] = None
+    baseline: Annotated[str | None, Flag(metavar="NAME", note=SYSTEM_OR_FILE), Excludes(("all_pairs",))] = None
     """The system that all others are compared with. By default the first."""
     all_pairs: bool = False
     """Compare every pair of systems."""
     alternative: Alternative = "two-sided"
-
-    def check_together(self) -> None:
-        """:class:`InputError` for a baseline that is not needed."""
-        check_pairs(self.baseline, self.all_pairs)
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

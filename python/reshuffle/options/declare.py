@@ -31,7 +31,7 @@ from annotated_types import Ge, Gt, Le, Lt, MinLen
 from typing_extensions import Doc
 
 from ..documented import own_texts
-from ..errors import InputError, meant_argument, quoted
+from ..errors import InputError, either, meant_argument, quoted
 from ..lazy import lazy
 from ..validate import LARGEST, check_flag, check_integer, check_level, check_name, check_number, check_text
 
@@ -87,6 +87,20 @@ class Except(NamedTuple):
 
     names: tuple[str, ...]
     reason: str = ""
+
+
+class Excludes(NamedTuple):
+    """Options that cannot be combined with this one, and what to do."""
+
+    others: tuple[str, ...]
+    advice: str = "leave one of them out"
+
+
+class Needs(NamedTuple):
+    """Options one of which this one needs, and what to do without."""
+
+    others: tuple[str, ...]
+    advice: str = "add it, or leave it out"
 
 
 class Check(NamedTuple):
@@ -406,6 +420,7 @@ def check(options: Options, names: Mapping[str, str] | None = None) -> None:
     ``names`` has the names of options that errors show, where these are not the names of the fields.
     """
     check_each(options, names)
+    check_combined(options, names)
     options.check_together()
 
 
@@ -415,6 +430,27 @@ def check_each(options: Options, names: Mapping[str, str] | None = None) -> None
         value = getattr(options, name)
         if value is not option.default:  # defaults need no check, and many calls have little else
             option.check((names or {}).get(name, name), value)
+
+
+def check_combined(options: Options, names: Mapping[str, str] | None = None) -> None:
+    """The second part of :func:`check`: what the declared options need and exclude."""
+    for name, option in options_of(type(options)).items():
+        for rule in option.rules:
+            if not isinstance(rule, Excludes | Needs) or not _is_given(options, name):
+                continue
+            given = [other for other in rule.others if _is_given(options, other)]
+            this, *others = ((names or {}).get(each, each) for each in (name, *(given or rule.others)))
+            if isinstance(rule, Excludes) and given:
+                raise InputError(f"{this} and {others[0]} cannot be combined: {rule.advice}")
+            if isinstance(rule, Needs) and not given:
+                raise InputError(f"{this} needs {either(others)}: {rule.advice}")
+
+
+def _is_given(options: Options, name: str) -> bool:
+    """Whether an option differs from its default, as arrays always do; not if the record does not have it."""
+    value, option = getattr(options, name, None), options_of(type(options)).get(name)
+    is_plain = isinstance(value, str | float | int | tuple | Mapping | None)
+    return option is not None and (not is_plain or value != option.default)
 
 
 def called_with(record: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable[P, T]]:

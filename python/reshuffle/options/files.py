@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 from attrs import field, frozen
 
 from .. import types
-from .declare import FILE, NO_KEY, OF_ALL_SETS, SIZE, Flag, Kind, Options
+from .declare import FILE, NO_KEY, OF_ALL_SETS, SIZE, Excludes, Flag, Kind, Needs, Options
 from .groups import PYTHON
 
 File = Annotated[str, FILE]
@@ -60,7 +60,7 @@ class Outputs(Options):
     --scores.
     """
 
-    qrels: OneFile = None
+    qrels: Annotated[OneFile, Needs(("scores",), "name a measure and runs, as in --scores nDCG@10 RUN RUN")] = None
     """For --scores nDCG@10 RUN RUN: relevance judgments."""
 
     @property
@@ -89,7 +89,7 @@ class Files(Measured):
 
     TITLE: ClassVar[str] = "Input"
 
-    by_position: Annotated[bool, NO_KEY] = False
+    by_position: Annotated[bool, NO_KEY, Needs(("scores", "counts"), "texts are always matched by position")] = False
     """Match --scores and --counts with SYS by order, not by name."""
     lower_is_better: Annotated[tuple[str, ...], Flag(metavar="NAME")] = ()
     """For --scores or --counts NAME, lower is better."""
@@ -107,11 +107,20 @@ class Incomplete(Options):
 
     TITLE: ClassVar[str] = "Input"
 
-    missing: Annotated[types.Missing | str, Kind(noun="value of --missing")] = "error"
+    missing: Annotated[
+        types.Missing | str,
+        Kind(noun="value of --missing"),
+        Needs(("scores",), "other metrics have no missing scores"),
+    ] = "error"
     """For missing --scores (empty, NaN, NA, None or null): error, or pairwise to compare two systems on the segments
     that both have.
     """
-    unmatched: Annotated[types.Unmatched | str, Kind(noun="value of --unmatched"), NO_KEY] = "error"
+    unmatched: Annotated[
+        types.Unmatched | str,
+        Kind(noun="value of --unmatched"),
+        NO_KEY,
+        Needs(("scores",), "texts are matched by position"),
+    ] = "error"
     """For samples, problems or queries that some results for --scores lack: error, or drop."""
 
 
@@ -174,7 +183,9 @@ class Sets(Options):
     TITLE: ClassVar[str] = "Input"
 
     sets: Annotated[
-        Mapping[str, tuple[File, ...]], Flag(("--set",), "NAME REF SYS", greedy=("--set",), noun="word")
+        Mapping[str, tuple[File, ...]],
+        Flag(("--set",), "NAME REF SYS", greedy=("--set",), noun="word"),
+        Excludes(("manifest",), "put all test sets into the manifest"),
     ] = field(factory=dict)
     """A test set, instead of REF and SYS; repeat the option for each. Systems must have the same names in all test
     sets.

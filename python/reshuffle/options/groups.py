@@ -11,7 +11,6 @@ from attrs import field, frozen
 from typing_extensions import Doc
 
 from .. import types
-from ..errors import Argument, InputError
 from ..execution import check_executor
 from ..validate import DEFAULT_SEED, MAX_SEED, MAX_THREADS, check_path, chosen_seed
 from .declare import Check, Flag, Kind, Options, several
@@ -62,13 +61,6 @@ def by_metric(value: Mapping[str, float] | None) -> Mapping[str, float]:
     if not isinstance(value, Mapping):
         return {} if value is None else value
     return {name: float(each) if _is(each, Real) else each for name, each in value.items()}
-
-
-def check_pairs(baseline: str | None, all_pairs: bool) -> None:
-    """:class:`InputError` for a baseline where all pairs are compared."""
-    if all_pairs and baseline is not None:
-        fields = {"baseline": Argument("baseline"), "all_pairs": Argument("all_pairs")}
-        raise InputError("{baseline} and {all_pairs} cannot be combined: leave one of them out", **fields)
 
 
 ReferenceColumns = Annotated["str | Sequence[str] | None", PYTHON, Kind("str or sequence of str, optional")]

@@ -9,8 +9,8 @@ from attrs import field, frozen
 
 from ..errors import Argument, InputError
 from .comparisons import Watched
-from .declare import Flag, Kind, Options
-from .groups import SYSTEM_OR_FILE, IdsOfDocuments, IdsOfStrata, Inputs, check_pairs, names
+from .declare import Excludes, Flag, Kind, Options
+from .groups import SYSTEM_OR_FILE, IdsOfDocuments, IdsOfStrata, Inputs, names
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -28,7 +28,7 @@ class Labelling(Options):
     """
     raters: Literal["fixed", "random"] = "fixed"
     """Whose labels are meant: those of these raters (fixed), or of all raters like them (random)."""
-    baseline: Annotated[str | None, Flag(metavar="NAME", note=SYSTEM_OR_FILE)] = None
+    baseline: Annotated[str | None, Flag(metavar="NAME", note=SYSTEM_OR_FILE), Excludes(("all_pairs",))] = None
     """The system to compare with. By default the first."""
     all_pairs: bool = False
     """Compare every pair of systems, and rank them."""
@@ -44,8 +44,7 @@ class Labelling(Options):
     """Confidence level of the intervals."""
 
     def check_together(self) -> None:
-        """:class:`InputError` for looks without what they plan, and for a baseline of all pairs."""
-        check_pairs(self.baseline, self.all_pairs)
+        """:class:`InputError` for looks without what they plan."""
         looks, difference = Argument("looks"), Argument("difference")
         if self.looks is not None and (self.difference is None or self.target == "set"):
             raise InputError(
@@ -68,18 +67,9 @@ class HumanOptions(Watched, Labelling, Inputs):
 
     documents: IdsOfDocuments = field(default=None, kw_only=True)
     """The document id of each segment. Documents are then the units, and must be labelled whole or not at all."""
-    strata: IdsOfStrata = field(default=None, kw_only=True)
+    strata: Annotated[IdsOfStrata, Excludes(("looks",), "the degrees of freedom of more labels are not known")] = field(
+        default=None, kw_only=True
+    )
     """The stratum id of each segment. Labels are then a random sample within each stratum, in any proportions. All
     segments of a document must be in the same stratum.
     """
-
-    def check_together(self) -> None:
-        """:class:`InputError` for looks with strata, too."""
-        super().check_together()
-        if self.looks is not None and self.strata is not None:
-            raise InputError(
-                "{looks} cannot be planned with {strata}: the degrees of freedom of more labels are not known; leave "
-                "one out",
-                looks=Argument("looks"),
-                strata=Argument("strata"),
-            )

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from annotated_types import Ge
 from attrs import frozen
 
-from .declare import Flag, Options
+from .declare import Excludes, Flag, Needs, Options
 from .files import File, OneFile, Reading, References
 
 
@@ -33,13 +33,18 @@ class Entries(Options):
 
     TITLE: ClassVar[str] = "Input"
 
-    samples: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--samples",))] = ()
+    samples: Annotated[
+        tuple[File, ...],
+        Flag(metavar="FILE", greedy=("--samples",)),
+        Excludes(("nbest",)),
+        Excludes(("model", "totals"), "samples have no features and no scores"),
+    ] = ()
     """Instead of --nbest: plain text. One file has --per-sentence lines for each sentence, one sentence after another;
     of several files, line i of each belongs to sentence i.
     """
-    per_sentence: Annotated[int | None, Flag(metavar="K")] = None
+    per_sentence: Annotated[int | None, Flag(metavar="K"), Needs(("samples",))] = None
     """For one file of --samples: how many lines each sentence has."""
-    model: OneFile = None
+    model: Annotated[OneFile, Excludes(("totals",))] = None
     """Weights of features, which give each entry a model score: lines 'name value' or 'name= value ...', JSON,
     moses.ini or init.opt. By default entries have no model scores, and the first is the 1-best.
     """
@@ -53,13 +58,13 @@ class Decoding(Options):
 
     TITLE: ClassVar[str] = "Decoder"
 
-    decoder: Annotated[str | None, Flag(metavar="COMMAND")] = None
+    decoder: Annotated[str | None, Flag(metavar="COMMAND"), Excludes(("simulate",))] = None
     """A program that reads weights ('name value' lines) from the file {weights} and writes lists to the file {nbest}:
     'decode.sh {weights} {nbest}'. Without --nbest it also writes the first lists, with the weights of --init.
     """
     simulate: Annotated[File | None, Flag(metavar="NBEST")] = None
     """Large lists instead of a decoder: each round adds their best --size entries under the weights."""
-    size: Annotated[int | None, Ge(1), Flag(metavar="K")] = None
+    size: Annotated[int | None, Ge(1), Flag(metavar="K"), Needs(("simulate",))] = None
     """With --simulate: entries per sentence. By default 100."""
 
 
@@ -84,9 +89,9 @@ class HeldOut(Options):
     """Test lists and their references."""
     sources: OneFile = None
     """The source of each sentence, for the templates phrase and words."""
-    dev_sources: OneFile = None
+    dev_sources: Annotated[OneFile, Needs(("dev",))] = None
     """The same for --dev-set."""
-    test_sources: OneFile = None
+    test_sources: Annotated[OneFile, Needs(("test",))] = None
     """The same for --test-set."""
 
 

@@ -189,12 +189,7 @@ class Replicated(Options):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Resampled(Computed, Replicated):
-    """How many replicates there are, and what computes them."""
-
-
-@frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Evaluation(Resampled, Intervals, Decided, Test, Judged):
+class Evaluation(Computed, Replicated, Intervals, Decided, Test, Judged):
     """What all functions of :mod:`reshuffle.meta` share."""
 
     def check_together(self) -> None:

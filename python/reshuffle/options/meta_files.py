@@ -9,7 +9,7 @@ from annotated_types import Ge
 from attrs import field, frozen
 
 from .. import types
-from .declare import NO_KEY, OF_ALL_SETS, Flag, Kind
+from .declare import NO_KEY, OF_ALL_SETS, Flag, Kind, Needs
 from .files import File, Measured, OfSystems, OneFile, Reading, References
 from .groups import PYTHON
 
@@ -51,16 +51,19 @@ class MetaFiles(Reading, ScoredOutputs):
     judgments: OneFile = None
     """Votes between pairs of outputs. From a .rank file of WMT's metrics task, or WMT's CSV of rankings."""
     judgments_format: Annotated[
-        types.JudgmentFormat | str | None, Flag(metavar="FORMAT"), Kind(noun="format of judgments")
+        types.JudgmentFormat | str | None,
+        Flag(metavar="FORMAT"),
+        Kind(noun="format of judgments"),
+        Needs(("judgments",)),
     ] = None
     """{names}. By default by the first line."""
     human: OneFile = None
     """Human scores (DA, MQM ...) of segments or systems. From a table with a header (TSV, CSV), JSON lines, or
     mt-metrics-eval's *.seg.score and *.sys.score. FILE#NAME names the column or metric.
     """
-    human_format: Annotated[types.ScoreFormat | str | None, Flag(metavar="FORMAT"), Kind(noun="format of scores")] = (
-        None
-    )
+    human_format: Annotated[
+        types.ScoreFormat | str | None, Flag(metavar="FORMAT"), Kind(noun="format of scores"), Needs(("human",))
+    ] = None
     """{names}. By default by name and first line."""
     columns: Annotated[Mapping[types.ScoreColumn, str], Flag(metavar="WHAT=HEADER")] = field(factory=dict)
     """For tables of scores: what columns with unusual headers hold, as in system=SYS score=MQM. WHAT is {names}."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..grouping import grouped
 from .cells import Table
 from .wording import number
+
+# The cells of a row by their headings.
+Cells: TypeAlias = dict[str, Callable[[Any], str]]
 
 
 class Bold(str):
@@ -23,11 +26,15 @@ class Rows:
     cells: Mapping[str, Callable[[Any], str]]
     """What the first cells show, by their headings."""
     key: Callable[[Any], Hashable] | None = None
-    """What the records of a row have in common, where that is more than their first cells, which may be rounded."""
+    """What the records of a row have in common, where that is more than their first cells, which may be rounded.
+    Without other columns, each record has a row of its own.
+    """
     group: Callable[[Any], object] | None = None
     """A line separates rows whose records differ in it."""
     n_names: int | None = None
     """How many of the first cells are names; by default all."""
+    bold: Callable[[Any], bool] = lambda record: False
+    """Whether all cells of a row are bold."""
     grouped: int = 0
     """In how many of them repeated cells are left out: :attr:`.Table.grouped`."""
 
@@ -74,7 +81,8 @@ def pivot(title: str, records: Sequence[Any], rows: Rows, columns: Columns = NON
         header += columns.heading(value)
     n_names = len(rows.cells) if rows.n_names is None else rows.n_names
     table = Table(title, header, n_names, breaks=tuple(breaks[1:]), grouped=rows.grouped, bold_means=bold_means)
-    found = grouped((rows.key_of(record), record) for record in records)
+    key_of = id if columns is NONE else rows.key_of
+    found = grouped((key_of(record), record) for record in records)
     before = None
     for own in found.values():
         here = None if rows.group is None else rows.group(own[0])
@@ -84,11 +92,11 @@ def pivot(title: str, records: Sequence[Any], rows: Rows, columns: Columns = NON
         of_value = {getattr(record, columns.field, None): record for record in reversed(own)}
         row = [cell(own[0]) for cell in rows.cells.values()]
         row += [cell for value in values for cell in columns.cells(of_value.get(value))]
-        table.add(row, [isinstance(cell, Bold) for cell in row])
+        table.add(row, rows.bold(own[0]) or [isinstance(cell, Bold) for cell in row])
     return table
 
 
-def fields(headings: Mapping[str, str], names: Iterable[str]) -> dict[str, Callable[[Any], str]]:
+def fields(headings: Mapping[str, str], names: Iterable[str]) -> Cells:
     """The first cells of rows that show the fields with these names, by their headings."""
     return {headings[name]: partial(_field, name) for name in names}
 

@@ -52,7 +52,9 @@ def read_samples(
     columns = [list(read_lines(file, max_input=max_input)) for file in files]
     if len(files) != 1:
         if per_sentence is not None:
-            raise InputError("per_sentence is for one file with all samples: leave it out, or name one file")
+            raise InputError(
+                "per_sentence (--per-sentence) is for one file: leave it out, or name one file with all samples"
+            )
         if not files:
             raise InputError("samples: expected at least one file, got none")
         for name, column in zip(names[1:], columns[1:], strict=True):

@@ -13,10 +13,10 @@ from attrs import evolve
 from ...data.count_files import is_count_file
 from ...data.manifest import Manifest
 from ...errors import InputError, listed
-from ...options.declare import NO_KEY, OF_ALL_SETS, Options, options_of
+from ...options.declare import NO_KEY, OF_ALL_SETS, Options, check_combined, options_of
 from ...options.files import Measured, SetFiles, Sets
 from ...sets import SetData, on_test_set
-from ..declared import flag_of, given_values
+from ..declared import flag_of, flags_of, given_values
 from ..metric_options import flags, parse_metric
 from .counts import names_in_counts
 from .metrics import metric_flags
@@ -38,6 +38,7 @@ class Inputs:
     ) -> Inputs:
         """Check all that can be checked before files are read, and take the options used here out of ``options``."""
         sets = Sets(**given_values(Sets, options))
+        check_combined(sets, flags_of(Sets))
         if not sets.sets and sets.manifest is None:
             files = given_files(SetFiles, options, reference, systems)
             return cls({"": Input.checked(files, least=2, threads=threads)})
@@ -126,8 +127,6 @@ def check_one_set(record: type[Options], options: Mapping[str, Any], advice: str
 
 def _check_several(sets: Sets, reference: str | None, options: Mapping[str, Any]) -> None:
     """:class:`InputError` for options that belong to one test set."""
-    if sets.sets and sets.manifest is not None:
-        raise InputError("--set and --manifest cannot be combined: put all test sets into the manifest")
     if reference is not None:
         chosen = "--set" if sets.sets else "--manifest"
         raise InputError(

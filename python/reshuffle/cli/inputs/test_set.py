@@ -22,11 +22,12 @@ from ...errors import InputError, listed
 from ...metrics.native import NativeMetric
 from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores
 from ...metrics.stored import CountsFile, StoredCounts, open_counts
-from ...options.declare import files_in
+from ...options.declare import check_combined, files_in
 from ...options.files import SetFiles
 from ...sets import TestSet
 from ...settings import Units
 from ...validate import check_name
+from ..declared import flags_of
 from ..metric_options import MetricChoice
 from .count_tables import given_counts, name_and_formula
 from .counts import check_no_flags, chosen_counts
@@ -324,16 +325,7 @@ def _check_options_of_scores(files: SetFiles) -> None:
         if not files.numbers:
             raise InputError(f"--lower-is-better {name} needs --scores {name}, or --counts {name}:FORMULA")
         check_name("--lower-is-better", name, [*files.scores, *counted])
-    if files.scores:
-        return
-    for is_given, option, why in (
-        (files.qrels is not None, f"--qrels {files.qrels}", "name a measure and runs, as in --scores nDCG@10 RUN RUN"),
-        (files.missing != "error", f"--missing {files.missing}", "other metrics have no missing scores"),
-        (files.unmatched != "error", f"--unmatched {files.unmatched}", "texts are matched by position"),
-        (files.by_position and not files.counts, "--by-position", "texts are always matched by position"),
-    ):
-        if is_given:
-            raise InputError(f"{option} needs --scores: {why}")
+    check_combined(files, flags_of(type(files)))
 
 
 def _check_without_texts(files: SetFiles, chosen: Sequence[MetricChoice]) -> None:

@@ -13,12 +13,12 @@ from ... import types
 from ..._core import Progress
 from ...data.files import display_name
 from ...errors import InputError
-from ...options.declare import call, files_in
+from ...options.declare import call, check_combined, files_in
 from ...options.list_files import ListFiles
 from ...options.tuning import Mbr, Oracle
 from ...results.studies import StudyResult
 from ...tune import LinearModel, NBest, mbr, oracle, read_samples
-from ..declared import given_values, made
+from ..declared import flags_of, given_values, made
 from ..inputs.metrics import metric_flags, metrics_of
 from ..job import started
 from ..metric_options import MetricChoice
@@ -94,18 +94,9 @@ class _Files(ListFiles):
     def from_options(cls, options: dict[str, Any]) -> _Files:
         """Take the files out of ``options``, and check all that can be checked before they are read."""
         files = cls(**given_values(ListFiles, options))
-        if bool(files.nbest) == bool(files.samples):
-            raise InputError(
-                "--nbest and --samples cannot be combined: leave out one of them"
-                if files.nbest
-                else "no lists: add --nbest NBEST, or --samples FILE"
-            )
-        if files.per_sentence is not None and len(files.samples) != 1:
-            raise InputError("--per-sentence is for one file of --samples: leave it out")
-        if files.model is not None and files.totals:
-            raise InputError("--model and --totals cannot be combined: leave out one of them")
-        if files.samples and (files.model is not None or files.totals):
-            raise InputError("--samples have no features and no scores: leave out --model and --totals")
+        check_combined(files, flags_of(ListFiles))
+        if not files.nbest and not files.samples:
+            raise InputError("no lists: add --nbest NBEST, or --samples FILE")
         return files
 
     def lists(self) -> NBest:

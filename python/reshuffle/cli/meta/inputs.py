@@ -18,13 +18,14 @@ from ...data.score_tables import ScoreTable, read_all_scores, read_scores
 from ...data.system_names import NameMap, read_sysmap
 from ...errors import InputError, quoted, unknown_name
 from ...meta.material import JudgedSet
-from ...options.declare import call, check, files_in, taken
+from ...options.declare import call, check, check_combined, files_in, taken
 from ...options.evaluations import Evaluation, ReadAllScores, ReadJudgments, ReadScores
 from ...options.files import SetFiles
 from ...options.meta_files import MetaFiles
 from ...resampling.counting import Data, labels_of
 from ...sets import on_test_set
 from ...settings import Resampling
+from ..declared import flags_of
 from ..inputs.metrics import metrics_of
 from ..inputs.sets import check_one_set, command_line, completed, read_manifest
 from ..inputs.test_set import Input
@@ -199,10 +200,7 @@ def _check_files(files: MetaFiles) -> None:
         raise InputError("outputs without references: add --refs")
     if not files.references and not files.metric_scores and not files.score_files:
         raise InputError("no metrics: add --refs and --systems for metrics on texts, or --metric-scores NAME=FILE")
-    if files.judgments_format is not None and files.judgments is None:
-        raise InputError("--judgments-format needs --judgments: add it, or leave it out")
-    if files.human_format is not None and files.human is None:
-        raise InputError("--human-format needs --human: add it, or leave it out")
+    check_combined(files, flags_of(MetaFiles))
 
 
 @dataclass(frozen=True)

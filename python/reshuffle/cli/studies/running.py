@@ -15,7 +15,7 @@ from ..._core import Progress
 from ...data.count_files import is_count_file
 from ...data.files import STDIN
 from ...errors import InputError, quoted
-from ...options.declare import Options, call, options_of, several
+from ...options.declare import Options, call, check_combined, options_of, several
 from ...options.files import Unstratified
 from ...options.human import HumanOptions
 from ...options.nulls import Variants
@@ -23,7 +23,7 @@ from ...options.studies import StudyInputs
 from ...options.watch import WatchOptions
 from ...results.studies import StudyResult
 from ...validate import check_name
-from ..declared import given_values
+from ..declared import flags_of, given_values
 from ..declared import made as made_record
 from ..inputs.sets import given_files
 from ..inputs.test_set import Input
@@ -93,7 +93,9 @@ def run_study(
         given |= {name: getattr(found, name) for name in parts}
         given |= {"domains": found.strata, "baseline": baseline, **job.given}
         own = {name: value for name, value in given.items() if name in options_of(type(chosen))}
-        job.report(lambda: call(study, evolve(chosen, **own)))
+        whole = evolve(chosen, **own)
+        check_combined(whole, flags_of(type(whole)))  # with what the files have
+        job.report(lambda: call(study, whole))
 
 
 # The options of a command that do not need files, beside those of a record without input.

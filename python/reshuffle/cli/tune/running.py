@@ -11,7 +11,7 @@ from ... import types
 from ..._core import Progress
 from ...errors import InputError, listed
 from ...metrics.native import NativeMetric
-from ...options.declare import call, files_in
+from ...options.declare import call, check_combined, files_in
 from ...options.list_files import TuneFiles
 from ...options.tuning import Tune
 from ...results.studies import StudyResult
@@ -22,7 +22,7 @@ from ...tune.options import Optimizer
 from ...tune.problem import BY_SENTENCE_BLEU, shared_options
 from ...tune.weights import read_named_weights
 from ...validate import check_integer
-from ..declared import given_values, made
+from ..declared import flags_of, given_values, made
 from ..inputs.metrics import metric_flags, metrics_of
 from ..job import started
 from ..metric_options import MetricChoice
@@ -76,14 +76,13 @@ class _Files(TuneFiles):
     def from_options(cls, options: dict[str, Any], rounds: int) -> _Files:
         """Take the files out of ``options``, and check all that can be checked before they are read."""
         files = cls(**given_values(TuneFiles, options))
+        check_combined(files, flags_of(TuneFiles))
         files._check(rounds)
         return files
 
     def _check(self, rounds: int) -> None:
         if not self.references:
             raise InputError("no references: add --refs REF, with a segment for each sentence of the lists")
-        if self.decoder is not None and self.simulate is not None:
-            raise InputError("--decoder and --simulate cannot be combined: leave out one of them")
         loop = self.decoder is not None or self.simulate is not None
         if not self.nbest and not loop:
             raise InputError("no lists: add --nbest NBEST")
@@ -93,8 +92,6 @@ class _Files(TuneFiles):
             raise InputError("--rounds needs a decoder: add --decoder COMMAND, or --simulate NBEST")
         if loop and rounds == 1 and self.nbest:
             raise InputError("a decoder needs several rounds: add --rounds N")
-        if self.size is not None and self.simulate is None:
-            raise InputError("--size is for --simulate: leave it out")
         if self.size is not None:
             check_integer("--size", self.size, 1)
         for name, pair in self._held_out.items():
@@ -103,8 +100,6 @@ class _Files(TuneFiles):
                     f"--{name}-set: expected lists and their references, got {listed(pair)}: write --{name}-set NBEST "
                     "REF"
                 )
-            if pair is None and self._sources[f"{name}_sources"] is not None:
-                raise InputError(f"--{name}-sources needs --{name}-set")
 
     @property
     def _held_out(self) -> dict[str, tuple[str, ...] | None]:

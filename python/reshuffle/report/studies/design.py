@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...errors import counted
-from ...results.studies import DetectableAtSize, PlannedLooks, PlannedPower, PlannedSize, StudyResult
+from ...results.studies import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize, StudyResult
 from ...results.studies.design import DesignPlan
 from ..cells import Table, decimals_for
+from ..pivot import Cells, Rows, fields, pivot
 from ..wording import joined, number
 from .base import Figure, StudyReport
 from .power import ERROR_SYMBOLS, power_table
@@ -73,107 +74,96 @@ def _of_power(records: Sequence[Any]) -> str:
 
 
 def _detectable(study: StudyResult[DesignPlan]) -> Table:
+    def points(each: DetectableAtSize, difference: float) -> str:
+        return f"{difference:.{_decimals(study, each.metric)}f}"
+
     found: Sequence[DetectableAtSize] = study.tables["detectable"]
-    names, ranged = _names(study, found), _has_range(found)
-    power = [] if constant(found, "power") is not None else ["Power"]
-    header = [*(HEADER[name] for name in names), f"{unit_of(study).capitalize()}s", *power, "Difference"]
-    table = Table(
-        f"Minimum detectable difference{_of_power(found)}",
-        [*header, *(["Range"] if ranged else [])],
-        n_names=len(names),
-    )
-    for each, keys in _ruled(table, found, names, ["power"]):
-        decimals = _decimals(study, each.metric)
-        shown = [
-            f"{each.size:,}",
-            *([f"{percent(each.power, 0)}%"] if power else []),
-            f"{each.difference:.{decimals}f}",
-        ]
-        table.add([*keys, *shown, *_range(each, ranged, lambda x, d=decimals: f"{x:.{d}f}")])
-    return table
+    cells = {_units(study): _size_cell, **_power(found), "Difference": lambda each: points(each, each.difference)}
+    title = f"Minimum detectable difference{_of_power(found)}"
+    return _table(study, title, found, cells | _range(found, points), ["power"])
 
 
 def _planned(study: StudyResult[DesignPlan]) -> Table:
     found: Sequence[PlannedPower] = study.tables["planned"]
-    names, ranged = _names(study, found), _has_range(found)
-    errors = any(each.type_m is not None for each in found)
-    header = [*(HEADER[name] for name in names), "Difference", f"{unit_of(study).capitalize()}s", "Power in %"]
-    header += [*(["Range"] if ranged else []), *(["M", "S"] if errors else [])]
-    table = Table("Power of given differences", header, n_names=len(names))
-    for each, keys in _ruled(table, found, names, ["difference"]):
-        shown = [_given(each.difference), f"{each.size:,}", percent(each.power, 1)]
-        shown += _range(each, ranged, lambda x: percent(x, 1))
-        if errors:
-            m_and_s = each.type_m is not None and each.type_s is not None
-            shown += [f"{each.type_m:.2f}", percent(each.type_s or 0, 1)] if m_and_s else ["–", "–"]
-        table.add([*keys, *shown])
-    return table
+    cells = GIVEN | {_units(study): _size_cell, "Power in %": lambda each: percent(each.power, 1)}
+    cells |= _range(found, lambda each, power: percent(power, 1))
+    if any(each.type_m is not None for each in found):
+        cells["M"] = lambda each: "–" if each.type_m is None else f"{each.type_m:.2f}"
+        cells["S"] = lambda each: "–" if each.type_s is None else percent(each.type_s, 1)
+    return _table(study, "Power of given differences", found, cells, ["difference"])
 
 
 def _needed(study: StudyResult[DesignPlan]) -> Table:
     found: Sequence[PlannedSize] = study.tables["needed"]
-    names, ranged = _names(study, found), _has_range(found)
-    power = [] if constant(found, "power") is not None else ["Power"]
-    header = [*(HEADER[name] for name in names), "Difference", *power, f"{unit_of(study).capitalize()}s"]
-    header += ["Range"] if ranged else []
-    table = Table(f"Size needed{_of_power(found)}", header, n_names=len(names))
-    for each, keys in _ruled(table, found, names):
-        shown = [_given(each.difference), *([f"{percent(each.power, 0)}%"] if power else []), _size(each.size)]
-        table.add([*keys, *shown, *_range(each, ranged, _size)])
-    return table
+    cells = {**GIVEN, **_power(found), _units(study): _size_cell}
+    return _table(study, f"Size needed{_of_power(found)}", found, cells | _range(found, lambda each, size: _size(size)))
 
 
 def _sequential(study: StudyResult[DesignPlan]) -> Table:
     found: Sequence[PlannedLooks] = study.tables["sequential"]
-    units = f"{unit_of(study).capitalize()}s"
-    table = Table(
-        f"Size needed with {found[0].looks} planned looks{_of_power(found)}",
-        ["Metric", "Method", "Difference", "Power", units, "Expected"],
-        n_names=2,
-    )
-    for each in found:
-        power = f"{percent(each.power, 0)}%"
-        table.add([each.metric, each.method, _given(each.difference), power, f"{each.size:,}", f"{each.expected:,}"])
-    return table
+    cells: Cells = {**fields(HEADER, HEADER), **GIVEN, "Power": _power_cell, _units(study): _size_cell}
+    cells["Expected"] = lambda each: f"{each.expected:,}"
+    title = f"Size needed with {found[0].looks} planned looks{_of_power(found)}"
+    return pivot(title, found, Rows(cells, n_names=2))
 
 
 def _size(size: int | None) -> str:
     return "over 2⁵³" if size is None else f"{size:,}"
 
 
-def _given(difference: float) -> str:
-    """A difference as it was given."""
-    return number(difference)
+def _size_cell(each: Any) -> str:
+    return _size(each.size)
 
 
-def _range(each: Any, ranged: bool, shown: Any) -> list[str]:
-    return [f"{shown(each.low)} to {shown(each.high)}"] if ranged else []
+def _units(study: StudyResult[DesignPlan]) -> str:
+    """The heading of sizes."""
+    return f"{unit_of(study).capitalize()}s"
 
 
-def _ruled(
-    table: Table, records: Sequence[Any], names: Sequence[str], by: Sequence[str] = ()
-) -> Iterator[tuple[Any, list[str]]]:
-    """Each record with its names, and a line between metrics, differences and powers."""
-    before = None
-    for each in records:
-        keys = [str(getattr(each, name)) for name in names]
-        group = [*keys, *(getattr(each, name) for name in by)]
-        if before not in (None, group):
-            table.rule()
-        before = group
-        yield each, keys
+# The column of differences, as they were given.
+GIVEN: Cells = {"Difference": lambda each: number(each.difference)}
+
+
+def _power_cell(each: Any) -> str:
+    return f"{percent(each.power, 0)}%"
+
+
+def _power(records: Sequence[Any]) -> Cells:
+    """The column of powers, unless the title has the only one."""
+    return {} if constant(records, "power") is not None else {"Power": _power_cell}
+
+
+def _range(records: Sequence[Any], shown: Callable[[Any, Any], str]) -> Cells:
+    """The column of ranges over pairs, if standard errors differ between these."""
+    if not _has_range(records):
+        return {}
+    return {"Range": lambda each: f"{shown(each, each.low)} to {shown(each, each.high)}"}
+
+
+def _table(
+    study: StudyResult[DesignPlan], title: str, records: Sequence[Any], cells: Cells, by: Sequence[str] = ()
+) -> Table:
+    """A row for each record, with its names first, and a line between metrics, and between values of the fields."""
+    names = _names(study, records)
+
+    def group(each: Any) -> list[Any]:
+        return [getattr(each, name) for name in (*names, *by)]
+
+    return pivot(title, records, Rows(fields(HEADER, names) | cells, group=group, n_names=len(names)))
 
 
 def _errors(study: StudyResult[DesignPlan]) -> Table:
     """The standard errors on which the plan is based."""
-    found = study.tables["errors"]
-    size = f"{found[0].size:,} {unit_of(study)}s"
-    table = Table(f"Differences on the data ({size})", ["Metric", "System", "Baseline", "Δ", "SE"], n_names=3)
-    for each in found:
-        decimals = _decimals(study, each.metric) + 1
-        cells = [each.metric, each.system, each.baseline]
-        table.add([*cells, f"{each.difference:+.{decimals}f}", f"{each.standard_error:.{decimals}f}"])
-    return table
+
+    def points(each: PairError, value: float, sign: str = "") -> str:
+        return f"{value:{sign}.{_decimals(study, each.metric) + 1}f}"
+
+    found: Sequence[PairError] = study.tables["errors"]
+    cells: Cells = fields({**HEADER, "system": "System", "baseline": "Baseline"}, ["metric", "system", "baseline"])
+    cells["Δ"] = lambda each: points(each, each.difference, "+")
+    cells["SE"] = lambda each: points(each, each.standard_error)
+    title = f"Differences on the data ({found[0].size:,} {unit_of(study)}s)"
+    return pivot(title, found, Rows(cells, n_names=3))
 
 
 def conclusions(study: StudyResult[DesignPlan]) -> Iterator[str]:
@@ -190,7 +180,7 @@ def conclusions(study: StudyResult[DesignPlan]) -> Iterator[str]:
     for each in needed:
         if _is_first(each, needed):
             power = f"{number(100 * each.power)}% power"
-            shown = f"a difference of {_given(each.difference)} {each.metric}"
+            shown = f"a difference of {number(each.difference)} {each.metric}"
             yield f"To detect {shown} with {power}, a test set needs {_size(each.size)} {unit_of(study)}s."
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...grouping import grouped
 from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference
 from ..cells import Table, decimals_for, interval_cells, pvalue_cell, short_pvalue
+from ..pivot import Cells, Rows, pivot
 from ..wording import ci, counted, number
 from .base import Figure, StudyReport
 from .meta_sentences import MAX_TESTED, conclusions, notes
@@ -100,7 +101,7 @@ def _interval(each: MetricAgreement) -> str:
 def _values(result: MetaEvaluation, family: Family) -> Table:
     """A row for each metric: the value, its interval, and the place in the ranking."""
     results, leaders = family.results, family.leaders
-    cells: dict[str, Callable[[MetricAgreement], str]] = {"Metric": lambda each: each.metric, family.symbol: value_cell}
+    cells: Cells = {"Metric": lambda each: each.metric, family.symbol: value_cell}
     cells |= dict.fromkeys(_interval_header(results), _interval)
     if family.groups:
         cells["Group"] = lambda each: _ranked_cells(family.group_of.get(each.metric))[0]
@@ -111,11 +112,8 @@ def _values(result: MetaEvaluation, family: Family) -> Table:
         cells["n"] = lambda each: f"{each.n:,}"
     if constant(results, "groups") is None and results[0].groups is not None:
         cells["Groups"] = lambda each: "–" if each.groups is None else f"{each.groups:,}"
-    table = Table(_title(result, family), [*cells], bold_means=LEADERS)
-    for metric in family.by_value:
-        row = [cell(family.by_metric[metric]) for cell in cells.values()]
-        table.add(row, metric in leaders and len(leaders) < len(results))
-    return table
+    rows = Rows(cells, n_names=1, bold=lambda each: each.metric in leaders and len(leaders) < len(results))
+    return pivot(_title(result, family), list(map(family.by_metric.get, family.by_value)), rows, bold_means=LEADERS)
 
 
 def _epsilon(each: MetricAgreement) -> str:

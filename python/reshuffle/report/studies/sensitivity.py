@@ -9,7 +9,7 @@ from ...errors import counted
 from ...results.studies import MetricSensitivity, PowerContrast, StudyResult
 from ...results.studies.sensitivity import SensitivityPlan
 from ..cells import Table, decimals_for, pvalue_cell
-from ..pivot import Columns, Rows, pivot
+from ..pivot import Columns, Rows, fields, pivot
 from ..wording import ci, joined, number
 from .base import Figure, StudyReport
 from .power import levels_used, power_table, power_title, symbols, without_level
@@ -39,6 +39,7 @@ def tables(study: StudyResult) -> Iterator[Table]:
         yield _contrasts(contrasts).explained(paired)
 
 
+HEADER = {"system": "System", "baseline": "Baseline", "metric": "Metric"}
 CLEAREST = "the metric that shows the difference most clearly"
 DIFFERENCES = "SE: standard error by the delta method; Δ/SE: absolute difference in standard errors, with its rank."
 
@@ -47,53 +48,42 @@ def _decimals(study: StudyResult, metric: str) -> int:
     return decimals_for(max(abs(each.score) for each in of_name(study.tables["scored"], metric=metric)))
 
 
+def _table(study: StudyResult, title: str, names: Sequence[str], scored: Sequence[str] = ()) -> Table:
+    """A row for each difference, and a line between pairs: its standard error, p of each test, and its size in standard
+    errors. The scores of the ``scored`` systems are before it.
+    """
+    tests = list(dict.fromkeys(each.test for each in study.tables["tested"]))
+    header = [*(f"{name} (SE)" for name in scored), "Δ (SE)", *(f"p, {test}" for test in tests), "Δ/SE"]
+
+    def pair(each: MetricSensitivity) -> tuple[str, str]:
+        return each.system, each.baseline
+
+    def cells(each: MetricSensitivity) -> list[str]:
+        decimals, of_metric = _decimals(study, each.metric), of_name(study.tables["scored"], metric=each.metric)
+        where = {"metric": each.metric, "system": each.system, "baseline": each.baseline}
+        found = [own for name in scored for own in of_name(of_metric, system=name)]
+        tested = [own for test in tests for own in of_name(study.tables["tested"], test=test, **where)]
+        return [
+            *(f"{own.score:.{decimals}f} ({own.standard_error:.{decimals}f})" for own in found),
+            f"{each.difference:+.{decimals}f} ({each.standard_error:.{decimals}f})",
+            *(pvalue_cell(own.pvalue) for own in tested),
+            "–" if each.standardized is None else f"{each.standardized:.2f} ({each.rank})",
+        ]
+
+    rows = Rows(fields(HEADER, names), id, pair, bold=lambda each: bool(each.rank == 1))
+    return pivot(title, study.tables["sensitivity"], rows, Columns("", lambda _: header, cells, [None]), CLEAREST)
+
+
 def _one_pair(study: StudyResult, system: str, baseline: str) -> Table:
     """Table 1 of the paper: a row for each metric with the scores of both systems and their standard errors."""
-    header = ["Metric", f"{baseline} (SE)", f"{system} (SE)", *_header(study)]
-    table = Table(f"Two systems under {len(study.metrics):,} metrics", header, bold_means=CLEAREST)
-    for found in study.tables["sensitivity"]:
-        decimals = _decimals(study, found.metric)
-        cells = [found.metric]
-        for name in (baseline, system):
-            (own,) = of_name(study.tables["scored"], metric=found.metric, system=name)
-            cells.append(f"{own.score:.{decimals}f} ({own.standard_error:.{decimals}f})")
-        table.add([*cells, *_cells(study, found)], bold=found.rank == 1)
-    return table
+    return _table(study, f"Two systems under {len(study.metrics):,} metrics", ["metric"], [baseline, system])
 
 
 def _variants(study: StudyResult) -> Table:
     """Table 2 of the paper: a row for each system and metric, with the difference from its baseline and p-values."""
     baseline = constant(study.tables["sensitivity"], "baseline")
-    names = ["System", *([] if baseline is not None else ["Baseline"]), "Metric"]
     shown = "Differences" if baseline is None else f"Differences from {baseline}"
-    table = Table(shown, [*names, *_header(study)], n_names=len(names), bold_means=CLEAREST)
-    before = None
-    for found in study.tables["sensitivity"]:
-        if before not in (None, (found.system, found.baseline)):
-            table.rule()
-        before = found.system, found.baseline
-        cells = [found.system, *([] if baseline is not None else [found.baseline]), found.metric]
-        table.add([*cells, *_cells(study, found)], bold=found.rank == 1)
-    return table
-
-
-def _tests(study: StudyResult) -> list[str]:
-    return list(dict.fromkeys(each.test for each in study.tables["tested"]))
-
-
-def _header(study: StudyResult) -> list[str]:
-    return ["Δ (SE)", *(f"p, {test}" for test in _tests(study)), "Δ/SE"]
-
-
-def _cells(study: StudyResult, found: MetricSensitivity) -> list[str]:
-    """The difference with its standard error, p of each test, and the difference in standard errors with its rank."""
-    decimals = _decimals(study, found.metric)
-    cells = [f"{found.difference:+.{decimals}f} ({found.standard_error:.{decimals}f})"]
-    for test in _tests(study):
-        where = {"metric": found.metric, "system": found.system, "baseline": found.baseline, "test": test}
-        (tested,) = of_name(study.tables["tested"], **where)
-        cells.append(pvalue_cell(tested.pvalue))
-    return [*cells, "–" if found.standardized is None else f"{found.standardized:.2f} ({found.rank})"]
+    return _table(study, shown, ["system", *(["baseline"] if baseline is None else []), "metric"])
 
 
 def _contrasts(contrasts: Sequence[PowerContrast]) -> Table:

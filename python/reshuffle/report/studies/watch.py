@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from ...errors import counted
+from ...grouping import grouped
 from ...results.studies import SequentialLook, SequentialVerdict, StudyResult
 from ...results.studies.watch import E_BH, SEQUENTIAL_TESTS, WatchPlan
 from ..cells import Table, decimals_for, equation, pvalue_cell, signed
+from ..pivot import Cells, Rows, pivot
 from ..wording import number
 from .base import Figure, StudyReport
 
@@ -32,45 +34,39 @@ def _level(study: StudyResult[WatchPlan]) -> str:
 def tables(study: StudyResult[WatchPlan]) -> Iterator[Table]:
     """The verdicts; and the course, if there is one pair under one metric."""
     verdicts = _verdicts(study)
-    with_ends, with_p = (any(getattr(each, name) is not None for each in verdicts) for name in ("low", "pvalue"))
-    header = ["System", "Metric", "Δ", *([_level(study)] if with_ends else []), *(["p"] if with_p else [])]
-    table = Table(title(study), [*header, "Verdict", "after"], n_names=2)
-    for each in verdicts:
-        of_metric = [other for other in verdicts if other.metric == each.metric]
-        cells = _known(each, _decimals(of_metric), with_ends, with_p)
-        table.add(
-            [each.system, each.metric, *cells, each.verdict, "–" if each.decided_at is None else f"{each.decided_at:,}"]
-        )
-    yield table
+    cells: Cells = {"System": lambda each: each.system, "Metric": lambda each: each.metric, **_known(study, verdicts)}
+    cells["Verdict"] = lambda each: each.verdict
+    cells["after"] = lambda each: "–" if each.decided_at is None else f"{each.decided_at:,}"
+    yield pivot(title(study), verdicts, Rows(cells, n_names=2))
     if len(verdicts) == 1:
-        yield _course(study, with_ends, with_p)
+        yield _course(study)
 
 
-def _decimals(known: Sequence[SequentialVerdict | SequentialLook]) -> int:
-    return decimals_for(max(abs(each.difference) for each in known))
+def _known(study: StudyResult[WatchPlan], records: Sequence[SequentialVerdict | SequentialLook]) -> Cells:
+    """What is known after some units: the difference, and what the verdicts have beside it."""
+    verdicts = _verdicts(study)
+    differences = grouped((each.metric, abs(each.difference)) for each in records)
+    decimals = {metric: decimals_for(max(own)) for metric, own in differences.items()}
 
+    def ends(each: SequentialVerdict | SequentialLook) -> str:
+        return " to ".join(signed(end, decimals[each.metric]) for end in (each.low, each.high) if end is not None)
 
-def _known(each: SequentialVerdict | SequentialLook, decimals: int, with_ends: bool, with_p: bool) -> list[str]:
-    """The cells of what is known after some units."""
-    cells = [signed(each.difference, decimals)]
-    if with_ends:
-        ends = [signed(end, decimals) for end in (each.low, each.high) if end is not None]
-        cells.append(" to ".join(ends) or "–")
-    if with_p:
-        cells.append("–" if each.pvalue is None else pvalue_cell(each.pvalue))
+    cells: Cells = {"Δ": lambda each: signed(each.difference, decimals[each.metric])}
+    if any(each.low is not None for each in verdicts):
+        cells[_level(study)] = lambda each: ends(each) or "–"
+    if any(each.pvalue is not None for each in verdicts):
+        cells["p"] = lambda each: "–" if each.pvalue is None else pvalue_cell(each.pvalue)
     return cells
 
 
-def _course(study: StudyResult[WatchPlan], with_ends: bool, with_p: bool) -> Table:
+def _course(study: StudyResult[WatchPlan]) -> Table:
     """The looks at the only pair under the only metric."""
     looks: Sequence[SequentialLook] = study.tables["looks"]
-    planned = looks[0].boundary is not None
-    header = ["Units", "Δ", *([_level(study)] if with_ends else []), *(["p"] if with_p else [])]
-    table = Table("Looks", [*header, *(["|z|", "boundary"] if planned else [])])
-    for look in looks:
-        extra = [f"{abs(look.z or 0):.2f}", f"{look.boundary:.2f}"] if planned else []
-        table.add([f"{look.units:,}", *_known(look, _decimals(looks), with_ends, with_p), *extra])
-    return table
+    cells: Cells = {"Units": lambda look: f"{look.units:,}", **_known(study, looks)}
+    if looks[0].boundary is not None:
+        cells["|z|"] = lambda look: f"{abs(look.z or 0):.2f}"
+        cells["boundary"] = lambda look: f"{look.boundary:.2f}"
+    return pivot("Looks", looks, Rows(cells, n_names=1))
 
 
 def conclusions(study: StudyResult[WatchPlan]) -> Iterator[str]:
