@@ -22,7 +22,7 @@ from .computed import (
 from .margins import claim, has_margin, within_all
 from .notes import is_nominal
 from .sources import cited, entries_of, papers
-from .systems import can_be_turned, has_ranks, shows_best_alone, size_of
+from .systems import has_ranks, is_reversible, shows_best_alone, size_of
 from .votes import ratings_phrase
 from .wording import joined, number, strata
 
@@ -119,7 +119,7 @@ def of_differences(comparison: Comparison) -> str:
     adjusted = ["adjusted p-values"] if comparison.family_size > 1 else []
     which = "the differences"
     if shows_best_alone(comparison):
-        which += " from the best system" if can_be_turned(comparison) else " between the best system and others"
+        which += " from the best system" if is_reversible(comparison) else " between the best system and others"
     return f"has {which} with {joined([*intervals, 'p-values', *adjusted, *detectable])}"
 
 

@@ -329,13 +329,13 @@ def _group(name: str) -> str:
     return name.partition("_")[0]
 
 
-def can_be_turned(comparison: Comparison) -> bool:
-    """Whether the tests are two-sided or of equivalence: their p-values are also those of the pairs turned round."""
+def is_reversible(comparison: Comparison) -> bool:
+    """Whether the tests are two-sided or of equivalence: their p-values are also those of the reversed pairs."""
     return comparison.test is not None and comparison.test.alternative in ("two-sided", "equivalence")
 
 
-def turned(pair: PairedDifference) -> PairedDifference:
-    """The pair with its systems exchanged: see :func:`can_be_turned`."""
+def reversed_pair(pair: PairedDifference) -> PairedDifference:
+    """The pair with its systems exchanged: see :func:`is_reversible`."""
     null, parts = pair.null, pair.contributions
     return replace(
         pair,

@@ -13,20 +13,20 @@ from .layout import Layout
 from .parts import parts_table
 from .speakers import document_tables
 from .systems import (
-    can_be_turned,
     difference_cells,
     has_ranks,
     interval_header,
+    is_reversible,
     margin_in_title,
     merged,
     number_header,
     of_one_metric,
     pvalue_headers,
+    reversed_pair,
     score_intervals,
     shows_best_alone,
     some_exact,
     sorted_systems,
-    turned,
 )
 from .triangle import triangle
 
@@ -93,11 +93,11 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
     what = f"Differences from {comparison.baseline}"
     if of_best:
         of_all = "the best system" if several else next(iter(best.values()))
-        what = f"Differences from {of_all}" if can_be_turned(comparison) else f"Differences between {of_all} and others"
+        what = f"Differences from {of_all}" if is_reversible(comparison) else f"Differences between {of_all} and others"
     elif all_pairs:
         what = "Differences of all pairs"
     numbered = any(number_header(comparison, metric.name) for metric in comparison.metrics)
-    of_one = of_best and not several and can_be_turned(comparison)
+    of_one = of_best and not several and is_reversible(comparison)
     names = ["Metric", "System", *["Baseline"] * (all_pairs and not of_one)]
     header = [*names, "Δ", *interval_header(comparison), *["n"] * numbered, *pvalue_headers(comparison)]
     table = Table(what, header, n_names=len(names), grouped=1)
@@ -108,8 +108,8 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
         decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
         for pair in _pairs_of(comparison, metric):
             if not of_best or best[metric.name] in (pair.system, pair.baseline):
-                if of_best and pair.system == best[metric.name] and can_be_turned(comparison):
-                    pair = turned(pair)
+                if of_best and pair.system == best[metric.name] and is_reversible(comparison):
+                    pair = reversed_pair(pair)
                 shown = difference_cells(comparison, pair, decimals, numbered, exact, layout.signed)
                 table.add([*(metric.name, pair.system, pair.baseline)[: len(names)], *shown])
     more = detectable_sentence(comparison, layout) if comparison.detectable else ""
@@ -121,8 +121,8 @@ def _pairs_of(comparison: Comparison, metric: UsedMetric) -> list[PairedDifferen
     all_pairs = comparison.baseline is None
     place = {system: number for number, system in enumerate(sorted_systems(comparison, metric if all_pairs else None))}
     pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
-    if all_pairs and can_be_turned(comparison):
-        pairs = [pair if place[pair.system] < place[pair.baseline] else turned(pair) for pair in pairs]
+    if all_pairs and is_reversible(comparison):
+        pairs = [pair if place[pair.system] < place[pair.baseline] else reversed_pair(pair) for pair in pairs]
     return sorted(pairs, key=lambda pair: sorted((place[pair.system], place[pair.baseline])))
 
 
