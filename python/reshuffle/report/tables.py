@@ -117,7 +117,7 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
 
 
 def _pairs_of(comparison: Comparison, metric: UsedMetric) -> list[PairedDifference]:
-    """The pairs under a metric, in the order of the systems; of all pairs, the better one is the system."""
+    """The pairs under a metric, in the order of the systems. Of all pairs, the better system comes first."""
     all_pairs = comparison.baseline is None
     place = {system: number for number, system in enumerate(sorted_systems(comparison, metric if all_pairs else None))}
     pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
