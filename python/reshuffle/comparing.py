@@ -427,7 +427,7 @@ def _with_number(
 
 
 def scored(data: Data, units: Units, wanted: ComparisonSettings, resampling: Resampling) -> Comparison:
-    """Score systems, with intervals if they are wanted: see :func:`score`."""
+    """Score systems, with intervals if ``wanted`` has one: see :func:`score`."""
     if wanted.interval is None:
         for name, ids in (("documents", units.documents), ("strata", units.strata)):
             if ids is not None and not (name == "documents" and data.uses_documents):

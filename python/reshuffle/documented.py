@@ -1,8 +1,8 @@
 """Docstrings of records from those of their fields.
 
-The fields of a record have docstrings of their own: string literals after them, which editors show and Python leaves
-out. ``help`` shows them through :func:`documented`, and the JSON Schemas and docs/json.md have them from
-:func:`fields_of`. The help of commands has those of options, from :func:`own_texts`.
+The fields of a record have docstrings of their own: string literals after them, which editors show and Python ignores.
+:func:`documented` adds them to what ``help`` shows. The JSON Schemas and docs/json.md have them from :func:`fields_of`,
+and the help of commands has those of options from :func:`own_texts`.
 """
 
 from __future__ import annotations
@@ -114,10 +114,10 @@ def own_texts(record: type[Any]) -> Mapping[str, str]:
 
 @cache
 def _literals_in(module: str) -> Mapping[str, Mapping[str, str]]:
-    """The docstrings of fields by class, as in the source. Parsing all of it would take long, and help needs them."""
+    """The docstrings of fields by class, as in the source. ``--help`` needs them, and a full parse would be slow."""
     try:
         source = inspect.getsource(sys.modules[module])
-    except (OSError, TypeError):  # TypeError: of a module that has no file, such as an interactive one
+    except (OSError, TypeError):  # TypeError: the module has no file, as in a console
         return {}
     found: dict[str, dict[str, str]] = {}
     for name, _, attribute, literal in CLASS_OR_FIELD.findall(source):

@@ -92,8 +92,8 @@ class Units:
 class ComparisonSettings(Kept, Pairs, Tested):
     """The significance test, its options, the pairs of systems to compare, and what the result keeps.
 
-    ``interval`` is that of the scores, and also of the differences unless these are ``simultaneous``. Tests without
-    ``alpha`` are for no level in particular.
+    ``interval`` is that of the scores, and also of the differences unless these are ``simultaneous``. Without
+    ``alpha``, tests are for no particular level.
     """
 
     test: str = "auto"
@@ -113,7 +113,7 @@ class ComparisonSettings(Kept, Pairs, Tested):
 
     @classmethod
     def for_scores(cls, interval: str | None, confidence_level: float | None) -> ComparisonSettings:
-        """Scores without tests: with the default of the argument that is None, and without intervals if both are."""
+        """Scores without tests. If one argument is None, it has its default; if both are, there are no intervals."""
         if interval is None and confidence_level is None:
             return cls(interval=None)
         return cls(interval="percentile" if interval is None else interval, **levels(confidence_level, None))

@@ -109,7 +109,7 @@ def test_of_all_pairs_the_better_system_is_the_first() -> None:
     pairs = rows(comparison)[:3]
     assert [pair[:2] for pair in pairs] == [["tuned", "baseline"], ["tuned", "rules"], ["baseline", "rules"]]
     assert all(float(pair[2]) > 0 for pair in pairs)
-    # The parts are turned round with their pair: they add up to its difference.
+    # The parts are reversed with their pair: they add up to its difference.
     lines = [line.split() for line in comparison.render("text", pairs=True).splitlines()]
     parts = [float(line[-4]) for line in lines if line[-5:-4] in (["precision"], ["penalty"])]
     assert [sum(parts[i : i + 5]) for i in (0, 5, 10)] == pytest.approx([float(pair[2]) for pair in pairs], abs=0.03)

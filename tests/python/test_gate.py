@@ -280,7 +280,9 @@ def test_a_margin_without_a_name_is_that_of_the_only_metric_that_needs_one(
         command("--margin 9 bleu=9 7 tuned.txt --ref ref.txt")
     with pytest.raises(InputError, match="the margin is given twice"):
         command("7 tuned.txt --ref ref.txt --margin 9 --margin 8")
-    with pytest.raises(InputError, match=r"one margin for 2 metrics, BLEU, chrF2: name .* margin \(such as BLEU=0.8"):
+    with pytest.raises(
+        InputError, match=r"one margin for 2 metrics, BLEU, chrF2: say which metric .* margin \(such as BLEU=0.8"
+    ):
         command("7 tuned.txt --ref ref.txt --margin 9 -m bleu chrf")
 
 
@@ -444,7 +446,7 @@ def test_functions_of_texts_are_gated_from_draws() -> None:
         (lambda: gate(metrics=noisy(30, 0), margin=True), "margin must be a mapping"),
         (
             lambda: gate(metrics=[noisy(30, 0), noisy(30, 0, "others")], margin=1),
-            r"one margin for 2 metrics, points, others: name the metric of each with margin \(such as points=0.8\)",
+            r"one margin for 2 metrics, points, others: say which metric it is of, with margin \(such as points=0.8\)",
         ),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": 1, "bleu": 1}), "unknown metric of a margin 'bleu'"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": "1%"}), "baseline's score is 0: give the margin in"),

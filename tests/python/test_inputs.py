@@ -356,6 +356,15 @@ def test_a_number_sign_in_the_name_of_an_existing_file_does_not_start_a_column(f
         segments("missing.tsv#a")
 
 
+def test_a_folder_that_cannot_be_listed_is_not_called_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Path) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(InputError, match=r"missing\.txt: no such file$"):
+        segments("missing.txt")
+
+
 def test_systems_are_named_by_their_columns_if_these_are_unambiguous() -> None:
     assert system_names(["data.tsv#a", "data.tsv#b"]) == ["a", "b"]
     assert system_names(["a.jsonl#mt", "b.jsonl#mt"]) == ["a", "b"]

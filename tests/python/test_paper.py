@@ -141,7 +141,7 @@ def test_the_paper_has_what_its_paragraph_speaks_of(unsaved: None, n: int, all_p
 @pytest.mark.parametrize(
     ("test", "alternative"), [("ar", "greater"), (NonInferiority({"m1": 1}), "two-sided"), (Equivalence({"m1": 1}), "")]
 )
-def test_differences_of_many_systems_name_both_unless_the_pair_can_be_turned(
+def test_differences_of_many_systems_name_both_unless_the_pair_can_be_reversed(
     unsaved: None, test: Any, alternative: str
 ) -> None:
     scores = {f"s{j}": [float((i * (j + 3)) % 7 + j) for i in range(40)] for j in range(7)}

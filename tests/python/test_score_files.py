@@ -358,7 +358,7 @@ def test_a_table_without_a_header_is_refused(run: Any) -> None:
     # Whole numbers may be names of systems.
     put("x.csv", "1,2\n0.25,0.5\n0.75,1.5\n")
     found = run("compare", "--scores", "x", "x.csv", "-n", "99")
-    message = "x.csv: line 1, 1, 2, is the header; if it has scores, add a line with names above it"
+    message = "x.csv: line 1 (1, 2) is read as the header; if it has scores, add a line with names above it"
     assert (found.code, message in found.err) == (0, True)
     put("1.txt", "a\nb\n")
     put("2.txt", "a\nc\n")

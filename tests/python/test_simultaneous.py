@@ -211,7 +211,7 @@ def test_tests_without_simultaneous_intervals_are_refused(test: str) -> None:
             {"interval": "simultaneous:scores=t", "test": "ar-studentized"},
             r"the interval of scores must be 'percentile' or",
         ),
-        ({"alpha": 0.01}, r"alpha must be 1 - confidence, 0.05, got 0.01"),
+        ({"alpha": 0.01}, r"alpha must be 1 - confidence_level, 0.05, got 0.01"),
         ({"n_resamples": 38}, r"need at least 39 replicates at confidence level 0.95, got 38: increase n_resamples"),
         ({"n_resamples": 18, "test": "bootstrap"}, r"need at least 19 replicates at confidence level 0.95, got 18"),
         ({"n_resamples": 18, "test": "ar-studentized"}, r"need at least 19 replicates"),

@@ -81,7 +81,7 @@ class Command(click.Command):
     Parameters
     ----------
     place : str
-        How users type the command after ``reshuffle``: ``study type1``.
+        What users type after ``reshuffle``: ``study type1``.
     arguments : sequence of (str, str)
         The arguments and what they are: the first rows of the group Input.
     common : sequence of str

@@ -1,4 +1,4 @@
-"""Texts of the help that stand in ``help.toml``."""
+"""The texts of ``help.toml``."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def _texts() -> Mapping[str, Mapping[str, str]]:
 
 
 def examples_of(command: str) -> list[str]:
-    """Command lines that show what a command does. It is named as users type it: ``study type1``."""
+    """Examples of a command, which is named as users type it: ``study type1``."""
     return _texts()[command]["examples"].splitlines()
 
 
 def about(command: str) -> str:
-    """What a command does, if it is made from a table."""
+    """What a command does, for those without a docstring that says so."""
     return _texts()[command]["about"]
 
 

@@ -68,7 +68,7 @@ class ChosenLayout(Output):
 
 
 def _of_comparison(display: ComparisonDisplay, reports: Reports, with_texts: bool) -> dict[str, Any]:
-    """The fields of the layout that are not options as they are, after a check of these."""
+    """The fields of the layout that are made from options, which are checked first."""
     if display.table is not None:
         reports.check("--table", ["csv"], ", or add --format csv")
     if display.columns is not None and reports.paper is None:

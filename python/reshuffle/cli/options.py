@@ -114,10 +114,8 @@ def report_command(
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """A command that computes a result, with groups of options and those of its output.
 
-    ``place`` is how users type it after ``reshuffle``, such as ``study type1``.
-
-    ``systems`` stands for SYS in the usage of a command that takes REF and SYS. The attributes are those of
-    :class:`~reshuffle.cli.command.Command`.
+    ``place`` is what users type after ``reshuffle``, such as ``study type1``. ``systems`` stands for SYS in the
+    usage of a command that takes REF and SYS. The attributes are those of :class:`~reshuffle.cli.command.Command`.
     """
     texts: tuple[Decorator, ...] = ()
     if systems is not None:

@@ -48,7 +48,7 @@ def verify(source: str, words: Sequence[str]) -> int:
     # Shown by name already, so they are no differences of values, too.
     now = replace(now, inputs=saved.inputs)
     if isinstance(saved, Comparison | SetComparison) and isinstance(now, Comparison | SetComparison):
-        now = replace(now, display_names=saved.display_names)  # --names has no effect here
+        now = replace(now, display_names=saved.display_names)  # display names are no values
     expected, found = saved.render("json"), now.render("json")
     if found == expected:
         click.echo(f"same {'values from other files' if has_other_files else 'bytes'}: {printable(saved.signature)}")

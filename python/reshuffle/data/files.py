@@ -186,12 +186,12 @@ def opened(path: str, read: Callable[[], T]) -> T:
         raise InputError(f"{quoted(name)} cannot be read: {error}") from None
 
 
-# Of larger folders, so many names are compared with that of a missing file.
+# In larger folders, only so many names are compared with that of a missing file.
 MOST_NAMES = 2000
 
 
 def _similar(path: object) -> str:
-    """The end of the message that there is no such file: the most similar one in its folder, if there is one."""
+    """The end of the message for a missing file: the most similar one in its folder, or that this is missing, too."""
     import difflib
 
     if not isinstance(path, str | os.PathLike):
@@ -199,8 +199,10 @@ def _similar(path: object) -> str:
     missing = Path(os.fsdecode(path))
     try:
         names = [file.name for file in islice(missing.parent.iterdir(), MOST_NAMES)]
-    except OSError:
+    except FileNotFoundError:
         return f": there is no folder {missing.parent}"
+    except OSError:  # the folder cannot be listed
+        return ""
     nearest = difflib.get_close_matches(missing.name, names, n=1)
     return f": did you mean {missing.with_name(nearest[0])}?" if nearest else ""
 

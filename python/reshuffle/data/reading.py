@@ -178,7 +178,7 @@ def _id_column(file_format: FileFormat, source: Source, taken: Sequence[str | No
 def row_ids(file_format: FileFormat, source: Source, taken: Sequence[str | None] = ()) -> list[str] | None:
     """The ids of the rows of a table that has a column of them, each once; else None. ``taken`` are other columns.
 
-    A warning says that few ids occur again: ids of documents or systems would occur often.
+    A warning says so if only some ids occur twice: if most do, they are ids of documents or systems.
     """
     name = _id_column(file_format, source, taken)
     if name is None:

@@ -204,7 +204,10 @@ def scores_in(
     if is_table and known and all(map(NUMBER.fullmatch, known)) and not {*known} <= {*systems}:
         if any("." in each for each in known):
             source.fail(f"expected a header with the names of the columns, got the numbers {listed(known)}", 1)
-        warn(f"{source.name}: line 1, {listed(known)}, is the header; if it has scores, add a line with names above it")
+        warn(
+            f"{source.name}: line 1 ({listed(known)}) is read as the header; if it has scores, add a line with names "
+            "above it"
+        )
 
     def numbers_of(column: Column) -> list[float]:
         return _finite(column, number_in if file_format.numbers is str else _to_float, missing == "pairwise")

@@ -35,7 +35,7 @@ def check_replicates(n: int, alpha: float, numerator: int = 1) -> None:
     least = math.ceil(numerator / alpha - 1e-9) - 1
     if n < least:
         raise InputError(
-            f"at alpha {alpha:g}, p can only be small enough with {least:,} replicates or more, got {n:,}: increase "
+            f"at alpha {alpha:g}, the test can reject only with {least:,} replicates or more, got {n:,}: increase "
             "n_resamples (-n)"
         )
 

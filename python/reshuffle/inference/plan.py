@@ -162,7 +162,7 @@ def _named(test: SignificanceTest) -> str:
 def _check_shuffling(
     settings: ComparisonSettings, test: SignificanceTest, adjustment: Adjustment | None = None
 ) -> Shuffling:
-    """The scheme and stopping rule of the settings. If these have a level, the rule decides at it.
+    """The scheme and stopping rule of the settings. A rule decides at the level of the settings, if they have one.
 
     :class:`InputError` if scheme, rule, test and adjustment cannot be combined.
     """
@@ -297,8 +297,8 @@ class Plan:
         expected = default_alpha(confidence_level)
         if self.alpha != expected:
             raise InputError(
-                f"with simultaneous intervals, alpha must be 1 - confidence, {expected}, got {self.alpha}: leave out "
-                "one of them"
+                f"with simultaneous intervals, alpha must be 1 - confidence_level, {expected}, got {self.alpha}: "
+                "leave out one of them"
             )
         return replace(self, simultaneous=confidence_level)
 

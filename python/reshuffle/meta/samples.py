@@ -102,7 +102,7 @@ class Replicated(Uncounted):
         return max(1, STATISTICS_AT_ONCE // max(1, len(self.scores) ** 2 // 2))
 
     def after_swaps(self, pairs: NDArray[np.int64], batch: Batch) -> Scores:
-        """The difference of each of P pairs of metrics, (P, 2), whose scores are swapped: (P, n)."""
+        """The differences of P pairs of metrics, (P, 2), after swaps of their scores: (P, n)."""
         self.refuse("shuffles")
 
     def on_draws(self, batch: Batch) -> Scores:
@@ -110,7 +110,7 @@ class Replicated(Uncounted):
         self.refuse("draws")
 
     def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
-        """See :meth:`Sample.shuffle_statistics`. What equals an observed difference but for rounding is equal to it."""
+        """See :meth:`Sample.shuffle_statistics`. What differs from the observed one by rounding only is equal to it."""
         return with_ties(self.after_swaps(np.array(pairs, dtype=np.int64).reshape(-1, 2), batch), pairs, self.scores)
 
     def draw_scores(self, batch: Batch) -> Scores:

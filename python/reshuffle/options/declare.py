@@ -325,7 +325,7 @@ def _options_of(record: Any) -> dict[str, Option]:
 
 
 def _declared(record: Any, field: attrs.Attribute[Any], texts: Mapping[type, Mapping[str, str]]) -> Option:
-    """The declaration of a field. Of several flags, as of a type with a name, the last one counts."""
+    """The declaration of a field. If it has several flags, one of them from a named type, the last one counts."""
     owner = next(each for each in record.__mro__ if field.name in inspect.get_annotations(each))
     kind, *rules = get_args(field.type) if get_origin(field.type) is Annotated else (field.type,)
     members = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)

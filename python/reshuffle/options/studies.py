@@ -367,7 +367,7 @@ class Planned(Options):
         Kind("float, or mapping of str to float or sequence of float, optional"),
         Reads(float, ONLY),
     ] = field(default=None, converter=differences)
-    """Differences to detect, in points of the metric. The name can be left out if there is one metric.
+    """Differences to detect, in points of the metric. The name can be left out if there is only one.
 
     For example ``{"bleu": 1.0}``.
     """

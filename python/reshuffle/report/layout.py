@@ -113,7 +113,7 @@ class Layout:
             )
 
     def named(self, result: object) -> Layout:
-        """The layout with the display names of a result, unless it has names."""
+        """The layout with the display names of a result, unless it has its own."""
         names = getattr(result, "display_names", None)
         return self if self.names or not names else replace(self, names=names)
 

@@ -119,7 +119,7 @@ def of_differences(comparison: Comparison) -> str:
     adjusted = ["adjusted p-values"] if comparison.family_size > 1 else []
     which = "the differences"
     if shows_best_alone(comparison):
-        which += " from the best system" if comparison.can_be_turned else " between the best system and others"
+        which += " from the best system" if comparison.is_reversible else " between the best system and others"
     return f"has {which} with {joined([*intervals, 'p-values', *adjusted, *detectable])}"
 
 

@@ -136,7 +136,7 @@ def _differences(result: Comparison | SetComparison, layout: Layout, signature: 
 def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tuple[str, Picture]]:
     """The figures of the average over test sets or, without one, of each test set.
 
-    One metric has two figures. Of several, each has one, the first of its kind: tables have the numbers of the others.
+    Two figures if there is one metric. Of several metrics, each has only the first: tables have the other numbers.
     """
     of_sets = {}
     if isinstance(result, SetComparison):

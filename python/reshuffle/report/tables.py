@@ -91,11 +91,11 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
     what = f"Differences from {comparison.baseline}"
     if of_best:
         of_all = "the best system" if several else next(iter(best.values()))
-        what = f"Differences from {of_all}" if comparison.can_be_turned else f"Differences between {of_all} and others"
+        what = f"Differences from {of_all}" if comparison.is_reversible else f"Differences between {of_all} and others"
     elif all_pairs:
         what = "Differences of all pairs"
     numbered = any(number_header(comparison, metric.name) for metric in comparison.metrics)
-    of_one = of_best and not several and comparison.can_be_turned
+    of_one = of_best and not several and comparison.is_reversible
     names = ["Metric", "System", *["Baseline"] * (all_pairs and not of_one)]
     header = [*names, "Δ", *interval_header(comparison), *["n"] * numbered, *pvalue_headers(comparison)]
     table = Table(what, header, n_names=len(names), grouped=1)
@@ -106,8 +106,8 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
         decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
         for pair in _pairs_of(comparison, metric):
             if not of_best or best[metric.name] in (pair.system, pair.baseline):
-                if of_best and pair.system == best[metric.name] and comparison.can_be_turned:
-                    pair = pair.turned
+                if of_best and pair.system == best[metric.name] and comparison.is_reversible:
+                    pair = pair.reversed
                 shown = difference_cells(comparison, pair, decimals, numbered, exact, layout.signed)
                 table.add([*(metric.name, pair.system, pair.baseline)[: len(names)], *shown])
     more = detectable_sentence(comparison, layout) if comparison.detectable else ""
@@ -115,12 +115,12 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
 
 
 def _pairs_of(comparison: Comparison, metric: UsedMetric) -> list[PairedDifference]:
-    """The pairs under a metric, in the order of the systems; of all pairs, the better one is the system."""
+    """The pairs under a metric, in the order of the systems. Of all pairs, the better system comes first."""
     all_pairs = comparison.baseline is None
     place = {system: number for number, system in enumerate(sorted_systems(comparison, metric if all_pairs else None))}
     pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
-    if all_pairs and comparison.can_be_turned:
-        pairs = [pair if place[pair.system] < place[pair.baseline] else pair.turned for pair in pairs]
+    if all_pairs and comparison.is_reversible:
+        pairs = [pair if place[pair.system] < place[pair.baseline] else pair.reversed for pair in pairs]
     return sorted(pairs, key=lambda pair: sorted((place[pair.system], place[pair.baseline])))
 
 

@@ -121,8 +121,8 @@ def check_only(labels: Sequence[str], option: str, example: float) -> None:
     """:class:`InputError`, with an example, for a value without the name of a metric if there are several metrics."""
     if len(labels) > 1:
         raise InputError(
-            f"one {option} for {len(labels)} metrics, {{metrics}}: name the metric of each with {{argument}} (such as "
-            f"{{first}}={example:g})",
+            f"one {option} for {len(labels)} metrics, {{metrics}}: say which metric it is of, with {{argument}} (such "
+            f"as {{first}}={example:g})",
             metrics=listed(labels),
             first=labels[0],
             argument=Argument(option),

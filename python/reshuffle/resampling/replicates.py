@@ -300,7 +300,7 @@ class Replicates:
     @staticmethod
     def _groups(own_pairs: Sequence[Pairs], for_core: Sequence[object]) -> list[list[int]]:
         """The native samples, in groups that one pass can reduce because they compare the same rows."""
-        # Without missing scores, the pairs are the same object.
+        # Without missing scores, all metrics have the same list of pairs, so its identity is enough.
         groups = grouped((id(pairs), m) for m, pairs in enumerate(own_pairs) if for_core[m] is not None)
         return list(groups.values())
 

@@ -94,8 +94,8 @@ class Influence:
     """That of the influences of all units, m₃/m₂^1.5. None in the same cases."""
 
     @property
-    def turned(self) -> Influence:
-        """That of the pair turned round: see :attr:`PairedDifference.turned`."""
+    def reversed(self) -> Influence:
+        """That of the pair reversed: see :attr:`PairedDifference.reversed`."""
         return replace(self, skewness=None if self.skewness is None else 0.0 - self.skewness)
 
 
@@ -119,8 +119,8 @@ class Brevity:
     """Which share of the difference of log scores is that of log penalties; None if the scores are equal or 0."""
 
     @property
-    def turned(self) -> Brevity:
-        """That of the pair turned round: see :attr:`PairedDifference.turned`."""
+    def reversed(self) -> Brevity:
+        """That of the pair reversed: see :attr:`PairedDifference.reversed`."""
         return replace(self, system=self.baseline, baseline=self.system)
 
 
@@ -143,13 +143,13 @@ class Contribution:
     """
 
     @property
-    def turned(self) -> Contribution:
-        """That to the difference of the pair turned round: see :attr:`PairedDifference.turned`."""
+    def reversed(self) -> Contribution:
+        """That to the difference of the pair reversed: see :attr:`PairedDifference.reversed`."""
         interval = self.confidence_interval
         return replace(
             self,
             difference=0.0 - self.difference,
-            confidence_interval=None if interval is None else interval.turned,
+            confidence_interval=None if interval is None else interval.reversed,
         )
 
 
@@ -224,22 +224,22 @@ class PairedDifference(Worded):
         return self.test.is_significant(alpha)
 
     @property
-    def turned(self) -> PairedDifference:
-        """The difference of the baseline from the system, if the test can be turned round.
+    def reversed(self) -> PairedDifference:
+        """The difference of the baseline from the system, if the test can be reversed.
 
-        That is so for two-sided tests and those of equivalence: :attr:`Comparison.can_be_turned`.
+        That is so for two-sided tests and those of equivalence: :attr:`Comparison.is_reversible`.
         """
         interval, parts = self.confidence_interval, self.contributions
         return replace(
             self,
             system=self.baseline,
             baseline=self.system,
-            test=self.test.turned,
-            confidence_interval=None if interval is None else interval.turned,
-            influence=None if self.influence is None else self.influence.turned,
-            brevity=None if self.brevity is None else self.brevity.turned,
-            contributions=None if parts is None else tuple(part.turned for part in parts),
-            null=None if self.null is None else self.null.turned,
+            test=self.test.reversed,
+            confidence_interval=None if interval is None else interval.reversed,
+            influence=None if self.influence is None else self.influence.reversed,
+            brevity=None if self.brevity is None else self.brevity.reversed,
+            contributions=None if parts is None else tuple(part.reversed for part in parts),
+            null=None if self.null is None else self.null.reversed,
         )
 
 
@@ -422,8 +422,8 @@ class Comparison(Compared):
         )
 
     @property
-    def can_be_turned(self) -> bool:
-        """Whether the tests are two-sided or of equivalence: their p-values are also those of the pairs turned round.
+    def is_reversible(self) -> bool:
+        """Whether the tests are two-sided or of equivalence: their p-values are also those of the pairs reversed.
 
         :meth:`pair` then takes the two systems in either order.
         """
@@ -514,7 +514,7 @@ class Comparison(Compared):
         system : str
         baseline : str, optional
             May be left out if the system was compared with only one. Either system of a pair can be the baseline, but
-            for tests with a direction (:attr:`can_be_turned`).
+            for tests with a direction (:attr:`is_reversible`).
         metric : str, optional
             As for :meth:`score`.
 
@@ -549,10 +549,10 @@ class Comparison(Compared):
         found = [pair for pair in pairs if pair.system == system and baseline in (None, pair.baseline)]
         if len(found) == 1:
             return found[0]
-        if self.can_be_turned:
+        if self.is_reversible:
             for pair in pairs:
                 if (pair.baseline, pair.system) == (system, baseline):
-                    return pair.turned
+                    return pair.reversed
         shown = quoted(system)
         if found:
             raise InputError(f"{shown} was compared with {listed(pair.baseline for pair in found)}: choose a baseline")

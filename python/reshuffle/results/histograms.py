@@ -34,7 +34,7 @@ class NullHistogram(Histogram):
     """
 
     @property
-    def turned(self) -> NullHistogram:
-        """That of the pair turned round: see :attr:`PairedDifference.turned`."""
+    def reversed(self) -> NullHistogram:
+        """That of the pair reversed: see :attr:`PairedDifference.reversed`."""
         end = self.low + len(self.counts) * self.width
         return replace(self, low=0.0 - end, counts=self.counts[::-1], observed=0.0 - self.observed)

@@ -36,8 +36,8 @@ class ConfidenceInterval:
         return iter((self.low, self.high))
 
     @property
-    def turned(self) -> ConfidenceInterval:
-        """That of the negative difference: see :attr:`PairedDifference.turned`."""
+    def reversed(self) -> ConfidenceInterval:
+        """That of the negative difference: see :attr:`PairedDifference.reversed`."""
         return replace(self, low=0.0 - self.high, high=0.0 - self.low)
 
 

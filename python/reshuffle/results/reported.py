@@ -219,7 +219,7 @@ class Compared(Cited):
     """A comparison on one test set or on several: :class:`~reshuffle.Comparison`, :class:`~reshuffle.SetComparison`."""
 
     display_names: Mapping[str, str] | None = None
-    """Display names by system, those of ``--names``, for reports without others; None for results of Python."""
+    """Display names by system, from ``--names``, for reports that set no others; None for results from Python."""
 
     def _repr_html_(self) -> str:
         """The HTML report in a frame, which notebooks display."""
@@ -297,8 +297,8 @@ class Compared(Cited):
         versions. The same result gives the same files.
 
         The figures are ``forest``, and ``matrix`` if all pairs were compared, else ``ranking``; without tests, those of
-        scores. Of several metrics, each has only the first, whose name ends with that of the metric. With several test
-        sets, the figures show the averages.
+        scores. With several metrics, each has only the first of these, as ``forest-METRIC``. With several test sets,
+        the figures show the averages.
 
         Parameters
         ----------

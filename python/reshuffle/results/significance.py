@@ -171,8 +171,8 @@ class SignificanceResult(Worded, Tested):
         )
 
     @property
-    def turned(self) -> SignificanceResult:
-        """The result for b and a, if the test can be turned round: see :attr:`PairedDifference.turned`."""
+    def reversed(self) -> SignificanceResult:
+        """The result for b and a, if the test can be reversed: see :attr:`PairedDifference.reversed`."""
         wins, null = self.wins, self.null_distribution
         if wins is not None and self.ties is not None and self.n_resamples is not None:
             wins = self.n_resamples - wins - self.ties

@@ -80,8 +80,9 @@ class Calibrator:
             rate = self._simulated(test, point, max(1, round(share * self.settings.simulations)))
             if rate.rate <= self.level and rate.confidence_interval.high < power / 4:
                 raise InputError(
-                    f"{self.label}: on test sets of {point.size:,}, {test} rejects hardly any difference at alpha "
-                    f"{self.level:g}, because its p cannot be small enough: plan larger sizes, or choose another test"
+                    f"{self.label}: on test sets of {point.size:,}, {test} hardly ever rejects at alpha "
+                    f"{self.level:g}, because its p can hardly get that small: plan larger sizes, or choose another "
+                    "test"
                 )
             true_effect = point.difference * math.sqrt(point.size) / self._unit_errors[point.pair]
             found.append((max(_quantile(rate) + z, LEAST_EFFECT) / true_effect, rate))

@@ -32,7 +32,7 @@ def name_and_formula(given: str) -> tuple[str, str]:
 def given_counts(files: SetFiles, systems: Mapping[str, str], beside: Sequence[Column]) -> list[FromCounts]:
     """The metrics of ``--counts``. ``systems`` has the file of each system, by name.
 
-    ``beside``: a column of other files of the same segments, if there are any.
+    ``beside``: columns of other files of the same segments, whose ids set the order of rows.
     """
     # With texts, --input-format is their format.
     found, input_format = [], None if files.references else files.input_format

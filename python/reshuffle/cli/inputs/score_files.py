@@ -67,7 +67,7 @@ class ReadScores:
 
     @property
     def shown_ids(self) -> tuple[str, ...] | None:
-        """The ids of the samples of logs or of rows for people; None for the numbers of the segments, from 1."""
+        """The ids that reports show, of the samples of logs or of rows; None if they are 1, 2, 3 …"""
         if self.log is not None:
             return self._samples
         keys = self.keys[1]
@@ -90,7 +90,7 @@ class ReadScores:
     ) -> ReadScores:
         """The samples of logs in the order of the segments of texts or of other files. ``what`` is named in errors.
 
-        ``rows``: a file of texts and the ids of its rows, if it has them; else those of tables of scores count.
+        ``rows``: a file of texts, and the ids of its rows. If it has none, those of tables of scores are used.
         """
         if self.log is None or self.log.segment_ids is None:
             return self
@@ -120,7 +120,7 @@ class ReadScores:
         return replace(self, rows=rows, keys=(file, keys))
 
     def _check_order(self, file: str, keys: Sequence[str] | None, is_other: bool) -> None:
-        """:class:`InputError` for tables in different orders beside a file without ids, which may be ``file``."""
+        """:class:`InputError` if tables have different orders and a file has no ids, as ``file`` may."""
         if keys is None and self.moved is not None:
             raise unclear_order(self.keys[0], self.moved, file)
         if is_other and self.plain is not None:

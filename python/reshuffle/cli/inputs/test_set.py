@@ -202,7 +202,7 @@ class Input:
     def _given(
         self, found: ReadScores, beside: Sequence[Column], ids: Sequence[str] | None = None
     ) -> list[SegmentScores | FromCounts]:
-        """The metrics of other programs. ``beside`` is a column of other files, and ``ids`` are without texts."""
+        """The metrics of other programs. ``beside``: see :func:`given_counts`; ``ids``: of segments without texts."""
         lower, missing = self.files.lower_is_better, self.files.missing
         scores = [
             SegmentScores(name, scores, name not in lower, missing, ids) for name, scores in found.by_metric.items()

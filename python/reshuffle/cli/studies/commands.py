@@ -59,7 +59,7 @@ class Study(NamedTuple):
 
 
 def command_of(place: str, study: Study) -> click.Command:
-    """The command that calls the function of its name. Users type it as ``reshuffle`` and ``place``."""
+    """The command that calls the function of its name. Users type ``place`` after ``reshuffle``."""
 
     @report_command(
         place,

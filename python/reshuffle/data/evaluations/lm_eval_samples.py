@@ -50,7 +50,7 @@ def _twice(source: Source, line: int, key: str) -> NoReturn:
 
 
 def _samples(source: Source) -> Samples:
-    """The system is the folder of a file with the harness's own name, which it calls after the model; else the file.
+    """Of a file with the harness's own name, the system is the folder, which is called after the model; else the file.
 
     A score is called METRIC,FILTER, as in the harness, or METRIC if there is one filter.
     """

@@ -171,7 +171,7 @@ class Matrix(PvalueMatrix):
         found = {}
         for pair in self.view.pairs:
             system, baseline = places[pair.system], places[pair.baseline]
-            turned = self.view.two_sided and system < baseline
-            place = (baseline, system) if turned else (system, baseline)
+            is_reversed = self.view.reversible and system < baseline
+            place = (baseline, system) if is_reversed else (system, baseline)
             found[place] = self.view.pvalue(pair), self.view.is_significant(pair)
         return found

@@ -72,7 +72,7 @@ class NullFigure:
             ax.vlines(null.low, 0, sum(null.counts), color=MUTED, linewidth=2.0)
         ax.set_ylim(0, 1.15 * (max(null.counts) or 1))
         ax.axvline(null.observed, ymax=0.95, color=INK, linewidth=1.2)
-        if self.view.two_sided:
+        if self.pair.test.alternative == "two-sided":
             ax.axvline(-null.observed, ymax=0.95, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
         ax.set_yticks([])
         ax.spines[["left", "top", "right"]].set_visible(False)

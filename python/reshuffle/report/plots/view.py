@@ -75,9 +75,9 @@ class View:
         return decimals_of(list(self.scores.values()), self.layout.digits)
 
     @property
-    def two_sided(self) -> bool:
+    def reversible(self) -> bool:
         """Whether pairs can be reversed."""
-        return self.comparison.can_be_turned
+        return self.comparison.is_reversible
 
     @property
     def pvalue_name(self) -> str:
@@ -156,8 +156,8 @@ class View:
         """
         if baseline is not None and (system, baseline) in self._by_names:
             return self._by_names[system, baseline]
-        if baseline is not None and self.two_sided and (baseline, system) in self._by_names:
-            return self._by_names[baseline, system].turned
+        if baseline is not None and self.reversible and (baseline, system) in self._by_names:
+            return self._by_names[baseline, system].reversed
         return self.comparison.pair(system, baseline, self.metric.name)
 
     def against(self, baseline: str | None) -> tuple[str, list[PairedDifference]]:
@@ -181,7 +181,7 @@ class View:
                 "all pairs"
             )
         reversed_ = [pair for pair in self.pairs if pair.system == chosen]
-        if reversed_ and not self.two_sided:
+        if reversed_ and not self.reversible:
             raise InputError(
                 f"the tests are one-sided, and {quoted(chosen)} was compared with "
                 f"{listed(pair.baseline for pair in reversed_)} as the baseline: choose another baseline, or compare "
@@ -191,5 +191,5 @@ class View:
 
     def _usual_baseline(self) -> str:
         """The system from which differences are shown if all pairs were compared."""
-        tested = set() if self.two_sided else {pair.system for pair in self.pairs}
+        tested = set() if self.reversible else {pair.system for pair in self.pairs}
         return next(system for system in self.scores if system not in tested)

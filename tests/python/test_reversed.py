@@ -1,4 +1,4 @@
-"""Pairs turned round: the same numbers as with the systems in the other order."""
+"""Pairs reversed: the same numbers as with the systems in the other order."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ def same(one: Any, other: Any) -> bool:
 @pytest.mark.parametrize("test", TURNED)
 def test_a_turned_pair_has_the_numbers_of_the_other_order(test: str) -> None:
     one, other = compared(("tuned", "baseline"), test), compared(("baseline", "tuned"), test)
-    assert one.can_be_turned
+    assert one.is_reversible
     for metric in (used.name for used in one.metrics):
-        turned, expected = one.pair("tuned", "baseline", metric), other.pair("tuned", "baseline", metric)
+        backward, expected = one.pair("tuned", "baseline", metric), other.pair("tuned", "baseline", metric)
         for name, value in numbers(expected).items():
-            assert same(numbers(turned)[name], value), (name, numbers(turned)[name], value)
-        assert one.verdict(turned) == other.verdict(expected)
-        assert turned.turned == one.pair("baseline", "tuned", metric)  # the stored one
-        if turned.null is not None and expected.null is not None:
-            assert turned.null.low == pytest.approx(expected.null.low, abs=turned.null.width)
+            assert same(numbers(backward)[name], value), (name, numbers(backward)[name], value)
+        assert one.verdict(backward) == other.verdict(expected)
+        assert backward.reversed == one.pair("baseline", "tuned", metric)  # the stored one
+        if backward.null is not None and expected.null is not None:
+            assert backward.null.low == pytest.approx(expected.null.low, abs=backward.null.width)
 
 
 def test_the_numbers_include_all_that_has_a_direction() -> None:
@@ -87,6 +87,6 @@ def test_an_average_and_a_baseline_are_turned_too() -> None:
 
 def test_one_sided_tests_are_not_turned() -> None:
     comparison = compared(("tuned", "baseline"), alternative="better")
-    assert not comparison.can_be_turned
+    assert not comparison.is_reversible
     with pytest.raises(InputError, match=r"'tuned' was not compared with baseline 'baseline'; its comparisons: pair"):
         comparison.pair("tuned", "baseline", "BLEU")
