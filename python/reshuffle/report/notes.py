@@ -525,7 +525,7 @@ REASONS = {
     "level": "alpha is not 1 - confidence",
     "alternative": "the test is one-sided",
     "step-down": "stars are from step-down maxT, simultaneous intervals from single-step maxT",
-    "half": "for a star, the test 'bootstrap' must reject as well",
+    "half": "the interval is that of bootstrap-percentile, but bootstrap-both asks the centred bootstrap, too",
     "method": "they are computed by different methods",
     "few": "the replicates are too few for this level",
 }
@@ -533,23 +533,25 @@ REASONS = {
 
 def _star_and_interval(values: Values) -> str:
     starred, others = values["starred"], values["pairs"] - values["starred"]
+    interval = f"{ci(values['confidence_level'])} "
     if values.get("margin"):
         inside, outside = "is within the margin", "is not within the margin"
     else:
         inside, outside = "excludes 0", "contains 0"
-    sides = [
-        *([f"{starred:,} {are(starred)} significant, although the interval {outside}"] if starred else []),
-        *([f"{others:,} {are(others)} not significant, although the interval {inside}"] if others else []),
-    ]
     # A family of all metrics has no metric of its own.
-    if values["metric"] is None:
-        start, pairs = "Significance", f"{values['pairs']:,} of {counted(values['tests'], 'test')}"
-    else:
-        start, pairs = f"{values['metric']}: significance", _of_pairs(values)
-    return (
-        f"{start} and the {ci(values['confidence_level'])} disagree for {pairs} ({'; '.join(sides)}): "
-        f"{', and '.join(REASONS[reason] for reason in values['reasons'])}."
-    )
+    about, what = ("", "test") if values["metric"] is None else (f"{values['metric']}: ", "pair")
+    n, of = values["tests"], f" of {counted(values['tests'], what)}"
+
+    def side(few: int, star: str, shown: str) -> str:
+        start = "the difference is" if n == 1 else f"{few:,}{of} {are(few)}"
+        return f"{start} {star}, although the {interval}{shown}"
+
+    sides = [
+        *([side(starred, "significant", outside)] if starred else []),
+        *([side(others, "not significant", inside)] if others else []),
+    ]
+    reasons = ", and ".join(REASONS[reason] for reason in values["reasons"])
+    return f"{about}{', and '.join(sides)}: {reasons}."
 
 
 # The wording of each kind of caveat.

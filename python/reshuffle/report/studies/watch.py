@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import counted
 from ...results.studies import SequentialLook, SequentialVerdict, StudyResult
 from ...results.studies.watch import E_BH, SEQUENTIAL_TESTS, WatchPlan
-from ..cells import Table, decimals_for, equation, pvalue_cell, signed
+from ..cells import Table, decimals_apart, decimals_for, equation, pvalue_cell, signed
 from ..wording import number
 from .base import Figure, StudyReport
 
@@ -52,10 +52,11 @@ def _decimals(known: Sequence[SequentialVerdict | SequentialLook]) -> int:
 
 def _known(each: SequentialVerdict | SequentialLook, decimals: int, with_ends: bool, with_p: bool) -> list[str]:
     """The cells of what is known after some units."""
+    ends = [end for end in (each.low, each.high) if with_ends and end is not None]
+    decimals = decimals_apart(decimals, each.difference, ends)
     cells = [signed(each.difference, decimals)]
     if with_ends:
-        ends = [signed(end, decimals) for end in (each.low, each.high) if end is not None]
-        cells.append(" to ".join(ends) or "–")
+        cells.append(" to ".join(signed(end, decimals) for end in ends) or "–")
     if with_p:
         cells.append("–" if each.pvalue is None else pvalue_cell(each.pvalue))
     return cells
