@@ -526,7 +526,7 @@ REASONS = {
     "alternative": "the test is one-sided",
     "step-down": "stars are from step-down maxT, simultaneous intervals from single-step maxT",
     "half": "the interval is that of bootstrap-percentile, but bootstrap-both asks the centred bootstrap, too",
-    "method": "they are computed by different methods",
+    "method": "test and interval are computed by different methods",
     "few": "the replicates are too few for this level",
 }
 
