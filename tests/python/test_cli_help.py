@@ -13,6 +13,7 @@ import pytest
 from reshuffle.cli import examples
 from reshuffle.cli.explained import KINDS
 from reshuffle.cli.root import cli
+from reshuffle.inference.run_caveats import RUN_CAVEATS
 from reshuffle.metrics.registry import metric_specs
 from reshuffle.report.notes import CAVEATS
 from reshuffle.toml import loads
@@ -118,7 +119,7 @@ def test_what_readers_of_reports_look_up_is_explained(run: Any, name: str) -> No
 def test_every_kind_of_caveat_is_explained(run: Any) -> None:
     kinds = [entry["name"] for entry in json.loads(run("explain", "caveats", "--format", "json").out)["caveats"]]
     assert kinds == [*dict.fromkeys(kinds)]
-    assert {*kinds} == {*CAVEATS}
+    assert {*kinds} == {*CAVEATS, *RUN_CAVEATS}
     assert "near-alpha: kind of note (caveats in CSV and JSON)" in run("explain", "near-alpha").out
 
 

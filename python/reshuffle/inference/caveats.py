@@ -283,8 +283,8 @@ def _interval_shows(comparison: Comparison, pair: PairedDifference) -> bool:
     if interval is None:
         return False
     if margin is None:
-        return not interval.low <= 0 <= interval.high
-    sides = (-margin < interval.low, interval.high < margin)
+        return not bool(interval.low <= 0 <= interval.high)
+    sides = (bool(-margin < interval.low), bool(interval.high < margin))
     if pair.test.alternative == "equivalence":
         return all(sides)
     higher_is_better = next(metric.higher_is_better for metric in comparison.metrics if metric.name == pair.metric)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ...documented import own_texts
+from ...inference.run_caveats import run_caveats
 from ...results import Caveat
 from ...toml import loads
 from . import Entry
@@ -19,7 +20,8 @@ def terms() -> Iterable[Entry]:
 
 
 def caveats() -> Iterable[Entry]:
-    """The kinds of :class:`~reshuffle.results.Caveat`, each with what it says."""
-    text = " ".join(own_texts(Caveat)["kind"].split())
-    for name, about in re.findall(r"- ``([\w-]+)``: (.*?)[;.](?= - ``|$)", text):
-        yield Entry(name, about.replace("``", ""), facts={"In results": "the column caveats of CSV, and JSON"})
+    """The kinds of :class:`~reshuffle.results.Caveat`, and those of runs, each with what it says."""
+    for text in (own_texts(Caveat)["kind"], run_caveats.__doc__ or ""):
+        listed = r"- ``([\w-]+)``: (.*?)(?: \(:func:[^)]*\))?[;.](?= - ``|$)"
+        for name, about in re.findall(listed, " ".join(text.split())):
+            yield Entry(name, about.replace("``", ""), facts={"In results": "the column caveats of CSV, and JSON"})
