@@ -13,7 +13,9 @@ import pytest
 from reshuffle.cli import examples
 from reshuffle.cli.explained import KINDS
 from reshuffle.cli.root import cli
+from reshuffle.inference.run_caveats import RUN_CAVEATS
 from reshuffle.metrics.registry import metric_specs
+from reshuffle.report.notes import CAVEATS
 from reshuffle.toml import loads
 
 
@@ -46,6 +48,11 @@ def test_commands_have_the_examples_of_help_toml_and_only_these() -> None:
 
 def test_the_short_help_of_compare_says_which_files_csv_is_written_to(run: Any) -> None:
     assert "csv (FILE.systems.csv, FILE.pairs.csv)" in " ".join(run("compare", "--help").out.split())
+
+
+def test_the_short_help_of_compare_has_the_options_that_reports_name(run: Any) -> None:
+    options = re.findall(r"^  (?:-\w, )?(--[\w-]+)", run("compare", "--help").out, re.MULTILINE)
+    assert {"--pairs", "--family", "--alpha", "--names", "--all-pairs", "--test", "--adjust"} <= {*options}
 
 
 def test_explain_lists_the_registries(run: Any) -> None:
@@ -92,7 +99,9 @@ def test_every_name_is_explained(run: Any, kind: Any) -> None:
 
 def test_kinds_know_the_names_of_their_entries() -> None:
     for kind in KINDS:
-        assert set(kind.names) == ({entry.name for entry in kind.entries} if kind.key != "terms" else set())
+        assert set(kind.names) == (
+            {entry.name for entry in kind.entries} if kind.key not in ("terms", "caveats") else set()
+        )
 
 
 def test_words_of_reports_are_explained(run: Any) -> None:
@@ -100,6 +109,34 @@ def test_words_of_reports_are_explained(run: Any) -> None:
     assert explained == run("explain", "P value").out == run("explain", "*").out
     assert "p-value: word (in results)" in explained
     assert "confidence-interval: word" in run("explain", "CI").out
+
+
+@pytest.mark.parametrize("name", ["caveats", "notes", "brevity penalty", "BP", "kink", "exit codes"])
+def test_what_readers_of_reports_look_up_is_explained(run: Any, name: str) -> None:
+    assert run("explain", name).code == 0
+
+
+def test_every_kind_of_caveat_is_explained(run: Any) -> None:
+    kinds = [entry["name"] for entry in json.loads(run("explain", "caveats", "--format", "json").out)["caveats"]]
+    assert kinds == [*dict.fromkeys(kinds)]
+    assert {*kinds} == {*CAVEATS, *RUN_CAVEATS}
+    assert "near-alpha: kind of note (caveats in CSV and JSON)" in run("explain", "near-alpha").out
+
+
+def test_words_come_first_and_studies_last(run: Any) -> None:
+    assert run("explain").out.startswith("Terms used in reports")
+    text = run("explain", "margin", "gate").out
+    titles = re.findall(r"^(\S+: [a-z ]+) \(", text, flags=re.MULTILINE)
+    assert titles == ["margin: option", "margin: null hypothesis of studies", "gate: command", "gate: study"]
+
+
+def test_papers_have_addresses(run: Any) -> None:
+    text = run("explain", "--format", "json").out
+    assert "https://aclanthology.org/P02-1040" in text
+    assert set(re.findall(r"(\S*)\b[A-Z]\d\d-\d{4}", text)) == {
+        "https://aclanthology.org/",
+        '"https://aclanthology.org/',
+    }
 
 
 def test_options_are_explained_with_all_places_where_they_are_written(run: Any) -> None:

@@ -131,6 +131,7 @@ WITH_OPTIONS_OF_OURS = [
     ["--pvalues", "x"],
     ["--pvalues"],
     ["ref.txt", *OURS, "--pvalues", "sound"],
+    ["--help"],
 ]
 
 
@@ -207,6 +208,15 @@ def test_wrong_options_of_ours_exit_with_2(ours: Callable[..., Done], arguments:
     assert done.returncode == 2
     assert done.stderr.startswith("usage: python -m reshuffle.compat.sacrebleu [-v] [--pvalues MODE]")
     assert message in done.stderr
+
+
+def test_our_options_follow_sacrebleus_help(texts: Path, ours: Callable[..., Done]) -> None:
+    (host,) = (Done(*each) for each in results_of("host", [command(["--help"])], texts))
+    done = ours("--help")
+    theirs, usage, own = done.stdout.partition("\nusage: python -m reshuffle.compat.sacrebleu [-v]")
+    assert (done.returncode, theirs, done.stderr) == (0, host.stdout, "")
+    assert usage
+    assert "--pvalues {exact-replay,sound}" in own
 
 
 def test_options_after_sacrebleus_own_are_sacrebleus(ours: Callable[..., Done]) -> None:

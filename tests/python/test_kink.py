@@ -390,36 +390,50 @@ def near(length: float, cut: float, **options: Any) -> Comparison:
 
 
 def test_the_note_near_the_kink_is_in_the_report() -> None:
-    found = near(1.0, 0.004)
+    found = near(1.0, 0.01)
     (caveat,) = (caveat for caveat in found.caveats if caveat.kind == "near-kink")
     brevity = found.comparisons[0].brevity
     assert brevity is not None
     assert caveat.values["bias"] == brevity.bias >= NEAR_KINK
     text = " ".join(str(found).split())
-    assert "BLEU: short and long are about as long as the references" in text
-    assert ": p and the interval are about expected scores, which may" in text
-    assert "use bootstrap-kink." in text
+    assert (
+        "BLEU: the output of long is about as long as the references, where the brevity penalty sets in, so the "
+        "test may reject too often and the interval may exclude 0 too often: compare with test='bootstrap-kink' and "
+        "interval='bootstrap-kink'."
+    ) in text
     assert "near-kink" in found.comparisons[0].caveats
     assert json.loads(found.render("json"))["comparisons"][0]["brevity"]["bias"] == brevity.bias
-    for share, shown in ((0.0, "(0% of Δ is brevity)"), (1.0, "(100% of"), (8.34, None), (-0.5, None), (None, None)):
-        sentence = worded(replace(caveat, values={**caveat.values, "share": share}))
-        assert (shown or "as the references: p and") in sentence
-        assert shown is not None or "brevity" not in sentence
+    of_several = {**caveat.values, "tests": 120, "lengths": (0.4, 8.0), "interval": False, "swaps": "ar"}
+    assert worded(replace(caveat, values=of_several), for_command=True) == (
+        "BLEU: for 1 of 120 pairs (short and long), the output of short is about as long as the references, where the "
+        "brevity penalty sets in, so ar may reject too often: compare these two alone, with --test bootstrap-kink."
+    )
+    assert "3 of 120 pairs (worst: short and long)" in worded(replace(caveat, values={**of_several, "pairs": 3}))
+
+
+def test_there_is_no_note_where_neither_p_nor_the_interval_shows_a_difference() -> None:
+    """bootstrap-kink rejects less often, so it would change nothing."""
+    significant, other = (near(1.0, cut, interval=None).comparisons[0] for cut in (0.01, 0.004))
+    assert other.test.pvalue > 0.05 >= significant.test.pvalue
+    assert is_near_kink(other.brevity)
+    assert ("near-kink" in significant.caveats, "near-kink" in other.caveats) == (True, False)
+    (caveat,) = (caveat for caveat in near(1.0, 0.004).caveats if caveat.kind == "near-kink")
+    assert (caveat.values["test"], caveat.values["interval"]) == (False, True)
 
 
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"interval": None}, "p is about"),
-        ({"test": "bootstrap-kink"}, "the interval is about"),
-        ({"test": "bootstrap-both"}, "p and the interval are about"),
-        ({"test": "ar"}, "populations differ, and the interval is about"),
+        ({"interval": None}, "so the test may reject too often: compare with test"),
+        ({"test": "bootstrap-kink"}, "so the interval may exclude 0 too often: compare with interval"),
+        ({"test": "bootstrap-both"}, "so the test may reject too often and the interval may"),
+        ({"test": "ar"}, "so ar may reject too often and the interval may"),
         ({"test": "bootstrap-kink", "interval": "bootstrap-kink"}, None),
         ({"test": "bootstrap-kink", "interval": None}, None),
     ],
 )
-def test_the_note_names_what_is_about_expected_scores(options: dict[str, Any], what: str | None) -> None:
-    found = near(1.0, 0.004, **options)
+def test_the_note_names_what_may_be_wrong(options: dict[str, Any], what: str | None) -> None:
+    found = near(1.0, 0.01, **options)
     assert ("near-kink" in {caveat.kind for caveat in found.caveats}) == (what is not None)
     if what is not None:
         assert what in " ".join(str(found).split())
@@ -469,19 +483,18 @@ def test_the_notes_say_what_holds_for_the_test_that_decided() -> None:
         "so p is that of approximate randomization (ar) or, as both are about as long as the references, that of "
         "bootstrap-kink, whichever is larger." in text
     )
-    assert "the interval is about expected scores" in text
+    assert "sets in, so the interval may exclude 0 too often" in text
     assert "not-exchangeable" not in found.comparisons[0].caveats
     assert "test:auto" in found.signature
     assert "p is the larger one of those of ar and bootstrap-kink." in " ".join(found.methods_sentence().split())
 
 
-def test_a_test_by_swaps_that_is_asked_for_is_not_said_to_be_about_expected_scores() -> None:
+def test_a_test_by_swaps_that_is_asked_for_is_named() -> None:
     text = " ".join(str(with_few(1, test="ar", interval=None)).split())
     assert (
-        "ar may reject although neither expected scores nor those of the populations differ; use bootstrap-kink."
-        in text
+        "BLEU: the outputs of short and long are about as long as the references, where the brevity penalty sets in, "
+        "so ar may reject too often: compare with test='bootstrap-kink'." in text
     )
-    assert "about expected scores" not in text
 
 
 @pytest.mark.parametrize("adjust", ["auto", "holm"])

@@ -262,8 +262,8 @@ def test_caveats_about_intervals_are_shown_with_the_intervals() -> None:
     result = many(6)
     kinds = {caveat.kind for caveat in result.caveats}
     assert "star-and-interval" in kinds
-    assert "disagree" not in render(result)
-    assert "disagree" in render(result, "text", Layout(pairs=True))
+    assert "CI excludes 0" not in render(result)
+    assert "CI excludes 0" in render(result, "text", Layout(pairs=True))
 
 
 # --- Sentences
@@ -867,8 +867,8 @@ def test_the_verdict_says_why_it_is_doubtful() -> None:
     few = {"a": noise[0], "b": noise[1] + 3, "c": noise[2]}
     by_bootstrap = compare(metrics=SegmentScores("x", few), test="bootstrap-both", n_resamples=999, interval=None)
     assert {pair.system for pair in by_bootstrap.comparisons if pair.is_significant(0.05)} == {"b"}
-    answer = "b is better than a, and c is not significantly different from it (p may be too small, because there are"
-    assert f"{answer} few segments) under x." in " ".join(by_bootstrap.render().split())
+    answer = "b is better than a, and c is not significantly different from it under x (p may be too small, because"
+    assert f"{answer} there are few segments)." in " ".join(by_bootstrap.render().split())
     sound = compare(metrics=SegmentScores("x", few), test="ar", n_resamples=999, interval=None)
     assert "b is better than a, and c is not significantly different from it under x." in sound.render()
     liberal = compare(metrics=SegmentScores("x", few), test="bootstrap-shift", n_resamples=999, interval=None)
@@ -888,4 +888,38 @@ def test_doubts_name_the_systems_that_they_are_about() -> None:
     (skewed,) = (caveat for caveat in result.caveats if caveat.kind == "skewed")
     assert skewed.values["system"] == "rare"
     doubt = "(rare: p may be too small, because few segments make the difference)"
-    assert f"{doubt} under x." in " ".join(result.render().split())
+    assert f"under x {doubt}." in " ".join(result.render().split())
+
+
+def test_the_same_best_systems_are_named_once_whatever_their_order_under_a_metric() -> None:
+    rng = np.random.default_rng(5)
+    noise = rng.normal(size=(3, 200)).round(3)
+    one, other = (
+        SegmentScores(
+            name, {"a": noise[0] - noise[0].mean() + first, "b": noise[1] - noise[1].mean() + second, "c": noise[2] - 3}
+        )
+        for name, first, second in (("x", 0.01, 0.0), ("y", 0.0, 0.01))
+    )
+    result = compare(metrics=[one, other], all_pairs=True, n_resamples=999)
+    orders = [[each.system for each in ranking.systems] for ranking in result.rankings]
+    assert orders == [["a", "b", "c"], ["b", "a", "c"]]
+    text = " ".join(result.render().split())
+    assert "are better than c, and not significantly different from each other under x and y." in text
+
+
+def test_a_row_has_one_precision_and_no_difference_is_shown_as_0() -> None:
+    rng = np.random.default_rng(1)
+    a = rng.normal(30, 5, 3000).round(2)
+    b = a.copy()
+    b[:20] += rng.normal(-0.2, 0.4, 20).round(2)
+    result = compare(metrics=SegmentScores("x", {"a": a, "b": b}), n_resamples=999)
+    (pair,) = result.comparisons
+    assert 0 < abs(pair.difference) < 0.005
+    row = next(line for line in result.render().splitlines() if line.startswith("b "))
+    difference, interval = re.findall(r"([+-]\S+)\s+([+-]\S+ to [+-]\S+)", row)[-1]
+    assert {len(each.partition(".")[2]) for each in [difference, *interval.split(" to ")]} == {4}
+    assert float(difference) == pytest.approx(pair.difference, abs=1e-4)
+    (detectable,) = result.detectable
+    shown = re.findall(r"power\): x (\S+)", result.render())
+    assert detectable.difference < 0.005
+    assert float(shown[0].rstrip(".")) == pytest.approx(detectable.difference, rel=0.1)

@@ -56,22 +56,23 @@ if TYPE_CHECKING:
         *COMMON,
         "documents",
         "sets",
-        "manifest",
         "test",
         "baseline",
         "all_pairs",
         "adjust",
+        "family",
+        "alpha",
         "confidence_level",
         "methods",
-        "paper",
+        "pairs",
+        "names",
     ),
 )
 def compare_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """Test whether systems differ by more than chance.
 
-    Every SYS is compared with the baseline, which is the first SYS unless --baseline names another. With the default
-    test, p is the probability of a difference at least this large if both systems had the same expected score on test
-    sets of this size.
+    Every SYS is compared with the first, or with --baseline. By default, p is the probability of a difference at least
+    this large if both had the same expected score on test sets of this size.
     """
     from ..comparing import compared
     from ..sets import common_texts, compared_sets

@@ -51,7 +51,11 @@ class Kind:
         return self.names or [name for entry in self.entries for name in (entry.name, *entry.also)]
 
 
-KINDS: Sequence[Kind] = (
+# In the order of use: words of reports, what the options of the main commands take, and what studies have. A name that
+# several kinds have is explained in this order.
+USED: Sequence[Kind] = (
+    Kind("terms", "word", "Terms used in reports", "in results", "terms:terms"),
+    Kind("caveats", "kind of note", "Notes below reports", "caveats in CSV and JSON", "terms:caveats"),
     Kind("metrics", "metric", "Metrics", "-m", "metrics:metrics", get_args(types.MetricName)),
     Kind("tokenizers", "tokenizer", "Tokenizers", "--tokenize", "metrics:tokenizers", get_args(types.Tokenizer)),
     Kind("tests", "significance test", "Tests", "--test", "tests:tests", get_args(types.TestChoice)),
@@ -102,6 +106,8 @@ KINDS: Sequence[Kind] = (
         "tests:sequential",
         get_args(types.SequentialMethod)[1:],
     ),
+)
+OF_STUDIES: Sequence[Kind] = (
     Kind("studies", "study", "Studies", "reshuffle study", "studies:studies", get_args(types.Study)),
     Kind(
         "nulls",
@@ -143,8 +149,8 @@ KINDS: Sequence[Kind] = (
         "studies:optimizers",
         get_args(types.OptimizerName),
     ),
-    Kind("terms", "word", "Terms used in reports", "in results", "terms:terms"),
 )
+KINDS = (*USED, *OF_STUDIES)
 
 # Not in the lists of all names, because --help has them: commands, and options, for which all commands are imported.
 COMMANDS = Kind("commands", "command", "Commands", "reshuffle COMMAND", "options:commands")
@@ -158,15 +164,17 @@ def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
     """
     if not names:
         return [(kind, kind.entries) for kind in KINDS]
-    every = [*KINDS, COMMANDS, OPTIONS]
+    every = [*USED, OPTIONS, COMMANDS, *OF_STUDIES]
+    metrics = next(kind.known for kind in KINDS if kind.key == "metrics")
     found: dict[str, tuple[Kind, list[Entry]]] = {}
     for name in names:
         # No option has the name of a metric.
-        kinds = KINDS if metric_key(name) in KINDS[0].known else every
+        kinds = KINDS if metric_key(name) in metrics else every
         meant = [kind for kind in kinds if kind.is_called(name) or any(_same(each, name) for each in kind.known)]
         if not meant:
             raise _unknown(name, [each for kind in every for each in (*kind.known, kind.key)])
-        for kind in meant:
+        # The list of a whole kind comes before an option of that name.
+        for kind in sorted(meant, key=lambda kind: not kind.is_called(name)):
             own = [
                 entry
                 for entry in kind.entries

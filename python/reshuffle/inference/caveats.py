@@ -133,7 +133,7 @@ def _of_tests(comparison: Comparison, plan: Plan, enough: int | None, others: Se
         yield from _other_test(group, plan)
         yield from _dependence(group)
         yield from _not_exchangeable(group, plan.automatic)
-        yield from _near_kink(comparison, group, plan.automatic)
+        yield from _near_kink(comparison, group, plan.alpha, plan.automatic)
     yield from _not_ranked(comparison)
     yield from _not_adjusted(comparison, plan.unadjusted_by_rule)
     yield from _many_tests(comparison, plan.alpha)
@@ -235,16 +235,24 @@ def _not_exchangeable(group: _Group, automatic: bool) -> Iterator[_Found]:
     yield _Found(Caveat("not-exchangeable", values), list(ratios))
 
 
-def _near_kink(comparison: Comparison, group: _Group, automatic: bool) -> Iterator[_Found]:
-    """Under one metric, some expected differences are far from those of the populations, because of a kink."""
+def _near_kink(comparison: Comparison, group: _Group, alpha: float, automatic: bool) -> Iterator[_Found]:
+    """Under one metric, some expected differences are far from those of the populations, because of a kink.
+
+    Only of pairs for which p or the interval shows something. The test FOR_POPULATIONS rejects less often, so it takes
+    nothing back where there is no star.
+    """
 
     def by_test(pair: PairedDifference) -> bool:
-        """Whether the test does not hold its level for equal scores of populations."""
-        return comparison.test is not None and pair.test.test != FOR_POPULATIONS and not holds_at_kink(pair, automatic)
+        """Whether the star is by a test that does not hold its level for equal scores of populations."""
+        other = comparison.test is not None and pair.test.test != FOR_POPULATIONS
+        return other and pair.is_significant(alpha) and not holds_at_kink(pair, automatic)
 
-    # Whether the intervals, if there are any, do not cover the differences between populations.
-    by_interval = comparison.interval is not None and comparison.interval.name != FOR_POPULATIONS
-    near = group.where(lambda pair: is_near_kink(pair.brevity) and (by_interval or by_test(pair)))
+    def by_interval(pair: PairedDifference) -> bool:
+        """The same of the interval."""
+        other = comparison.interval is not None and comparison.interval.name != FOR_POPULATIONS
+        return other and _interval_shows(comparison, pair)
+
+    near = group.where(lambda pair: is_near_kink(pair.brevity) and (by_test(pair) or by_interval(pair)))
     if not near:
         return
     pairs = [comparison.comparisons[index] for index in near]
@@ -263,10 +271,24 @@ def _near_kink(comparison: Comparison, group: _Group, automatic: bool) -> Iterat
         "share": brevity.share,
         "test": bool(tests),
         "swaps": next((name for name in BY_SWAPS if name in tests), None),
-        "interval": by_interval,
+        "interval": any(map(by_interval, pairs)),
         "instead": FOR_POPULATIONS,
     }
     yield _Found(Caveat("near-kink", values), near)
+
+
+def _interval_shows(comparison: Comparison, pair: PairedDifference) -> bool:
+    """Whether the interval shows what the test seeks: a difference, or that it is within the margin."""
+    interval, margin = pair.confidence_interval, pair.test.margin
+    if interval is None:
+        return False
+    if margin is None:
+        return not bool(interval.low <= 0 <= interval.high)
+    sides = (bool(-margin < interval.low), bool(interval.high < margin))
+    if pair.test.alternative == "equivalence":
+        return all(sides)
+    higher_is_better = next(metric.higher_is_better for metric in comparison.metrics if metric.name == pair.metric)
+    return sides[not higher_is_better]
 
 
 def _not_ranked(comparison: Comparison) -> Iterator[_Found]:
@@ -515,19 +537,7 @@ def _star_and_interval(
     comparison: Comparison, test: UsedTest, family: _Group, alpha: float, level: float
 ) -> Iterator[_Found]:
     """The same in one family."""
-
-    higher_is_better = {metric.name: metric.higher_is_better for metric in comparison.metrics}
-
-    def shows(pair: PairedDifference) -> bool:
-        interval, margin = pair.confidence_interval, pair.test.margin
-        if interval is None:
-            return False
-        if margin is None:
-            return not interval.low <= 0 <= interval.high
-        sides = (-margin < interval.low, interval.high < margin)
-        return all(sides) if test.alternative == "equivalence" else sides[not higher_is_better[pair.metric]]
-
-    disagree = family.where(lambda pair: pair.is_significant(alpha) != shows(pair))
+    disagree = family.where(lambda pair: pair.is_significant(alpha) != _interval_shows(comparison, pair))
     if not disagree:
         return
     pairs = [comparison.comparisons[index] for index in disagree]
@@ -535,7 +545,7 @@ def _star_and_interval(
     # The adjustment is the reason only if the unadjusted p agrees with the interval.
     adjusted = [pair.test.adjusted_pvalue is not None for pair in pairs]
     by_adjustment = [
-        is_adjusted and not simultaneous and (pair.test.pvalue <= alpha) == shows(pair)
+        is_adjusted and not simultaneous and (pair.test.pvalue <= alpha) == _interval_shows(comparison, pair)
         for is_adjusted, pair in zip(adjusted, pairs, strict=True)
     ]
     others = [

@@ -123,7 +123,7 @@ class Tested(Test):
 
     test: Annotated[
         TestChoice,
-        Flag(note="options follow a colon: ar:scheme=subgroup"),
+        Flag(note="options: ar:scheme=subgroup"),
         Kind("str, AR, Equivalence or NonInferiority", "test"),
     ] = field(default="auto", converter=test_choice)
     """A name in :data:`reshuffle.inference.tests.TESTS`; ``auto`` is ``bootstrap-both``, or ``ar`` for systems that

@@ -22,7 +22,7 @@ class Display(Options):
     TITLE: ClassVar[str] = "Output"
 
     methods: bool = False
-    """Add a methods paragraph for a paper, with BibTeX entries: in FILE.bib beside LaTeX and Typst."""
+    """Add a methods paragraph for a paper, with BibTeX entries. Beside LaTeX and Typst they are in FILE.bib."""
     paper: Annotated[str | None, Flag(metavar="DIR")] = None
     """Also write to DIR what a paper needs: table, methods paragraph, BibTeX entries, figures as PDF, and facts for
     ACL's checklist.
@@ -38,7 +38,7 @@ class ComparisonDisplay(Display):
     """How comparisons are displayed."""
 
     pairs: Annotated[bool | None, Flag(("--pairs/--no-pairs",))] = None
-    """Show tables of pairs, with the parts of each difference. By default if there are at most 12 tests."""
+    """Tables of pairs, with parts of differences. By default up to 12 tests."""
     groups: types.Groups | None = None
     """With --all-pairs, what shows which systems differ: letters, ranks or both. By default both; letters in LaTeX and
     Typst tables of several metrics.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..documented import documented
@@ -111,25 +111,56 @@ def decimals_for(largest: float) -> int:
     return 2 if largest >= 10 else 3 if largest > 1 else 4
 
 
-def signed(value: float, decimals: int, exactly: bool = False) -> str:
-    """A difference. Where ``decimals`` would show 0, it has two significant digits, unless so many were asked for.
+def decimals_apart(decimals: int, difference: float, ends: Sequence[float] = ()) -> int:
+    """Decimals at which neither a difference nor an end of its interval shows 0: one precision for both.
 
-    >>> signed(2.046, 2), signed(-0.00123, 2), signed(-0.00123, 2, exactly=True), signed(0.0, 2)
-    ('+2.05', '-0.0012', '-0.00', '+0.00')
+    The difference has two significant digits where ``decimals`` would show 0. An end has one, with at most two decimals
+    more: its distance from 0 does not matter below that.
+
+    >>> decimals_apart(2, 2.046), decimals_apart(2, -0.00151), decimals_apart(2, 0.3, [-0.003, 0.7])
+    (2, 4, 3)
+    >>> decimals_apart(2, 0.3, [1e-12, 0.7]), decimals_apart(2, 0.0)
+    (2, 2)
     """
-    if not exactly and 0 < abs(value) < 0.5 * 10**-decimals:
-        decimals = min(1 - math.floor(math.log10(abs(value))), 15)
+    needed = decimals
+    if 0 < abs(difference) < 0.5 * 10**-decimals:
+        needed = min(1 - math.floor(math.log10(abs(difference))), 15)
+    for end in ends:
+        if 0 < abs(end) < 0.5 * 10**-needed:
+            own = -math.floor(math.log10(abs(end)))
+            needed = own if own <= max(needed, decimals + 2) else needed
+    return needed
+
+
+def signed(value: float, decimals: int) -> str:
+    """A difference with its sign.
+
+    >>> signed(2.046, 2), signed(-0.00123, 2)
+    ('+2.05', '-0.00')
+    """
     return f"{value:+.{decimals}f}"
 
 
-def interval_cells(
-    interval: ConfidenceInterval | None, decimals: int, shown: Callable[[float, int], str] | None = None
+def difference_and_interval(
+    difference: float, interval: ConfidenceInterval | None, decimals: int, exactly: bool = False
 ) -> list[str]:
-    """The cell of an interval, if there is one. ``shown`` writes its ends: for scores, without a sign."""
-    if interval is None:
-        return []
-    ends = (interval.low, interval.high)
-    return [" to ".join(f"{end:.{decimals}f}" if shown is None else shown(end, decimals) for end in ends)]
+    """The cells of a difference and of its interval, if there is one, with one precision.
+
+    It has ``decimals`` if so many were asked for (``exactly``), otherwise more where these would show 0.
+
+    >>> interval = ConfidenceInterval(-0.04, -0.00092, 0.95, "percentile")
+    >>> difference_and_interval(-0.0015, interval, 2), difference_and_interval(-0.0015, interval, 2, exactly=True)
+    (['-0.0015', '-0.0400 to -0.0009'], ['-0.00', '-0.04 to -0.00'])
+    """
+    ends = [] if interval is None else [interval.low, interval.high]
+    if not exactly:
+        decimals = decimals_apart(decimals, difference, ends)
+    return [signed(difference, decimals), *([" to ".join(signed(end, decimals) for end in ends)] if ends else [])]
+
+
+def interval_cells(interval: ConfidenceInterval | None, decimals: int) -> list[str]:
+    """The cell of an interval of a score, if there is one."""
+    return [] if interval is None else [" to ".join(f"{end:.{decimals}f}" for end in (interval.low, interval.high))]
 
 
 def pvalue_cell(p: float, n_replicates: int | None = None) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ..errors import counted
 from ..grouping import grouped
 from ..results import Comparison, PairedDifference, Ranking, SetComparison, UsedMetric, Verdict, sought_by
-from .cells import decimals_of
+from .cells import decimals_apart, decimals_of
 from .layout import Layout
 from .margins import WITHOUT_NAME, has_margin, margin_statement
 from .notes import Values
@@ -31,12 +31,13 @@ def conclusions(comparison: Comparison, layout: Layout) -> Iterator[str]:
 
 
 def _of_tests(comparison: Comparison, layout: Layout) -> Iterator[str]:
+    order = _order(comparison)
     statements = {
-        metric.name: statement(comparison, metric) + doubts(comparison, metric) for metric in comparison.metrics
+        metric.name: (statement(comparison, metric, order), doubts(comparison, metric)) for metric in comparison.metrics
     }
     if has_margin(comparison):
         # Each statement names the metric, as the unit of the margin.
-        yield from (f"{_capitalized(text)}." for text in statements.values())
+        yield from (f"{_capitalized(text)}{doubt}." for text, doubt in statements.values())
         return
     candidates = _numbers_of_candidates(comparison)
     found = f"Candidates for the best system: {candidates}." if candidates else one_sentence(statements, "under")
@@ -50,20 +51,22 @@ def _of_tests(comparison: Comparison, layout: Layout) -> Iterator[str]:
 def conclusions_of_sets(result: SetComparison) -> Iterator[str]:
     """A sentence for each metric about all test sets."""
     first, *_ = result.sets.values()
+    order = _order(first)
     for metric in first.metrics if first.comparisons else ():
         statements = {
-            name: statement(comparison, metric) + doubts(comparison, metric) for name, comparison in result.sets.items()
+            name: (statement(comparison, metric, order), doubts(comparison, metric))
+            for name, comparison in result.sets.items()
         }
         yield f"{metric.name}: {one_sentence(statements, 'on')}"
 
 
-def statement(comparison: Comparison, metric: UsedMetric) -> str:
-    """Which systems are better under a metric."""
+def statement(comparison: Comparison, metric: UsedMetric, order: Sequence[str] = ()) -> str:
+    """Which systems are better under a metric. Those that may be the best are named in this order."""
     if has_margin(comparison):
         return margin_statement(comparison, metric)
     rankings = {ranking.metric: ranking for ranking in comparison.rankings}
     if comparison.baseline is None and metric.name in rankings:
-        return _top(rankings[metric.name])
+        return _top(rankings[metric.name], order)
     pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
     if comparison.baseline is None:  # as in one-sided tests
         return number_of_pairs([is_significant(comparison, pair) for pair in pairs])
@@ -114,18 +117,19 @@ def _doubt(comparison: Comparison, kind: str, found: Sequence[PairedDifference])
     return f"{named(names, 'pair')}: {phrase}"
 
 
-def one_sentence(statements: Mapping[str, str], preposition: str) -> str:
-    """One sentence of the statements, with the metrics or test sets for which each holds.
+def one_sentence(statements: Mapping[str, tuple[str, str]], preposition: str) -> str:
+    """One sentence of the statements, with the metrics or test sets for which each holds, and then its doubts.
 
-    >>> one_sentence({"BLEU": "a is better than b", "chrF": "a is better than b", "TER": "a and b differ"}, "under")
-    'a is better than b under BLEU and chrF; under TER a and b differ.'
+    >>> equal, better = ("a and b differ", ""), ("a is better than b", " (p is unreliable)")
+    >>> one_sentence({"BLEU": better, "chrF": better, "TER": equal}, "under")
+    'a is better than b under BLEU and chrF (p is unreliable); under TER a and b differ.'
     """
     where = grouped((text, name) for name, text in statements.items())
-    (first, names), *others = where.items()
-    parts = [f"{preposition} {joined(names)} {text}" for text, names in others]
+    ((first, doubt), names), *others = where.items()
+    parts = [f"{preposition} {joined(names)} {text}{doubt}" for (text, doubt), names in others]
     # Other statements begin with a number or with a name, which keeps its case.
     start = _capitalized(first)
-    return "; ".join([f"{start} {preposition} {joined(names)}", *parts]) + "."
+    return "; ".join([f"{start} {preposition} {joined(names)}{doubt}", *parts]) + "."
 
 
 def _capitalized(text: str) -> str:
@@ -134,15 +138,21 @@ def _capitalized(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}" if text.startswith(ours) else text
 
 
-def _top(ranking: Ranking) -> str:
+def _order(comparison: Comparison) -> Sequence[str]:
+    """The systems from the best to the worst under the first metric: one order, so that equal sets read alike."""
+    return [each.system for ranking in comparison.rankings[:1] for each in ranking.systems]
+
+
+def _top(ranking: Ranking, order: Sequence[str]) -> str:
     """Which system is the best, or which systems may be the best."""
     top, n_systems = ranking.systems[0], len(ranking.systems)
+    best = sorted(ranking.best, key=order.index) if {*ranking.best} <= {*order} else ranking.best
     if top.rank_high == 1:
         others = "" if n_systems == 2 else "all others"
         return f"{top.system} is better than {others or ranking.systems[1].system}"
     if len(ranking.best) == n_systems:
         if n_systems == 2:
-            return f"{joined(ranking.best)} are not significantly different"
+            return f"{joined(best)} are not significantly different"
         return NONE_BETTER
     if len(ranking.best) == 1:
         return f"{ranking.best[0]} is the only candidate for the best system, but it is not better than all others"
@@ -151,8 +161,8 @@ def _top(ranking: Ranking) -> str:
     apart = all(each.rank_high <= n_best for each in ranking.systems if each.system in ranking.best)
     if apart and n_best <= MAX_NAMED:
         others = rest[0].system if len(rest) == 1 else "all others"
-        return f"{joined(ranking.best)} are better than {others}, and not significantly different from each other"
-    return f"{named(ranking.best, 'system', MAX_CANDIDATES)} are candidates for the best system"
+        return f"{joined(best)} are better than {others}, and not significantly different from each other"
+    return f"{named(best, 'system', MAX_CANDIDATES)} are candidates for the best system"
 
 
 def _numbers_of_candidates(comparison: Comparison) -> str | None:
@@ -218,6 +228,9 @@ def detectable_sentence(comparison: Comparison, layout: Layout) -> str:
         metric.name: decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
         for metric in comparison.metrics
     }
+    if layout.digits is None:
+        for each in comparison.detectable:
+            decimals[each.metric] = decimals_apart(decimals[each.metric], each.difference)
     differences = ", ".join(
         f"{each.metric} {each.difference:.{decimals[each.metric]}f}" for each in comparison.detectable
     )

@@ -10,10 +10,10 @@ import numpy as np
 from ..errors import counted, printable
 from ..results import ConfidenceInterval, PairedDifference, SignificanceResult
 from ..results.studies import MetricDifference, RunDifference
-from .cells import decimals_for, equation, pvalue_cell, random_replicates, signed
+from .cells import decimals_for, difference_and_interval, equation, pvalue_cell, random_replicates
 from .notes import worded
 from .parts import part_name
-from .wording import number
+from .wording import ci, number
 
 # The most parts of a formula that fit into one line or two.
 MOST_PARTS = 12
@@ -97,12 +97,10 @@ def _text(*lines: str | None) -> str:
 
 def _difference(what: str, each: Any, decimals: int) -> str:
     interval: ConfidenceInterval | None = each.confidence_interval
-    text = f"{what}: {signed(each.difference, decimals)}"
+    difference, *ends = difference_and_interval(each.difference, interval, decimals)
     if interval is None:
-        return text
-    low, high = interval
-    level = number(100 * interval.confidence_level)
-    return f"{text}, {level}% CI {signed(low, decimals)} to {signed(high, decimals)} ({interval.method})"
+        return f"{what}: {difference}"
+    return f"{what}: {difference}, {ci(interval.confidence_level)} {ends[0]} ({interval.method})"
 
 
 def _p(each: Any, n_resamples: int | None, how: str) -> str:
@@ -165,7 +163,10 @@ def _rests_on(pair: PairedDifference) -> str:
 
 def _parts(pair: PairedDifference, decimals: int) -> str | None:
     """The contributions of the parts of the formula, if they were asked for."""
-    shown = [f"{part_name(each.part)} {signed(each.difference, decimals)}" for each in pair.contributions or ()]
+    shown = [
+        f"{part_name(each.part)} {difference_and_interval(each.difference, None, decimals)[0]}"
+        for each in pair.contributions or ()
+    ]
     more = len(shown) - MOST_PARTS
     if more > 0:
         shown = [*shown[:MOST_PARTS], f"and {more} more"]

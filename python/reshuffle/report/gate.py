@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from ..errors import counted, printable
 from ..results import Gate, GateTask, Trend
 from ..results.schemas import GATE
-from .cells import Table, decimals_for, equation, pvalue_cell, signed
+from .cells import Table, decimals_apart, decimals_for, equation, pvalue_cell, signed
 from .document import Document, Page, Paragraph
 from .flips import segments_table
 from .frames import Columns
@@ -106,7 +106,10 @@ def _decimals(task: GateTask) -> int:
 
 
 def _signed(task: GateTask, value: float) -> str:
-    return "unbounded" if math.isinf(value) else signed(value, _decimals(task))
+    if math.isinf(value):
+        return "unbounded"
+    ends = [] if task.bound is None or math.isinf(task.bound) else [task.bound]
+    return signed(value, decimals_apart(_decimals(task), task.difference, ends))
 
 
 def _margin(task: GateTask) -> str:

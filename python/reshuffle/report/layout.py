@@ -9,9 +9,9 @@ from .. import types
 from ..documented import record
 from ..errors import InputError, quoted, unknown_name
 from ..options.display import MAX_DIGITS
-from ..results import Caveat, ComparedTexts, Comparison, Ranking, SetComparison
+from ..results import Caveat, ComparedTexts, Comparison, ConfidenceInterval, Ranking, SetComparison
 from ..validate import check_integer, check_name
-from .cells import signed
+from .cells import difference_and_interval
 from .terminal import Terminal
 
 # Tables of pairs are shown by default if there are at most this many tests; likewise tables of components of scores.
@@ -93,9 +93,9 @@ class Layout:
         chosen = self.groups or ("letters" if self.paper and n_metrics > 1 else "both")
         return chosen in (kind, "both")
 
-    def signed(self, value: float, decimals: int) -> str:
-        """A difference, with the chosen decimals or with enough to tell it from 0."""
-        return signed(value, decimals, exactly=self.digits is not None)
+    def difference(self, value: float, interval: ConfidenceInterval | None, decimals: int) -> list[str]:
+        """The cells of a difference, with the chosen decimals or with enough to tell it from 0."""
+        return difference_and_interval(value, interval, decimals, exactly=self.digits is not None)
 
     @property
     def wants_pairs(self) -> bool:

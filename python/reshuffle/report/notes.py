@@ -376,24 +376,30 @@ def _not_exchangeable(values: Values) -> str:
     )
 
 
+# An output is about as long as the references if the difference is at most so many standard errors.
+AS_LONG = 3.0
+
+
 def _near_kink(values: Values) -> str:
-    # Where Δ is about 0, the penalty contributes several times as much, or against it.
-    part = values["share"]
-    share = f" ({100 * part:.0f}% of Δ is brevity)" if part is not None and 0 <= part <= 1 else ""
-    they = "is" if values["pairs"] == 1 < values["tests"] else "are"
-    swaps = values.get("swaps")
-    expected = [*(["p"] if values["test"] and not swaps else []), *(["the interval"] if values["interval"] else [])]
-    limits = []
-    if swaps:
-        limits.append(f"{swaps} may reject although neither expected scores nor those of the populations differ")
-    if expected:
-        limits.append(
-            f"{' and '.join(expected)} {are(len(expected))} about expected scores, which may differ where the "
-            "populations' do not"
-        )
+    metric, pairs = values["metric"], values["pairs"]
+    both = (values["system"], values["baseline"])
+    near = [system for system, z in zip(both, values["lengths"], strict=True) if abs(z) <= AS_LONG] or both
+    outputs = f"the output{'s' if len(near) > 1 else ''} of {joined(near)} {are(len(near))}"
+    of = "" if values["tests"] == 1 else f"for {_of_pairs(values)} ({'worst: ' * (pairs > 1)}{joined(both)}), "
+    wrong = [
+        *([f"{values['swaps'] or 'the test'} may reject too often"] if values["test"] else []),
+        *(["the interval may exclude 0 too often"] if values["interval"] else []),
+    ]
+    instead = values["instead"]
+    options = [
+        *([option(f"--test {instead}", f"test={instead!r}")] if values["test"] else []),
+        *([option(f"--interval {instead}", f"interval={instead!r}")] if values["interval"] else []),
+    ]
+    # Only these pairs, because this test has no joint adjustment of all of them.
+    check = "" if values["tests"] == 1 else f"compare {'these two' if pairs == 1 else 'such pairs'} alone, "
     return (
-        f"{values['metric']}: {_or_worst(values)} {they} about as long as the references{share}: "
-        f"{', and '.join(limits)}; use {values['instead']}."
+        f"{metric}: {of}{outputs} about as long as the references, where the brevity penalty sets in, so "
+        f"{' and '.join(wrong)}: {check or 'compare '}with {' and '.join(options)}."
     )
 
 
@@ -519,31 +525,33 @@ REASONS = {
     "level": "alpha is not 1 - confidence",
     "alternative": "the test is one-sided",
     "step-down": "stars are from step-down maxT, simultaneous intervals from single-step maxT",
-    "half": "for a star, the test 'bootstrap' must reject as well",
-    "method": "they are computed by different methods",
+    "half": "the interval is that of bootstrap-percentile, but bootstrap-both asks the centred bootstrap, too",
+    "method": "test and interval are computed by different methods",
     "few": "the replicates are too few for this level",
 }
 
 
 def _star_and_interval(values: Values) -> str:
     starred, others = values["starred"], values["pairs"] - values["starred"]
+    interval = f"{ci(values['confidence_level'])} "
     if values.get("margin"):
         inside, outside = "is within the margin", "is not within the margin"
     else:
         inside, outside = "excludes 0", "contains 0"
-    sides = [
-        *([f"{starred:,} {are(starred)} significant, although the interval {outside}"] if starred else []),
-        *([f"{others:,} {are(others)} not significant, although the interval {inside}"] if others else []),
-    ]
     # A family of all metrics has no metric of its own.
-    if values["metric"] is None:
-        start, pairs = "Significance", f"{values['pairs']:,} of {counted(values['tests'], 'test')}"
-    else:
-        start, pairs = f"{values['metric']}: significance", _of_pairs(values)
-    return (
-        f"{start} and the {ci(values['confidence_level'])} disagree for {pairs} ({'; '.join(sides)}): "
-        f"{', and '.join(REASONS[reason] for reason in values['reasons'])}."
-    )
+    about, what = ("", "test") if values["metric"] is None else (f"{values['metric']}: ", "pair")
+    n, of = values["tests"], f" of {counted(values['tests'], what)}"
+
+    def side(few: int, star: str, shown: str) -> str:
+        start = "the difference is" if n == 1 else f"{few:,}{of} {are(few)}"
+        return f"{start} {star}, although the {interval}{shown}"
+
+    sides = [
+        *([side(starred, "significant", outside)] if starred else []),
+        *([side(others, "not significant", inside)] if others else []),
+    ]
+    reasons = ", and ".join(REASONS[reason] for reason in values["reasons"])
+    return f"{about}{', and '.join(sides)}: {reasons}."
 
 
 # The wording of each kind of caveat.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..results import Comparison, PairedDifference, UsedMetric
-from .cells import Table, decimals_of, interval_cells
+from .cells import Table, decimals_of
 from .layout import Layout
 from .wording import counted, number
 
@@ -34,9 +34,9 @@ def parts_table(comparison: Comparison, metric: UsedMetric, pairs: Sequence[Pair
     decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
     for pair in pairs:
         for each in pair.contributions or ():
-            interval = interval_cells(each.confidence_interval, decimals, layout.signed) or [""]
-            cells = [pair.system, pair.baseline, part_name(each.part), layout.signed(each.difference, decimals)]
-            table.add([*cells, *interval[: len(header) - len(cells)]])
+            numbers = [*layout.difference(each.difference, each.confidence_interval, decimals), ""]
+            cells = [pair.system, pair.baseline, part_name(each.part), *numbers]
+            table.add(cells[: len(header)])
     return table
 
 

@@ -137,7 +137,8 @@ def _score_cells(change: Change, metric: UsedMetric, system: str, layout: Layout
     before, now = ("" if score is None else f"{score:.{decimals}f}" for score in found)
     if found[0] is None or found[1] is None:
         return before or "new", now or "gone", ABSENT
-    return before, now, layout.signed(found[1] - found[0], decimals)
+    (difference,) = layout.difference(found[1] - found[0], None, decimals)
+    return before, now, difference
 
 
 def _verdicts(change: Change, layout: Layout) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..errors import counted
@@ -126,7 +126,7 @@ class _Columns:
         self.complete = complete
         self.scores = {s.system: s for s in comparison.scores if s.metric == metric.name}
         self.decimals = decimals_of(list(self.scores.values()), layout.digits)
-        self.signed = layout.signed
+        self.layout = layout
         # A caption says from what system differences are.
         self.baseline = "–" if layout.paper else "baseline"
         self.pairs: dict[str, PairedDifference] = {}
@@ -184,11 +184,11 @@ class _Columns:
             return [self.baseline, *[""] * (len(self.difference_header) - 1)]
         if self.complete:
             return difference_cells(
-                self.comparison, pair, self.decimals, bool(self.number), self.some_exact, self.signed
+                self.comparison, pair, self.decimals, bool(self.number), self.some_exact, self.layout
             )
         star = "*" if is_significant(self.comparison, pair) else " "
         n = [f"{pair.n_segments:,}"] * len(self.number)
-        return [f"{self.signed(pair.difference, self.decimals)}{star}", *n]
+        return [f"{self.layout.difference(pair.difference, None, self.decimals)[0]}{star}", *n]
 
     def bold(self, system: str) -> bool:
         """Whether the system may be the best one, or is significantly better than the baseline."""
@@ -253,24 +253,21 @@ def difference_cells(
     decimals: int,
     numbered: bool,
     some_exact: bool,
-    signed: Callable[[float, int], str],
+    layout: Layout,
 ) -> list[str]:
     """The cells of a difference: its value, its interval and its p-values, with a star if it is significant.
 
-    ``numbered``: also its number of segments. ``some_exact``: whether any test of the table is exact. ``signed``
-    writes a difference with so many decimals.
+    ``numbered``: also its number of segments. ``some_exact``: whether any test of the table is exact.
     """
     # The spaces keep p-values without a mark in line with those that have one.
     star = "*" if is_significant(comparison, pair) else " "
-    difference = signed(pair.difference, decimals)
     of_columns = [pair.test.pvalue, pair.test.adjusted_pvalue][: len(pvalue_headers(comparison))]
     pvalues = [pvalue_cell(p, random_replicates(pair.test)) for p in of_columns if p is not None]
     if some_exact:
         pvalues[0] += EXACT if pair.test.scheme == "exact" else " "
     n = [f"{pair.n_segments:,}"] if numbered else []
     return [
-        difference,
-        *interval_cells(pair.confidence_interval, decimals, signed),
+        *layout.difference(pair.difference, pair.confidence_interval, decimals),
         *n,
         *pvalues[:-1],
         pvalues[-1] + star,

@@ -108,7 +108,7 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
             if not of_best or best[metric.name] in (pair.system, pair.baseline):
                 if of_best and pair.system == best[metric.name] and comparison.is_reversible:
                     pair = pair.reversed
-                shown = difference_cells(comparison, pair, decimals, numbered, exact, layout.signed)
+                shown = difference_cells(comparison, pair, decimals, numbered, exact, layout)
                 table.add([*(metric.name, pair.system, pair.baseline)[: len(names)], *shown])
     more = detectable_sentence(comparison, layout) if comparison.detectable else ""
     return table.explained(" ".join(filter(None, (symbols(comparison, table), more))))
@@ -134,7 +134,7 @@ def _pairs(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
     decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
     exact = some_exact(pairs)
     for pair in pairs:
-        shown = difference_cells(comparison, pair, decimals, bool(number), exact, layout.signed)
+        shown = difference_cells(comparison, pair, decimals, bool(number), exact, layout)
         cells = [pair.system, pair.baseline, *shown]
         verdict = comparison.verdict(pair)
         table.add(cells, [verdict == "better", verdict == "worse", *[False] * (len(cells) - 2)])

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+# A paper's id in the ACL Anthology, where it is not part of an address.
+ACL_ID = re.compile(r"(?<![/\w.])(?:[A-Z]\d\d-\d{4}|\d{4}\.[a-z\d]+-[a-z\d]+\.\d+)\b")
+
+
+def addressed(text: str) -> str:
+    """A text with the addresses of papers for their ids in the ACL Anthology.
+
+    >>> addressed("W05-0908, Fig. 1; 2021.wmt-1.57")
+    'https://aclanthology.org/W05-0908, Fig. 1; https://aclanthology.org/2021.wmt-1.57'
+    """
+    return ACL_ID.sub(r"https://aclanthology.org/\g<0>", text)
 
 
 @dataclass(frozen=True)
@@ -26,4 +39,6 @@ class Entry:
     """Other names by which it is found."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "facts", {heading: text for heading, text in self.facts.items() if text})
+        object.__setattr__(self, "about", addressed(self.about))
+        object.__setattr__(self, "source", addressed(self.source))
+        object.__setattr__(self, "facts", {heading: addressed(text) for heading, text in self.facts.items() if text})

@@ -1,7 +1,7 @@
 """``python -m reshuffle.compat.sacrebleu``: sacreBLEU's command line, computed by reshuffle.
 
 Arguments, output and exit codes are sacreBLEU's. ``-v`` and ``--pvalues sound`` are additional options, which must come
-before sacreBLEU's arguments.
+before sacreBLEU's arguments; ``--help`` shows them below sacreBLEU's.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m reshuffle.compat.sacrebleu",
         usage="%(prog)s [-v] [--pvalues MODE] [ARGUMENTS of sacrebleu …]",
-        add_help=False,  # --help is sacreBLEU's
+        add_help=False,  # --help is sacreBLEU's, and ours follows it
         allow_abbrev=False,
     )
     add_options(parser)
@@ -45,6 +45,9 @@ def main() -> None:
             return command()
         except InputError as error:  # only from our tests, for example of a single segment
             parser.error(str(error))
+        finally:
+            if {"-h", "--help"} & {*theirs}:
+                print(f"\n{parser.format_help()}", end="")
 
     run_function(run, ["sacrebleu", *theirs])
 

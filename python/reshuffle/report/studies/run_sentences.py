@@ -83,7 +83,7 @@ def notes(result: RunComparison) -> Iterator[str]:
 
 def _answer(result: RunComparison) -> str:
     """Which systems are better, by the exchange unit that decides."""
-    statements = {metric.name: _statement(result, metric) for metric in result.metrics}
+    statements = {metric.name: (_statement(result, metric), "") for metric in result.metrics}
     return f"By {exchange_phrase(result)}, {one_sentence(statements, 'under')}"
 
 

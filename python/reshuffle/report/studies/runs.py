@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from ...errors import counted
 from ...grouping import grouped
 from ...results.studies import ObservedDifference, RunComparison, RunDifference
-from ..cells import Table, interval_cells, pvalue_cell, signed
+from ..cells import Table, decimals_apart, difference_and_interval, pvalue_cell, signed
 from ..notes import EXACT
 from ..pivot import Bold, Columns, Rows, pivot
 from ..wording import ci, joined, number, option
@@ -209,12 +209,13 @@ def _aligned(table: Table, n: int) -> Table:
 def _tested(result: RunComparison) -> Cells:
     """The difference, its interval and p of the test that decides."""
 
-    def interval(each: RunDifference) -> str:
-        return "".join(interval_cells(each.confidence_interval, decimals_under(result, each.metric), signed)) or "–"
+    def shown(each: RunDifference) -> list[str]:
+        decimals = decimals_under(result, each.metric)
+        return [*difference_and_interval(each.difference, each.confidence_interval, decimals), "–"]
 
     return {
-        "Δ": lambda each: signed(each.difference, decimals_under(result, each.metric)),
-        ci(result.plan.confidence_level): interval,
+        "Δ": lambda each: shown(each)[0],
+        ci(result.plan.confidence_level): lambda each: shown(each)[1],
         "p": partial(_p_cell, result),
     }
 
@@ -336,7 +337,8 @@ def _observed(result: RunComparison, in_rows: bool) -> Table:
     pair = attrgetter("metric", "baseline", "system")
 
     def between(each: ObservedDifference) -> str:
-        return " to ".join(signed(end, decimals_under(result, each.metric)) for end in (each.low, each.high))
+        decimals = decimals_apart(decimals_under(result, each.metric), each.low, [each.high])
+        return " to ".join(signed(end, decimals) for end in (each.low, each.high))
 
     def opposite(each: ObservedDifference) -> str:
         return percent(each.reversed, 0)

@@ -11,7 +11,7 @@ from ...errors import counted
 from ...grouping import grouped
 from ...results.studies import SequentialLook, SequentialVerdict, StudyResult
 from ...results.studies.watch import E_BH, SEQUENTIAL_TESTS, WatchPlan
-from ..cells import Table, decimals_for, equation, pvalue_cell, signed
+from ..cells import Table, decimals_apart, decimals_for, equation, pvalue_cell, signed
 from ..pivot import Cells, Rows, pivot
 from ..wording import number
 from .base import Figure, StudyReport
@@ -48,12 +48,15 @@ def _known(study: StudyResult[WatchPlan], records: Sequence[SequentialVerdict | 
     differences = grouped((each.metric, abs(each.difference)) for each in records)
     decimals = {metric: decimals_for(max(own)) for metric, own in differences.items()}
 
-    def ends(each: SequentialVerdict | SequentialLook) -> str:
-        return " to ".join(signed(end, decimals[each.metric]) for end in (each.low, each.high) if end is not None)
+    def shown(each: SequentialVerdict | SequentialLook) -> list[str]:
+        """The difference and the known ends of its interval, with the same decimals."""
+        ends = [end for end in (each.low, each.high) if end is not None]
+        places = decimals_apart(decimals[each.metric], each.difference, ends)
+        return [signed(value, places) for value in (each.difference, *ends)]
 
-    cells: Cells = {"Δ": lambda each: signed(each.difference, decimals[each.metric])}
+    cells: Cells = {"Δ": lambda each: shown(each)[0]}
     if any(each.low is not None for each in verdicts):
-        cells[_level(study)] = lambda each: ends(each) or "–"
+        cells[_level(study)] = lambda each: " to ".join(shown(each)[1:]) or "–"
     if any(each.pvalue is not None for each in verdicts):
         cells["p"] = lambda each: "–" if each.pvalue is None else pvalue_cell(each.pvalue)
     return cells
