@@ -114,12 +114,12 @@ def decimals_for(largest: float) -> int:
 def signed(value: float, decimals: int, exactly: bool = False) -> str:
     """A difference. Where ``decimals`` would show 0, it has two significant digits, unless so many were asked for.
 
-    >>> signed(2.046, 2), signed(-0.00123, 2), signed(-0.00123, 2, exactly=True), signed(0.0, 2)
+    >>> signed(2.046, 2), signed(-0.00123, 2), signed(-0.00123, 2, exactly=True), signed(-0.0, 2)
     ('+2.05', '-0.0012', '-0.00', '+0.00')
     """
     if not exactly and 0 < abs(value) < 0.5 * 10**-decimals:
         decimals = min(1 - math.floor(math.log10(abs(value))), 15)
-    return f"{value:+.{decimals}f}"
+    return f"{value + 0.0:+.{decimals}f}"  # -0.0 + 0.0 is 0.0
 
 
 def interval_cells(

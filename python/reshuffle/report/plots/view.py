@@ -74,6 +74,10 @@ class View:
         """The decimals of scores and differences."""
         return decimals_of(list(self.scores.values()), self.layout.digits)
 
+    def signed(self, difference: float) -> str:
+        """A difference, as in tables, with a minus sign."""
+        return self.layout.signed(difference, self.decimals).replace("-", "\N{MINUS SIGN}")
+
     @property
     def two_sided(self) -> bool:
         """Whether pairs can be reversed."""
