@@ -107,8 +107,14 @@ class Methods:
 
 def signed_by(version: str, signature: str) -> str:
     """The last sentence of every paragraph."""
+    stored = ""
+    if "mean:segments|resolution:" in signature:
+        stored = (
+            " In it, mean:segments means that the score is the mean of the segments' scores, and resolution is the "
+            "unit in which these were stored, as whole numbers."
+        )
     return Detail(
-        f"All numbers were computed with reshuffle {version}; signature: {_SIGNATURE}{signature}{_SIGNATURE}."
+        f"All numbers were computed with reshuffle {version}; signature: {_SIGNATURE}{signature}{_SIGNATURE}.{stored}"
     )
 
 
