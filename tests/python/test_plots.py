@@ -748,7 +748,8 @@ def test_differences_in_figures_keep_two_digits() -> None:
 
 def test_headers_stand_on_one_line() -> None:
     figure = compared(numbered(9), adjust="none").plot.ranking()
-    headers = [text for text in figure.texts if text.get_text() in ("score", "rank", *"abcdefgh")]
+    texts: list[Any] = list(figure.texts)
+    headers = [text for text in texts if text.get_text() in ("score", "rank", *"abcdefgh")]
     assert len(headers) > 3
     assert {(text.get_va(), text.xyann[1]) for text in headers} == {("baseline", headers[0].xyann[1])}
 

@@ -18,6 +18,9 @@ FEWEST = (3, 2, 1)
 class Ticks(Locator):
     """As many ticks at round values as have labels that do not touch, but not more than matplotlib would have."""
 
+    axis: Any
+    """The axis of a figure, since only there labels have a width."""
+
     def __call__(self) -> Any:
         """The positions in the limits of the axis."""
         return self.tick_values(*self.axis.get_view_interval())
