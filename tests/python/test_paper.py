@@ -167,7 +167,7 @@ def test_the_appendix_explains_how_segment_scores_were_stored(unsaved: None) -> 
     result = compare(metrics=SegmentScores("m", scores), n_resamples=99)
     appendix = paper_files(result, Layout())["appendix.tex"].decode()
     assert "mean:segments" in result.signature
-    assert "mean:segments means that the score is the mean of the segments' scores, and resolution is" in appendix
+    assert "(mean:segments in the signature), which were stored as whole multiples of the resolution. All" in appendix
     assert "mean:segments" not in paper_files(with_baseline(), Layout())["appendix.tex"].decode()
 
 
