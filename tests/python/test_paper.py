@@ -38,7 +38,7 @@ from reshuffle.results.studies.watch import SEQUENTIAL_TESTS
 from test_meta_report import RESULTS as META
 from test_run_reports import RESULTS as RUNS
 from test_study_power_reports import RESULTS as POWER
-from tex import TWO_COLUMNS, compiled, need
+from tex import ARTICLE, TWO_COLUMNS, compiled, need
 
 CORPUS = demo_corpus()
 FIXED = {
@@ -111,6 +111,8 @@ def test_the_paper_has_what_its_paragraph_speaks_of(unsaved: None, n: int, all_p
     main, appendix, table = (files[f"{part}.tex"] for part in ("methods", "appendix", "differences"))
     which = " from the best system" if all_pairs and n == 7 else ""
     assert rf"Table~\ref{{tab:differences}} has the differences{which} with confidence intervals, p-values" in main
+    assert r"Table~\ref{tab:reshuffle} has the scores. Table~\ref{tab:differences}" in main
+    assert r"\label{tab:reshuffle}" in files["table.tex"]
     assert r"\label{tab:differences}" in table
     assert "Minimum detectable difference (80" in table
     best = f"s{n - 1}"
@@ -126,8 +128,8 @@ def test_the_paper_has_what_its_paragraph_speaks_of(unsaved: None, n: int, all_p
         cells = [f"{difference:+.3f}", f"{low:+.3f} to"]
         assert all(cell.replace("-", "$-$") in table for cell in cells)
     # The text says what was done; formulas and the signature are in the appendix, ranks in no table.
-    assert main.count(". ") <= 5
-    assert "reshuffle" not in main
+    assert main.count(". ") <= 6
+    assert "reshuffle" not in main.replace(r"\ref{tab:reshuffle}", "")
     for text in ("(R + 1)", "k-th", "detected with 80", "signature: {\\scriptsize\\ttfamily m1"):
         assert text in appendix
         assert text not in main
@@ -158,6 +160,15 @@ def test_differences_of_many_systems_name_both_unless_the_pair_can_be_reversed(
     assert rf"\caption{{Differences {between.format('s6')}." in files["differences.tex"]
     assert f"has the differences {between.format('the best system')} with" in files["methods.typ"]
     assert f"m1: differences from {baseline} with" in files["figures.tex"]
+
+
+def test_the_appendix_explains_how_segment_scores_were_stored(unsaved: None) -> None:
+    scores = {"a": [0.1 + i / 3 for i in range(40)], "b": [i / 7 for i in range(40)]}
+    result = compare(metrics=SegmentScores("m", scores), n_resamples=99)
+    appendix = paper_files(result, Layout())["appendix.tex"].decode()
+    assert "mean:segments" in result.signature
+    assert "(mean:segments in the signature), which were stored as whole multiples of the resolution. All" in appendix
+    assert "mean:segments" not in paper_files(with_baseline(), Layout())["appendix.tex"].decode()
 
 
 def test_figures_have_captions(unsaved: None) -> None:
@@ -343,7 +354,10 @@ def test_only_an_earlier_paper_is_replaced(unsaved: None, tmp_path: Path) -> Non
 def test_the_command_writes_the_same_beside_its_report(unsaved: None, demo: Path, run: Any) -> None:
     compared = ["compare", "reference.txt", "tuned.txt", "larger.txt", "-n", "200"]
     outcome = run(*compared, "--paper", "paper", "--columns", "2")
-    assert (outcome.code, outcome.err) == (0, "")
+    inputs = "".join(f" \\input{{paper/{part}}}" for part in ("table", "differences", "methods", "appendix", "figures"))
+    files = len([*Path("paper").iterdir()])
+    assert outcome.code == 0
+    assert outcome.err == f"Wrote {files} files to paper/. In LaTeX: \\graphicspath{{{{paper/}}}}{inputs}\n"
     assert outcome.out == run(*compared).out
     assert "table*" in Path("paper/table.tex").read_text("utf-8")
     assert run(*compared, "-o", "r.json", "--paper", "paper").code == 0
@@ -419,6 +433,23 @@ def test_an_article_with_the_files_compiles(tmp_path: Path, make: Any) -> None:
     assert "undefined" not in said
     assert "multiply defined" not in said
     assert (tmp_path / "all.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("package", ["", r"\usepackage{caption}", r"\usepackage[tableposition=top]{caption}"])
+def test_captions_of_tables_are_above_them_with_space(unsaved: None, tmp_path: Path, package: str) -> None:
+    table = paper_files(with_baseline(), Layout())["table.tex"].decode()
+    place = r"\pdfsavepos\write16{Y:\the\pdflastypos.}"
+    for old, new in (
+        (r"\caption{", r"\caption[short]{"),
+        (r"}\label{", f"{place}}}\\label{{"),
+        (r"\toprule", f"\\noalign{{{place}}}\\toprule"),
+    ):
+        assert table.count(old) == 1
+        table = table.replace(old, new)
+    said = compiled(tmp_path, table, ARTICLE.replace(r"\begin{document}", f"{package}\\begin{{document}}"))
+    caption, rule = (int(at) / 65536 for at in re.findall(r"Y:(\d+)\.", said))
+    # In points. The lengths of an article give about 8 with the package caption.
+    assert 7 < caption - rule < 10
 
 
 @pytest.mark.parametrize("make", [ranked, RUNS["computed"], META["metrics"]])

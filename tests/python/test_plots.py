@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import math
 import os
 import re
@@ -49,7 +50,7 @@ from reshuffle.report import PLOTS
 from reshuffle.report.cells import short_pvalue
 from reshuffle.report.plots import file_of, style
 from reshuffle.report.plots.densities import smoothed
-from reshuffle.report.plots.intervals import MARKER
+from reshuffle.report.plots.intervals import MARKER, set_limits
 from reshuffle.report.plots.labels import columns, printable, wrapped
 from reshuffle.report.plots.null import tails
 from reshuffle.report.plots.style import COLUMN, INK, MUTED, PAGE, STYLE
@@ -599,7 +600,7 @@ def test_a_metric_is_chosen_by_its_name(kind: str) -> None:
         assert names_of(ax) == ["system-2", "system-1"]
     else:
         assert names_of(ax) == ["system-3", "system-2", "system-1"]
-    with pytest.raises(InputError, match="there are 2 metrics: choose one of first, second"):
+    with pytest.raises(InputError, match="there are 2 metrics: choose one with metric='first' or 'second'"):
         plotted(comparison, kind, **options)
     with pytest.raises(InputError, match="unknown metric 'third'"):
         plotted(comparison, kind, metric="third", **options)
@@ -694,6 +695,74 @@ def test_figures_are_as_wide_as_a_column_or_a_page() -> None:
     assert drawn(compared(numbered(16)).plot.matrix()).get_size_inches()[0] == pytest.approx(PAGE)
     assert drawn(compared(numbered(4)).plot.ranking(width=5, height=2)).get_size_inches().tolist() == [5, 2]
     assert (round(COLUMN, 2), round(PAGE, 2)) == (3.03, 6.3)
+
+
+@pytest.mark.parametrize("kind", ["ranking", "forest"])
+def test_figures_are_page_wide_where_axes_would_be_narrower_than_3_cm(kind: str) -> None:
+    comparison, widths = compared(numbered(9), adjust="none"), set()
+    for length in (4, 8, 12, 16, 24, 40):
+        names = {system: system[-1] * length for system in comparison.systems}
+        ax = plotted(comparison, kind, names=names)
+        figure = drawn(ax)
+        width = figure.get_size_inches()[0]
+        widths.add(round(width, 2))
+        axes = ax.get_position().width * width
+        # The estimate is by the widths of letters.
+        assert axes > 2.8 / 2.54
+        if width > COLUMN:
+            assert axes - (PAGE - COLUMN) < 3.2 / 2.54
+    assert widths == {round(COLUMN, 2), round(PAGE, 2)}
+
+
+@pytest.mark.parametrize("width", [1.2, COLUMN, PAGE])
+@pytest.mark.parametrize("limits", [(-0.0031, 0.0034), (-0.00002, 0.00007), (0.7901, 0.8102), (15, 29), (-1e-7, 3e-6)])
+def test_labels_of_ticks_are_apart(limits: tuple[float, float], width: float) -> None:
+    class Axis:
+        size, font_size = (width, 1.0), 7.5
+
+        def draw(self, ax: Axes) -> None:
+            set_limits(ax, limits, [])
+            ax.set_yticks([])
+
+    ax = style.axes_of(Axis(), None, None, None)
+    figure = drawn(ax)
+    low, high = ax.get_xlim()
+    places, every = ax.get_xticks(), ax.get_xticklabels()
+    shown = [label for place, label in zip(places, every, strict=True) if low <= place <= high]
+    boxes = [label.get_window_extent(figure.canvas.get_renderer()) for label in shown]
+    assert len(shown) >= 2
+    assert all(right.x0 - left.x1 > 0.4 * left.height for left, right in itertools.pairwise(boxes))
+
+
+def test_differences_in_figures_keep_two_digits() -> None:
+    comparison, small = compared(numbered(4), all_pairs=False), (-0.000021, 0.0, -0.0)
+    pairs = [
+        replace(pair, test=replace(pair.test, statistic=difference))
+        for pair, difference in zip(comparison.comparisons, small, strict=True)
+    ]
+    for kind in ("forest", "ranking"):
+        texts = texts_of(plotted(replace(comparison, comparisons=tuple(pairs)), kind))
+        assert texts.count("\N{MINUS SIGN}0.000021") == 1
+        assert texts.count("+0.00") == 2
+
+
+def test_headers_stand_on_one_line() -> None:
+    figure = compared(numbered(9), adjust="none").plot.ranking()
+    texts: list[Any] = list(figure.texts)
+    headers = [text for text in texts if text.get_text() in ("score", "rank", *"abcdefgh")]
+    assert len(headers) > 3
+    assert {(text.get_va(), text.xyann[1]) for text in headers} == {("baseline", headers[0].xyann[1])}
+
+
+def test_lines_of_labels_do_not_end_inside_a_term() -> None:
+    for width in range(12, 60):
+        lines = wrapped("Averaged BLEU from a baseline, 95% CI (→ better)", width).split("\n")
+        assert not [line for line in lines if line.endswith(("95%", "→"))]
+    draws = compared(("a system with a name of words", "other"))
+    renamed = replace(draws, metrics=(replace(draws.metrics[0], name="rating of all people"),))
+    scores = tuple(replace(score, metric="rating of all people") for score in draws.scores)
+    label = replace(renamed, scores=scores, comparisons=()).plot.densities().get_xlabel()
+    assert label.split("\n")[-1] == "darker: 95% CI"
 
 
 @pytest.mark.parametrize("kind", KINDS)

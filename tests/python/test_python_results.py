@@ -246,7 +246,7 @@ def test_every_score_and_every_pair_is_found_by_its_names(name: str) -> None:
 def test_a_failed_lookup_names_what_can_be_looked_up() -> None:
     two, pairs, alone = RESULTS["baseline"], RESULTS["all pairs"], RESULTS["score"]
     for call, message in (
-        (lambda: two.score("tuned"), "there are 2 metrics: choose one of BLEU, TER with metric"),
+        (lambda: two.score("tuned"), "there are 2 metrics: choose one with metric='BLEU' or 'TER'"),
         (lambda: two.score("tunde", "bleu"), "unknown system 'tunde': did you mean 'tuned'?"),
         (lambda: two.score("tuned", "tre"), "unknown metric 'tre': did you mean 'TER'?"),
         (lambda: two.pair("tuned", "base", "TER"), "unknown baseline 'base': did you mean 'baseline'?"),

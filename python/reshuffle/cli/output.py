@@ -166,11 +166,19 @@ def destination(output: Output, inputs: Sequence[str]) -> Iterator[Writer]:
             if reports.paper is not None and isinstance(result, Comparison | SetComparison | StudyResult):
                 from ..report import write_paper
 
-                write_paper(result, reports.paper, layout, lambda paths: _replacements([*paths], kept, "xb"))
+                written = write_paper(result, reports.paper, layout, lambda paths: _replacements([*paths], kept, "xb"))
+                _say_written(reports.paper, written)
             for part in parts:
                 _write(sys.stdout if part.output is None else streams[part.output], result, part)
 
         yield write
+
+
+def _say_written(folder: Path, written: Sequence[Path]) -> None:
+    """Say that a paper was written, with the commands of LaTeX that read it."""
+    shown = printable(folder.as_posix())
+    inputs = "".join(f" \\input{{{shown}/{path.stem}}}" for path in written if path.suffix == ".tex")
+    click.echo(f"Wrote {len(written)} files to {shown}/. In LaTeX: \\graphicspath{{{{{shown}/}}}}{inputs}", err=True)
 
 
 def need_matplotlib() -> None:

@@ -135,10 +135,10 @@ def decimals_apart(decimals: int, difference: float, ends: Sequence[float] = ())
 def signed(value: float, decimals: int) -> str:
     """A difference with its sign.
 
-    >>> signed(2.046, 2), signed(-0.00123, 2)
-    ('+2.05', '-0.00')
+    >>> signed(2.046, 2), signed(-0.00123, 2), signed(-0.0, 2)
+    ('+2.05', '-0.00', '+0.00')
     """
-    return f"{value:+.{decimals}f}"
+    return f"{value + 0.0:+.{decimals}f}"  # -0.0 + 0.0 is 0.0
 
 
 def difference_and_interval(

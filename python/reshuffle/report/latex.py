@@ -39,10 +39,10 @@ def as_latex(document: Document, layout: Layout, label: str = LABEL) -> str:
     return "\n".join(lines) + "\n"
 
 
-def latex_paragraph(methods: Methods, entries: str, refers: str = "") -> str:
-    """The methods paragraph. ``entries`` says where its BibTeX entries are; ``refers``: what the other table has."""
+def latex_paragraph(methods: Methods, entries: str, refers: Sequence[str] = ()) -> str:
+    """The methods paragraph. ``entries`` says where its BibTeX entries are; ``refers``: what each table has."""
     comment = f"% the paragraph needs \\usepackage{{natbib}}, and the entries: {entries}"
-    more = f" Table~\\ref{{{DIFFERENCES}}} {refers}." if refers else ""
+    more = "".join(f" Table~\\ref{{{label}}} {has}." for label, has in zip((LABEL, DIFFERENCES), refers, strict=False))
     return f"{comment}\n{methods.written(_inline, _citation, _signature)}{more}\n"
 
 
@@ -85,7 +85,7 @@ def _table(table: Table, fit: Fit, label: str) -> Iterator[str]:
         yield from [r"\endfirsthead", *head, r"\endhead", r"\bottomrule", r"\endfoot", *body, r"\end{longtable}", "}"]
         return
     environment = "table*" if fit.columns == 2 else "table"
-    yield from [f"\\begin{{{environment}}}", r"\centering", captioned, *SIZES[fit.size.scale]]
+    yield from [f"\\begin{{{environment}}}", r"\centering", SPACE, captioned, *SIZES[fit.size.scale]]
     yield from [SHRUNK, f"\\begin{{tabular}}{{{columns}}}", *head, *body, r"\bottomrule"]
     yield from [r"\end{tabular}}", f"\\end{{{environment}}}"]
 
@@ -135,6 +135,10 @@ def _cell(cell: str, bold: bool, is_name: bool) -> str:
 # The fonts of a paper may be wider: a table that would not fit is made smaller.
 SHRUNK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 ONE_COLUMN = r"% a longtable needs pages of one column: \onecolumn, for example in an appendix"
+
+# LaTeX's classes have space above captions only, as if all were below figures. The package caption, which ACL's style
+# loads, sees that a caption is above and puts that space below it.
+SPACE = r"\ifdefined\captionsetup\else\setlength{\belowcaptionskip}{\abovecaptionskip}\fi"
 
 # The commands of each size.
 SIZES = {

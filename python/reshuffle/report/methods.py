@@ -107,8 +107,13 @@ class Methods:
 
 def signed_by(version: str, signature: str) -> str:
     """The last sentence of every paragraph."""
+    means = (
+        "Scores are means of the segments' scores (mean:segments in the signature), which were stored as whole "
+        "multiples of the resolution. "
+    )
     return Detail(
-        f"All numbers were computed with reshuffle {version}; signature: {_SIGNATURE}{signature}{_SIGNATURE}."
+        f"{means if 'mean:segments|resolution:' in signature else ''}All numbers were computed with reshuffle "
+        f"{version}; signature: {_SIGNATURE}{signature}{_SIGNATURE}."
     )
 
 

@@ -53,9 +53,9 @@ def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
     assert whole.methods is not None
     table, main, details = replace(whole, methods=None), whole.methods.main, whole.methods.details
     figures = dict(_study_figures(result) if isinstance(result, StudyResult) else _figures(result, layout))
-    beside, refers = None, ""
+    beside, refers = None, ["has the results" if isinstance(result, StudyResult) else "has the scores"]
     if not isinstance(result, StudyResult) and (beside := _differences(result, layout, whole.signature)) is not None:
-        refers = of_differences(next(iter(_drawn(result).values())))
+        refers.append(of_differences(next(iter(_drawn(result).values()))))
     texts = {
         "table.tex": as_latex(table, layout),
         **({} if beside is None else {"differences.tex": as_latex(beside, layout, latex.DIFFERENCES)}),

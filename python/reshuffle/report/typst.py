@@ -34,9 +34,10 @@ def as_typst(document: Document, layout: Layout, label: str = LABEL) -> str:
     return "\n".join(lines) + "\n"
 
 
-def typst_paragraph(methods: Methods, entries: str, refers: str = "") -> str:
-    """The methods paragraph. ``entries`` says where its BibTeX entries are; ``refers``: what the other table has."""
-    more = f" #ref(<{DIFFERENCES}>) {_inline(refers)}." if refers else ""
+def typst_paragraph(methods: Methods, entries: str, refers: Sequence[str] = ()) -> str:
+    """The methods paragraph. ``entries`` says where its BibTeX entries are; ``refers``: what each table has."""
+    labelled = zip((LABEL, DIFFERENCES), refers, strict=False)
+    more = "".join(f" #ref(<{label}>) {_inline(has)}." for label, has in labelled)
     return f"// the entries of the citations: {entries}\n{methods.written(_inline, _citation, _signature)}{more}\n"
 
 

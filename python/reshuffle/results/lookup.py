@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..errors import Argument, InputError, listed, printable, shortened, unknown_name
+from ..errors import Argument, InputError, printable, shortened, unknown_name
 from ..names import metric_key, printed_name
 
 
@@ -17,10 +17,7 @@ def metric_name(metric: str | None, known: Sequence[str]) -> str:
     if metric is None:
         if len(known) > 1:
             raise InputError(
-                "there are {n} metrics: choose one of {names} with {metric}",
-                n=len(known),
-                names=listed(known),
-                metric=Argument("metric"),
+                "there are {n} metrics: choose one with {metric}", n=len(known), metric=Argument("metric", tuple(known))
             )
         return known[0]
     if metric in known:

@@ -14,7 +14,7 @@ from ...errors import InputError
 from ...lazy import lazy
 from ...results import Histogram, SystemScore
 from .intervals import set_limits
-from .labels import PLAIN, wrapped
+from .labels import PLAIN, columns, printable, wrapped
 from .rows import RowFigure, Rows
 from .style import INK, MUTED
 from .view import View
@@ -92,8 +92,11 @@ class Densities(RowFigure):
 
     def _label(self, width: int) -> str:
         interval = self.view.interval_name()
-        darker = f"; darker: {interval}" if interval else ""
-        return wrapped(f"{self.view.metric.name} on bootstrap draws{darker}", width)
+        what, darker = f"{self.view.metric.name} on bootstrap draws", f"darker: {interval}"
+        if not interval:
+            return wrapped(what, width)
+        line = f"{what}; {darker}"
+        return printable(line) if columns(printable(line)) <= width else f"{wrapped(f'{what};', width)}\n{darker}"
 
 
 def smoothed(draws: Histogram) -> Curve:

@@ -10,7 +10,7 @@ from ...lazy import lazy
 from ...results import PairedDifference
 from .intervals import draw_key, key, mark, set_limits, whisker
 from .labels import PLAIN, wrapped
-from .rows import Column, RowFigure, Rows, columns_beside
+from .rows import Column, RowFigure, Rows, columns_beside, width_of
 from .style import INK
 from .view import View
 
@@ -35,7 +35,8 @@ class Forest(RowFigure):
     @lazy
     def rows(self) -> Rows:
         """A row for each system."""
-        return Rows.from_names([self.view.name(pair.system) for pair in self.pairs], FURNITURE)
+        names = [self.view.name(pair.system) for pair in self.pairs]
+        return Rows.from_names(names, FURNITURE, beside=width_of(self._columns()))
 
     def draw(self, ax: Axes) -> None:
         self.rows.draw(ax)
@@ -54,8 +55,7 @@ class Forest(RowFigure):
         draw_key(ax, [key(self.view, map(self.view.color, self.pairs))])
 
     def _columns(self) -> list[Column]:
-        decimals = self.view.decimals
-        differences = [(f"{pair.difference:+.{decimals}f}".replace("-", "\N{MINUS SIGN}"), "") for pair in self.pairs]
+        differences = [(self.view.signed(pair.difference), "") for pair in self.pairs]
         pvalues = [(self.view.pvalue_cell(p), "*" if self.view.is_significant(p) else "") for p in self.pairs]
         return [Column("Δ", differences), Column(self.view.pvalue_name, pvalues)]
 

@@ -9,12 +9,12 @@ from typing import Any, TypeAlias
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.offsetbox import AnnotationBbox, HPacker, TextArea, VPacker
-from matplotlib.ticker import MaxNLocator
 
 from ...results import ConfidenceInterval
 from ..wording import number
 from .labels import PLAIN
 from .style import BETTER, INK, MUTED, WORSE
+from .ticks import Ticks
 from .view import View
 
 # In points. Ends of intervals are higher than markers, so that they are visible where an interval is narrower than one.
@@ -30,8 +30,7 @@ def set_limits(ax: Axes, values: Iterable[float], intervals: Sequence[Confidence
     low, high = (min(finite), max(finite)) if finite else (0.0, 0.0)
     margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
     ax.set_xlim(low - margin, high + margin)
-    # By default narrow axes have two ticks.
-    ax.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], min_n_ticks=3))
+    ax.xaxis.set_major_locator(Ticks())
 
 
 def whisker(ax: Axes, y: float, value: float, interval: ConfidenceInterval | None, color: str) -> None:

@@ -66,8 +66,8 @@ def wrapped(text: str, width: int) -> str:
     return "\n".join(line.strip() for line in lines)
 
 
-# A word with the spaces and punctuation after it.
-WORD = re.compile(r"[^\s_/:;|-]+[\s_/:;|-]*|[\s_/:;|-]+")
+# A word with the spaces and punctuation after it. "95% CI" and "→ better" are words, so that no line ends inside them.
+WORD = re.compile(r"(?:[^\s_/:;|-]|(?<=\d%) (?=CI\b)|(?<=[→←]) (?=better))+[\s_/:;|-]*|[\s_/:;|-]+")
 
 
 def _filled(pieces: Iterable[str], width: int) -> list[str]:

@@ -18,7 +18,7 @@ from ...lazy import lazy
 from ..cells import short_pvalue
 from ..wording import number
 from .rows import RowFigure, Rows, text_size
-from .style import INK, MUTED, PAGE
+from .style import INK, MUTED
 from .view import View
 
 # In inches: the margins above and below the rows, the height of the legend, and the height of a row with values.
@@ -63,9 +63,9 @@ class PvalueMatrix(RowFigure):
     @lazy
     def rows(self) -> Rows:
         """A row for each name."""
-        narrow = Rows.from_names(self.names, FURNITURE, ROW)
-        cell = (narrow.width - narrow.names_width - self.LEGEND_WIDTH) / len(self.names)
-        return narrow if cell >= self.MIN_CELL else Rows.from_names(self.names, FURNITURE, ROW, PAGE)
+        return Rows.from_names(
+            self.names, FURNITURE, ROW, beside=self.LEGEND_WIDTH, axes=self.MIN_CELL * len(self.names)
+        )
 
     @property
     def ends(self) -> list[float]:

@@ -108,9 +108,10 @@ class NullFigure:
 
     def _observed(self) -> str:
         test, observed = self.pair.test, self.null.observed
-        decimals = self.view.decimals if math.isclose(observed, self.pair.difference) else 2
+        studentized = not math.isclose(observed, self.pair.difference)
+        shown = f"{observed:+.2f}".replace("-", "\N{MINUS SIGN}") if studentized else self.view.signed(observed)
         parts = [
-            f"observed {observed:+.{decimals}f}".replace("-", "\N{MINUS SIGN}"),
+            f"observed {shown}",
             equation("p", pvalue_cell(test.pvalue, random_replicates(test))),
         ]
         if test.tails == 2:

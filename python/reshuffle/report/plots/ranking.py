@@ -14,16 +14,14 @@ from ...results import PairedDifference
 from ..cells import rank_cell
 from .intervals import Pieces, draw_key, key, mark, set_limits, whisker
 from .labels import PLAIN, columns, printable, wrapped
-from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, text_size
-from .style import COLUMN, INK, PAGE
+from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, text_size, width_of
+from .style import INK
 from .view import View
 
 # The height of what is above and below the rows, in inches.
 FURNITURE = 0.72
 # The distance between two bars, in points.
 GAP = 6.5
-# More bars need the width of a page.
-MANY_BARS = 8
 # In average letters; metrics with longer names are named only in the axis label.
 MAX_HEADER = 10
 
@@ -45,7 +43,12 @@ class RankingFigure(RowFigure):
     def rows(self) -> Rows:
         """A row for each system."""
         names = [self.view.name(system) for system in self.view.scores]
-        return Rows.from_names(names, FURNITURE, width=PAGE if len(self.groups) > MANY_BARS else COLUMN)
+        return Rows.from_names(names, FURNITURE, beside=width_of(self._columns()) + self._groups_width / 72)
+
+    @property
+    def _groups_width(self) -> float:
+        """The width of the bars of groups, in points."""
+        return (len(self.groups) + 1) * GAP if self.groups else 0.0
 
     @property
     def _against(self) -> Mapping[str, PairedDifference]:
@@ -70,9 +73,7 @@ class RankingFigure(RowFigure):
             mark(ax, y, score.score, color, significant, marker="s" if against and pair is None else "o")
         right = columns_beside(ax, self.rows, self._columns())
         self._draw_groups(ax, right + 1.6 * GAP)
-        if self.groups:
-            right += (len(self.groups) + 1) * GAP
-        width = self.rows.label_width(ax, right)
+        width = self.rows.label_width(ax, right + self._groups_width)
         ax.set_xlabel(self._label(width), **PLAIN)
         if against:
             draw_key(ax, self._key(width))
@@ -92,8 +93,7 @@ class RankingFigure(RowFigure):
         return found
 
     def _difference(self, pair: PairedDifference) -> tuple[str, str]:
-        shown = f"{pair.difference:+.{self.view.decimals}f}".replace("-", "\N{MINUS SIGN}")
-        return shown, "*" if self.view.is_significant(pair) else ""
+        return self.view.signed(pair.difference), "*" if self.view.is_significant(pair) else ""
 
     def _draw_groups(self, ax: Axes, left: float) -> None:
         """A bar for each group of systems without significant differences, with its letter above."""
@@ -103,7 +103,7 @@ class RankingFigure(RowFigure):
             points = left + index * GAP
             ax.annotate(
                 letter, (1, 1), (points, HEADER * size), "axes fraction", "offset points",
-                ha="center", va="bottom", annotation_clip=False, **PLAIN,
+                ha="center", va="baseline", annotation_clip=False, **PLAIN,
             )  # fmt: skip
             ys = [centres[system] for system in centres if system in group]
             place: dict[str, Any] = {"transform": beside(ax, points), "clip_on": False, "color": INK}

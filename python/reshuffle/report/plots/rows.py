@@ -18,10 +18,12 @@ from .style import COLUMN, FAINT, FONT_SIZE, FONTS, PAGE, PAGE_HEIGHT, PaperFigu
 
 # The length of a line of a name, in average letters: in a column-wide figure, a page-wide one, and one with many rows.
 NARROW, WIDE, SINGLE = 24, 36, 62
-# The space between the axes and the headers of columns, as a fraction of the font size.
-HEADER = 0.45
+# The space between the axes and the baseline of the headers of columns, as a fraction of the font size.
+HEADER = 0.65
 # With more rows than this, long names make the figure page-wide, so that most need one line only.
 MANY = 40
+# In inches, 3 cm: narrower axes make the figure page-wide, because markers would hide intervals in them.
+AXES = 3.0 / 2.54
 # In inches: the height of a row of one line, that of each further line, and the smallest height of a row.
 ROW, LINE, SMALLEST = 0.155, 0.11, 0.075
 
@@ -42,11 +44,21 @@ class Rows:
     """The height of what is above and below the rows, in inches."""
 
     @classmethod
-    def from_names(cls, names: Sequence[str], furniture: float, row: float = ROW, width: float = COLUMN) -> Rows:
-        """``furniture`` is the height of what is above and below the rows, ``row`` that of a row, in inches."""
-        long = max(map(columns, names)) > NARROW
-        if len(names) > MANY and long:
-            width = PAGE
+    def from_names(
+        cls, names: Sequence[str], furniture: float, row: float = ROW, beside: float = 0.0, axes: float = AXES
+    ) -> Rows:
+        """As wide as a column or, if the axes would be too narrow in it, as a page.
+
+        In inches: ``furniture`` is the height of what is above and below the rows, ``row`` that of a row, ``beside``
+        the width of what is to the right of the axes, and ``axes`` the least width of the axes.
+        """
+        narrow = cls._of_width(COLUMN, names, furniture, row)
+        one_line = len(names) <= MANY or max(map(columns, names)) <= NARROW
+        fits = narrow.width - narrow.names_width - beside >= axes
+        return narrow if one_line and fits else cls._of_width(PAGE, names, furniture, row)
+
+    @classmethod
+    def _of_width(cls, width: float, names: Sequence[str], furniture: float, row: float) -> Rows:
         limit = NARROW if width == COLUMN else SINGLE if len(names) > MANY else WIDE
         labels = tuple(wrapped(name, limit) for name in names)
         heights = tuple(1 + (lines_of(label) - 1) * LINE / row for label in labels)
@@ -129,6 +141,11 @@ class Column:
         return max(columns(text) for text in (self.header, *(cell for cell, _ in self.cells))) + 2
 
 
+def width_of(beside_rows: Sequence[Column]) -> float:
+    """The width of the columns, in inches."""
+    return sum(column.width for column in beside_rows) * LETTER * FONT_SIZE / 72
+
+
 def columns_beside(ax: Axes, rows: Rows, beside_rows: Sequence[Column]) -> float:
     """Write the columns to the right of the axes, one cell for each row. Returns where they end, in points."""
     size = text_size()
@@ -138,7 +155,7 @@ def columns_beside(ax: Axes, rows: Rows, beside_rows: Sequence[Column]) -> float
         right += column.width * letter
         ax.annotate(
             column.header, (1, 1), (right, HEADER * size), "axes fraction", "offset points",
-            ha="right", va="bottom", annotation_clip=False, **PLAIN,
+            ha="right", va="baseline", annotation_clip=False, **PLAIN,
         )  # fmt: skip
         for y, (cell, hanging) in zip(rows.centres, column.cells, strict=True):
             for text, side in ((cell, "right"), (hanging, "left")):

@@ -74,6 +74,11 @@ class View:
         """The decimals of scores and differences."""
         return decimals_of(list(self.scores.values()), self.layout.digits)
 
+    def signed(self, difference: float) -> str:
+        """A difference, as in tables, with a minus sign."""
+        (shown,) = self.layout.difference(difference, None, self.decimals)
+        return shown.replace("-", "\N{MINUS SIGN}")
+
     @property
     def reversible(self) -> bool:
         """Whether pairs can be reversed."""

@@ -14,7 +14,7 @@ from ....results.studies import MetaEvaluation, MetricAgreement, MetricDifferenc
 from ...plots.intervals import draw_key, mark, set_limits, whisker
 from ...plots.labels import LETTER, PLAIN, columns, printable, wrapped
 from ...plots.matrix import LEGEND, PvalueMatrix
-from ...plots.rows import Column, RowFigure, Rows, columns_beside, text_size
+from ...plots.rows import Column, RowFigure, Rows, columns_beside, text_size, width_of
 from ...plots.style import BETTER, COLUMN, FAINT, INK, MUTED, PaperFigure
 from ...wording import ci
 from ..meta_values import AVERAGE, Family, families, pvalue_of
@@ -57,11 +57,11 @@ class AgreementForest(StudyFigure, RowFigure):
     @lazy
     def rows(self) -> Rows:
         """A row for each metric."""
-        return Rows.from_names(self.family.by_value, FURNITURE)
+        return Rows.from_names(self.family.by_value, FURNITURE, beside=width_of(self._columns()))
 
     def draw(self, ax: Axes) -> None:
         self.rows.draw(ax)
-        shown = [self.family.by_metric[metric] for metric in self.family.by_value]
+        shown = self._shown
         set_limits(ax, [each.value for each in shown], [each.confidence_interval for each in shown])
         low, high = ax.get_xlim()
         if low < 0 < high:
@@ -74,7 +74,7 @@ class AgreementForest(StudyFigure, RowFigure):
             color = BETTER if leads or not leaders else INK
             whisker(ax, y, each.value, each.confidence_interval, color)
             mark(ax, y, each.value, color, leads)
-        right = columns_beside(ax, self.rows, self._columns(shown))
+        right = columns_beside(ax, self.rows, self._columns())
         intervals = [each.confidence_interval for each in shown if each.confidence_interval is not None]
         level = f", {ci(intervals[0].confidence_level)}" if intervals else ""
         what = f"{self.family.name}{_of_set(self.family.test_set)}{level} (→ better)"
@@ -82,7 +82,12 @@ class AgreementForest(StudyFigure, RowFigure):
         if leaders:
             draw_key(ax, [[("●", BETTER), (" shares a letter with the best", INK)]])
 
-    def _columns(self, shown: Sequence[MetricAgreement]) -> list[Column]:
+    @property
+    def _shown(self) -> list[MetricAgreement]:
+        return [self.family.by_metric[metric] for metric in self.family.by_value]
+
+    def _columns(self) -> list[Column]:
+        shown = self._shown
         values = ["–" if math.isnan(each.value) else f"{each.value:.3f}" for each in shown]
         found = [Column(self.family.symbol, [(value.replace("-", "\N{MINUS SIGN}"), "") for value in values])]
         if self.family.groups:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from ....lazy import lazy
@@ -17,6 +16,7 @@ from ....results.studies import ObservedDifference
 from ...plots.labels import PLAIN, printable, wrapped
 from ...plots.rows import RowFigure, Rows
 from ...plots.style import BETTER, COLUMN, FAINT, INK, MUTED
+from ...plots.ticks import Ticks
 from ...wording import counted
 from .base import ColumnFigure, StudyFigure
 from .lines import key_above, label, looks
@@ -44,11 +44,11 @@ def _drawn(s_sel: float) -> float:
 
 
 def _spread(ax: Axes, values: Sequence[float]) -> None:
-    """Limits of the x axis with room beside the values, and few ticks."""
+    """Limits of the x axis with room beside the values."""
     low, high = min(values), max(values)
     margin = 0.05 * (high - low) or 0.5 * abs(high) or 0.5
     ax.set_xlim(low - margin, high + margin)
-    ax.xaxis.set_major_locator(MaxNLocator(6, min_n_ticks=3))
+    ax.xaxis.set_major_locator(Ticks())
 
 
 @dataclass(frozen=True)
