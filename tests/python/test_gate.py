@@ -666,7 +666,7 @@ def test_a_configuration_has_margins_and_options_replace_its_keys(
         ('metrics = ["blue"]', "gate.toml: unknown metric 'blue'"),
         ('margin = "2 per cent"', "gate.toml: the margin must be a number of points, such as 0.5, a number of"),
         ("margin = true", "gate.toml, margin: expected a string, got True"),
-        ('margin = 1\nmetrics = ["bleu", "ter"]', "one margin for 2 metrics, BLEU, TER: name the metric of each"),
+        ('margin = 1\nmetrics = ["bleu", "ter"]', "one margin for 2 metrics, BLEU, TER: say which metric it is of"),
     ],
 )
 def test_a_bad_value_of_a_configuration_is_named_by_file_and_key(folder: Path, text: str, message: str) -> None:

@@ -438,7 +438,7 @@ BAD = {
     "a real number": ("real.jsonl#doc", "real.jsonl#doc, line 2: expected the id of a document, got the number 1.5"),
     "true": ("true.jsonl", "true.jsonl, line 1: expected the id of a document, got true"),
     "no such column": ("docs.tsv#dco", "docs.tsv: unknown column 'dco': did you mean 'doc'?"),
-    "no column chosen": ("docs.tsv", "docs.tsv: expected one column, got 2 (id, doc): choose one as in 'docs.tsv#id'"),
+    "no column chosen": ("docs.tsv", "docs.tsv: expected one column, got 2 (id, doc): choose one as in 'docs.tsv#doc'"),
     "no such file": ("nowhere.txt", "nowhere.txt: no such file"),
     "empty file": ("empty.txt", "empty.txt is empty: expected one segment per line"),
     "parses": ("p.conllu", "p.conllu: CoNLL-U has no ids of documents: use a text, TSV"),

@@ -168,8 +168,9 @@ def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
     metrics = next(kind.known for kind in KINDS if kind.key == "metrics")
     found: dict[str, tuple[Kind, list[Entry]]] = {}
     for name in names:
-        # No option has the name of a metric.
-        kinds = KINDS if metric_key(name) in metrics else every
+        # No option and no caveat, for which much is imported, has the name of a metric.
+        is_metric = metric_key(name) in metrics
+        kinds = [kind for kind in KINDS if kind.key != "caveats"] if is_metric else every
         meant = [kind for kind in kinds if kind.is_called(name) or any(_same(each, name) for each in kind.known)]
         if not meant:
             raise _unknown(name, [each for kind in every for each in (*kind.known, kind.key)])

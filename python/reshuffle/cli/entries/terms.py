@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ...documented import own_texts
-from ...inference.run_caveats import run_caveats
-from ...results import Caveat
 from ...toml import loads
 from . import Entry
 
@@ -21,6 +19,9 @@ def terms() -> Iterable[Entry]:
 
 def caveats() -> Iterable[Entry]:
     """The kinds of :class:`~reshuffle.results.Caveat`, and those of runs, each with what it says."""
+    from ...inference.run_caveats import run_caveats  # not for other words: it imports SciPy
+    from ...results import Caveat
+
     for text in (own_texts(Caveat)["kind"], run_caveats.__doc__ or ""):
         listed = r"- ``([\w-]+)``: (.*?)(?: \(:func:[^)]*\))?[;.](?= - ``|$)"
         for name, about in re.findall(listed, " ".join(text.split())):
