@@ -321,6 +321,23 @@ def test_few_ids_that_occur_twice_are_warned_of(run: Any) -> None:
     assert "matched" not in run("compare", "--scores", "x", "a.tsv#score", "b.tsv#score", "-n", "99").err
 
 
+def test_rows_in_another_order_are_refused_if_an_id_differs(run: Any) -> None:
+    names = [f"q{i}" for i in range(6)]
+    put("a.tsv", "id\tx\n" + "".join(f"{name}\t{score}\n" for name, score in zip(names, A, strict=True)))
+    for others, is_refused in ((["q9", *names[:0:-1]], True), (["q9", *names[1:]], False), ([*"543219"], False)):
+        rows = "".join(f"{name}\t{score}\n" for name, score in zip(others, B, strict=True))
+        put("b.tsv", f"id\tx\n{rows}")
+        found = run("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99")
+        assert found.code == (2 if is_refused else 0), found.err
+        said = "a.tsv has the segment 'q0', which b.tsv lacks, and 'q1' is in other rows of them: give both files"
+        assert (said in found.err) == is_refused
+    # Numbers that begin with 0 or 1 are in the same order; other orders of numbers are others.
+    for first, second, code in ((range(6), range(1, 7), 0), (range(6), [1, 2, 3, 4, 6, 5], 2)):
+        for name, ids, scores in (("a", first, A), ("b", second, B)):
+            put(f"{name}.tsv", "id\tx\n" + "".join(f"{i}\t{s}\n" for i, s in zip(ids, scores, strict=True)))
+        assert run("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99").code == code
+
+
 def test_lines_without_an_id_are_read_by_position(run: Any) -> None:
     for name, scores in (("a", A), ("b", B)):
         lines = [{"score": score} | ({"id": i} if i < 3 else {}) for i, score in enumerate(scores)]

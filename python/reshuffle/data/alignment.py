@@ -101,7 +101,8 @@ def unclear_order(one: str, other: str, plain: str) -> InputError:
 def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[str] | None]) -> list[int] | None:
     """The order in which the segments of one file are those of another; None if it is by position.
 
-    Each is the name of a file and the ids of its segments, each once, or None. A warning says that ids differ.
+    Each is the name of a file and the ids of its segments, each once, or None. A warning says that ids differ;
+    :class:`InputError` if those that both have are in other rows. Ascending numbers may begin with 0 here and 1 there.
 
     >>> order_by(("a", ["x", "y"]), ("b", ["y", "x"])), order_by(("a", ["x", "y"]), ("b", None))
     ([1, 0], None)
@@ -112,12 +113,28 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
     where = {key: at for at, key in enumerate(ids)}
     if where.keys() == {*others}:
         return [where[key] for key in others]
+    moved = next((key for at, key in enumerate(others) if where.get(key, at) != at), None)
+    if moved is not None and not (in_numeric_order(ids) and in_numeric_order(others)):
+        lacking = next(key for key in others if key not in where)
+        raise InputError(
+            f"{other} has the segment {quoted(lacking)}, which {name} lacks, and {quoted(moved)} is in other rows of "
+            "them: give both files the same ids, or one of them none to match segments by position"
+        )
     at = next(at for at, (one, two) in enumerate(zip(ids, others, strict=True)) if one != two)
     warn(
         f"segment {at + 1:,} has the id {quoted(others[at])} in {other} and {quoted(ids[at])} in {name}: the ids "
         "are not the same, so segments are matched by position"
     )
     return None
+
+
+def in_numeric_order(ids: Sequence[str]) -> bool:
+    """Whether ids are ascending whole numbers.
+
+    >>> in_numeric_order(["8", "9", "10"]), in_numeric_order(["2", "1"])
+    (True, False)
+    """
+    return all(map(str.isdecimal, ids)) and [*map(int, ids)] == sorted(map(int, ids))
 
 
 def _aligned(first: Column, column: Column) -> Column:

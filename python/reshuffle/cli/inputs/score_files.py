@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...data.alignment import order_by, unclear_order
+from ...data.alignment import in_numeric_order, order_by, unclear_order
 from ...data.corpus import system_names
 from ...data.file_names import few, files_by_name, same_names
 from ...data.files import display_name
@@ -99,7 +99,7 @@ class ReadScores:
         file, keys = self.keys if rows[1] is None else rows
         order: Sequence[int] | None = order_by((self.log.source, self._samples), (file, keys))
         moved = self.moved
-        if order is not None and not _in_numeric_order(keys or ()):
+        if order is not None and not in_numeric_order(keys or ()):
             moved = self.log.source
             if self.plain is not None:
                 raise unclear_order(file, moved, self.plain)
@@ -146,10 +146,6 @@ class ReadScores:
         order = order_by((file, groups.ids), self.keys)
         self._check_order(file, groups.ids, order is not None)
         return groups.values if order is None else [groups.values[at] for at in order]
-
-
-def _in_numeric_order(ids: Sequence[str]) -> bool:
-    return all(map(str.isdecimal, ids)) and [*map(int, ids)] == sorted(map(int, ids))
 
 
 def _reordered(table: ScoreTable, order: Sequence[int]) -> ScoreTable:
