@@ -174,6 +174,7 @@ def test_options_of_other_tools_get_a_hint(run: Any) -> None:
         (("score", *TEXTS, "-s", "exp"), "-s: use --smooth-method, or -m for metrics"),
         (("compare", *TEXTS, "--n_resamples", "9"), "--n_resamples: use --n-resamples"),
         (("compare", *TEXTS, "--random-state=1"), "--random-state: use --seed"),
+        (("compare", *TEXTS, "--n", "9"), "--n: did you mean -n?"),
         (("study", "type1", *TEXTS, "--confidence-level", "0.9"), None),
         (("study", "type1", *TEXTS, "--noise", "0.1"), "--noise: use --null noise:rate=X"),
         (("runs", "--refs", "ref.txt", "--paired-bs"), None),

@@ -61,7 +61,11 @@ def _unlike_click(message: str) -> str:
 
 
 def _unknown(error: click.NoSuchOption) -> str:
-    meant = f": did you mean {either(sorted(error.possibilities))}?" if error.possibilities else ""
+    near = sorted(error.possibilities or ())
+    short = error.option_name.removeprefix("-")  # of --n: -n
+    if error.ctx is not None and any(short in param.opts for param in error.ctx.command.params):
+        near = [short]
+    meant = f": did you mean {either(near)}?" if near else ""
     return f"there is no option {error.option_name}{meant}"
 
 

@@ -203,7 +203,7 @@ def _similar(path: object) -> str:
         return f": there is no folder {missing.parent}"
     except OSError:  # the folder cannot be listed
         return ""
-    nearest = difflib.get_close_matches(missing.name, names, n=1)
+    nearest = difflib.get_close_matches(missing.name, names, n=1, cutoff=0.75)
     return f": did you mean {missing.with_name(nearest[0])}?" if nearest else ""
 
 
