@@ -225,13 +225,12 @@ def scores_in(
         left_out = {*(key for role, key in roles.items() if role != "score"), *others}
         columns = dict(_wide(source, file_format, known, left_out, roles.get("segment")))
         return {key: numbers_of(column) for key, column in columns.items()}, next(iter(columns.values())).keys
+    key = name
     if name is None and len(known) > 1:
-        left = [key for key in known if key.lower() not in (*SEGMENT_IDS, *IDS, *TEXTS)]
+        left = [each for each in known if each.lower() not in (*SEGMENT_IDS, *IDS, *TEXTS)]
         key = left[0] if single is None and len(left) == 1 else single
-    else:
-        key = name
     (column,) = file_format.read(source, [key])
-    return {None: numbers_of(column)}, row_ids(file_format, source, [name])
+    return {None: numbers_of(column)}, row_ids(file_format, source, [key])
 
 
 def may_be_log(source: Source) -> bool:
