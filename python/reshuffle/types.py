@@ -107,7 +107,7 @@ Table: TypeAlias = Literal["systems", "pairs"]
 """:data:`reshuffle.report.TABLES`."""
 
 Groups: TypeAlias = Literal["letters", "ranks", "both"]
-""":data:`reshuffle.report.layout.GROUPS`."""
+"""What shows which systems differ."""
 
 SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
 """:data:`reshuffle.report.OF_SEGMENTS`."""
@@ -131,6 +131,9 @@ FlipFormat: TypeAlias = Literal["text", "markdown", "latex", "typst", "json", "c
 
 GateFormat: TypeAlias = Literal["text", "markdown", "latex", "typst", "html", "json", "csv", "junit"]
 """As :data:`Format`, and :data:`reshuffle.report.OF_GATES`."""
+
+AnyFormat: TypeAlias = Format | FlipFormat | GateFormat | SegmentFormat
+"""The formats of results of any kind."""
 
 VoteUnit: TypeAlias = Literal["judge", "ranking", "prompt", "vote"]
 VoteTies: TypeAlias = Literal["model", "half", "drop"]

@@ -39,7 +39,6 @@ from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import every_spec, tokenizer_specs
 from reshuffle.options.tuning import PRESETS
 from reshuffle.report import FORMATS, OF_GATES, OF_SEGMENTS, PLOTS, TABLES
-from reshuffle.report.layout import GROUPS
 from reshuffle.report.studies import STUDIES
 from reshuffle.report.votes import MODELS as VOTE_MODELS
 from reshuffle.resampling.runs import STATISTICS
@@ -264,7 +263,6 @@ REGISTRIES: list[tuple[object, Iterable[str]]] = [
     (types.IntervalChoice, [*INTERVALS, "simultaneous"]),
     (types.Format, FORMATS),
     (types.Table, TABLES),
-    (types.Groups, GROUPS),
     (types.SegmentFormat, OF_SEGMENTS),
     (types.SequentialMethod, ["auto", *METHODS]),
     (types.SequentialAdjustment, (BONFERRONI, E_BH)),
@@ -324,7 +322,7 @@ LITERALS = {name: each for name, each in vars(types).items() if get_origin(each)
 
 def test_every_literal_type_is_compared_with_its_registry() -> None:
     # What functions of arrays have of a registry, and no other place; options check names by the others.
-    own = {"BootstrapTest", "ShuffleTest", "Ties", "Repeats", "RepeatedScores"}
+    own = {"BootstrapTest", "Groups", "ShuffleTest", "Ties", "Repeats", "RepeatedScores"}
     missing = {name for name, each in LITERALS.items() if not any(each is names for names, _ in REGISTRIES)}
     assert missing == own
     assert {*get_args(types.BootstrapTest), *get_args(types.ShuffleTest)} <= TESTS.keys()

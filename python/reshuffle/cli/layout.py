@@ -12,7 +12,7 @@ from ..data.system_names import NameMap
 from ..errors import InputError
 from ..options.declare import taken
 from ..options.display import ComparisonDisplay, Display
-from ..report import MAX_TEXTS, PAPERS, WITH_METHODS, Layout
+from ..report import PAPERS, WITH_METHODS, Layout
 from ..report.layout import check_names, check_triangle
 from ..results import ComparedTexts, Comparison, SetComparison
 from .output import Output, Reports
@@ -40,7 +40,7 @@ class ChosenLayout(Output):
         if display.methods:
             in_python = "; in Python, results (also from read_json) have methods_sentence() and bibtex()"
             reports.check("--methods", WITH_METHODS, in_python)
-        own: dict[str, Any] = {"names": {} if names is None else names.names, "paper": False}
+        own: dict[str, Any] = {"names": None if names is None else names.names, "paper": False}
         tables: Sequence[str] = ()
         if isinstance(display, ComparisonDisplay):
             own |= _of_comparison(display, reports, with_texts)
@@ -79,11 +79,10 @@ def _of_comparison(display: ComparisonDisplay, reports: Reports, with_texts: boo
         raise InputError(
             "--max-texts limits the texts in HTML reports: add --with-texts --format html, or leave out --max-texts"
         )
-    own: dict[str, Any] = {"max_texts": MAX_TEXTS if display.max_texts is None else display.max_texts}
-    if display.since is not None:
-        reports.check("--since", FORMATS_WITH_CHANGES, ", or add --format html")
-        own |= {"since": _earlier(display.since), "since_name": display.since}
-    return own
+    if display.since is None:
+        return {}
+    reports.check("--since", FORMATS_WITH_CHANGES, ", or add --format html")
+    return {"since": _earlier(display.since), "since_name": display.since}
 
 
 def _earlier(path: str) -> Comparison | SetComparison:

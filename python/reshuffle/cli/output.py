@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias, get_args
 
 import click
+from attrs import evolve
 
 from .. import types
 from ..data.files import STDIN, check_stdin, display_name
@@ -139,7 +140,7 @@ def destination(output: Output, inputs: Sequence[str]) -> Iterator[Writer]:
     check_stdin(list(inputs).count(STDIN))
     reports, layout = output.reports, output.layout
     if layout.command is None:
-        layout = replace(layout, command=click.get_current_context().meta[COMMAND_LINE])
+        layout = evolve(layout, command=click.get_current_context().meta[COMMAND_LINE])
     every = [part for file, fmt in reports.files for part in _parts(file, fmt, layout, output.tables)]
     # FILE.tex and FILE.typ have the same entries.
     parts = [part for n, part in enumerate(every) if part.fmt != BIBTEX or part not in every[:n]]
@@ -221,14 +222,14 @@ class _Part(NamedTuple):
 def _parts(output: str | None, fmt: str, layout: Layout, tables: Sequence[str]) -> list[_Part]:
     """What a report consists of. Options that belong to the format of another report do not apply to it."""
     methods = layout.methods and fmt in WITH_METHODS
-    layout = replace(layout, methods=methods, table=layout.table if fmt == "csv" else None)
+    layout = evolve(layout, methods=methods, table=layout.table if fmt == "csv" else None)
     if output is None or output == STDIN or _descriptor(output) == 1:
         if sys.__stdout__ is None:  # before the work starts
             raise InputError(f"standard output cannot be written: {stdout_problem()}")
         # The text report is printable, and has escapes for bold type. Other formats keep names as they are in files
         # and pipes, but a terminal would obey what is in a name. Escaped JSON is the same JSON.
         keep = None if fmt == "text" or stdout_width() is None else "\n\t"
-        return [_Part(None, "standard output", fmt, replace(layout, terminal=terminal()), keep=keep)]
+        return [_Part(None, "standard output", fmt, evolve(layout, terminal=terminal()), keep=keep)]
     shown = display_name(output)
     if _is_stream(output, shown):
         return [_Part(output, shown, fmt, layout, is_stream=True)]
@@ -239,7 +240,7 @@ def _parts(output: str | None, fmt: str, layout: Layout, tables: Sequence[str]) 
         return [_Part(output, shown, fmt, layout)]
     path = Path(output)
     named = [(str(path.with_name(f"{path.stem}.{table}{path.suffix}")), table) for table in tables]
-    return [_Part(file, display_name(file), fmt, replace(layout, table=table)) for file, table in named]
+    return [_Part(file, display_name(file), fmt, evolve(layout, table=table)) for file, table in named]
 
 
 def _check_different(outputs: Sequence[str | None]) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from attrs import evolve
 
 from ..data.saved import read_json
 from ..errors import InputError
@@ -42,9 +43,9 @@ def show(source: str, options: dict[str, Any]) -> None:
         check_unused(display, options_of(ComparisonDisplay), "is for comparisons and scores of systems")
     else:
         chosen = _chosen(result, display, reports)
-        layout, others = replace(chosen.layout, table=layout.table), [source, *chosen.files]
+        layout, others = evolve(chosen.layout, table=layout.table), [source, *chosen.files]
     # Empty: sentences name flags, but the command that computed the result is not known.
-    layout = replace(layout, command="")
+    layout = evolve(layout, command="")
     with destination(Output(reports, layout, tables if len(tables) > 1 else (), others), []) as write:
         write(result)
 

@@ -24,7 +24,22 @@ import inspect
 import textwrap
 import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, ParamSpec, TypeVar, Union, cast, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Concatenate,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    overload,
+)
 
 import attrs
 from annotated_types import Ge, Gt, Le, Lt, MinLen
@@ -37,6 +52,8 @@ from ..validate import LARGEST, check_flag, check_integer, check_level, check_na
 
 P = ParamSpec("P")
 R = TypeVar("R")
+R_contra = TypeVar("R_contra", covariant=True)
+S = TypeVar("S")
 T = TypeVar("T")
 
 # The width of docstrings.
@@ -453,15 +470,28 @@ def _is_given(options: Options, name: str) -> bool:
     return option is not None and (not is_plain or value != option.default)
 
 
-def called_with(record: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable[P, T]]:
-    """Make a function of a record a function that has the record's fields as keyword arguments.
+class _Decorator(Protocol[P, R_contra]):
+    """What :func:`called_with` returns: for a function of a record, or for such a method."""
+
+    @overload
+    def __call__(self, function: Callable[[R_contra], T], /) -> Callable[P, T]: ...
+    @overload
+    def __call__(self, function: Callable[[S, R_contra], T], /) -> Callable[Concatenate[S, P], T]: ...
+
+
+def called_with(record: Callable[P, R]) -> _Decorator[P, R]:
+    """Make a function of a record a function that has the record's fields as keyword arguments; so for methods.
 
     Its docstring gets a section of parameters, before that of what it returns.
     """
 
-    def decorate(function: Callable[[R], T]) -> Callable[P, T]:
+    def decorate(function: Callable[..., T]) -> Callable[..., T]:
+        own = inspect.signature(function).parameters
+        me = [each.replace(kind=each.POSITIONAL_ONLY) for each in own.values()][:-1]
+
         @functools.wraps(function)
-        def public(*args: P.args, **kwargs: P.kwargs) -> T:
+        def public(*args: Any, **kwargs: Any) -> T:
+            bound, args = args[: len(me)], args[len(me) :]
             try:
                 given = record(*args, **kwargs)
             except TypeError as error:  # names the record instead of the function
@@ -473,11 +503,11 @@ def called_with(record: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable
                 text = str(error).replace(f"{record.__name__}.__init__()", f"{function.__name__}()")
                 raise TypeError(f"{text}{_meant(kwargs, options)}") from None
             check(cast("Options", given))
-            return function(given)
+            return function(*bound, given)
 
         options = options_of(record)
         kinds = {True: inspect.Parameter.POSITIONAL_OR_KEYWORD, False: inspect.Parameter.KEYWORD_ONLY}
-        parameters = [
+        parameters = me + [
             inspect.Parameter(name, kinds[option.positional], default=option.shown_default)
             for name, option in options.items()
         ]
@@ -487,7 +517,7 @@ def called_with(record: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable
         public.__doc__ = _with_parameters(inspect.cleandoc(function.__doc__ or ""), options)
         return public
 
-    return decorate
+    return cast("_Decorator[P, R]", decorate)
 
 
 def _meant(given: Mapping[str, Any], options: Mapping[str, Option]) -> str:

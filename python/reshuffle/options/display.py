@@ -1,23 +1,38 @@
-"""The options of reports of scores and comparisons, which only commands have."""
+"""The options of reports of scores and comparisons."""
 
 # Annotations are evaluated here, unlike elsewhere.
 
-from typing import Annotated, ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from annotated_types import Ge, Le
-from attrs import frozen
+from attrs import field, frozen
+from typing_extensions import Doc
 
 from .. import types
-from .declare import SIZE, Flag, Options
+from ..errors import InputError, quoted
+from ..validate import check_text
+from .declare import SIZE, Check, Flag, Kind, Options
+
+if TYPE_CHECKING:
+    from ..results import Comparison, SetComparison
 
 # More decimals than a float has would be those of its binary form.
-MAX_DIGITS = 15
-Digits = Annotated[int | None, Ge(0), Le(MAX_DIGITS), Flag(metavar="N")]
+Digits = Annotated[
+    int | None,
+    Ge(0),
+    Le(15),
+    Flag(metavar="N"),
+    Doc("Decimals of scores and differences. By default chosen for each metric."),
+]
+NamesFile = Annotated[
+    str | None, Flag(metavar="FILE"), Doc("Display names: a system, a tab and its name per line; or a JSON object.")
+]
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class Display(Options):
-    """How scores are displayed."""
+    """How a command displays scores."""
 
     TITLE: ClassVar[str] = "Output"
 
@@ -28,30 +43,65 @@ class Display(Options):
     ACL's checklist.
     """
     digits: Digits = None
-    """Decimals of scores and differences. By default chosen for each metric."""
-    names: Annotated[str | None, Flag(metavar="FILE")] = None
-    """Display names: a system, a tab and its name per line; or a JSON object."""
+    names: NamesFile = None
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class ComparisonDisplay(Display):
-    """How comparisons are displayed."""
+class Shown(Options):
+    """What reports of comparisons show."""
 
+    TITLE: ClassVar[str] = "Output"
+
+    digits: Digits = None
     pairs: Annotated[bool | None, Flag(("--pairs/--no-pairs",))] = None
     """Tables of pairs, with parts of differences. By default up to 12 tests."""
     groups: types.Groups | None = None
-    """With --all-pairs, what shows which systems differ: letters, ranks or both. By default both; letters in LaTeX and
-    Typst tables of several metrics.
+    """What shows which systems differ if all pairs were compared: letters, ranks or both. By default both; letters in
+    LaTeX and Typst tables of several metrics.
     """
-    columns: Annotated[int | None, Flag(metavar="1|2")] = None
+    columns: Annotated[int | None, Ge(1), Le(2), Flag(metavar="1|2")] = None
     """In LaTeX and Typst, how many columns of the page a table spans. By default as many as it needs."""
     triangle: bool = False
-    """With --all-pairs: differences as a triangular matrix (up to 20 systems)."""
+    """The differences of all pairs as a triangular matrix (up to 20 systems)."""
+    max_texts: Annotated[int | None, Ge(0), SIZE] = None
+    """Largest size of the texts in HTML, in bytes of UTF-8. By default 50MB."""
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class ComparisonDisplay(Shown, Display):
+    """How a command displays comparisons."""
+
     table: types.Table | None = None
     """The table to write as CSV: systems or pairs. By default with -o FILE.csv both, as FILE.systems.csv and
     FILE.pairs.csv; pairs on standard output.
     """
     since: Annotated[str | None, Flag(metavar="FILE")] = None
     """An earlier result (JSON, HTML): text, Markdown and HTML say what changed."""
-    max_texts: Annotated[int | None, SIZE] = None
-    """Largest size of the texts in HTML. By default 50MB."""
+
+
+def _check_names(shown: str, value: Any) -> None:
+    if not isinstance(value, Mapping):
+        raise InputError(f"{shown} must be a dict of names by system, got {quoted(value)}")
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Displayed(Shown):
+    """What reports of results show, as Python has it."""
+
+    names: Annotated[Mapping[str, str] | None, Check(_check_names), Kind("mapping of str to str, optional")] = None
+    """Display names, by system. The formats json and csv keep the names of the input."""
+    table: str | None = None
+    """For csv: ``systems`` or ``pairs``, the default if there are any."""
+    since: Annotated["Comparison | SetComparison | None", Kind("Comparison or SetComparison, optional")] = None
+    """For text, markdown and html: an earlier result, to show which scores and verdicts have changed since then."""
+
+
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class Render(Displayed):
+    """:meth:`reshuffle.Comparison.render`."""
+
+    # The kind of result decides which formats it has.
+    fmt: Annotated[types.AnyFormat | str | None, Check(check_text), Kind("str, optional")] = field(
+        default=None, kw_only=False
+    )
+    """As ``--format`` of the command line. By default text."""

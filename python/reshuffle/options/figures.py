@@ -7,7 +7,7 @@ from typing import Annotated
 from attrs import frozen
 
 from .declare import Flag, Options
-from .display import Digits
+from .display import Digits, NamesFile
 
 Name = Annotated[str | None, Flag(metavar="NAME")]
 Inches = Annotated[float | None, Flag(metavar="INCHES")]
@@ -35,10 +35,8 @@ class ComparisonFigure(Options):
     """For null: a system and its baseline, as named in RESULT. By default the only pair."""
     baseline: Name = None
     """For forest: the system that is subtracted from the others. By default that of RESULT, else the best system."""
-    names: Annotated[str | None, Flag(metavar="FILE")] = None
-    """Display names: on each line a system, a tab and the name to display; or a JSON object."""
+    names: NamesFile = None
     digits: Digits = None
-    """Decimals of scores and differences. By default by metric."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

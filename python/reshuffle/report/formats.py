@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
+
+from attrs import evolve
 
 from .. import types
 from ..errors import InputError, either
@@ -88,7 +89,7 @@ def pieces(result: Any, fmt: str, layout: Layout | None = None) -> Iterable[str]
     if fmt in DATA:
         return [DATA[fmt](result, layout)]
     if fmt != "text":
-        layout = layout.for_paper() if fmt in PAPERS else replace(layout, full=True)
+        layout = layout.for_paper() if fmt in PAPERS else evolve(layout, full=True)
     return [WRITERS[fmt](document(result, layout), layout)]
 
 

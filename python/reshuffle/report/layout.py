@@ -3,59 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
+
+from attrs import evolve, field, frozen
 
 from .. import types
-from ..documented import record
 from ..errors import InputError, quoted, unknown_name
-from ..options.display import MAX_DIGITS
+from ..options.declare import check_each, taken
+from ..options.display import Displayed
 from ..results import Caveat, ComparedTexts, Comparison, ConfidenceInterval, Ranking, SetComparison
-from ..validate import check_integer, check_name
 from .cells import difference_and_interval
 from .terminal import Terminal
 
 # Tables of pairs are shown by default if there are at most this many tests; likewise tables of components of scores.
 FEW = 12
-# What shows which systems differ, if all pairs were compared.
-GROUPS = ("letters", "ranks", "both")
 # A triangular matrix of more systems does not fit 80 columns.
 MAX_TRIANGLE = 20
 # Bytes, before compression; browsers read them within seconds.
 MAX_TEXTS = 50_000_000
 
 
-@record(slots=False)
-class Layout:
-    """The options of a report."""
+@frozen(slots=False, eq=False, repr=False)
+class Layout(Displayed):
+    """The options of a report: those that users have, and what formats and commands decide."""
 
-    terminal: Terminal = field(default_factory=Terminal)
+    terminal: Terminal = field(factory=Terminal)
     """Used only by the format text."""
-    pairs: bool | None = None
-    """Whether to show tables of all comparisons, with differences, intervals and p-values. None to show them if there
-    are at most 12.
-    """
     parts: bool | None = None
     """Whether to show what the parts of formulas contribute to the differences, if the result has it. None to show it
     if ``pairs`` is True.
     """
-    triangle: bool = False
-    """Show the pairs as a triangular matrix of differences and stars."""
-    digits: int | None = None
-    """The decimals of scores and differences, from 0 to 15; None to choose them for each metric."""
-    names: Mapping[str, str] = field(default_factory=dict)
-    """Display names, by system."""
-    table: str | None = None
-    """For formats that hold one table per file: ``systems`` or ``pairs``. None for the pairs, or the systems if there
-    are only scores.
-    """
     paper: bool = False
     """Whether the report is for a paper: captions explain the symbols, and pairs are shown only on request."""
-    columns: int | None = None
-    """In LaTeX and Typst, how many columns of a paper a table spans, 1 or 2; None to choose by its width."""
-    groups: types.Groups | None = None
-    """What shows which systems differ if all pairs were compared: letters, ranks or both. None for both, but letters in
-    tables of several metrics for papers.
-    """
     full: bool = False
     """Whether text shows everything, for results that have a short form."""
     methods: bool = False
@@ -66,27 +45,15 @@ class Layout:
     """The command line that computed the result, which HTML shows; empty if it is not known. If it is None, sentences
     name arguments of Python instead of flags.
     """
-    since: Comparison | SetComparison | None = None
-    """An earlier result: text, Markdown and HTML show what has changed since then."""
     since_name: str = "the earlier result"
     """What the earlier result is called."""
-    max_texts: int = MAX_TEXTS
-    """In HTML, the largest size of the texts, in bytes of UTF-8."""
 
-    def __post_init__(self) -> None:
-        check_integer("max_texts", self.max_texts, 0)
-        if self.columns not in (None, 1, 2):
-            raise InputError(f"columns must be 1 or 2, got {quoted(self.columns)}")
-        if self.groups is not None:
-            check_name("groups", self.groups, GROUPS)
-        if self.digits is not None:
-            check_integer("digits", self.digits, 0, MAX_DIGITS)
-        if not isinstance(self.names, Mapping):
-            raise InputError(f"names must be a dict of names by system, got {quoted(self.names)}")
+    def __attrs_post_init__(self) -> None:
+        check_each(taken(Displayed, self))
 
     def for_paper(self) -> Layout:
         """The same options for a paper."""
-        return replace(self, paper=True, pairs=bool(self.pairs))
+        return evolve(self, paper=True, pairs=bool(self.pairs))
 
     def shows_group(self, kind: types.Groups, n_metrics: int) -> bool:
         """Whether tables of systems show the letters or the ranks."""
@@ -105,21 +72,22 @@ class Layout:
     def check_texts(self, texts: Iterable[ComparedTexts | None]) -> None:
         """Raise :class:`InputError` if the texts of all test sets together are too large for an HTML report."""
         n_bytes = sum(each.n_bytes for each in texts if each is not None)
-        if n_bytes > self.max_texts:
+        limit = MAX_TEXTS if self.max_texts is None else self.max_texts
+        if n_bytes > limit:
             enough = -(-n_bytes // 1_000_000)
             raise InputError(
-                f"the texts have {n_bytes:,} bytes, but the limit for an HTML report is {self.max_texts:,}: raise the "
+                f"the texts have {n_bytes:,} bytes, but the limit for an HTML report is {limit:,}: raise the "
                 f"limit with --max-texts {enough}MB (max_texts={enough * 1_000_000:_}), or leave out --with-texts"
             )
 
     def named(self, result: object) -> Layout:
         """The layout with the display names of a result, unless it has its own."""
         names = getattr(result, "display_names", None)
-        return self if self.names or not names else replace(self, names=names)
+        return self if self.names or not names else evolve(self, names=names)
 
     def name(self, system: str) -> str:
         """The display name of a system."""
-        return self.names.get(system, system)
+        return (self.names or {}).get(system, system)
 
     def shows_pairs(self, comparison: Comparison) -> bool:
         """Whether the report has tables of the comparisons."""

@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
+from attrs import evolve
+
 from ..errors import InputError, listed, printable, writing
 from ..leftovers import replacements
 from ..results import Comparison, SetComparison
@@ -48,7 +50,7 @@ MOST_FIGURES = 8
 def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
     """The contents of the files, by their names. :class:`ModuleNotFoundError` if matplotlib is not installed."""
     check_matplotlib()
-    layout = replace(layout.named(result), methods=True, table=None).for_paper()
+    layout = evolve(layout.named(result), methods=True, table=None).for_paper()
     whole = document(result, layout)
     assert whole.methods is not None
     table, main, details = replace(whole, methods=None), whole.methods.main, whole.methods.details
@@ -143,7 +145,7 @@ def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tup
         labels = file_names([*result.sets])
         of_sets = {"": ", average over the test sets"} | {f"-{label}": f" on {n}" for n, label in labels.items()}
     for of_set, comparison in _drawn(result).items():
-        names = {system: name for system, name in layout.names.items() if system in comparison.systems}
+        names = {system: name for system, name in (layout.names or {}).items() if system in comparison.systems}
         metrics = file_names([metric.name for metric in comparison.metrics])
         of_metric = "-{}" if len(metrics) > 1 else ""
         for kind in _kinds(comparison)[: 2 if len(metrics) == 1 else 1]:

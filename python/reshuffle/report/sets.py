@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from attrs import evolve
+
 from ..errors import counted
 from ..grouping import grouped
 from ..results import Comparison, SetComparison, UsedMetric
@@ -22,7 +24,7 @@ def with_choice(result: SetComparison, layout: Layout) -> Layout:
     each = [*result.sets.values(), *([] if result.average is None else [result.average])]
     few = sum(len(comparison.comparisons) for comparison in each) <= FEW
     # That there are few pairs is no request for the parts of their differences.
-    return replace(layout, pairs=few and not layout.triangle, parts=False) if layout.pairs is None else layout
+    return evolve(layout, pairs=few and not layout.triangle, parts=False) if layout.pairs is None else layout
 
 
 def headed(name: str, table: Table) -> Table:

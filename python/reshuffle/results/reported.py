@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import Any
 
-from ..errors import meant_argument
-from ..types import FlipFormat, Format, GateFormat, Groups, SegmentFormat
+from .. import types
+from ..options.declare import called_with, taken
+from ..options.display import Render
 from .inputs import InputFile
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from .comparison import Comparison
-    from .sets import SetComparison
-
-AnyFormat: TypeAlias = Format | FlipFormat | GateFormat | SegmentFormat
 
 
 def reports() -> Any:
@@ -56,7 +49,7 @@ class Reported:
         fragment: str = report.as_fragment(report.document(self, report.Layout(full=True)))
         return fragment
 
-    def render(self, fmt: AnyFormat | None = None, *, table: str | None = None) -> str:
+    def render(self, fmt: types.AnyFormat | None = None, *, table: str | None = None) -> str:
         """A report as a string, ending in a newline.
 
         Parameters
@@ -77,11 +70,8 @@ class Reported:
         """
         return self._rendered(fmt, table=table)
 
-    def _rendered(self, fmt: AnyFormat | None, **layout: Any) -> str:
+    def _rendered(self, fmt: types.AnyFormat | None, **layout: Any) -> str:
         report = reports()
-        for name in layout.keys() - {field.name for field in fields(report.Layout)}:
-            meant = meant_argument(name, ReportOptions.__annotations__)
-            raise TypeError(f"render() got an unexpected keyword argument {name!r}{meant}")
         text: str = report.render(self, fmt, report.Layout(**layout))
         return text
 
@@ -200,20 +190,6 @@ class Cited(Reported):
         return entries
 
 
-class ReportOptions(TypedDict, total=False):
-    """The options of reports of comparisons; None stands for the default."""
-
-    pairs: bool | None
-    triangle: bool
-    digits: int | None
-    names: Mapping[str, str] | None
-    table: str | None
-    groups: Groups | None
-    columns: int | None
-    max_texts: int | None
-    since: Comparison | SetComparison | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared(Cited):
     """A comparison on one test set or on several: :class:`~reshuffle.Comparison`, :class:`~reshuffle.SetComparison`."""
@@ -226,33 +202,9 @@ class Compared(Cited):
         page: str = reports().notebook_html(self)
         return page
 
-    def render(self, fmt: AnyFormat | None = None, **options: Unpack[ReportOptions]) -> str:
+    @called_with(Render)
+    def render(self, options: Render) -> str:
         """A report as a string, ending in a newline.
-
-        Parameters
-        ----------
-        fmt : str
-            As ``--format`` of the command line.
-        pairs : bool, optional
-            Whether to show tables of all comparisons, with differences, intervals and p-values. By default they are
-            shown if there are at most 12. With several test sets, each has tables of its own.
-        triangle : bool
-            Show the pairs as a triangular matrix of differences and stars, for at most 20 systems.
-        digits : int, optional
-            The decimals of scores and differences, from 0 to 15; chosen for each metric by default.
-        names : mapping of str to str, optional
-            Display names, by system. The formats json and csv keep the names of the input.
-        table : str, optional
-            For csv: ``systems`` or ``pairs``, the default if there are any.
-        groups : {'letters', 'ranks', 'both'}, optional
-            What shows which systems differ if all pairs were compared. By default both; in LaTeX and Typst, tables of
-            several metrics have letters.
-        columns : {1, 2}, optional
-            For latex and typst: how many columns of the page a table spans. By default as many as it needs.
-        max_texts : int, optional
-            For html: the largest size of the texts (``with_texts``), in bytes of UTF-8. 50,000,000 by default.
-        since : Comparison or SetComparison, optional
-            For text, markdown and html: an earlier result, to show which scores and verdicts have changed since then.
 
         Returns
         -------
@@ -276,7 +228,9 @@ class Compared(Cited):
         <BLANKLINE>
         - Signature: `TER|nrefs:1|...
         """
-        return self._rendered(fmt, **{name: value for name, value in options.items() if value is not None})
+        report = reports()
+        text: str = report.render(self, options.fmt, taken(report.Layout, options))
+        return text
 
     def paper(
         self,
@@ -284,7 +238,7 @@ class Compared(Cited):
         *,
         digits: int | None = None,
         names: Mapping[str, str] | None = None,
-        groups: Groups | None = None,
+        groups: types.Groups | None = None,
         columns: int | None = None,
     ) -> list[Path]:
         """Write what a paper needs to a folder, and return the files.
@@ -326,6 +280,6 @@ class Compared(Cited):
         [PosixPath('paper/table.tex'), PosixPath('paper/differences.tex'), ...]
         """
         report = reports()
-        layout = report.Layout(digits=digits, names={} if names is None else names, groups=groups, columns=columns)
+        layout = report.Layout(digits=digits, names=names, groups=groups, columns=columns)
         files: list[Path] = report.write_paper(self, Path(directory), layout)
         return files

@@ -5,10 +5,11 @@ from __future__ import annotations
 import platform
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from attrs import evolve
 
 from ...errors import counted
 from ...results import Comparison, SetComparison
@@ -91,7 +92,7 @@ class ComparisonContent(Content):
 
 def content(result: Comparison | SetComparison, layout: Layout, since: Since) -> ComparisonContent:
     """The content for a comparison with display names, on one test set or on several."""
-    with_pairs = replace(layout, pairs=True)
+    with_pairs = evolve(layout, pairs=True)
     if isinstance(result, SetComparison):
         first, *_ = result.sets.values()
         averages = [] if result.average is None else [result.average]

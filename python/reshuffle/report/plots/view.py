@@ -40,7 +40,7 @@ class View:
         cls, comparison: Comparison, metric: str | None, names: Mapping[str, str] | None, digits: int | None
     ) -> View:
         """Check the options of a figure."""
-        layout = Layout(names={} if names is None else names, digits=digits).named(comparison)
+        layout = Layout(names=names, digits=digits).named(comparison)
         layout.apply(comparison)  # checks the names
         name = metric_name(metric, [used.name for used in comparison.metrics])
         return cls(comparison, next(used for used in comparison.metrics if used.name == name), layout)

@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ... import types
 from ...documented import record
 from ..intervals import ConfidenceInterval
-from ..reported import AnyFormat, Worded
+from ..reported import Worded
 from ..verdicts import Tested
 from .base import StudyResult
 from .plan import Plan
@@ -215,7 +216,7 @@ class RunComparison(StudyResult[RunPlan]):
     (:class:`ObservedDifference`). ``truths`` has the null hypothesis of each exchange unit in words.
     """
 
-    def render(self, fmt: AnyFormat | None = None, *, table: str | None = None, full: bool = False) -> str:
+    def render(self, fmt: types.AnyFormat | None = None, *, table: str | None = None, full: bool = False) -> str:
         """As :meth:`StudyResult.render`. ``full`` is for text: also p by other tests, and what scores vary with."""
         return self._rendered(fmt, table=table, full=full)
 
