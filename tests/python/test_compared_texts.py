@@ -86,7 +86,7 @@ def test_a_result_has_no_texts_unless_requested() -> None:
     assert json.loads(without.render("json"))["texts"] is None
     for fmt in FORMATS:
         if fmt not in ("html", "json"):
-            assert without.render(fmt) == texts.render(fmt)  # type: ignore[arg-type]
+            assert without.render(fmt) == texts.render(fmt)
     assert "texts" not in repr(texts)
 
 

@@ -257,7 +257,7 @@ def test_a_failed_lookup_names_what_can_be_looked_up() -> None:
         (lambda: alone.pair("tuned"), "this result has scores only"),
         (lambda: TABLE.system_scores("tuned"), "there are 2 metrics"),
         (lambda: TABLE.system_scores("x", "BLEU"), "unknown system 'x'"),
-        (lambda: two.render("jsno"), "unknown format 'jsno': did you mean 'json'"),  # type: ignore[arg-type]
+        (lambda: two.render("jsno"), "unknown format 'jsno': did you mean 'json'"),
         (lambda: TABLE.render("csv"), "unknown format 'csv'"),
     ):
         with pytest.raises(InputError, match=message):
