@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from importlib import import_module
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
@@ -50,6 +50,11 @@ class Reported:
         text: str = report.as_text(report.document(self, layout), layout)
         return text.rstrip("\n")
 
+    if not TYPE_CHECKING:  # for pandas.DataFrame(result), which says nothing else, and for loops
+
+        def __iter__(self) -> Any:
+            raise TypeError(f"{type(self).__name__!r} object is not iterable: use to_pandas() or to_dicts()")
+
     def _repr_html_(self) -> str:
         """The tables and sentences of the text report, which notebooks display."""
         report = reports()
@@ -84,6 +89,34 @@ class Reported:
             raise TypeError(f"render() got an unexpected keyword argument {name!r}{meant}")
         text: str = report.render(self, fmt, report.Layout(**layout))
         return text
+
+    def save(self, path: str | PathLike[str], **options: Any) -> None:
+        """Write a report to a file, in the format that its ending names.
+
+        JSON holds everything: :func:`reshuffle.read_json` returns an equal result.
+
+        Parameters
+        ----------
+        path : path
+            ``.json``, ``.csv``, ``.html``, ``.md``, ``.tex``, ``.typ`` or ``.txt``; ``.xml`` for gates; ``.tsv`` or
+            ``.jsonl`` for scores of segments. An earlier file of this name is replaced.
+        **options
+            As for :meth:`render`.
+
+        Raises
+        ------
+        InputError
+            If no format has the ending, if the file cannot be written, or as for :meth:`render`.
+
+        Examples
+        --------
+        >>> from reshuffle import SegmentScores, compare, read_json
+        >>> comparison = compare(metrics=SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]}), test="ar")
+        >>> comparison.save("result.json")  # doctest: +SKIP
+        >>> read_json("result.json") == comparison  # doctest: +SKIP
+        True
+        """
+        reports().save(self, fspath(path), options)
 
     def to_dicts(self, table: str | None = None) -> list[dict[str, Any]]:
         """The rows of a table as flat dicts.
