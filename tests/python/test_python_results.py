@@ -258,7 +258,8 @@ def test_a_failed_lookup_names_what_can_be_looked_up() -> None:
         (lambda: two.score("tuned", "tre"), "unknown metric 'tre': did you mean 'TER'?"),
         (lambda: two.pair("tuned", "base", "TER"), "unknown baseline 'base': did you mean 'baseline'?"),
         (lambda: two.pair("baseline", metric="TER"), r"'baseline' is always the baseline; its comparisons: pair\('tu"),
-        (lambda: two.pair("tuned", "larger", "TER"), "'tuned' was not compared with baseline 'larger'"),
+        (lambda: two.pair("tuned", "larger", "TER"), "'tuned' .* only with 'baseline': compare with all_pairs=True"),
+        (lambda: two.pair("tuned", "ter"), "'ter' is a metric, not a baseline: name it as metric='ter'"),
         (lambda: pairs.pair("rules", metric="TER"), "'rules' was compared with baseline, tuned, larger: choose a base"),
         (lambda: pairs.pair("rules", "rules", "TER"), r"with baseline 'rules'; .*pair\('rules', 'tuned'\)"),
         (lambda: alone.pair("tuned"), "this result has scores only"),
@@ -286,14 +287,15 @@ def test_advice_for_an_attribute_leads_to_one_that_exists() -> None:
             for used in re.findall(r"^use (?:comparison\.|reshuffle\.)?(\w+)", advice):
                 assert hasattr(kind, used) or hasattr(reshuffle, used) or used == "print", advice
     comparison = RESULTS["baseline"]
-    for owner, name, message in (
+    lacking: tuple[tuple[object, str, str], ...] = (
         (comparison, "to_frame", "'Comparison' object has no attribute 'to_frame': use to_pandas()"),
         (comparison.comparisons[0], "pvalue", "'PairedDifference' object has no attribute 'pvalue': use test.pvalue"),
         (comparison, "colour", "'Comparison' object has no attribute 'colour'"),
         (reshuffle, "load", "module 'reshuffle' has no attribute 'load': use read_json"),
-    ):
+    )
+    for each, name, message in lacking:
         with pytest.raises(AttributeError) as caught:
-            getattr(owner, name)
+            getattr(each, name)
         assert str(caught.value) == message
     assert pickle.loads(pickle.dumps(copy.copy(comparison))) == comparison
 

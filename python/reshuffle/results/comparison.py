@@ -431,7 +431,7 @@ class Comparison(Compared):
 
     @property
     def plot(self) -> Plots:
-        """Figures for papers: ``plot.ranking()``, ``forest()``, ``matrix()``, ``null(pair)`` and ``densities()``.
+        """Figures for papers: ``plot.ranking()``, ``forest()``, ``matrix()``, ``null()`` and ``densities()``.
 
         Each takes and returns matplotlib axes: see :class:`reshuffle.report.Plots`.
 
@@ -544,6 +544,8 @@ class Comparison(Compared):
         name = metric_name(metric, [used.name for used in self.metrics])
         check_name("system", system, self.systems)
         if baseline is not None:
+            if baseline not in self.systems and baseline.casefold() in (used.name.casefold() for used in self.metrics):
+                raise InputError(f"{quoted(baseline)} is a metric, not a baseline: name it as metric={baseline!r}")
             check_name("baseline", baseline, self.systems)
         pairs = [pair for pair in self.comparisons if pair.metric == name]
         found = [pair for pair in pairs if pair.system == system and baseline in (None, pair.baseline)]
@@ -556,7 +558,11 @@ class Comparison(Compared):
         shown = quoted(system)
         if found:
             raise InputError(f"{shown} was compared with {listed(pair.baseline for pair in found)}: choose a baseline")
-        others = [p for p in pairs if system in (p.system, p.baseline)]
         problem = "is always the baseline" if baseline is None else f"was not compared with baseline {quoted(baseline)}"
+        if baseline is not None and self.baseline not in (None, system, baseline):
+            raise InputError(
+                f"{shown} {problem}, only with {quoted(self.baseline)}: compare with all_pairs=True (--all-pairs)"
+            )
+        others = [p for p in pairs if system in (p.system, p.baseline)]
         calls = listed(f"pair({quoted(p.system)}, {quoted(p.baseline)})" for p in others)
         raise InputError(f"{shown} {problem}; its comparisons: {calls}")

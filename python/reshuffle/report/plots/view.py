@@ -42,7 +42,13 @@ class View:
         """Check the options of a figure."""
         layout = Layout(names={} if names is None else names, digits=digits).named(comparison)
         layout.apply(comparison)  # checks the names
-        name = metric_name(metric, [used.name for used in comparison.metrics])
+        known = [used.name for used in comparison.metrics]
+        if metric in comparison.systems and metric not in known:
+            raise InputError(
+                f"{quoted(metric)} is a system, but this argument is a metric: {listed(known)}. Systems are named in "
+                "forest(baseline=SYSTEM) and null(SYSTEM, BASELINE)"
+            )
+        name = metric_name(metric, known)
         return cls(comparison, next(used for used in comparison.metrics if used.name == name), layout)
 
     @lazy
@@ -183,7 +189,7 @@ class View:
         if fixed is not None and chosen != fixed:
             raise InputError(
                 f"the systems were compared with {quoted(fixed)}: leave out the baseline {quoted(chosen)}, or compare "
-                "all pairs"
+                "with all_pairs=True (--all-pairs)"
             )
         reversed_ = [pair for pair in self.pairs if pair.system == chosen]
         if reversed_ and not self.reversible:
