@@ -132,9 +132,10 @@ class Reported:
         Returns
         -------
         list of dict
-            All have the same keys, the columns of the CSV (docs/guide/python.md#data-frames). The value is None where
-            one does not apply, such as ranks unless all pairs were compared. With several test sets, the rows are those
-            of each test set and then of the average, and the first key is ``test_set``, None for the average.
+            All have the same keys, the columns of the CSV (docs/guide/python.md#results-as-data-frames). The value is
+            None where one does not apply, such as ranks unless all pairs were compared. With several test sets, the
+            rows are those of each test set and then of the average, and the first key is ``test_set``, None for the
+            average.
 
         Raises
         ------
