@@ -18,7 +18,7 @@ from .evaluations import SCORE_FORMATS
 from .file_names import few
 from .files import display_name
 from .formats.base import Source
-from .score_tables import ScoreFile, ScoreTable, read_scores, recognised
+from .score_tables import ScoreFile, ScoreTable, read_scores, recognized
 
 K = TypeVar("K", bound=Hashable)
 
@@ -191,7 +191,7 @@ def _report(n: int, lacking: Mapping[Any, Sequence[str]]) -> str:
 
 def open_log(source: Source) -> ScoreFile | None:
     """The log in a file that has been read; None if the file is no log whose segments have ids."""
-    name = recognised(source, LOGS)
+    name = recognized(source, LOGS)
     return None if name is None else ScoreFile(source, SCORE_FORMATS[name], SCORE_FORMATS[name].parse(source))
 
 

@@ -174,8 +174,8 @@ class ScoreFile:
         """The file that the options name."""
         file = os.fspath(options.path)
         source = Source.read(file, "a line for each score", options.max_input)
-        # A table whose columns have to be named is not recognised; its reader says which columns it expects.
-        name = options.input_format or recognised(source) or "table"
+        # A table whose columns have to be named is not recognized; its reader says which columns it expects.
+        name = options.input_format or recognized(source) or "table"
         given = options.language_pair, options.test_set, dict(options.columns or {}), options.segment_base
         return cls(source, SCORE_FORMATS[name], SCORE_FORMATS[name].parse(source), ScoreOptions(metric, *given))
 
@@ -228,10 +228,10 @@ class ScoreFile:
         return ScoreTable(cells.metric, systems, segments, of_systems, higher_is_better, n_ratings, source.name, ids)
 
 
-def recognised(source: Source, names: Iterable[str] = SCORE_FORMATS) -> str | None:
+def recognized(source: Source, names: Iterable[str] = SCORE_FORMATS) -> str | None:
     """Which of these formats a file has, by its name and its beginning; None if it has none of them."""
     first = beginning(source)
-    return next((name for name in names if SCORE_FORMATS[name].recognises(source.file, first)), None)
+    return next((name for name in names if SCORE_FORMATS[name].recognizes(source.file, first)), None)
 
 
 def _systems(source: Source, cells: Cells, naming: Naming) -> tuple[tuple[str, ...], NDArray[np.int64]]:

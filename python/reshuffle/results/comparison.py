@@ -79,7 +79,7 @@ class Exchangeability:
 class Influence:
     """On how many resampling units a difference rests.
 
-    The influence of a unit is its contribution to the difference, linearised at the mean of both systems' summed
+    The influence of a unit is its contribution to the difference, linearized at the mean of both systems' summed
     counts; for means of segment scores, its own difference. docs/evidence/skewed.md defines it.
     """
 

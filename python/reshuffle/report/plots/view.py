@@ -130,7 +130,7 @@ class View:
         return [-margin, margin] if test.alternative == "equivalence" else [worse]
 
     def color(self, pair: PairedDifference) -> str:
-        """The color of a pair: that of its direction if it differs significantly, which a margin test cannot show."""
+        """The colour of a pair: that of its direction if it differs significantly, which a margin test cannot show."""
         if not self.is_significant(pair):
             return MUTED
         if self.margin is not None:
