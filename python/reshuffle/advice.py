@@ -1,4 +1,4 @@
-"""Advice for attributes that do not exist, by what they mean: :func:`advice` reads ``attributes.toml``."""
+"""Advice for names that do not exist, by what they mean, from ``advice.toml``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .toml import loads
 
 @cache
 def _table() -> dict[str, dict[str, str]]:
-    read = loads((Path(__file__).parent / "attributes.toml").read_text("utf-8"))
+    read = loads((Path(__file__).parent / "advice.toml").read_text("utf-8"))
     return {
         owner: {name: text.replace("{name}", name) for text, names in group.items() for name in names}
         for owner, group in read.items()
@@ -19,7 +19,7 @@ def _table() -> dict[str, dict[str, str]]:
 
 
 def advice(name: str, *owners: str) -> str:
-    """The end of the message of an AttributeError: what to use instead, by the first of the owners that has advice.
+    """The end of an error for an unknown name: what to use instead, by the first of the owners that has advice.
 
     >>> advice("df", "Comparison", "Reported"), advice("colour", "Comparison", "Reported")
     (': use to_pandas()', '')
@@ -27,6 +27,11 @@ def advice(name: str, *owners: str) -> str:
     if name.startswith("_"):
         return ""
     return next((f": {_table()[owner][name]}" for owner in owners if name in _table().get(owner, {})), "")
+
+
+def meant(argument: str) -> str | None:
+    """What an argument that other packages have is called here."""
+    return _table()["argument"].get(argument)
 
 
 def advised(record: Any, name: str) -> Any:

@@ -70,7 +70,7 @@ def record(*, slots: bool = True, **options: bool) -> Callable[[type[T]], type[T
 def record(kind: type[T] | None = None, /, *, slots: bool = True, **options: bool) -> Any:
     """A frozen dataclass with slots and the docstring of :func:`documented`. The options are those of ``dataclass``.
 
-    Errors for attributes that it lacks have the advice of attributes.toml.
+    Errors for attributes that it lacks have the advice of advice.toml.
     """
     made = dataclass(frozen=True, slots=slots, **options)
     return (lambda each: _with_advice(documented(made(each)))) if kind is None else _with_advice(documented(made(kind)))

@@ -15,7 +15,7 @@ from ..documented import record
 from ..errors import Argument, InputError, counted, listed, quoted, warn
 from ..types import InputFormat
 from .alignment import aligned
-from .columns import Table, named_columns, segment_list
+from .columns import BY_ID, Table, named_columns, segment_list
 from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats.base import Column
 from .reading import PLURALS, read_texts, split_name
@@ -176,6 +176,11 @@ class Corpus:
                     f"{what}: expected sequences of segments, got the single string {quoted(given)}; read_corpus reads "
                     "files"
                 )
+        if isinstance(systems, list | tuple) and systems and all(isinstance(each, str) for each in systems):
+            raise InputError(
+                f"systems: expected the outputs of each system, got a list of strings, {quoted(systems)}: for one "
+                "system write {'NAME': outputs}"
+            )
         named = named_columns("systems", systems)
         if named is None:
             named = number_systems(segment_list("systems", systems))
@@ -248,6 +253,8 @@ def reference_columns(references: Any) -> list[Any]:
     ([['a b', 'c']], [['a b', 'c'], ['a', None]])
     """
     named = named_columns("references", references)
+    if named is not None and any(isinstance(column, str) for column in named.values()):
+        raise InputError(f"references: {BY_ID}")
     columns = segment_list("references", references) if named is None else list(named.values())
     if columns and (columns[0] is None or isinstance(columns[0], str)):
         return [columns]

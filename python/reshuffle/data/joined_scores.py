@@ -12,6 +12,7 @@ import numpy as np
 
 from ..documented import record
 from ..errors import InputError, listed, quoted, warn
+from ..results.lookup import first_names
 from ..types import Unmatched
 from ..validate import check_name
 from .evaluations import SCORE_FORMATS
@@ -36,6 +37,9 @@ class JoinedScores:
     """The systems' scores. Its segments are in the order of the first file."""
     unmatched: Mapping[str, tuple[str, ...]]
     """For each system that lacks some, the ids of the segments that other systems have and it lacks."""
+
+    def __repr__(self) -> str:
+        return f"<JoinedScores: {self.table.name}; {first_names(self.table.systems)}; {self.report}>"
 
     @property
     def report(self) -> str:

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..documented import record
-from ..errors import InputError, listed, quoted, unknown_name
+from ..errors import InputError, counted, listed, printable, quoted, unknown_name
 from ..options.declare import called_with
 from ..options.evaluations import ReadAllScores, ReadScores, Scores
+from ..results.lookup import first_names
 from ..validate import LARGEST_SCORE, expected_score
 from .evaluations import SCORE_FORMATS
 from .evaluations.base import Cells, ScoreFormat, ScoreOptions, beginning, check_segments
@@ -79,6 +80,11 @@ class ScoreTable:
             raise InputError("expected scores of segments or of systems, got neither")
         if self.n_ratings < 0:
             object.__setattr__(self, "n_ratings", n_scores)
+
+    def __repr__(self) -> str:
+        segments = "" if self.n_segments is None else f"; {counted(self.n_segments, 'segment')}"
+        systems = f"{counted(len(self.systems), 'system')} ({first_names(self.systems)})"
+        return f"<ScoreTable: {printable(self.name)}; {systems}{segments}>"
 
     @property
     def n_segments(self) -> int | None:
@@ -172,6 +178,8 @@ class ScoreFile:
     @classmethod
     def read(cls, options: Scores, metric: str | None = None) -> ScoreFile:
         """The file that the options name."""
+        if not isinstance(options.path, str | os.PathLike):
+            raise InputError(f"expected the name of one file, got {quoted(options.path)}; join_scores reads several")
         file = os.fspath(options.path)
         source = Source.read(file, "a line for each score", options.max_input)
         # A table whose columns have to be named is not recognized; its reader says which columns it expects.

@@ -541,11 +541,12 @@ class Comparison(Compared):
             raise InputError(
                 "this result has scores only: reshuffle.compare tests differences, reshuffle.score does not"
             )
-        name = metric_name(metric, [used.name for used in self.metrics])
+        metrics = [used.name for used in self.metrics]
+        if baseline is not None and baseline not in self.systems and baseline.casefold() in map(str.casefold, metrics):
+            raise InputError(f"{quoted(baseline)} is a metric, not a baseline: name it as metric={baseline!r}")
+        name = metric_name(metric, metrics)
         check_name("system", system, self.systems)
         if baseline is not None:
-            if baseline not in self.systems and baseline.casefold() in (used.name.casefold() for used in self.metrics):
-                raise InputError(f"{quoted(baseline)} is a metric, not a baseline: name it as metric={baseline!r}")
             check_name("baseline", baseline, self.systems)
         pairs = [pair for pair in self.comparisons if pair.metric == name]
         found = [pair for pair in pairs if pair.system == system and baseline in (None, pair.baseline)]
