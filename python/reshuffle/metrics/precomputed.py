@@ -236,7 +236,8 @@ class SegmentScores(PrecomputedCounts):
         >>> compare(metrics=SegmentScores.from_table(table), test="ar").pair("b").difference
         -1.75
         """
-        table: ScoreTable = getattr(scores, "table", scores)
+        either: Any = scores
+        table: ScoreTable = getattr(either, "table", either)
         if table.segments is None:
             raise InputError(f"{table.source}: expected scores of segments, got scores of systems")
         by_system = dict(zip(table.systems, table.segments, strict=True))
@@ -562,7 +563,7 @@ class OwnTexts(CountsOfFormula):
 
 
 def f_score(totals: NDArray[np.int64], beta: float = 1.0) -> Scores:
-    """F-score in per cent from summed counts of shape (…, 3): matches, items in the hypothesis, items in the reference.
+    """F-score in percent from summed counts of shape (…, 3): matches, items in the hypothesis, items in the reference.
 
     F = (1 + β²)·P·R/(β²·P + R) with precision P = matches/hypothesis and recall R = matches/reference (van Rijsbergen
     1979). It is 0 where neither side has an item. For another β pass ``functools.partial(f_score, beta=2)``.
