@@ -5,6 +5,7 @@ Also here: names of systems.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
@@ -372,6 +373,10 @@ def read_corpus(
             got = f"the single string {quoted(files)}" if isinstance(files, str) else "a dict"
             raise InputError(f"{what}: expected a list of names of files, got {got}")
     id_paths = {group: path for group, path in zip(PLURALS, (documents, strata), strict=True) if path is not None}
+    for path in map(os.fspath, id_paths.values()):
+        if path.isidentifier() and not os.path.exists(path):  # noqa: PTH110
+            speakers = f"to draw by the speakers in its ids, name {references[0]} itself"
+            raise InputError(f"{path}: no such file; {speakers if path == 'speaker' else f'a column is FILE#{path}'}")
     given = [*systems, *([] if source is None else [source])]
     ref_columns, sys_columns, id_columns = read_texts(references, given, input_format, id_paths, max_input)
     sources = {} if source is None else {"source": sys_columns.pop()}
