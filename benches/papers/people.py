@@ -159,7 +159,7 @@ def show_assessed(figures: Figures) -> str:
     return f"""
 {markdown_table(["metric", *WMT17, "mean", "group"], rows)}
 
-Pearson's r with standardised direct assessment. The scores in the column of the data reproduce the published r for
+Pearson's r with standardized direct assessment. The scores in the column of the data reproduce the published r for
 {len(same)} of {len(WMT17)} pairs to all three digits. The data lack segments of the other ({reason} segments
 instead of 560).
 Metrics computed here and the published scores are in one table: intervals are drawn, and all pairs tested, on the same

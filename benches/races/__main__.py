@@ -30,7 +30,7 @@ from .cases.meta import meta_cases, tau
 from .cases.meteor import meteor
 from .cases.nltk import nltk
 from .cases.peers import peers
-from .cases.resampling import ar, bootstrap, pairs, scipys, vectorised
+from .cases.resampling import ar, bootstrap, pairs, scipys, vectorized
 from .cases.runs import runs
 from .cases.scripts import comet, scripts
 from .cases.small import small
@@ -64,7 +64,7 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "study": study,
     "pairs": pairs,
     "scipy": scipys,
-    "numpy": vectorised,
+    "numpy": vectorized,
     "command": whole_command,
     "gate": gates,
     "votes": rated,

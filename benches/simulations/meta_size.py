@@ -4,7 +4,7 @@ Two metrics whose errors have the same distribution, so that both agree equally 
 match what is exchangeable: errors of cells, of segments for all systems, or of systems on all segments. In the last
 case the second metric has larger errors of cells, and a test should reject.
 
-``swap-…`` are swaps of standardised scores as in ``perm-…``, of Pearson's r over all outputs divided by its standard
+``swap-…`` are swaps of standardized scores as in ``perm-…``, of Pearson's r over all outputs divided by its standard
 error for systems and segments. They are not offered, and computed here from their formulas.
 
     python -m benches.simulations.meta_size --help
@@ -91,7 +91,7 @@ def rejected(name: str, seed: int, tests: tuple[str, ...] | None = None) -> dict
             found[f"`{pair.coefficient}`, {pair.grouping}", test] = pair.pvalue <= 0.05
     if tests is not None:
         return found
-    for unit, p in studentised(cells, human, rng):
+    for unit, p in studentized(cells, human, rng):
         found["`pearson`, none", f"swap-{unit}"] = p <= 0.05
     for unit in UNITS:
         of_systems = meta.systems(test_set, coefficients=["pearson", "accuracy"], test=f"perm-{unit}", **settings)
@@ -102,8 +102,8 @@ def rejected(name: str, seed: int, tests: tuple[str, ...] | None = None) -> dict
     return found
 
 
-def studentised(cells: list[Array], human: Array, rng: np.random.Generator) -> Iterator[tuple[str, float]]:
-    """p-values of swaps of two metrics' standardised cells, systems and segments, by t instead of r's difference."""
+def studentized(cells: list[Array], human: Array, rng: np.random.Generator) -> Iterator[tuple[str, float]]:
+    """p-values of swaps of two metrics' standardized cells, systems and segments, by t instead of r's difference."""
     a, b = ((own - own.mean()) / own.std() for own in cells)
     y = (human - human.mean()) / human.std()
     observed = _t(a[None], b[None], y)[0]

@@ -3,7 +3,7 @@
     python -m benches.simulations.run_coverage --help
 
 Two systems have the same expected score, n runs each, and S segments. A score is a sum of contributions of segments,
-as the linearised score of any metric is. All effects are drawn anew in each simulation:
+as the linearized score of any metric is. All effects are drawn anew in each simulation:
 
 - segments: the difference of both systems in a segment, which all runs share; normal;
 - run × segment: normal, for each output;
@@ -11,7 +11,7 @@ as the linearised score of any metric is. All effects are drawn anew in each sim
 
 The unit of ``run sd`` is the standard deviation, over test sets, of the difference of two outputs. ``correlation`` is
 the share of its variance that the runs have in common. The table has the share of simulations in which a two-sided test
-rejects at .05. Every test but ``percentile`` rejects exactly when its 95 % interval excludes 0, so the coverage of the
+rejects at .05. Every test but ``percentile`` rejects exactly when its 95% interval excludes 0, so the coverage of the
 interval is 1 less the number in the table. ``--power`` has what levels cost: the power of t tests, which need no draws.
 """
 

@@ -3,7 +3,7 @@
     python -m benches.simulations.run_size --help
 
 Two systems have the same expected score; n and m runs, and S segments. A score is a sum of contributions of segments,
-as the linearised score of any metric is. All effects are drawn anew in each simulation:
+as the linearized score of any metric is. All effects are drawn anew in each simulation:
 
 - segments: the difference of both systems in a segment, which all runs share; normal, with a share
   ``ρ`` of the variance;

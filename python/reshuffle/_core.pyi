@@ -1043,7 +1043,7 @@ def meta_permuted(
     """The differences value(A') − value(B') of metrics whose scores are swapped at random: (statistics, P, n).
 
     ``scores`` has shape (M, N, S) for M metrics, N systems and S segments, ``human`` (N, S), and ``pairs`` (P, 2). NaN
-    is a gap; a cell is used if all metrics and people have it. Scores are swapped as they are: the caller standardises
+    is a gap; a cell is used if all metrics and people have it. Scores are swapped as they are: the caller standardizes
     them. A statistic is a grouping and a coefficient. Groupings: ``none`` (all cells), ``sys`` and ``item`` (the mean
     over systems or segments for which the coefficient is defined), ``system`` (the means of systems). Coefficients:
     ``pearson``, ``spearman``, ``kendall-b``, ``kendall-c``, ``accuracy`` (of the pairs that people order, the share
@@ -1389,7 +1389,7 @@ def tune_line_search(
     otherwise its midpoint, or ``margin`` outside the last corner if it has only one end. Its ends do not belong to it:
     where 0 is one of them, two entries are equally good at 0, and the position is inside the interval. Positions,
     scores and scores at 0 have the shape (D,), the intervals (D, 2); the numbers of different corners (D,) are
-    integers. Weights need not be normalised. Other tools differ at the edges: Moses goes 1000 to the left of the first
+    integers. Weights need not be normalized. Other tools differ at the edges: Moses goes 1000 to the left of the first
     corner, and takes corners that are less than 1e-4 apart for one.
 
     A line takes about 2·K·F operations for K entries, and a score for every corner. Source: P03-1021.
@@ -1488,7 +1488,7 @@ def tune_l1(
     threads: int = 0,
     progress: Progress | None = None,
 ) -> tuple[NDArray[np.float64], list[int], list[tuple[int, int, float, float, float, int]], tuple[float, float]]:
-    """Minimise the loss plus ``gamma`` · ‖w‖₁ by grafting. See :func:`reshuffle.tune.fit_l1`.
+    """Minimize the loss plus ``gamma`` · ‖w‖₁ by grafting. See :func:`reshuffle.tune.fit_l1`.
 
     Arrays are those of :func:`tune_l1_loss`. Step i adds at most ``per_step[i]`` features; the last number holds for
     all later steps. The result has the weights (D + S,), the features in the order of their selection, the steps

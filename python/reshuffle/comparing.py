@@ -78,6 +78,7 @@ class Design:
         if len(names) < 2:
             is_number = not math.isnan(number_in(names[0]))
             hint = "; the name is a number: does the file lack a header line?" if is_number else ""
+            hint = hint or ("; the references come first" if names[0] == "system 1" else "")
             raise InputError(f"only one system ({names[0]}): a comparison needs at least two{hint}")
         names, baseline = in_order(names, testing)
         pairs = pairs_of(len(names), None if baseline is None else 0)

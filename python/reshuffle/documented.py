@@ -20,6 +20,8 @@ from typing import Any, NamedTuple, TypeVar, overload
 
 from typing_extensions import dataclass_transform
 
+from .advice import advised
+
 T = TypeVar("T")
 
 WIDTH = 120
@@ -50,6 +52,12 @@ def documented(record: type[T]) -> type[T]:
     return record
 
 
+def _with_advice(record: type[T]) -> type[T]:
+    if not hasattr(record, "__getattr__"):
+        record.__getattr__ = advised  # type: ignore[attr-defined]
+    return record
+
+
 @overload
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def record(kind: type[T], /) -> type[T]: ...
@@ -60,9 +68,12 @@ def record(*, slots: bool = True, **options: bool) -> Callable[[type[T]], type[T
 
 
 def record(kind: type[T] | None = None, /, *, slots: bool = True, **options: bool) -> Any:
-    """A frozen dataclass with slots and the docstring of :func:`documented`. The options are those of ``dataclass``."""
+    """A frozen dataclass with slots and the docstring of :func:`documented`. The options are those of ``dataclass``.
+
+    Errors for attributes that it lacks have the advice of advice.toml.
+    """
     made = dataclass(frozen=True, slots=slots, **options)
-    return (lambda each: documented(made(each))) if kind is None else documented(made(kind))
+    return (lambda each: _with_advice(documented(made(each)))) if kind is None else _with_advice(documented(made(kind)))
 
 
 class _Docstring:

@@ -491,7 +491,7 @@ def _in_points(margin: Margin, sample: Sample, label: str) -> float:
 def _check_range(margin: Margin, sample: Sample, label: str) -> None:
     """Warn of a margin that no difference of these scores exceeds.
 
-    :class:`InputError` for 1 or more if scores are from 0 to 1: per cent were probably meant.
+    :class:`InputError` for 1 or more if scores are from 0 to 1: percent were probably meant.
     """
     if not isinstance(sample, CountSample) or not sample.metric.is_mean:
         return

@@ -12,6 +12,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Generic, TypeVar, overload
 
+from .advice import advice
+
 T = TypeVar("T")
 
 
@@ -82,7 +84,7 @@ def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[
         elif name in modules:
             value = import_module(f".{name}", package)
         else:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{advice(name, package)}")
         vars(sys.modules[package])[name] = value
         return value
 

@@ -5,7 +5,7 @@ type stands the registry that defines what the names do; a test checks that both
 The values of metrics' options are in the metrics' own registry only.
 
 Public functions are annotated with ``Test | str`` and the like. Editors complete the known names, and a name from a
-configuration file, which is a plain ``str``, passes a type checker without a cast. A misspelt name is an
+configuration file, which is a plain ``str``, passes a type checker without a cast. A misspelled name is an
 :class:`~reshuffle.InputError` that suggests the nearest one.
 """
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection
 from typing import Any
 
+from .advice import advice
 from .errors import InputError, quoted, unknown_name
 
 MAX_SEED = 2**64 - 1
@@ -34,6 +35,8 @@ def check_name(kind: str, name: object, known: Collection[str]) -> None:
     """Raise :class:`InputError` unless ``name`` is one of ``known``."""
     # Anything else than a string may not be comparable or hashable.
     if not isinstance(name, str) or name not in known:
+        if elsewhere := advice(str(name).lower(), kind):
+            raise InputError(f"unknown {kind} {quoted(name)}{elsewhere}")
         raise unknown_name(kind, str(name), known)
 
 

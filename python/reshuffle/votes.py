@@ -40,7 +40,7 @@ def votes(options: VotesOptions) -> Comparison:
     -------
     Comparison
         Of all pairs, with a :class:`~reshuffle.results.VoteFit` as ``votes``. Without intervals and tests if more than
-        1 % of the draws have no finite ratings, or only because of a prior.
+        1% of the draws have no finite ratings, or only because of a prior.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from reshuffle import FromCounts
 from reshuffle.metrics.base import Counts
 
 
-def penalised(totals: Any) -> Any:
+def penalized(totals: Any) -> Any:
     """Precision with a brevity penalty: matches, length, reference length."""
     matches, length, reference = np.moveaxis(np.asarray(totals, float), -1, 0)
     return 100 * matches / length * np.minimum(1, length / reference)
@@ -24,7 +24,7 @@ def lengths(longer: int = 2, shorter: int = 2) -> FromCounts:
     usual = reference + rng.integers(-8, 9, 300)
     rows = {name: usual + by + rng.integers(-1, 2, 300) for name, by in (("long", longer), ("short", -shorter))}
     counts = {name: np.stack([matches, length, reference], axis=1) for name, length in rows.items()}
-    return FromCounts("F", counts, penalised)
+    return FromCounts("F", counts, penalized)
 
 
 def bleu_counts(seed: int, systems: int, segments: int, step: float) -> Counts:

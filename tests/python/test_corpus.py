@@ -134,7 +134,7 @@ def test_texts_in_memory_may_be_any_sequences_or_iterators(tmp_path: Path) -> No
         ("a b", [["a"]], "references: expected sequences of segments, got the single string 'a b'; read_corpus reads"),
         (["a"], {"x": None}, "x: expected a sequence of segments, got None"),
         (["a"], "a", "systems: expected sequences of segments, got the single string 'a'; read_corpus reads files"),
-        (["a"], ["a"], "system 1: expected a sequence of segments, got the single string 'a'"),
+        (["a"], ["a"], r"systems: expected the outputs of each system, got a list of strings, \['a'\]: for one system"),
         ([b"a"], [["a"]], r"references\[0\]: expected a sequence of segments, got the single string b'a'"),
         (
             [["a"], ["b"]],

@@ -114,7 +114,7 @@ def coarse(blocks: Sequence[str]) -> list[str]:
 
 
 # conll18_ud_eval.py -v, of CoNLL 2018: correct, gold and predicted words by LAS, from its func-expected.counts and, in
-# per cent, *-expected.results. It compares the relations of words aligned by position; DepF compares multisets of
+# percent, *-expected.results. It compares the relations of words aligned by position; DepF compares multisets of
 # relations between forms. The two agree if no relation occurs at another position of the other file and no head keeps
 # its form at another position, as here, even in sys2, which splits a sentence in two: each file is one segment.
 LAS = {

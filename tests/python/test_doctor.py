@@ -139,7 +139,7 @@ OTHERS = {
 }  # fmt: skip
 
 
-def test_each_kind_of_file_is_recognised(files: Path) -> None:
+def test_each_kind_of_file_is_recognized(files: Path) -> None:
     votes = next(Path("judged").glob("*.rank*"))
     for name, (kind, fmt, contents) in EXPECTED.items():
         found = found_in(str(votes) if name.startswith("judged") else name)[0]

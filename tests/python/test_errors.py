@@ -248,3 +248,55 @@ def test_junk_is_accepted_or_refused_in_a_sentence(taker: str) -> None:
 def test_counts_beyond_counting_are_refused() -> None:
     with pytest.raises(InputError, match="simulations must be a whole number from 1 to 9007199254740992, got 9999999"):
         study.type1(metrics=SegmentScores("x", SCORES), simulations=10**20 - 1)
+
+
+def test_what_is_in_the_wrong_place_is_told_where_it_belongs() -> None:
+    references, systems = ["a b", "c d"], {"x": ["a b", "c"], "y": ["a", "c d"]}
+    compare_any: Any = reshuffle.compare
+    by_id = {"u1": "a b", "u2": "c d"}
+    table = reshuffle.ScoreTable("acc", ("x", "y"), segments=np.array([[1, 0], [1, 1]]))
+    wrong: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"references": reshuffle.Corpus([references], systems)}, "pass corpus.references and corpus.systems"),
+        ({"references": table}, "a ScoreTable holds scores: write metrics=SegmentScores.from_table(scores)"),
+        ({"metrics": table}, "a ScoreTable holds scores: write metrics=SegmentScores.from_table(scores)"),
+        (
+            {"references": {"ref": references} | systems},
+            "name the columns, as in compare(frame, ['a', 'b'], reference=",
+        ),
+        ({"references": {"ref": references} | systems, "systems": "ref", "metrics": ["x"]}, "name the columns, as in"),
+        (
+            {"references": [0.5, 1], "systems": [1, 0]},
+            "expected texts, got numbers: write metrics=SegmentScores('NAME'",
+        ),
+        ({"references": np.ones(2), "systems": np.ones(2)}, "expected texts, got numbers: write metrics=SegmentScores"),
+        (
+            {"metrics": {"x": [1, 0], "y": [1, 1]}},
+            "no metric without a name: write metrics=SegmentScores('NAME', scores)",
+        ),
+        (
+            {"references": by_id, "systems": systems},
+            "references: expected a sequence of segments, got a dict: for texts",
+        ),
+        (
+            {"references": references, "systems": {"x": by_id, "y": by_id}},
+            "x: expected a sequence of segments, got a di",
+        ),
+        ({"references": references, "systems": systems["x"]}, "a list of strings, ['a b', 'c']: for one system write"),
+        ({"references": [references], "systems": [references]}, "needs at least two; the references come first"),
+        (
+            {"references": references, "systems": systems, "metrics": "comet"},
+            "pass them as SegmentScores('comet', {sys",
+        ),
+        ({"references": references, "systems": systems, "test": "mapsswe"}, "use the default test, with documents=spe"),
+    )
+    for arguments, message in wrong:
+        with pytest.raises(InputError) as caught:
+            compare_any(**arguments)
+        assert message in str(caught.value)
+
+
+def test_arguments_of_other_packages_are_told_by_their_names_here() -> None:
+    compare_any: Any = reshuffle.compare
+    for name, here in {"correction": "adjust", "random_state": "seed", "n_bootstrap": "n_resamples"}.items():
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}': did you mean '{here}'"):
+            compare_any(references=["a"], systems={"x": ["a"], "y": ["b"]}, **{name: 1})

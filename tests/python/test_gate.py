@@ -664,7 +664,7 @@ def test_a_configuration_has_margins_and_options_replace_its_keys(
         ('rule = "none"', "gate.toml: unknown rule 'none'"),
         ("margin.bleu = -1", "gate.toml: the margin of bleu must be a finite number above 0"),
         ('metrics = ["blue"]', "gate.toml: unknown metric 'blue'"),
-        ('margin = "2 per cent"', "gate.toml: the margin must be a number of points, such as 0.5, a number of"),
+        ('margin = "2 percent"', "gate.toml: the margin must be a number of points, such as 0.5, a number of"),
         ("margin = true", "gate.toml, margin: expected a string, got True"),
         ('margin = 1\nmetrics = ["bleu", "ter"]', "one margin for 2 metrics, BLEU, TER: say which metric it is of"),
     ],

@@ -274,7 +274,7 @@ def test_negating_the_score_negates_the_interval(ratio_counts: Counts, method: s
         assert (there.low, there.high) == pytest.approx((-back.high, -back.low), rel=1e-9)
     swapped = bootstrap_interval(b, negated, b=a, interval=method, n_resamples=400)
     there = bootstrap_interval(a, RATIO, b=b, interval=method, n_resamples=400)
-    # The step sizes depend on the larger of the two sums and the other system is linearised: equal except for rounding.
+    # The step sizes depend on the larger of the two sums and the other system is linearized: equal except for rounding.
     assert (swapped.low, swapped.high) == pytest.approx((there.low, there.high), rel=1e-9)
 
 

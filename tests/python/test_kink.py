@@ -379,7 +379,7 @@ def test_the_bias_is_that_of_the_formula() -> None:
 
 
 def gradient_of_smooth(rows: Counts, totals: Counts, score: float) -> Scores:
-    """What each segment contributes to BLEU without the brevity penalty, linearised."""
+    """What each segment contributes to BLEU without the brevity penalty, linearized."""
     return np.asarray(score / 4 * (rows[:, 2:6] / totals[2:6] - rows[:, 6:] / totals[6:]).sum(axis=1))
 
 

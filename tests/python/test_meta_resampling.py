@@ -334,7 +334,7 @@ def test_the_swaps_of_nlpstats_give_its_samples(level: str, method: str) -> None
     rng = np.random.default_rng(2)
     human = np.round(rng.normal(size=(6, 9)), 1)
     scores = np.round(rng.normal(size=(2, 6, 9)) + human, 2)
-    standardised = (scores - scores.mean(axis=(1, 2), keepdims=True)) / scores.std(axis=(1, 2), keepdims=True)
+    standardized = (scores - scores.mean(axis=(1, 2), keepdims=True)) / scores.std(axis=(1, 2), keepdims=True)
     for name, ours in [("pearson", "pearson"), ("kendall", "kendall-b"), ("spearman", "spearman")]:
         np.random.seed(7)  # noqa: NPY002
         samples = correlations.permutation_test(*scores, human, level, name, method, n_resamples=20).samples
@@ -346,7 +346,7 @@ def test_the_swaps_of_nlpstats_give_its_samples(level: str, method: str) -> None
             if method != "systems":
                 mask ^= np.random.rand(1, 9) > 0.5  # noqa: NPY002
         statistic = ({"input": "item", "global": "none", "system": "system"}[level], ours)
-        got = _core.meta_permuted(standardised, human, [statistic], "both", PAIRS[:1], n=20, seed=0, masks=masks)
+        got = _core.meta_permuted(standardized, human, [statistic], "both", PAIRS[:1], n=20, seed=0, masks=masks)
         np.testing.assert_allclose(got[0, 0], samples, atol=1e-9)
 
 

@@ -45,7 +45,7 @@ def material(seed: int) -> tuple[dict[str, Scores], Scores, JudgedSet]:
     return cells, human, JudgedSet.from_scores(tables, human=table("people", human))
 
 
-def standardised(cells: dict[str, Scores], human: Scores) -> dict[str, Scores]:
+def standardized(cells: dict[str, Scores], human: Scores) -> dict[str, Scores]:
     there = ~np.isnan(human)
     for own in cells.values():
         there &= ~np.isnan(own)
@@ -101,7 +101,7 @@ def test_segments_equal_their_definitions(unit: str, grouping: str) -> None:
         n_resamples=FEW,
         seed=SEED,
     )
-    common = standardised(cells, human)
+    common = standardized(cells, human)
     by_definition = cache(
         lambda of: replicates(partial(agreement, human=human, statistic=(grouping, of)), common, unit, FEW)
     )
@@ -127,13 +127,13 @@ def test_systems_equal_their_definitions(unit: str) -> None:
     result = meta.systems(
         test_set, coefficients=names, test=f"perm-{unit}", interval=None, n_resamples=R, seed=SEED, adjust="maxt"
     )
-    common = standardised(cells, human)
+    common = standardized(cells, human)
     there = ~np.isnan(common["x"])
     people = np.where(there, human, np.nan)
-    if unit == "systems":  # each system has one score, on the scale of the means of standardised cells
+    if unit == "systems":  # each system has one score, on the scale of the means of standardized cells
         people = np.nanmean(human, axis=1, keepdims=True)
         spread = {name: np.nanmean(own, axis=1).std() for name, own in common.items()}
-        common = standardised({name: np.nanmean(own, axis=1, keepdims=True) for name, own in cells.items()}, people)
+        common = standardized({name: np.nanmean(own, axis=1, keepdims=True) for name, own in cells.items()}, people)
         common = {name: spread[name] * own for name, own in common.items()}
     for coefficient in names:
         for each in (record for record in result.results if record.coefficient == coefficient):
@@ -158,7 +158,7 @@ def test_minp_equals_its_definition(coefficient: str, grouping: str, unit: str) 
         seed=SEED, adjust="minp",
     )  # fmt: skip
     value = partial(agreement, human=human, statistic=(grouping, coefficient))
-    pairs, observed, found = replicates(value, standardised(cells, human), unit)
+    pairs, observed, found = replicates(value, standardized(cells, human), unit)
     assert [(each.metric_a, each.metric_b) for each in result.comparisons] == pairs
     expected = step_down(np.abs(found), np.abs(observed), "minp")
     assert [each.adjusted_pvalue for each in result.comparisons] == pytest.approx(expected)
@@ -209,7 +209,7 @@ def test_intervals_of_drawn_segments_equal_their_definitions(coefficient: str) -
         assert each.confidence_interval is not None
         got = each.confidence_interval.low, each.confidence_interval.high
         assert got == pytest.approx(ends(drawn(cells[each.metric], human)), abs=1e-10)
-    common = standardised(cells, human)
+    common = standardized(cells, human)
     for pair in result.comparisons:
         apart = drawn(common[pair.metric_a], human) - drawn(common[pair.metric_b], human)
         assert pair.confidence_interval is not None

@@ -19,7 +19,7 @@ from budgets import budget
 from meta_material import QUIET, Scores, Vote, judged, table, tau_by_loop, value
 from reshuffle import InputError, meta
 from reshuffle.meta import JudgedSet, ScoreTable
-from reshuffle.meta.samples import agreement_of_rows, standardised
+from reshuffle.meta.samples import agreement_of_rows, standardized
 
 
 def groups_of(x: Scores, y: Scores, grouping: str) -> Iterator[tuple[list[float], list[float]]]:
@@ -206,11 +206,11 @@ def test_agreement_of_drawn_systems_equals_that_of_each_draw(n: int, seed: int) 
         np.testing.assert_allclose(agreement_of_rows(name, x, y), expected, atol=1e-12)
 
 
-def test_standardised_scores_have_mean_0_and_deviation_1() -> None:
+def test_standardized_scores_have_mean_0_and_deviation_1() -> None:
     cells = np.random.default_rng(1).normal(3, 2, (2, 4, 50))
     cells[1, :, :10] = np.nan
     cells = np.concatenate([cells, np.full((1, 4, 50), 7.0)])
-    scaled = standardised(cells)
+    scaled = standardized(cells)
     np.testing.assert_array_equal(np.isnan(scaled), np.isnan(cells))
     np.testing.assert_allclose(np.nanmean(scaled, axis=(1, 2)), 0, atol=1e-12)
     np.testing.assert_allclose(np.nanstd(scaled, axis=(1, 2)), [1, 1, 0])

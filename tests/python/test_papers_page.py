@@ -93,7 +93,7 @@ def test_a_claim_runs_again(data: Path, name: str) -> None:
 
 
 # Means, and standard deviations between runs, of MultEval 0.5.1's example, from MultEval's scores of the runs; length
-# is in per cent there.
+# is in percent there.
 MULTEVAL = {
     "BLEU": ((18.526808, 0.057280), (18.813470, 0.294001)),
     "METEOR": ((29.308651, 0.046259), (30.290422, 0.092845)),

@@ -117,8 +117,8 @@ def drawn(ax: Axes) -> Any:
 
 def plotted(comparison: Comparison, kind: str, **options: Any) -> Axes:
     """A figure of any kind, for the first pair if need be."""
-    if kind == "null" and "pair" not in options:
-        options["pair"] = comparison.comparisons[-1]
+    if kind == "null" and "system" not in options:
+        options["system"] = comparison.comparisons[-1]
     return PLOTS[kind](comparison.plot, **options)
 
 
@@ -309,7 +309,7 @@ def test_pairs_of_one_sided_tests_are_not_reversed() -> None:
     with pytest.raises(InputError, match="the tests are one-sided, and 'system-2' was compared with system-1 as the"):
         comparison.plot.forest(baseline="system-2")
     with pytest.raises(InputError, match="'system-1' was not compared with baseline 'system-2'"):
-        comparison.plot.null(("system-1", "system-2"))
+        comparison.plot.null("system-1", "system-2")
     # The row is the system, the column its baseline.
     (mesh,) = [c for c in comparison.plot.matrix().collections if isinstance(c, QuadMesh)]
     classes = cells_of(mesh)
@@ -398,8 +398,8 @@ def test_a_pair_is_named_in_several_ways() -> None:
     pair = comparison.comparisons[0]
     label = f"{pair.system} − {pair.baseline}"
     assert label in comparison.plot.null(pair).get_xlabel()
-    assert label in comparison.plot.null((pair.system, pair.baseline)).get_xlabel()
-    turned = comparison.plot.null((pair.baseline, pair.system))
+    assert label in comparison.plot.null(pair.system, pair.baseline).get_xlabel()
+    turned = comparison.plot.null(pair.baseline, pair.system)
     assert f"{pair.baseline} − {pair.system}" in turned.get_xlabel()
     values, counts = steps(turned)[0].get_data().edges, steps(turned)[0].get_data().values
     assert pair.null is not None
@@ -409,15 +409,21 @@ def test_a_pair_is_named_in_several_ways() -> None:
     assert "system-3 − system-1" in against.plot.null("system-3").get_xlabel()
     assert "system-2 − system-1" in compared(numbered(2)).plot.null().get_xlabel()
     wrongs: Any = (
-        (None, "there are 3 pairs: choose a system and its baseline with pair"),
-        ("system-4", "unknown system 'system-4'"),
-        ("system-1", "'system-1' is always the baseline"),
+        (
+            (),
+            "there are 3 pairs: choose one, as in null('system-2', 'system-1'), on the command line --pair SYS BASELI",
+        ),
+        (("system-4",), "unknown system 'system-4'"),
+        (("system-1",), "'system-1' is always the baseline"),
         (("system-3", "system-9"), "unknown baseline 'system-9'"),
-        (3, "pair must be a system and its baseline, got 3"),
+        (("system-3", "rating"), "'rating' is a metric, not a baseline: name it as metric='rating'"),
+        ((("system-3", "system-1"),), "expected a system and its baseline, as two names, got ('system-3', 'system-1')"),
     )
     for wrong, message in wrongs:
         with pytest.raises(InputError, match=re.escape(message)):
-            comparison.plot.null(wrong)
+            comparison.plot.null(*wrong)
+    with pytest.raises(InputError, match="'system-2' is a system, but this argument is a metric"):
+        comparison.plot.forest("system-2")
 
 
 def test_tests_without_replicates_have_no_null_distribution() -> None:
@@ -564,7 +570,9 @@ def test_columns_do_not_overlap_in_the_wider_font_of_users_axes() -> None:
 def test_display_names_replace_those_of_the_input(kind: str) -> None:
     comparison = compared(numbered(3))
     ax = (
-        plotted(comparison, kind, names={"system-1": "First", "system-2": "Second"}, pair=("system-2", "system-1"))
+        plotted(
+            comparison, kind, names={"system-1": "First", "system-2": "Second"}, system="system-2", baseline="system-1"
+        )
         if (kind == "null")
         else plotted(comparison, kind, names={"system-1": "First", "system-2": "Second"})
     )
@@ -592,7 +600,7 @@ def test_a_metric_is_chosen_by_its_name(kind: str) -> None:
     values = systems(numbered(3))
     metrics = [SegmentScores("first", values), SegmentScores("second", {s: [-x for x in v] for s, v in values.items()})]
     comparison = with_histograms(compare(metrics=metrics, all_pairs=True, n_resamples=200))
-    options: Any = {"pair": ("system-2", "system-1")} if kind == "null" else {}
+    options: Any = {"system": "system-2", "baseline": "system-1"} if kind == "null" else {}
     ax = plotted(comparison, kind, metric="SECOND", **options)
     if kind == "null":
         assert "Δsecond" in ax.get_xlabel()
@@ -953,10 +961,11 @@ START = {"pdf": b"%PDF-1.4", "svg": b"<?xml", "png": b"\x89PNG"}
 def test_plot_writes_what_the_methods_draw(results: Path, run: Any, kind: str, fmt: str) -> None:
     options: dict[str, Any] = {"metric": "TER", "digits": 3, "width": 3.5, "height": 2.5}
     if kind == "null":
-        options["pair"] = ("tuned", "baseline")
+        options |= {"system": "tuned", "baseline": "baseline"}
     if kind == "forest":
         options["baseline"] = "tuned"
-    pairs = ((f"--{name}", *(value if isinstance(value, tuple) else (value,))) for name, value in options.items())
+    flags = {"--system": ["--pair"], "--baseline": [] if kind == "null" else ["--baseline"]}
+    pairs = ((*flags.get(f"--{name}", [f"--{name}"]), value) for name, value in options.items())
     arguments = [str(word) for option in pairs for word in option]
     outcome = run("plot", "pairs.json", kind, "-o", f"out.{fmt}", *arguments, "--names", "names.tsv")
     assert outcome == (0, "", "")
@@ -985,7 +994,7 @@ def test_plot_shows_the_average_or_a_test_set(results: Path, run: Any) -> None:
     assert result.average is not None
     for arguments, comparison in ((["--set", "two"], result["two"]), ([], result.average)):
         assert run("plot", "sets.json", "null", "--pair", "tuned", "larger", "-o", "out.svg", *arguments).code == 0
-        expected = file_of(comparison.plot.null(("tuned", "larger")), "svg")
+        expected = file_of(comparison.plot.null("tuned", "larger"), "svg")
         assert (results / "out.svg").read_bytes() == expected
     assert run("plot", "apart.json", "ranking", "--set", "one", "-o", "out.svg").code == 0
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import io
 import json
+import pickle
+import re
 import sys
 from collections.abc import Sequence
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import reshuffle
 from counts import lengths, near_kink
 from lazy import Lazy
 from reshuffle import (
@@ -38,6 +43,8 @@ from reshuffle.report.cells import keys
 from reshuffle.report.conclusions import conclusions
 from reshuffle.report.notes import CAVEATS, notes
 from reshuffle.report.tables import tables
+from reshuffle.results.reported import Compared, Reported
+from reshuffle.toml import loads
 
 CORPUS = demo_corpus()
 REFERENCES = list(CORPUS.references[0][:80])
@@ -251,7 +258,8 @@ def test_a_failed_lookup_names_what_can_be_looked_up() -> None:
         (lambda: two.score("tuned", "tre"), "unknown metric 'tre': did you mean 'TER'?"),
         (lambda: two.pair("tuned", "base", "TER"), "unknown baseline 'base': did you mean 'baseline'?"),
         (lambda: two.pair("baseline", metric="TER"), r"'baseline' is always the baseline; its comparisons: pair\('tu"),
-        (lambda: two.pair("tuned", "larger", "TER"), "'tuned' was not compared with baseline 'larger'"),
+        (lambda: two.pair("tuned", "larger", "TER"), "'tuned' .* only with 'baseline': compare with all_pairs=True"),
+        (lambda: two.pair("tuned", "ter"), "'ter' is a metric, not a baseline: name it as metric='ter'"),
         (lambda: pairs.pair("rules", metric="TER"), "'rules' was compared with baseline, tuned, larger: choose a base"),
         (lambda: pairs.pair("rules", "rules", "TER"), r"with baseline 'rules'; .*pair\('rules', 'tuned'\)"),
         (lambda: alone.pair("tuned"), "this result has scores only"),
@@ -268,6 +276,67 @@ def test_metrics_that_differ_only_in_case_are_not_confused() -> None:
     scores = [SegmentScores(name, {"a": [1, 2, value], "b": [2, 3, 4]}) for name, value in (("M", 3), ("m", 6))]
     result = score(metrics=scores)
     assert [result.score("a", name).score for name in "Mm"] == [2, 3]
+
+
+def test_advice_for_an_attribute_leads_to_one_that_exists() -> None:
+    for owner, group in loads((Path(reshuffle.__file__).parent / "advice.toml").read_text("utf-8")).items():
+        if owner in ("argument", "metric", "test"):
+            continue
+        kind = {"reshuffle": reshuffle, "Reported": Reported, "Compared": Compared}.get(owner)
+        kind = kind or getattr(reshuffle, owner, None) or getattr(reshuffle.report, owner)
+        for advice, names in group.items():
+            assert not [name for name in names if hasattr(kind, name)], owner
+            for used in re.findall(r"^use (?:comparison\.|reshuffle\.)?(\w+)", advice):
+                assert used in {*dir(kind), *getattr(kind, "__dataclass_fields__", ()), *dir(reshuffle), "print"}, (
+                    advice
+                )
+    comparison = RESULTS["baseline"]
+    lacking: tuple[tuple[object, str, str], ...] = (
+        (comparison, "to_frame", "'Comparison' object has no attribute 'to_frame': use to_pandas()"),
+        (comparison.comparisons[0], "pvalue", "'PairedDifference' object has no attribute 'pvalue': use test.pvalue"),
+        (comparison, "colour", "'Comparison' object has no attribute 'colour'"),
+        (reshuffle, "load", "module 'reshuffle' has no attribute 'load': use read_json"),
+    )
+    for each, name, message in lacking:
+        with pytest.raises(AttributeError) as caught:
+            getattr(each, name)
+        assert str(caught.value) == message
+    assert pickle.loads(pickle.dumps(copy.copy(comparison))) == comparison
+
+
+def test_a_loop_over_a_result_and_a_data_frame_of_it_lead_to_its_rows() -> None:
+    pandas, results = pytest.importorskip("pandas"), (RESULTS["baseline"], TABLE)
+    for result in results:
+        with pytest.raises(TypeError, match=r"is not iterable: use to_pandas\(\) or to_dicts\(\)"):
+            iter(result)  # type: ignore[call-overload]
+        with pytest.raises(TypeError, match="use to_pandas"):
+            pandas.DataFrame(result)
+
+
+# --- Saved
+
+
+def test_save_writes_what_render_returns(tmp_path: Path) -> None:
+    result = RESULTS["baseline"]
+    for ending, fmt in {"": "text", ".txt": "text", ".JSON": "json", ".tex": "latex", ".csv": "csv"}.items():
+        result.save(tmp_path / f"result{ending}", digits=1)
+        assert (tmp_path / f"result{ending}").read_text("utf-8") == result.render(fmt, digits=1)  # type: ignore[arg-type]
+    TABLE.save(tmp_path / "segments.tsv")
+    assert (tmp_path / "segments.tsv").read_text("utf-8") == TABLE.render("tsv")
+
+
+def test_a_result_that_cannot_be_saved_leaves_an_earlier_file(tmp_path: Path) -> None:
+    file = tmp_path / "result.tex"
+    file.write_text("earlier")
+    for name, options, error, message in (
+        ("result.pdf", {}, InputError, r"no format has the ending .pdf; use .txt, .* \(figures: result.plot.NAME"),
+        ("no/result.json", {}, InputError, "cannot be written: No such file"),
+        ("result.tex", {"digit": 1}, TypeError, "did you mean 'digits'"),
+    ):
+        with pytest.raises(error, match=message):
+            RESULTS["baseline"].save(tmp_path / name, **options)
+    assert file.read_text() == "earlier"
+    assert [*tmp_path.iterdir()] == [file]
 
 
 # --- As data

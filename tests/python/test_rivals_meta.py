@@ -56,7 +56,7 @@ def matrix(seed: int) -> tuple[Any, Any, Any]:
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("grouping", ["none", "item"])
-def test_calibrated_ties_maximise_accuracy(seed: int, grouping: str) -> None:
+def test_calibrated_ties_maximize_accuracy(seed: int, grouping: str) -> None:
     human, scores, _ = matrix(seed)
     people, cells = groups_of(human, scores, grouping)
     differences = {abs(a - b) for group in cells for a, b in combinations(group, 2)}
@@ -83,7 +83,7 @@ def test_values_are_those_of_this_package(seed: int) -> None:
             assert found.value == pytest.approx(value(*groups_of(human, cells, grouping)), abs=1e-12)
 
 
-def test_a_replicate_swaps_standardised_cells() -> None:
+def test_a_replicate_swaps_standardized_cells() -> None:
     human, a, b = np.array([1.0, 2.0, 4.0]), np.array([3.0, 1.0, 2.0]), np.array([0.0, 5.0, 9.0])
     observed, replicates = permuted([human], [a], [b], mean_of_groups(pearson), 40, np.random.default_rng(1))
     assert observed == pytest.approx(pearsonr(human, a)[0] - pearsonr(human, b)[0])

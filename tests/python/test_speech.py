@@ -434,3 +434,12 @@ def test_signatures_name_what_changes_a_score() -> None:
     options = {"lowercase": True, "no_punct": True, "unicode": "NFKC"}
     assert metric("cer", **options).signature("1") == "CER|nrefs:1|case:lc|punct:no|unicode:NFKC|tok:characters"
     assert metric("wer").signature("1") == "WER|nrefs:1|case:mixed|tok:13a"
+
+
+@pytest.mark.usefixtures("here")
+def test_in_python_the_file_names_the_speakers() -> None:
+    put("ref.trn", "a b (anna-1)\nc d (bob-1)\n")
+    assert read_corpus(["ref.trn"], ["ref.trn"], documents="ref.trn").documents == ["anna", "bob"]
+    for name, message in (("speaker", "name ref.trn itself"), ("talk", "a column is FILE#talk")):
+        with pytest.raises(InputError, match=f"^{name}: no such file; .*{message}"):
+            read_corpus(["ref.trn"], ["ref.trn"], documents=name)

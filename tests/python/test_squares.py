@@ -42,7 +42,7 @@ def systems_of(m: Metric, seed: int, k: int, n: int, kinds: list[int]) -> Counts
 
 
 def delta_of_a_pair(m: Metric, a: Counts, b: Counts, strata: Strata) -> float:
-    """By definition: the counts of a and the differences to b, times their gradients in the linearised difference."""
+    """By definition: the counts of a and the differences to b, times their gradients in the linearized difference."""
     centred = a - np.rint(a.mean(axis=0)).astype(np.int64)
     rows = np.concatenate([centred, a - b], axis=1)
     of_a, of_b = (gradient(m, x[None], x[None].sum(axis=1))[0] for x in (a, b))

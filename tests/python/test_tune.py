@@ -138,7 +138,7 @@ def test_threads_do_not_change_a_byte_and_seeds_do(name: str, dev: Part, test_pa
 
 
 @pytest.mark.parametrize("like", ["ter", "chrf", "nist", "wer", "gtm", "sentbleu"])
-def test_mert_optimises_any_metric_that_sums_counts(like: str, dev: Part, start: tune.Weights) -> None:
+def test_mert_optimizes_any_metric_that_sums_counts(like: str, dev: Part, start: tune.Weights) -> None:
     m = metric(like)
     found = tuned("mert", dev, None, start, metric=m, replications=1)
     before = found.result.start
@@ -382,7 +382,7 @@ def test_every_figure_is_drawn(result: TuningResult) -> None:
         ({"initial": {"lm": 1.0}}, "initial: no weight for the feature 'tm_0'"),
         ({"initial": [1, 2]}, "initial: expected 4 numbers"),
         ({"test": ["a"]}, "test: expected lists and references"),
-        ({"optimizer": "mert", "sentence_metric": "sentbleu"}, "mert optimises the corpus score"),
+        ({"optimizer": "mert", "sentence_metric": "sentbleu"}, "mert optimizes the corpus score"),
         ({"threads": 0}, "threads must be"),
     ],
 )

@@ -74,7 +74,7 @@ def test_variants_are_the_rerankers_of_their_options(files: Path) -> None:
     assert "added 3 features in a step; the others chose also from redundant features (presence:2)" in made.about
 
 
-def test_error_rates_are_minimised(files: Path) -> None:
+def test_error_rates_are_minimized(files: Path) -> None:
     reference = [read_lines(files / "test.ref")]
     by_ter = trained(files, sentence_metric="ter").outputs["variant 1"]
     (score,) = [

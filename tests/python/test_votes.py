@@ -1,7 +1,7 @@
 """``votes``: ratings by Davidson's model, their draws, what is refused, and the files that are read.
 
 Expected numbers of other tools are from evalica 0.4.2 and choix 0.4.1 (see each test), and from a prototype that
-maximised the likelihood by BFGS in SciPy.
+maximized the likelihood by BFGS in SciPy.
 """
 
 from __future__ import annotations

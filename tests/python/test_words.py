@@ -56,6 +56,22 @@ def has_examples(name: str) -> bool:
     return spec is not None and spec.origin is not None and ">>> " in Path(spec.origin).read_text("utf-8")
 
 
+# Spellings that are not those of CONTRIBUTING.md. No title of a paper that is cited has one, but for the one below.
+OTHER_SPELLING = re.compile(
+    r"(?i)\b(?:un)?(?:(?:linear|maxim|minim|normal|optim|organ|penal|random|recogn|standard|student|summar|vector)is"
+    r"(?:e|ing|ation)|behavior|favor(?!it)|neighbor|labeled|labeling|modeled|centered|analyz|misspelt)"
+)
+
+
+def test_spelling_is_british_with_ize() -> None:
+    sources = [path for path in (ROOT / "python").rglob("*.py") if "compat" not in path.parts]
+    found = {
+        name_of(path): OTHER_SPELLING.findall(path.read_text("utf-8").replace("Behavioral Sciences", ""))
+        for path in [*PAGES, *sources]
+    }
+    assert {name: words for name, words in found.items() if words} == {}
+
+
 @pytest.mark.parametrize("name", [m for m in MODULES if not m.endswith(("_core", "__main__")) and has_examples(m)])
 def test_examples_in_docstrings_run(name: str) -> None:
     for harness, module in HARNESSES.items():

@@ -20,7 +20,7 @@ from ..agreement import Outcome, same_outcomes
 from ..race import Contender, Race, call
 from ..rivals import ONE_THREAD, RESHUFFLE, SACREBLEU, name
 
-__all__ = ["SEED", "SHUFFLES", "ar", "bootstrap", "pair", "pairs", "sacrebleu_test", "scipys", "vectorised"]
+__all__ = ["SEED", "SHUFFLES", "ar", "bootstrap", "pair", "pairs", "sacrebleu_test", "scipys", "vectorized"]
 
 # Replicates of the other tools, and those of reshuffle in roughly a thousandth of the time; times are per replicate.
 SHUFFLES, OUR_SHUFFLES = 10_000, 100_000
@@ -212,7 +212,7 @@ def pairs(texts: Texts) -> list[Race]:
 
 
 def scipys(texts: Texts) -> list[Race]:
-    """Shows SciPy's permutation test of a mean (of sentence BLEU) on the same data, vectorised and in batches that fit
+    """Shows SciPy's permutation test of a mean (of sentence BLEU) on the same data, vectorized and in batches that fit
     the cache, per shuffle."""
     bleu = metric("bleu")
     scores = bleu.segment_scores(bleu.suff_stats(texts.references, [texts.systems[OTHER], texts.systems[BASELINE]]))
@@ -239,9 +239,9 @@ def scipys(texts: Texts) -> list[Race]:
     return [Race("mean, one pair, per shuffle", contenders(rival, ours, OUR_SHUFFLES, 100), same_outcomes)]
 
 
-def vectorised(texts: Texts) -> list[Race]:
+def vectorized(texts: Texts) -> list[Race]:
     """Shows how much of the gain is not due to avoiding Python's loop over replicates: the same two tests against
-    vectorised numpy with BLAS, per replicate."""
+    vectorized numpy with BLAS, per replicate."""
     a, b = pair(texts)
     numpy_races = [
         ("AR, BLEU, per shuffle", numpy_ar, SHUFFLES, reshuffle_ar, OUR_SHUFFLES, 15),

@@ -103,7 +103,7 @@ def permuted(
 ) -> tuple[float, Array]:
     """PERM-BOTH of two metrics: the difference of their coefficients, and n replicates of it.
 
-    All cells are standardised, and each is swapped with probability ½.
+    All cells are standardized, and each is swapped with probability ½.
     """
     ends = np.cumsum([len(group) for group in human])[:-1]
     first, second = zscore(np.concatenate(a)), zscore(np.concatenate(b))

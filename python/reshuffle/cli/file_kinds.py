@@ -24,7 +24,7 @@ from ..data.history import runs_in
 from ..data.reading import read_texts
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
-from ..data.score_tables import recognised
+from ..data.score_tables import recognized
 from ..data.scores import IDS, MISSING_WORDS
 from ..data.votes import has_votes, read_votes
 from ..errors import InputError, InputWarning, counted, listed, quoted
@@ -84,7 +84,7 @@ def found_in(path: str) -> list[Found]:
         if _are_damaged_scores(path):
             raise
         # The first line of texts may look like that of scores.
-        named = bool(_columns(path)) and recognised(_source(path)) in AS_COLUMNS
+        named = bool(_columns(path)) and recognized(_source(path)) in AS_COLUMNS
         scores = Found(kind=SCORES.name, problem=str(error)) if named else None
     if scores is not None and scores.format and scores.format.partition(":")[0] not in AS_COLUMNS:
         return [scores]
@@ -130,7 +130,7 @@ def _source(path: str) -> Source:
         warnings.simplefilter("ignore", InputWarning)  # of characters that texts should not have; texts are read again
         source = Source.read(path, "texts, scores or a result")
     start = source.data[:1000]
-    archive_or_utf16 = start.startswith((b"PK\x03\x04", b"\xff\xfe", b"\xfe\xff"))  # which are recognised later
+    archive_or_utf16 = start.startswith((b"PK\x03\x04", b"\xff\xfe", b"\xfe\xff"))  # which are recognized later
     if start.startswith(b"%PDF") or (b"\0" in start and not archive_or_utf16):
         raise InputError(f"{source.name}: expected text, got a binary file")
     return source
@@ -184,7 +184,7 @@ def _lists(path: str) -> Found | None:
 def _judgments(path: str) -> Found | None:
     source = _source(path)
     first = first_line(source)
-    name = next((name for name, each in JUDGMENT_FORMATS.items() if each.recognises(first)), None)
+    name = next((name for name, each in JUDGMENT_FORMATS.items() if each.recognizes(first)), None)
     if name is None:
         return None
     try:
@@ -283,7 +283,7 @@ def _keys(path: str) -> Mapping[str, Any]:
 
 def _scores(path: str) -> Found | None:
     source = _source(path)
-    name = recognised(source)
+    name = recognized(source)
     if name is None:
         return None
     score_format = SCORE_FORMATS[name]

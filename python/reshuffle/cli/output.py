@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias, get_args
@@ -19,7 +19,7 @@ from ..data.files import STDIN, check_stdin, display_name
 from ..data.reading import split_name
 from ..errors import InputError, either, printable, shortened, writing
 from ..leftovers import opened, replacements
-from ..report import PAPERS, WITH_METHODS, Layout, Terminal, pieces
+from ..report import PAPERS, WITH_METHODS, Layout, Terminal, formats_by_ending, pieces
 from ..report.terminal import stdout_width
 from ..report.wording import joined
 from ..results import Comparison, Flips, Gate, SegmentTable, SetComparison
@@ -37,18 +37,6 @@ WITH_INPUTS = ("json", "html")
 ON_INPUTS = "reshuffle.inputs"
 # What a paper cites, beside its table.
 BIBTEX = "bibtex"
-# The format that the ending of a file names.
-ENDINGS: Mapping[str, str] = {
-    ".json": "json",
-    ".csv": "csv",
-    ".md": "markdown",
-    ".tex": "latex",
-    ".typ": "typst",
-    ".html": "html",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".xml": "junit",
-}
 
 
 @dataclass(frozen=True)
@@ -70,7 +58,7 @@ class Reports:
         >>> Reports.chosen(None, ["a.json", "a.HTML", "a"], ("text", "json", "html"), "text").files
         (('a.json', 'json'), ('a.HTML', 'html'), ('a', 'text'))
         """
-        by_ending = {"": default, ".txt": default, **{end: name for end, name in ENDINGS.items() if name in known}}
+        by_ending = formats_by_ending(known, default)
         for output in outputs:
             ending = Path(output).suffix.lower()
             if fmt is None and ending not in by_ending and _descriptor(output) is None:

@@ -206,7 +206,7 @@ class NameList(StrParam):
         self._name = Name(kind, known, has_options)
 
     def accepts(self, word: str) -> bool:
-        """Whether a word after the first continues the list: also if it is a misspelt name, and no file."""
+        """Whether a word after the first continues the list: also if it is a misspelled name, and no file."""
         from difflib import get_close_matches
 
         parts = [self._name.without_options(part) for part in word.split(",")]

@@ -60,7 +60,9 @@ def _of(result: Comparison | SetComparison, kind: str, options: Figure) -> Axes:
     comparison = _chosen(result, options.test_set)
     common: dict[str, Any] = {"metric": options.metric, "names": _names(options.names, result, comparison)}
     common |= {"digits": options.digits, "width": options.width, "height": options.height}
-    own = {option: getattr(options, option) for option, owner in OWN_OPTIONS.items() if kind == owner}
+    own = {"baseline": options.baseline} if kind == "forest" else {}
+    if kind == "null" and options.pair is not None:
+        own = dict(zip(("system", "baseline"), options.pair, strict=True))
     return PLOTS[kind](comparison.plot, **common, **own)
 
 

@@ -279,10 +279,19 @@ def missing(values: Any) -> NDArray[np.bool_] | None:
     return None
 
 
+# Its keys would be taken for the texts, and the order of two dicts may differ.
+BY_ID = (
+    "expected a sequence of segments, got a dict: for texts by id, write [texts[id] for id in ids], with the same ids "
+    "for the references and all systems"
+)
+
+
 def segment_list(what: str, values: Any) -> list[Any]:
     """Any iterable of segments as a list, with None for missing ones: array, column of a data frame, generator …"""
     if isinstance(values, str | bytes):
         raise InputError(f"{what}: expected a sequence of segments, got the single string {quoted(values)}")
+    if isinstance(values, Mapping):
+        raise InputError(f"{what}: {BY_ID}")
     try:
         if hasattr(values, "to_pylist"):  # iterating over Arrow gives its own scalars instead of strings
             return list(values.to_pylist())

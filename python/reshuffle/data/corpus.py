@@ -5,6 +5,7 @@ Also here: names of systems.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
@@ -15,7 +16,7 @@ from ..documented import record
 from ..errors import Argument, InputError, counted, listed, quoted, warn
 from ..types import InputFormat
 from .alignment import aligned
-from .columns import Table, named_columns, segment_list
+from .columns import BY_ID, Table, named_columns, segment_list
 from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats.base import Column
 from .reading import PLURALS, read_texts, split_name
@@ -176,6 +177,11 @@ class Corpus:
                     f"{what}: expected sequences of segments, got the single string {quoted(given)}; read_corpus reads "
                     "files"
                 )
+        if isinstance(systems, list | tuple) and systems and all(isinstance(each, str) for each in systems):
+            raise InputError(
+                f"systems: expected the outputs of each system, got a list of strings, {quoted(systems)}: for one "
+                "system write {'NAME': outputs}"
+            )
         named = named_columns("systems", systems)
         if named is None:
             named = number_systems(segment_list("systems", systems))
@@ -248,6 +254,8 @@ def reference_columns(references: Any) -> list[Any]:
     ([['a b', 'c']], [['a b', 'c'], ['a', None]])
     """
     named = named_columns("references", references)
+    if named is not None and any(isinstance(column, str) for column in named.values()):
+        raise InputError(f"references: {BY_ID}")
     columns = segment_list("references", references) if named is None else list(named.values())
     if columns and (columns[0] is None or isinstance(columns[0], str)):
         return [columns]
@@ -365,6 +373,10 @@ def read_corpus(
             got = f"the single string {quoted(files)}" if isinstance(files, str) else "a dict"
             raise InputError(f"{what}: expected a list of names of files, got {got}")
     id_paths = {group: path for group, path in zip(PLURALS, (documents, strata), strict=True) if path is not None}
+    for path in map(os.fspath, id_paths.values()):
+        if path.isidentifier() and not os.path.exists(path):  # noqa: PTH110
+            speakers = f"to draw by the speakers in its ids, name {references[0]} itself"
+            raise InputError(f"{path}: no such file; {speakers if path == 'speaker' else f'a column is FILE#{path}'}")
     given = [*systems, *([] if source is None else [source])]
     ref_columns, sys_columns, id_columns = read_texts(references, given, input_format, id_paths, max_input)
     sources = {} if source is None else {"source": sys_columns.pop()}

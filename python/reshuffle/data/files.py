@@ -42,7 +42,7 @@ class Readable(Protocol):
         """Close it."""
 
 
-# Bytes decompressed per call: enough to amortise the call, and little memory compared with a text.
+# Bytes decompressed per call: enough to amortize the call, and little memory compared with a text.
 CHUNK = 1 << 20
 
 
@@ -67,7 +67,7 @@ def uncompressed(name: str) -> str:
 def read_lines(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> list[str]:
     """Read the lines of a UTF-8 file, without their line ends; ``-`` is standard input.
 
-    gzip, bzip2 and xz are recognised by their first bytes. Only LF and CRLF end a line: U+2028, U+0085, a lone CR and
+    gzip, bzip2 and xz are recognized by their first bytes. Only LF and CRLF end a line: U+2028, U+0085, a lone CR and
     so on are part of the line. So is a byte order mark (U+FEFF), even at the start of the file.
 
     Parameters

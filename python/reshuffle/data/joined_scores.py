@@ -12,13 +12,14 @@ import numpy as np
 
 from ..documented import record
 from ..errors import InputError, listed, quoted, warn
+from ..results.lookup import first_names
 from ..types import Unmatched
 from ..validate import check_name
 from .evaluations import SCORE_FORMATS
 from .file_names import few
 from .files import display_name
 from .formats.base import Source
-from .score_tables import ScoreFile, ScoreTable, read_scores, recognised
+from .score_tables import ScoreFile, ScoreTable, read_scores, recognized
 
 K = TypeVar("K", bound=Hashable)
 
@@ -36,6 +37,9 @@ class JoinedScores:
     """The systems' scores. Its segments are in the order of the first file."""
     unmatched: Mapping[str, tuple[str, ...]]
     """For each system that lacks some, the ids of the segments that other systems have and it lacks."""
+
+    def __repr__(self) -> str:
+        return f"<JoinedScores: {self.table.name}; {first_names(self.table.systems)}; {self.report}>"
 
     @property
     def report(self) -> str:
@@ -191,7 +195,7 @@ def _report(n: int, lacking: Mapping[Any, Sequence[str]]) -> str:
 
 def open_log(source: Source) -> ScoreFile | None:
     """The log in a file that has been read; None if the file is no log whose segments have ids."""
-    name = recognised(source, LOGS)
+    name = recognized(source, LOGS)
     return None if name is None else ScoreFile(source, SCORE_FORMATS[name], SCORE_FORMATS[name].parse(source))
 
 

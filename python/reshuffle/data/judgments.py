@@ -253,7 +253,7 @@ def _format(source: Source) -> str:
     """The format of a file of judgments."""
     first = first_line(source)
     for name, each in JUDGMENT_FORMATS.items():
-        if each.recognises(first):
+        if each.recognizes(first):
             return name
     known = "; ".join(f"{name}: {each.about}" for name, each in JUDGMENT_FORMATS.items())
     return source.fail(

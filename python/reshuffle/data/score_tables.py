@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..documented import record
-from ..errors import InputError, listed, quoted, unknown_name
+from ..errors import InputError, counted, listed, printable, quoted, unknown_name
 from ..options.declare import called_with
 from ..options.evaluations import ReadAllScores, ReadScores, Scores
+from ..results.lookup import first_names
 from ..validate import LARGEST_SCORE, expected_score
 from .evaluations import SCORE_FORMATS
 from .evaluations.base import Cells, ScoreFormat, ScoreOptions, beginning, check_segments
@@ -79,6 +80,11 @@ class ScoreTable:
             raise InputError("expected scores of segments or of systems, got neither")
         if self.n_ratings < 0:
             object.__setattr__(self, "n_ratings", n_scores)
+
+    def __repr__(self) -> str:
+        segments = "" if self.n_segments is None else f"; {counted(self.n_segments, 'segment')}"
+        systems = f"{counted(len(self.systems), 'system')} ({first_names(self.systems)})"
+        return f"<ScoreTable: {printable(self.name)}; {systems}{segments}>"
 
     @property
     def n_segments(self) -> int | None:
@@ -172,10 +178,12 @@ class ScoreFile:
     @classmethod
     def read(cls, options: Scores, metric: str | None = None) -> ScoreFile:
         """The file that the options name."""
+        if not isinstance(options.path, str | os.PathLike):
+            raise InputError(f"expected the name of one file, got {quoted(options.path)}; join_scores reads several")
         file = os.fspath(options.path)
         source = Source.read(file, "a line for each score", options.max_input)
-        # A table whose columns have to be named is not recognised; its reader says which columns it expects.
-        name = options.input_format or recognised(source) or "table"
+        # A table whose columns have to be named is not recognized; its reader says which columns it expects.
+        name = options.input_format or recognized(source) or "table"
         given = options.language_pair, options.test_set, dict(options.columns or {}), options.segment_base
         return cls(source, SCORE_FORMATS[name], SCORE_FORMATS[name].parse(source), ScoreOptions(metric, *given))
 
@@ -228,10 +236,10 @@ class ScoreFile:
         return ScoreTable(cells.metric, systems, segments, of_systems, higher_is_better, n_ratings, source.name, ids)
 
 
-def recognised(source: Source, names: Iterable[str] = SCORE_FORMATS) -> str | None:
+def recognized(source: Source, names: Iterable[str] = SCORE_FORMATS) -> str | None:
     """Which of these formats a file has, by its name and its beginning; None if it has none of them."""
     first = beginning(source)
-    return next((name for name in names if SCORE_FORMATS[name].recognises(source.file, first)), None)
+    return next((name for name in names if SCORE_FORMATS[name].recognizes(source.file, first)), None)
 
 
 def _systems(source: Source, cells: Cells, naming: Naming) -> tuple[tuple[str, ...], NDArray[np.int64]]:

@@ -35,7 +35,7 @@ TEXTS = ("source", "translation", "reference", "src", "mt", "ref", "hypothesis")
 IDS = ("", "id", "index", "doc", "docid", "doc_id", "document", "document_id", "domain")
 # The formats in which each column or key may be a system.
 TABLES = ("tsv", "csv", "jsonl", "table")
-# Formats of text that are recognised by their first line.
+# Formats of text that are recognized by their first line.
 PRINTED = {"comet-printed": is_printed, "mt-metrics-eval": is_named}
 # A line of trec_eval: a measure, perhaps spaces, a query and a value.
 OF_TREC_EVAL = re.compile(rb"[^\s\t]+ *\t[^\s\t]+\t-?[0-9.]+(?:e-?[0-9]+)?\r?(?:\n|$)")
@@ -62,7 +62,7 @@ def read_numbers(
         ``FILE`` or ``FILE#NAME``, as for :func:`read_columns`.
     input_format : str, optional
         ``text``, ``tsv``, ``csv``, ``jsonl``, ``comet``, ``meeteval``, ``comet-printed`` or ``mt-metrics-eval``. By
-        default the file's extension determines the format, and the last two are recognised by their first line.
+        default the file's extension determines the format, and the last two are recognized by their first line.
     max_input : int, optional
         As for :func:`read_columns`.
     missing : {'error', 'pairwise'}

@@ -186,7 +186,7 @@ def _files(folder: str | os.PathLike[str]) -> list[Path]:
 def _unknown(name: str, systems: Sequence[str]) -> str:
     """The problem that no output has this name, with the most similar name.
 
-    Names of the same system differ more than misspelt ones: ``Nemo`` is ``NVIDIA-NeMo``. So case does not count, and
+    Names of the same system differ more than misspelled ones: ``Nemo`` is ``NVIDIA-NeMo``. So case does not count, and
     half of the letters are enough.
     """
     import difflib

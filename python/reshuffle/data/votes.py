@@ -187,7 +187,7 @@ def has_votes(source: Source) -> bool:
 def _read(source: Source, columns: Mapping[str, str], language_pair: str | None) -> tuple[Texts, bool]:
     """The votes of a file, and whether it says which system was shown first."""
     line = first_line(source)
-    judgments = [each for each in JUDGMENT_FORMATS.values() if each.recognises(line)]
+    judgments = [each for each in JUDGMENT_FORMATS.values() if each.recognizes(line)]
     if judgments and not columns:
         return _of_judgments(source, judgments[0], language_pair), False
     if language_pair is not None:

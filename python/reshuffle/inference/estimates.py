@@ -1,6 +1,6 @@
 """The quantities that intervals and standard errors are computed from: :class:`Estimate`.
 
-Standard errors by the delta method linearise the metric: u_s = ∇f(T)·(x_s − T/S) is the contribution of segment s to
+Standard errors by the delta method linearize the metric: u_s = ∇f(T)·(x_s − T/S) is the contribution of segment s to
 the score, and se² = S/(S − 1) Σ u_s² (Efron 1981, doi:10.1093/biomet/68.3.589). For a mean, se = s/√S. With strata of
 S_h segments, se² is the sum of the strata's variances, Σ_h S_h/(S_h − 1) Σ (u_s − ū_h)² (Davison & Hinkley 1997,
 doi:10.1017/CBO9780511802843, 3.2).

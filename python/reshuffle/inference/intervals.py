@@ -335,7 +335,7 @@ INTERVALS: Mapping[str, Interval] = {
         Interval(
             "delta",
             "normal, with the standard error of the delta method",
-            "the observed score ± a normal quantile times the standard error of the linearised metric; no draws",
+            "the observed score ± a normal quantile times the standard error of the linearized metric; no draws",
             "doi:10.1093/biomet/68.3.589",
             _normal("delta"),
             kind=SUMS,
@@ -542,7 +542,7 @@ def bootstrap_interval(options: BootstrapInterval) -> ConfidenceInterval:
 def standard_error(options: StandardError) -> Any:
     """Standard error of a system's score or, with ``b``, of score(a) − score(b), for a random sample of segments.
 
-    - ``delta``: √(S/(S − 1) Σ u_s²), where u_s = ∇f(T)·(x_s − T/S) is the contribution of segment s to the linearised
+    - ``delta``: √(S/(S − 1) Σ u_s²), where u_s = ∇f(T)·(x_s − T/S) is the contribution of segment s to the linearized
       score (Efron 1981, doi:10.1093/biomet/68.3.589). The gradient ∇f of a built-in metric has a closed form. That of a
       function in Python is computed by central differences of whole counts, which are inaccurate where the score
       depends on a count of 1 to 3.

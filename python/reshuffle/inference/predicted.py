@@ -15,7 +15,7 @@ Where the question is about these n + N units only, their mean f̄ is known: θ 
 1977, section 7.3).
 
 Variances of y − λf have the divisor n − 2, and t intervals n − 2 degrees of freedom, because λ is fitted. Units of
-several segments have sums, and a mean is a ratio of sums, which is linearised.
+several segments have sums, and a mean is a ratio of sums, which is linearized.
 
 In strata whose shares W_h of all segments are known, labels are a random sample of each stratum, in any proportions:
 the estimate is Σ W_h·θ_h with one λ, which makes Σ W_h²·se_h² as small as possible, and degrees of freedom are those of

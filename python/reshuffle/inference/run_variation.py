@@ -41,7 +41,7 @@ def variations(data: RunData) -> list[list[Variation]]:
 
     The variance components are two-way moments for runs and segments, both taken as random (Cornfield & Tukey 1956,
     doi:10.1214/aoms/1177728067). The values are the contributions of segments to the score of each run, which is
-    linearised at the summed counts of that run (the delta method, :mod:`reshuffle.resampling.run_linear`).
+    linearized at the summed counts of that run (the delta method, :mod:`reshuffle.resampling.run_linear`).
 
     - ``interaction``: the variance that the choice of segments gives to the score of one run, less what runs share;
     - ``between_segments``: what they share, the mean covariance of the scores of two runs on random test sets;

@@ -227,9 +227,9 @@ def bootstrap_test(options: BootstrapTest) -> SignificanceResult:
     ``bootstrap-percentile`` has p ≤ α exactly when the percentile interval of :func:`bootstrap_interval` at the
     confidence level 1 − α excludes 0; one-sided, exactly when that at 1 − 2α lies above 0 (``greater``) or below 0
     (``less``). ``bootstrap-shift`` takes the absolute value before centring, as published and as in sacreBLEU and
-    Moses: under the null hypothesis it rejects in about 11 % of tests at the 5 % level, and p is almost always below
-    .43. ``paired-bootstrap`` is one-sided in the observed direction: read as a two-sided test it rejects in about 10 %
-    of tests at the 5 % level. docs/evidence/size.md#tests-under-the-null-hypothesis has the figures.
+    Moses: under the null hypothesis it rejects in about 11% of tests at the 5% level, and p is almost always below
+    .43. ``paired-bootstrap`` is one-sided in the observed direction: read as a two-sided test it rejects in about 10%
+    of tests at the 5% level. docs/evidence/size.md#tests-under-the-null-hypothesis has the figures.
 
     Returns
     -------

@@ -9,7 +9,7 @@ import numpy as np
 from ..lazy import lazy
 from ..metrics.base import Scores
 from .coefficients import TESTS
-from .samples import Agreement, MatrixSample, standardised
+from .samples import Agreement, MatrixSample, standardized
 from .values import mean_of_cells
 
 
@@ -17,7 +17,7 @@ from .values import mean_of_cells
 class Cells:
     """Scores of metrics, (M, N, S), and of people, (N, S), higher for better; NaN where either is missing.
 
-    ``common`` has the standardised scores of metrics in the cells that people and all metrics have, and ``human`` those
+    ``common`` has the standardized scores of metrics in the cells that people and all metrics have, and ``human`` those
     of people.
     """
 
@@ -34,8 +34,8 @@ class Cells:
 
     @lazy
     def common(self) -> Scores:
-        """Standardised scores of metrics in common cells."""
-        return np.ascontiguousarray(standardised(np.where(self.there, self.own, np.nan)))
+        """Standardized scores of metrics in common cells."""
+        return np.ascontiguousarray(standardized(np.where(self.there, self.own, np.nan)))
 
     @lazy
     def human(self) -> Scores:
@@ -64,13 +64,13 @@ def for_test(sample: MatrixSample, test: str | None) -> MatrixSample:
     return sample if unit in (None, sample.drawn) else replace(sample, drawn=unit)
 
 
-def standardised_systems(scores: Scores, cells: Scores | None) -> Scores:
-    """Scores of systems, (M, N), on a common scale: with mean 0, and the spread of the means of standardised cells.
+def standardized_systems(scores: Scores, cells: Scores | None) -> Scores:
+    """Scores of systems, (M, N), on a common scale: with mean 0, and the spread of the means of standardized cells.
 
-    ``cells`` are standardised scores of segments, (M, N, S), whose many values make the scale more certain than that of
+    ``cells`` are standardized scores of segments, (M, N, S), whose many values make the scale more certain than that of
     N scores; without them, or if all means of a metric are equal, every metric has standard deviation 1.
     """
-    scaled = standardised(scores[:, :, None])[..., 0]
+    scaled = standardized(scores[:, :, None])[..., 0]
     if cells is None:
         return scaled
     spread = np.stack([mean_of_cells(own) for own in cells]).std(axis=1, keepdims=True)

@@ -125,7 +125,7 @@ class MatrixSample(Replicated):
     metric: Agreement
     cells: Scores = field(repr=False)
     """Shape (M, N, S). The scores, higher for better, NaN where people or any metric lack a score. For shuffles every
-    metric is standardised (:func:`standardised`).
+    metric is standardized (:func:`standardized`).
     """
     human: Scores = field(repr=False)
     """Shape (N, S). The human scores of the same cells."""
@@ -158,7 +158,7 @@ class MatrixSample(Replicated):
 
 @dataclass(frozen=True, eq=False)
 class VotesSample(Replicated):
-    """M metrics by τ from votes, whose standardised scores of outputs are swapped."""
+    """M metrics by τ from votes, whose standardized scores of outputs are swapped."""
 
     metric: Agreement
     cells: Scores = field(repr=False)
@@ -221,7 +221,7 @@ def with_values(draws: Scores) -> Scores:
     return np.asarray(draws[:, places[np.searchsorted(places, np.arange(draws.shape[1])) % len(places)]])
 
 
-def standardised(cells: Scores) -> Scores:
+def standardized(cells: Scores) -> Scores:
     """Metrics with mean 0 and standard deviation 1 over the cells that they have: (M, N, S) in and out.
 
     A metric without two different scores becomes 0. Deutsch, Dror & Roth 2021 (doi:10.1162/tacl_a_00417), section 3.2.

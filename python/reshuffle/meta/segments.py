@@ -25,7 +25,7 @@ from .evaluation import evaluation, people
 from .left_out import LeftOut, Votes, values_left_out, votes_left_out
 from .material import JudgedSet, as_sets
 from .matrices import Cells, for_test, matrix_sample
-from .samples import Agreement, VotesSample, ratio_sample, standardised
+from .samples import Agreement, VotesSample, ratio_sample, standardized
 from .standard_errors import FEWEST, two_way
 from .values import NO_SEGMENTS, NO_VOTES, Values, matrix_values, tau_parts, vote_values
 
@@ -245,7 +245,7 @@ def _with_swapped_cells(question: Question, test_set: JudgedSet, cells: Scores, 
     assert ties is not None
     there = ~np.isnan(cells).any(axis=0)
     votes = _votes_on(test_set, question.coefficient, options)
-    scaled = np.ascontiguousarray(standardised(np.where(there, cells, np.nan)))
+    scaled = np.ascontiguousarray(standardized(np.where(there, cells, np.nan)))
     metric = Agreement(question.coefficient)
     scores = question.compared
     sample = VotesSample(metric, scaled, votes, ties, unit, scores)

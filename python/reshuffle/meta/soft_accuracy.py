@@ -24,7 +24,7 @@ from .coefficients import COEFFICIENTS, SYSTEM, TESTS
 from .comparing import Question, Testing
 from .material import JudgedSet
 from .metric_scores import MetricScores, mean_sample
-from .samples import Agreement, Replicated, ratio_sample, standardised
+from .samples import Agreement, Replicated, ratio_sample, standardized
 from .values import Values
 
 NAME = "soft-accuracy"
@@ -175,12 +175,12 @@ class _Material:
         return SoftDraws(Agreement(NAME), people, known, scores, inner)
 
     def swaps(self, p_people: Scores, unit: str, inner: int) -> SoftSwaps:
-        """The sample for swaps of standardised scores of segments."""
+        """The sample for swaps of standardized scores of segments."""
         cells = np.full((len(self.rows), len(self.test_set.systems), self.test_set.n_segments), np.nan)
         for own, m in zip(cells, self.metrics, strict=True):
             assert m.segments is not None
             own[:, self.segments] = m.sign * m.segments[:, self.segments]
-        cells = np.ascontiguousarray(standardised(cells)).reshape(cells.shape)
+        cells = np.ascontiguousarray(standardized(cells)).reshape(cells.shape)
         segments = self.segments.astype(np.uint32)
         values = _core.meta_soft_values(cells, p_people, segments, permutations=PERMUTATIONS, inner_seed=inner)
         return SoftSwaps(Agreement(NAME), cells, p_people, segments, values, unit, inner)
@@ -315,7 +315,7 @@ class SoftSwaps(Replicated):
 
     metric: Agreement
     cells: Scores = field(repr=False)
-    """Shape (M, N, S). Standardised scores, higher for better."""
+    """Shape (M, N, S). Standardized scores, higher for better."""
     people: Scores = field(repr=False)
     """People's p-values of all pairs of systems."""
     segments: NDArray[np.uint32] = field(repr=False)

@@ -25,7 +25,7 @@ from .evaluation import evaluation, people
 from .human import HUMAN_SCORES
 from .human import human_scores as scores_of_votes
 from .material import JudgedSet, as_sets
-from .matrices import Cells, matrix_sample, standardised_systems, systems_sample
+from .matrices import Cells, matrix_sample, standardized_systems, systems_sample
 from .metric_scores import mean_sample
 from .samples import Agreement, DrawnSystems, MatrixSample, SystemDraws, drawn_scores
 from .soft_accuracy import soft_question
@@ -57,8 +57,8 @@ def systems(options: Systems) -> MetaEvaluation:
     For metrics computed here, values are those of corpus scores. For intervals from drawn segments, these are computed
     by the metric's formula on every draw, and human scores from the votes or scores of the drawn segments, or left as
     they are where people scored systems as a whole. ``perm-systems`` and ``boot-systems`` swap and draw scores of
-    systems. For swaps every metric is scaled like the means of its standardised segment scores, or, if some metric has
-    none of these, to standard deviation 1. ``perm-both``, ``perm-inputs`` and ``boot-both`` use means of standardised
+    systems. For swaps every metric is scaled like the means of its standardized segment scores, or, if some metric has
+    none of these, to standard deviation 1. ``perm-both``, ``perm-inputs`` and ``boot-both`` use means of standardized
     segment scores, as in Deutsch, Dror & Roth 2021 (doi:10.1162/tacl_a_00417), so that their differences are those of
     the means, and so do all tests ``perm-*`` of ``soft-accuracy``.
 
@@ -279,7 +279,7 @@ def _with_samples(
     samples: dict[str, MatrixSample] = {}
     for name in dict.fromkeys(named):
         if TESTS[name].unit == "systems":
-            scaled = standardised_systems(given, None if cells is None else cells.common[:, there])
+            scaled = standardized_systems(given, None if cells is None else cells.common[:, there])
             samples[name] = systems_sample(question.coefficient, scaled, human.scores[there], question.compared)
         else:
             assert cells is not None

@@ -151,7 +151,7 @@ MetricLike: TypeAlias = "MetricName | str | Metric | Callable[[Counts], ArrayLik
 class Formula(Metric):
     """A metric defined by a Python function of summed counts.
 
-    The function takes an integer array of shape (…, K) and returns scores of shape (…). It should be vectorised,
+    The function takes an integer array of shape (…, K) and returns scores of shape (…). It should be vectorized,
     because it is called on thousands of replicates at once.
 
     >>> accuracy = Formula("accuracy", lambda totals: totals[..., 0] / totals[..., 1])

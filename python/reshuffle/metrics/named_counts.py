@@ -70,7 +70,7 @@ def _columns(what: str, text: str, rows: Any, names: Sequence[str] | None) -> Co
         return found
     if names is None:
         if text.isidentifier():
-            resolve(text)  # the error of a misspelt name
+            resolve(text)  # the error of a misspelled name
         raise InputError(
             f"{what}: {quoted(text)} is not the name of a metric, and a formula needs names of columns: pass tables, "
             "or columns=[…]"

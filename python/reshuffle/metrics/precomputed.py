@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,8 +21,9 @@ from .. import _core, signature
 from ..data.arrays import as_array
 from ..data.columns import missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
-from ..errors import SEGMENT_MESSAGE, Argument, InputError, counted, listed, quoted, shortened
+from ..errors import SEGMENT_MESSAGE, Argument, InputError, counted, listed, printable, quoted, shortened
 from ..names import has_formula
+from ..results.lookup import first_names
 from ..types import MetricName, Missing
 from ..validate import (
     LARGEST_SCORE,
@@ -49,6 +50,10 @@ from .expression import Expression
 from .fixed_point import MAX_RELATIVE_ERROR, steps_of
 from .named_counts import named_counts, note_divisions
 from .native import NativeMetric, metric, resolve
+
+if TYPE_CHECKING:
+    from ..data.joined_scores import JoinedScores
+    from ..data.score_tables import ScoreTable
 
 PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # or a table from any package
 
@@ -215,6 +220,28 @@ class SegmentScores(PrecomputedCounts):
             self, "_unrounded", {name: array.copy() for name, array in arrays.items()} if max_error else {}
         )
         object.__setattr__(self, "core", _core.Metric.mean(self.name, scale, self.higher_is_better))
+
+    def __repr__(self) -> str:
+        systems = f"{counted(len(self.counts), 'system')} ({first_names(self.counts)})"
+        return f"<SegmentScores: {printable(self.name)}; {systems}; {counted(self.n_segments, 'segment')}>"
+
+    @classmethod
+    def from_table(cls, scores: ScoreTable | JoinedScores, *, missing: Missing | str = "error") -> SegmentScores:
+        """The scores that :func:`~reshuffle.read_scores` or :func:`~reshuffle.join_scores` has read.
+
+        Examples
+        --------
+        >>> from reshuffle import ScoreTable, compare
+        >>> table = ScoreTable("MQM", ("a", "b"), segments=[[-1, 0, -5, 0], [-5, -1, -5, -2]])
+        >>> compare(metrics=SegmentScores.from_table(table), test="ar").pair("b").difference
+        -1.75
+        """
+        either: Any = scores
+        table: ScoreTable = getattr(either, "table", either)
+        if table.segments is None:
+            raise InputError(f"{table.source}: expected scores of segments, got scores of systems")
+        by_system = dict(zip(table.systems, table.segments, strict=True))
+        return cls(table.name, by_system, table.higher_is_better, missing, table.segment_ids)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.name, self.scores, self.higher_is_better, self.missing, self.segment_ids)
@@ -536,7 +563,7 @@ class OwnTexts(CountsOfFormula):
 
 
 def f_score(totals: NDArray[np.int64], beta: float = 1.0) -> Scores:
-    """F-score in per cent from summed counts of shape (…, 3): matches, items in the hypothesis, items in the reference.
+    """F-score in percent from summed counts of shape (…, 3): matches, items in the hypothesis, items in the reference.
 
     F = (1 + β²)·P·R/(β²·P + R) with precision P = matches/hypothesis and recall R = matches/reference (van Rijsbergen
     1979). It is 0 where neither side has an item. For another β pass ``functools.partial(f_score, beta=2)``.

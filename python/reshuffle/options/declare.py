@@ -45,6 +45,7 @@ import attrs
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from typing_extensions import Doc
 
+from ..advice import meant
 from ..documented import own_texts
 from ..errors import InputError, either, meant_argument, quoted
 from ..lazy import lazy
@@ -531,7 +532,8 @@ def _meant(given: Mapping[str, Any], options: Mapping[str, Option]) -> str:
                     (shown, *_) = record.__subclasses__() or [record]
                     return f": write {option.name}={shown.__name__}({name}=…)"
         of_flag = (each.name for each in options.values() if name in [flag.lstrip("-") for flag in each.flag.names])
-        return meant_argument(name, options, next(of_flag, None))
+        elsewhere = meant(name)
+        return meant_argument(name, options, next(of_flag, elsewhere if elsewhere in options else None))
     return ""
 
 

@@ -217,7 +217,7 @@ class TestOfSegments(Test):
     systems or segments perm-inputs for tau and darr, perm-both for others.
 
     None is the same as ``none``: no tests. ``t-both`` asks about other systems and segments. For ``tau`` and ``darr``,
-    ``perm-inputs`` swaps the counts of votes, ``perm-both`` and ``perm-systems`` swap standardised scores and count
+    ``perm-inputs`` swaps the counts of votes, ``perm-both`` and ``perm-systems`` swap standardized scores and count
     votes again. ``perm-both``, ``perm-inputs`` and ``boot-inputs`` ask about these systems: where metrics favour some
     systems, they reject about a quarter of true null hypotheses about other systems (docs/evidence/people.md).
     """

@@ -582,13 +582,13 @@ class Multiplicity(StudyInputs, Replicates, Simulated, Sized, Counted):
 
     With ``variances="unequal"`` and ``equalize="mix"``, by default all but the worst.
     """
-    # The default test of comparisons, beside it one by draws and one by shuffles, and the randomised Tukey test.
+    # The default test of comparisons, beside it one by draws and one by shuffles, and the randomized Tukey test.
     tests: TestNames = field(
         default=("ar", "bootstrap-both", "bootstrap", "permutation"), converter=tests, kw_only=True
     )
     """Tests of :func:`reshuffle.compare`, by name.
 
-    ``permutation`` with the adjustment ``tukey`` is the randomised Tukey test.
+    ``permutation`` with the adjustment ``tukey`` is the randomized Tukey test.
     """
     adjustments: Annotated[
         tuple[AdjustmentName, ...] | None, Except(("auto",)), Flag(("--adjustments", "--adjust"))

@@ -143,7 +143,7 @@ class Ranking(Optimization):
     penalty: Positive = field(default=1.0, converter=real)
     """Strength of the l2 penalty: factor of half the sum of squared weights.
 
-    λ: the classifier minimises the sum of its log losses plus λ/2 times the sum of squared weights. It is
+    λ: the classifier minimizes the sum of its log losses plus λ/2 times the sum of squared weights. It is
     scikit-learn's ``LogisticRegression(C=1/λ, fit_intercept=False)``.
     """
     interpolation: Share = field(default=0.1, converter=real)
@@ -270,7 +270,7 @@ class FitMert(Watched, Seeds, Mert, Counted):
     """:func:`reshuffle.tune.mert`."""
 
     metric: AnyMetric = field(default="bleu", kw_only=True)
-    """The metric of these counts. Error rates are minimised."""
+    """The metric of these counts. Error rates are minimized."""
     initial: Initial = field(default=None, kw_only=True)
     """The weights of one start. By default that of each dense feature is 1. Weights of sparse features are not
     searched: they keep their proportions to each other, as one more feature, and are 0 if they are not given.
@@ -388,7 +388,7 @@ class Tune(Rounds, Replications):
     """The lists to tune on. None if a decoder writes those of the first round, with the initial weights."""
     references: OfLists = field(kw_only=False)
     metric: AnyMetric = field(default="bleu", kw_only=True)
-    """The corpus metric: what ``mert`` optimises, and the metric of all scores of the result."""
+    """The corpus metric: what ``mert`` optimizes, and the metric of all scores of the result."""
     sentence_metric: Annotated["MetricLike | None", PYTHON, Kind("str or metric, optional")] = field(
         default=None, kw_only=True
     )

@@ -9,10 +9,12 @@ from .formats import OF_SEGMENTS as OF_SEGMENTS
 from .formats import PAPERS as PAPERS
 from .formats import WITH_METHODS as WITH_METHODS
 from .formats import WRITERS as WRITERS
+from .formats import formats_by_ending as formats_by_ending
 from .formats import formats_of as formats_of
 from .formats import pieces as pieces
 from .formats import plots_of as plots_of
 from .formats import render as render
+from .formats import save as save
 from .fragment import as_fragment as as_fragment
 from .frames import as_pandas as as_pandas
 from .frames import as_polars as as_polars

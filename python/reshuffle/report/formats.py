@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import contextlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from attrs import evolve
 
 from .. import types
-from ..errors import InputError, either
+from ..errors import InputError, either, printable, writing
+from ..leftovers import opened, replacements
 from ..results import Comparison, Flips, Gate, SegmentTable
 from ..results.studies import StudyResult
 from ..validate import check_name
@@ -49,6 +52,17 @@ OF_SEGMENTS: Mapping[str, Callable[[SegmentTable], Iterator[str]]] = {
     "jsonl": segments_as_jsonl,
 }
 FORMATS = (*WRITERS, *DATA)
+ENDINGS: Mapping[str, str] = {
+    ".json": "json",
+    ".csv": "csv",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".typ": "typst",
+    ".html": "html",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".xml": "junit",
+}
 
 
 def formats_of(result: Any) -> tuple[str, ...]:
@@ -58,6 +72,29 @@ def formats_of(result: Any) -> tuple[str, ...]:
     if isinstance(result, Gate):
         return (*FORMATS, *OF_GATES)
     return get_args(types.FlipFormat) if isinstance(result, Flips) else FORMATS
+
+
+def formats_by_ending(known: Collection[str], default: str) -> dict[str, str]:
+    """Which of the ``known`` formats the ending of a file names: none, or that of plain text, names the default."""
+    return {"": default, ".txt": default, **{end: name for end, name in ENDINGS.items() if name in known}}
+
+
+def save(result: Any, path: str, options: Mapping[str, Any]) -> None:
+    """Write what ``result.render`` returns, in the format that the ending of a file names."""
+    shown, (default, *others) = printable(path), formats_of(result)
+    by_ending, ending = formats_by_ending([default, *others], default), Path(path).suffix.lower()
+    if ending not in by_ending:
+        figures = " (figures: result.plot.NAME().figure.savefig)" if ending in (".pdf", ".png", ".svg") else ""
+        known = either([end for end in by_ending if end])
+        raise InputError(f"{shown}: no format has the ending {ending}; use {known}{figures}")
+    text = result.render(by_ending[ending], **options)
+    with contextlib.ExitStack() as stack:
+        if Path(path).exists() and not Path(path).is_file():  # such as /dev/stdout, which no file may replace
+            file = stack.enter_context(opened(path, shown))
+        else:
+            (file,) = stack.enter_context(replacements({path: shown}, "x"))
+        with writing(shown):
+            file.write(text)
 
 
 def render(result: Any, fmt: str | None = None, layout: Layout | None = None) -> str:

@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
+from numbers import Real
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from ..data.columns import Table, segment_list
+from ..data.columns import Table, named_columns, segment_list
 from ..data.corpus import Corpus, Lines
 from ..errors import Argument, InputError, Option, counted, listed, quoted, unknown_name, warn
 from ..lazy import lazy
@@ -67,11 +68,38 @@ def _(m: CorpusFunction, names: Sequence[str], corpus: Corpus | None) -> Sample:
     return TextSample(m, [texts.systems[name] for name in names], texts.references)
 
 
+def _is_table(scores: object) -> bool:
+    """Whether these are scores from files. Most comparisons do not need the readers, so they are not imported."""
+    kind = type(scores)
+    return kind.__module__.startswith("reshuffle.data.") and kind.__name__ in ("ScoreTable", "JoinedScores")
+
+
+def _no_texts(scores: object) -> InputError:
+    return InputError(f"a {type(scores).__name__} holds scores: write metrics=SegmentScores.from_table(scores)")
+
+
 def _waits_for_texts(m: object) -> bool:
     return isinstance(m, Metric) and m.waits_for_texts
 
 
+def _check_arguments(references: Any, systems: Any) -> None:
+    """Raise :class:`InputError` for what is passed as references, but is something else."""
+    if isinstance(references, Corpus):
+        raise InputError("a Corpus is one argument too few: pass corpus.references and corpus.systems")
+    if _is_table(references):
+        raise _no_texts(references)
+    if (systems is None or isinstance(systems, str)) and named_columns("references", references) is not None:
+        raise InputError("of a data frame, name the columns, as in compare(frame, ['a', 'b'], reference='ref')")
+    first = references[0] if isinstance(references, list | tuple) and references else None
+    if isinstance(first, Real) or getattr(getattr(references, "dtype", None), "kind", None) in ("b", "i", "u", "f"):
+        raise InputError("expected texts, got numbers: write metrics=SegmentScores('NAME', {'a': scores, 'b': scores})")
+
+
 def _no_metric(m: object) -> InputError:
+    if _is_table(m):
+        return _no_texts(m)
+    if isinstance(m, Mapping) or named_columns("metrics", m) is not None:
+        return InputError("scores of systems are no metric without a name: write metrics=SegmentScores('NAME', scores)")
     return InputError(
         "a metric is a name, reshuffle.metric(name), SegmentScores (for scores), CorpusFunction (for a function of "
         f"texts), FromCounts or OwnTexts, got {quoted(m)}"
@@ -153,6 +181,7 @@ class Data:
 
         Metrics that are counted in Python count here. For those of spans, ``documents`` may be the sentences.
         """
+        _check_arguments(references, systems)
         resolved: list[Any] = [
             m.with_sources(source) if isinstance(m, NativeMetric) else m for m in resolved_metrics(metrics)
         ]

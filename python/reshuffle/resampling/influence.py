@@ -1,7 +1,7 @@
 """On how many resampling units a difference rests: the influence of each unit on it, in closed form.
 
 The influence of unit u on score(a) − score(b) is e_u = g·(a_u − b_u), where g is the gradient of the score at the mean
-of both totals: a unit's contribution to the linearised difference of two exchangeable outputs. For means of segment
+of both totals: a unit's contribution to the linearized difference of two exchangeable outputs. For means of segment
 scores e_u is the difference of the scores of unit u, up to a factor that all units share.
 """
 

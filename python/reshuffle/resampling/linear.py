@@ -1,6 +1,6 @@
-"""The delta method: a metric linearised at the summed counts of each system.
+"""The delta method: a metric linearized at the summed counts of each system.
 
-u_s = ∇f(T)·(x_s − T/S) is the contribution of segment s to the linearised score, and the squared standard error is
+u_s = ∇f(T)·(x_s − T/S) is the contribution of segment s to the linearized score, and the squared standard error is
 S/(S − 1) Σ u_s² (Efron 1981, doi:10.1093/biomet/68.3.589). For a difference of two systems, u_s is the difference of
 their contributions.
 """
@@ -67,7 +67,7 @@ def rows_of(counts: Counts) -> Counts:
 
     For one system, (1, S, K) counts, these are the centred counts, (S, K). For a difference, (2, S, K) counts, they are
     the centred counts of a and the differences a − b, (S, 2K). If a and b are equal in all segments, their gradients
-    are equal too, and the linearised difference is exactly 0.
+    are equal too, and the linearized difference is exactly 0.
     """
     a = counts[0]
     centred = a - np.rint(a.mean(axis=0)).astype(np.int64)

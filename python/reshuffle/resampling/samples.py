@@ -413,7 +413,7 @@ class CountSample(Complete, ABC):
 
     @lazy
     def linear(self) -> Variances:
-        """The variances by the delta method, those of the units' contributions to the linearised scores."""
+        """The variances by the delta method, those of the units' contributions to the linearized scores."""
         return linear_variances(self.metric, self.stored, self.totals, Strata.or_single(self.strata, self.n_units))
 
     def segment_values(self, a: int, b: int | None = None) -> Scores:

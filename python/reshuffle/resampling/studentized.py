@@ -8,7 +8,7 @@ for exchangeable outputs.
 
 Notation: a_u and b_u are the counts of unit u, δ_u = a_u − b_u and w_u = a_u + b_u. On a shuffle with totals T_x and
 T_y, σ_u is −1 if unit u is swapped, else 1. f is the metric. The standard error √v is that of the delta method. With
-ḡ = (∇f(T_x) + ∇f(T_y))/2 and q = (∇f(T_x) − ∇f(T_y))/2, unit u contributes i_u = ḡ·σ_uδ_u + q·w_u to the linearised
+ḡ = (∇f(T_x) + ∇f(T_y))/2 and q = (∇f(T_x) − ∇f(T_y))/2, unit u contributes i_u = ḡ·σ_uδ_u + q·w_u to the linearized
 difference. v = U/(U − 1)·[Σ i_u² − (Σ i_u)²/U] for U units, or the sum of this over strata.
 
 Σ i_u² contains 2 Σ σ_u (ḡ·δ_u)(q·w_u), for which every product of a column of δ and a column of w would have to be

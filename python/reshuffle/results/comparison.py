@@ -79,7 +79,7 @@ class Exchangeability:
 class Influence:
     """On how many resampling units a difference rests.
 
-    The influence of a unit is its contribution to the difference, linearised at the mean of both systems' summed
+    The influence of a unit is its contribution to the difference, linearized at the mean of both systems' summed
     counts; for means of segment scores, its own difference. docs/evidence/skewed.md defines it.
     """
 
@@ -431,7 +431,7 @@ class Comparison(Compared):
 
     @property
     def plot(self) -> Plots:
-        """Figures for papers: ``plot.ranking()``, ``forest()``, ``matrix()``, ``null(pair)`` and ``densities()``.
+        """Figures for papers: ``plot.ranking()``, ``forest()``, ``matrix()``, ``null()`` and ``densities()``.
 
         Each takes and returns matplotlib axes: see :class:`reshuffle.report.Plots`.
 
@@ -541,7 +541,10 @@ class Comparison(Compared):
             raise InputError(
                 "this result has scores only: reshuffle.compare tests differences, reshuffle.score does not"
             )
-        name = metric_name(metric, [used.name for used in self.metrics])
+        metrics = [used.name for used in self.metrics]
+        if baseline is not None and baseline not in self.systems and baseline.casefold() in map(str.casefold, metrics):
+            raise InputError(f"{quoted(baseline)} is a metric, not a baseline: name it as metric={baseline!r}")
+        name = metric_name(metric, metrics)
         check_name("system", system, self.systems)
         if baseline is not None:
             check_name("baseline", baseline, self.systems)
@@ -556,7 +559,11 @@ class Comparison(Compared):
         shown = quoted(system)
         if found:
             raise InputError(f"{shown} was compared with {listed(pair.baseline for pair in found)}: choose a baseline")
-        others = [p for p in pairs if system in (p.system, p.baseline)]
         problem = "is always the baseline" if baseline is None else f"was not compared with baseline {quoted(baseline)}"
+        if baseline is not None and self.baseline not in (None, system, baseline):
+            raise InputError(
+                f"{shown} {problem}, only with {quoted(self.baseline)}: compare with all_pairs=True (--all-pairs)"
+            )
+        others = [p for p in pairs if system in (p.system, p.baseline)]
         calls = listed(f"pair({quoted(p.system)}, {quoted(p.baseline)})" for p in others)
         raise InputError(f"{shown} {problem}; its comparisons: {calls}")

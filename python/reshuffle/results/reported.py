@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,11 @@ class Reported:
         text: str = report.as_text(report.document(self, layout), layout)
         return text.rstrip("\n")
 
+    if not TYPE_CHECKING:  # for pandas.DataFrame(result), which says nothing else, and for loops
+
+        def __iter__(self) -> Any:
+            raise TypeError(f"{type(self).__name__!r} object is not iterable: use to_pandas() or to_dicts()")
+
     def _repr_html_(self) -> str:
         """The tables and sentences of the text report, which notebooks display."""
         report = reports()
@@ -75,6 +80,34 @@ class Reported:
         text: str = report.render(self, fmt, report.Layout(**layout))
         return text
 
+    def save(self, path: str | PathLike[str], **options: Any) -> None:
+        """Write a report to a file, in the format that its ending names.
+
+        JSON holds everything: :func:`reshuffle.read_json` returns an equal result.
+
+        Parameters
+        ----------
+        path : path
+            ``.json``, ``.csv``, ``.html``, ``.md``, ``.tex``, ``.typ`` or ``.txt``; ``.xml`` for gates; ``.tsv`` or
+            ``.jsonl`` for scores of segments. An earlier file of this name is replaced.
+        **options
+            As for :meth:`render`.
+
+        Raises
+        ------
+        InputError
+            If no format has the ending, if the file cannot be written, or as for :meth:`render`.
+
+        Examples
+        --------
+        >>> from reshuffle import SegmentScores, compare, read_json
+        >>> comparison = compare(metrics=SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]}), test="ar")
+        >>> comparison.save("result.json")  # doctest: +SKIP
+        >>> read_json("result.json") == comparison  # doctest: +SKIP
+        True
+        """
+        reports().save(self, fspath(path), options)
+
     def to_dicts(self, table: str | None = None) -> list[dict[str, Any]]:
         """The rows of a table as flat dicts.
 
@@ -89,9 +122,10 @@ class Reported:
         Returns
         -------
         list of dict
-            All have the same keys, the columns of the CSV (docs/guide/python.md#data-frames). The value is None where
-            one does not apply, such as ranks unless all pairs were compared. With several test sets, the rows are those
-            of each test set and then of the average, and the first key is ``test_set``, None for the average.
+            All have the same keys, the columns of the CSV (docs/guide/python.md#results-as-data-frames). The value is
+            None where one does not apply, such as ranks unless all pairs were compared. With several test sets, the
+            rows are those of each test set and then of the average, and the first key is ``test_set``, None for the
+            average.
 
         Raises
         ------

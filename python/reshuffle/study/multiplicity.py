@@ -60,7 +60,7 @@ def multiplicity(options: Multiplicity) -> StudyResult[MultiplicityPlan]:
 
     Notes
     -----
-    Riezler & Maxwell 2005 (W05-0908), 4.4. For the randomised Tukey test see Carterette 2012,
+    Riezler & Maxwell 2005 (W05-0908), 4.4. For the randomized Tukey test see Carterette 2012,
     doi:10.1145/2094072.2094076. Cost: for each simulation and test R scores of each system or pair, and two or three
     times that with ``maxt`` and ``minp``.
 

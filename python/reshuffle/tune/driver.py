@@ -88,8 +88,8 @@ def tune(options: Tune) -> Tuned:
         raise InputError("rounds: more than one needs a decoder, which writes lists for the weights of each round")
     metric = additive(options.metric)
     asked = options.sentence_metric is not None
-    if asked and method.optimises == "corpus":
-        raise InputError(f"{method.name} optimises the corpus score: leave sentence_metric out")
+    if asked and method.optimizes == "corpus":
+        raise InputError(f"{method.name} optimizes the corpus score: leave sentence_metric out")
     with (
         reported(options.progress) as watched,
         tempfile.TemporaryDirectory(prefix="reshuffle-") as folder,

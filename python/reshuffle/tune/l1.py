@@ -24,7 +24,7 @@ from .templates import template_features
 
 @record
 class SelectionStep:
-    """A step of the selection: features were added, and all weights optimised."""
+    """A step of the selection: features were added, and all weights optimized."""
 
     selected: int
     """How many features have been selected so far."""
@@ -108,7 +108,7 @@ def fit_l1(options: FitL1) -> Reranker:
     """Train a log-linear reranker whose features are selected on the way.
 
     The objective is −Σ ln p(target) + γ‖w‖₁, a sum over lists. From weights of 0, each step adds the features with the
-    largest derivatives of the loss, if they exceed γ, and optimises all weights (Riezler & Maxwell 2005, section 3;
+    largest derivatives of the loss, if they exceed γ, and optimizes all weights (Riezler & Maxwell 2005, section 3;
     Perkins, Lacker & Theiler 2003). Without a limit the result is the optimum over all features, whatever ``per_step``
     is. Nothing is random: results are the same bytes for any number of threads.
 

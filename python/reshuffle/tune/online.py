@@ -151,7 +151,7 @@ def expected_score(
     penalty: float = 10.0,
     threads: int | None = None,
 ) -> tuple[float, Floats]:
-    """The objective that :func:`xbleu` minimises, and its derivative.
+    """The objective that :func:`xbleu` minimizes, and its derivative.
 
     Parameters
     ----------

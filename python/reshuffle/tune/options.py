@@ -25,8 +25,8 @@ class Optimizer:
     """ACL id or DOI."""
     seeded: str | None
     """What a seed decides; None if nothing is random, so that replications are variants."""
-    optimises: str
-    """What is optimised: ``corpus`` (the score of the corpus metric), ``sentence`` (a loss from scores of sentences),
+    optimizes: str
+    """What is optimized: ``corpus`` (the score of the corpus metric), ``sentence`` (a loss from scores of sentences),
     or ``background`` (scores of sentences, of BLEU together with earlier ones).
     """
     options: type[Optimization]

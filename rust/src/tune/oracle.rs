@@ -62,7 +62,7 @@ impl<'a> Rows<'a> {
         self.offsets.list(sentence).len() * (self.counts.width() + SCORE)
     }
 
-    /// The score of summed counts, to be maximised; −∞ if there is none.
+    /// The score of summed counts, to be maximized; −∞ if there is none.
     fn value(&self, totals: &[i64]) -> f64 {
         let value = self.sign * self.counts.formula().score(totals);
         if value.is_nan() { f64::NEG_INFINITY } else { value }

@@ -29,7 +29,7 @@ __all__ = ["COMMANDS", "rerank_command", "tune_group"]
 def _command(optimizer: Optimizer) -> click.Command:
     """The command of an optimizer."""
     place = f"tune {optimizer.name}"
-    sentences = (SENTENCE_METRIC[optimizer.optimises],) if optimizer.optimises in SENTENCE_METRIC else ()
+    sentences = (SENTENCE_METRIC[optimizer.optimizes],) if optimizer.optimizes in SENTENCE_METRIC else ()
     with_sources = SOURCES if "templates" in options_of(optimizer.options) else ()
     files = declared_options(TuneFiles, (*INPUT, *with_sources))
 

@@ -62,7 +62,7 @@ def _metrics(optimizer: Optimizer, options: dict[str, Any]) -> tuple[NativeMetri
     """The corpus metric, and that of single entries if it was chosen. Flags apply to both."""
     chosen = options.pop("metric") or MetricChoice("bleu")
     sentence = options.pop("sentence_metric", None)
-    if sentence is None and optimizer.optimises == "sentence" and chosen.name in BY_SENTENCE_BLEU:
+    if sentence is None and optimizer.optimizes == "sentence" and chosen.name in BY_SENTENCE_BLEU:
         sentence = MetricChoice("sentbleu", shared_options(chosen.options, "sentbleu"))
     metric, *others = metrics_of([chosen, *([] if sentence is None else [sentence])], metric_flags(options))
     return additive(metric), additive(others[0]) if others else None

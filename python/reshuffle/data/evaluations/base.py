@@ -48,7 +48,7 @@ class JudgmentFormat:
 
     about: str
     """Short description of a line."""
-    recognises: Callable[[str], bool]
+    recognizes: Callable[[str], bool]
     """Whether a file that begins with this line has the format."""
     read: Callable[[Source, str | None, int | None], Votes]
     """Takes the file, the language pair or task (None for the only one) and the number of the first segment (None for
@@ -117,7 +117,7 @@ class ScoreFormat:
 
     about: str
     """Short description of a line."""
-    recognises: Callable[[str, str], bool]
+    recognizes: Callable[[str, str], bool]
     """Whether a file of this name that begins with this line has the format."""
     names: Callable[[Any, ScoreOptions], tuple[list[str], bool]]
     """The names of the metrics in a file, and whether one of them is the obvious choice (the first)."""
@@ -128,7 +128,7 @@ class ScoreFormat:
 
 
 def has_keys(*keys: str) -> Callable[[str, str], bool]:
-    """Recognises JSON lines whose first object has these keys."""
+    """Recognizes JSON lines whose first object has these keys."""
     return lambda file, line: line.lstrip().startswith("{") and all(f'"{key}"' in line for key in keys)
 
 

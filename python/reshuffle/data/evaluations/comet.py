@@ -74,7 +74,7 @@ def _read_numbers(source: Source, metric: str, options: ScoreOptions) -> Cells:
     return Cells(metric, [UNNAMED], None, np.arange(len(lines)), values, rows.lines, 1, in_order=True)
 
 
-def _recognises(file: str, line: str) -> bool:
+def _recognizes(file: str, line: str) -> bool:
     """JSON, but not JSON lines, whose first line is a whole object with several keys."""
     if not line.lstrip().startswith(("{", "[")):
         return False
@@ -103,7 +103,7 @@ def _is_score(file: str, line: str) -> bool:
         return False
 
 
-FORMAT = ScoreFormat("the JSON file of COMET's --to_json", _recognises, names, read)
+FORMAT = ScoreFormat("the JSON file of COMET's --to_json", _recognizes, names, read)
 PRINTED = ScoreFormat(
     "what comet-score prints", lambda file, line: comet.is_printed(line), _printed_names, _read_printed
 )

@@ -44,13 +44,13 @@ def read(source: Source, metric: str, options: ScoreOptions) -> Cells:
     return cells._replace(segment=segment, in_order=True)
 
 
-def _recognises(file: str, line: str) -> bool:
+def _recognizes(file: str, line: str) -> bool:
     return uncompressed(file).endswith(".score") or (len(line.split()) == 2 and not line.startswith("{"))
 
 
 FORMAT = ScoreFormat(
     "a system and a score, separated by a tab, on each line",
-    recognises=_recognises,
+    recognizes=_recognizes,
     names=names,
     read=read,
 )

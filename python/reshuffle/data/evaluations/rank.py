@@ -37,12 +37,12 @@ def read(source: Source, language_pair: str | None, base: int | None) -> Votes:
     return Votes(ids, segments - base, winners, losers, lines, none.reshape(0, 3), none, base)
 
 
-def recognises(line: str) -> bool:
+def recognizes(line: str) -> bool:
     """Whether a line is a vote."""
     fields = line.split()
     return len(fields) == 5 and fields[0].isdecimal()
 
 
 FORMAT = JudgmentFormat(
-    "segment, language pair, better system, language pair, worse system", recognises=recognises, read=read
+    "segment, language pair, better system, language pair, worse system", recognizes=recognizes, read=read
 )

@@ -141,12 +141,12 @@ def _field(source: Source, number: int, name: str, value: Any) -> str:
     return source.fail(f"expected a string or a number as {quoted(name)}, got {shown_json(value)}", number)
 
 
-def _recognises(file: str, line: str) -> bool:
+def _recognizes(file: str, line: str) -> bool:
     names = {name.strip().lower() for name in (line.split("\t") if "\t" in line else line.replace(",", " ").split())}
     return bool(names & {name for known in ROLES.values() for name in known})
 
 
-FORMAT = ScoreFormat("a table with the names of the columns in its first line", _recognises, names, read, _rows)
+FORMAT = ScoreFormat("a table with the names of the columns in its first line", _recognizes, names, read, _rows)
 JSONL = ScoreFormat(
     "an object with a system, a segment and scores on each line",
     lambda file, line: line.lstrip().startswith("{"),

@@ -6,13 +6,13 @@ entry in :data:`PLOTS`. Add its name to :mod:`reshuffle.types`, for type checker
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from ...documented import record
-from ...errors import Argument, InputError, quoted
+from ...errors import InputError, quoted
 from ...results import Comparison, PairedDifference
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from .view import View
 
 __all__ = ["PLOTS", "Plots", "file_of"]
-
-Pair: TypeAlias = "str | tuple[str, str] | PairedDifference"
 
 
 @record(slots=False)
@@ -185,17 +183,17 @@ class Plots:
         return self._drawn(RankingFigure(self._view(metric, names, digits)), ax, width, height)
 
     def null(
-        self, pair: Pair | None = None, metric: str | None = None, *, ax: Axes | None = None,
-        width: float | None = None, height: float | None = None, names: Mapping[str, str] | None = None,
-        digits: int | None = None,
+        self, system: str | PairedDifference | None = None, baseline: str | None = None, metric: str | None = None, *,
+        ax: Axes | None = None, width: float | None = None, height: float | None = None,
+        names: Mapping[str, str] | None = None, digits: int | None = None,
     ) -> Axes:  # fmt: skip
         """The null distribution of the test statistic of a pair, with the observed value and the tail that p counts.
 
         Parameters
         ----------
-        pair : str, tuple of str or PairedDifference, optional
-            A system and its baseline (in either order if the test is two-sided), a system that was compared with only
-            one baseline, or an element of ``comparison.comparisons``. May be omitted if there is only one pair.
+        system, baseline : str, optional
+            The pair, as for :meth:`reshuffle.Comparison.pair`, or instead of both what that returns. May be omitted if
+            there is only one pair.
         metric : str, optional
         ax, width, height, names, digits
             As for all figures (:class:`Plots`).
@@ -220,15 +218,15 @@ class Plots:
         >>> from reshuffle import SegmentScores, compare
         >>> scores = {"a": [1, 2, 3, 4] * 20, "b": [1, 3, 2, 4] * 20, "c": [0, 1, 2, 3] * 20}
         >>> comparison = compare(metrics=SegmentScores("rating", scores), all_pairs=True, n_resamples=1000)
-        >>> comparison.plot.null(("c", "a")).get_xlabel().splitlines()
+        >>> comparison.plot.null("c", "a").get_xlabel().splitlines()
         ['Δrating: c − a', 'under the null hypothesis']
         """
         from .null import NullFigure
 
-        if isinstance(pair, PairedDifference):
-            metric = pair.metric if metric is None else metric
+        if isinstance(system, PairedDifference):
+            metric = system.metric if metric is None else metric
         view = self._view(metric, names, digits)
-        return self._drawn(NullFigure.from_view(view, _pair(view, pair)), ax, width, height)
+        return self._drawn(NullFigure.from_view(view, _pair(view, system, baseline)), ax, width, height)
 
     def densities(
         self, metric: str | None = None, *, ax: Axes | None = None, width: float | None = None,
@@ -284,24 +282,22 @@ def check_matplotlib() -> None:
         raise ModuleNotFoundError("plots need matplotlib: pip install 'reshuffle[plots]'", name="matplotlib")
 
 
-def _pair(view: View, pair: Pair | None) -> PairedDifference:
-    """The pair that an argument names."""
+def _pair(view: View, system: str | PairedDifference | None, baseline: str | None) -> PairedDifference:
+    """The pair that arguments name."""
     view.need_pairs("a null distribution")
-    if isinstance(pair, PairedDifference):
-        return view.pair(pair.system, pair.baseline)
-    if isinstance(pair, str):
-        return view.pair(pair, None)
-    if isinstance(pair, Sequence) and len(pair) == 2:
-        return view.pair(*pair)
-    if pair is not None:
-        raise InputError(f"pair must be a system and its baseline, got {quoted(pair)}")
+    if isinstance(system, PairedDifference):
+        return view.pair(system.system, system.baseline)
+    if isinstance(system, str):
+        return view.pair(system, baseline)
+    if system is not None:
+        raise InputError(f"expected a system and its baseline, as two names, got {quoted(system)}")
+    first = view.pairs[0]
     if len(view.pairs) > 1:
         raise InputError(
-            "there are {n} pairs: choose a system and its baseline with {pair}",
-            n=f"{len(view.pairs):,}",
-            pair=Argument("pair"),
+            f"there are {len(view.pairs):,} pairs: choose one, as in null({quoted(first.system)}, "
+            f"{quoted(first.baseline)}), on the command line --pair SYS BASELINE"
         )
-    return view.pairs[0]
+    return first
 
 
 def file_of(axes: Axes, fmt: str) -> bytes:

@@ -42,7 +42,13 @@ class View:
         """Check the options of a figure."""
         layout = Layout(names=names, digits=digits).named(comparison)
         layout.apply(comparison)  # checks the names
-        name = metric_name(metric, [used.name for used in comparison.metrics])
+        known = [used.name for used in comparison.metrics]
+        if metric in comparison.systems and metric not in known:
+            raise InputError(
+                f"{quoted(metric)} is a system, but this argument is a metric: {listed(known)}. Systems are named in "
+                "forest(baseline=SYSTEM) and null(SYSTEM, BASELINE)"
+            )
+        name = metric_name(metric, known)
         return cls(comparison, next(used for used in comparison.metrics if used.name == name), layout)
 
     @lazy
@@ -124,7 +130,7 @@ class View:
         return [-margin, margin] if test.alternative == "equivalence" else [worse]
 
     def color(self, pair: PairedDifference) -> str:
-        """The color of a pair: that of its direction if it differs significantly, which a margin test cannot show."""
+        """The colour of a pair: that of its direction if it differs significantly, which a margin test cannot show."""
         if not self.is_significant(pair):
             return MUTED
         if self.margin is not None:
@@ -183,7 +189,7 @@ class View:
         if fixed is not None and chosen != fixed:
             raise InputError(
                 f"the systems were compared with {quoted(fixed)}: leave out the baseline {quoted(chosen)}, or compare "
-                "all pairs"
+                "with all_pairs=True (--all-pairs)"
             )
         reversed_ = [pair for pair in self.pairs if pair.system == chosen]
         if reversed_ and not self.reversible:

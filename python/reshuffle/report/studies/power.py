@@ -101,7 +101,7 @@ def _table(
 
 
 def power_table(rates: Sequence[PowerRate], title: str) -> Table:
-    """A row for each test, metric, size and effect, and for each level the power in per cent."""
+    """A row for each test, metric, size and effect, and for each level the power in percent."""
     decimals = rate_decimals(min(rate.simulations for rate in rates))
 
     def cells(rate: PowerRate | None) -> list[str]:

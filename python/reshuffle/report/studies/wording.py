@@ -32,7 +32,7 @@ def with_arrow(metric: UsedMetric) -> str:
 
 
 def percent(share: float, decimals: int) -> str:
-    """A share in per cent, without the sign.
+    """A share in percent, without the sign.
 
     >>> percent(0.0512, 1)
     '5.1'
@@ -41,7 +41,7 @@ def percent(share: float, decimals: int) -> str:
 
 
 def percent_interval(interval: ConfidenceInterval, decimals: int) -> str:
-    """An interval of shares in per cent.
+    """An interval of shares in percent.
 
     >>> percent_interval(ConfidenceInterval(0.0421, 0.0611, 0.95, "clopper-pearson"), 1)
     '4.2 to 6.1'
@@ -50,7 +50,7 @@ def percent_interval(interval: ConfidenceInterval, decimals: int) -> str:
 
 
 def rate_decimals(simulations: int) -> int:
-    """The decimals of a rate in per cent: as many as its Monte Carlo error allows, at least one.
+    """The decimals of a rate in percent: as many as its Monte Carlo error allows, at least one.
 
     >>> rate_decimals(1000), rate_decimals(10_000), rate_decimals(1_000_000)
     (1, 2, 3)
@@ -95,7 +95,7 @@ def of_name(records: Iterable[Any], **values: Any) -> list[Any]:
 
 
 def rate_table(rates: Sequence[Rate], title: str) -> Table:
-    """A row for each test, metric, null hypothesis and size, and for each level the rate in per cent and its interval.
+    """A row for each test, metric, null hypothesis and size, and for each level the rate in percent and its interval.
 
     Columns in which all rates agree are left out, except the tests; the title should name them. The interval has a
     column of its own only if the tests are the only names, because a terminal has no room for more.
@@ -116,7 +116,7 @@ def table_of_rates(
     own_interval: bool,
     plus_minus: bool = False,
 ) -> Table:
-    """A table with the rate of each level in per cent and its mark, and its interval in a column of its own or after ±.
+    """A table with the rate of each level in percent and its mark, and its interval in a column of its own or after ±.
 
     Liberal rates are bold.
     """
@@ -210,7 +210,7 @@ def of_keys(records: Sequence[Any], *names: str) -> Iterator[tuple[dict[str, Any
 
 
 def band_name(low: float, high: float) -> str:
-    """A band of confidence in per cent.
+    """A band of confidence in percent.
 
     >>> band_name(1, 1), band_name(0.999, 1), band_name(0.9, 0.95), band_name(0, 0.5)
     ('100', '99.9 to <100', '90 to <95', '<50')

@@ -153,7 +153,7 @@ class ObservedDifference:
     minimum: float
     maximum: float
     low: float
-    """The central 95 % of the differences."""
+    """The central 95% of the differences."""
     high: float
     reversed: float
     """The share of experiments whose difference has the other sign than that of all runs, ties counted as half."""

@@ -1,7 +1,7 @@
 //! Accuracy over pairs with calibrated ties (Deutsch, Foster and Freitag 2023, doi:10.18653/v1/2023.emnlp-main.798), of two
 //! metrics whose cells are swapped.
 //!
-//! Two scores are tied if they differ by at most ε, and ε maximises the mean accuracy of the groups: of each replicate, since
+//! Two scores are tied if they differ by at most ε, and ε maximizes the mean accuracy of the groups: of each replicate, since
 //! the observed value is a maximum, too. If everything is tied, the pairs that people tie are right. As ε decreases, pairs
 //! become untied in the order of their differences: a pair that people tie becomes wrong, and a concordant pair right. The
 //! four possible differences of each pair of cells are sorted once; a replicate takes those that its swaps make, in order.

@@ -43,7 +43,7 @@ const ENDINGS: [(&str, &str); 18] = [
 const LOOK_UP: usize = 64;
 
 impl Synsets {
-    /// Those of the words themselves and of their bases, which are looked up as they are spelt.
+    /// Those of the words themselves and of their bases, which are looked up as they are spelled.
     ///
     /// # Errors
     /// [`Error::File`] for files that are damaged, with the line; [`Error::Interrupted`]; [`Error::Memory`].

@@ -1,4 +1,4 @@
-//! Grafting: features are selected by the gradient, then their weights are optimised, and so on.
+//! Grafting: features are selected by the gradient, then their weights are optimized, and so on.
 
 use super::active::Active;
 use super::newton::minimise;
@@ -20,7 +20,7 @@ pub struct Settings {
     pub tolerance: f64,
 }
 
-/// A step: features were added, and all weights optimised.
+/// A step: features were added, and all weights optimized.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// How many features have been selected so far.
@@ -82,7 +82,7 @@ fn steepest(gradient: &[f64], chosen: &[u8], threshold: f64, n: usize) -> Result
     Ok(found)
 }
 
-/// Selects features and optimises their weights.
+/// Selects features and optimizes their weights.
 ///
 /// # Errors
 /// If a setting is out of range, or there is no room for the columns of the selected features.

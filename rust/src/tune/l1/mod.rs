@@ -1,8 +1,8 @@
 //! A log-linear reranker with an ℓ1 penalty, whose features are selected while it is trained.
 //!
 //! The loss is the negative log-likelihood of a target candidate in each list, L(w) = −Σ ln p(target), where p is the
-//! softmax of w·f over the list. [`graft`](graft::graft) minimises L(w) + γ‖w‖₁ by grafting (Perkins, Lacker & Theiler 2003;
-//! Riezler & Vasserman 2004): it begins with no feature, adds those whose derivative of L is larger than γ, optimises the
+//! softmax of w·f over the list. [`graft`](graft::graft) minimizes L(w) + γ‖w‖₁ by grafting (Perkins, Lacker & Theiler 2003;
+//! Riezler & Vasserman 2004): it begins with no feature, adds those whose derivative of L is larger than γ, optimizes the
 //! weights of the features that it has (proximal Newton steps), and repeats. At the end no other feature could lower the
 //! objective, so the result is the optimum over all features.
 //!

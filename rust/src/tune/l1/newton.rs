@@ -1,11 +1,11 @@
-//! Proximal Newton steps: each minimises a quadratic model of the loss plus the penalty.
+//! Proximal Newton steps: each minimizes a quadratic model of the loss plus the penalty.
 
 use super::active::Active;
 use super::violation;
 use crate::error::Result;
 use crate::pool::{Run, Stop, WorkMeter};
 
-/// The most Newton steps of an optimisation.
+/// The most Newton steps of an optimization.
 const MOST_STEPS: usize = 200;
 
 /// The most sweeps over the coordinates within a step.
@@ -26,7 +26,7 @@ fn norm(weights: &[f64]) -> f64 {
     weights.iter().map(|weight| weight.abs()).sum()
 }
 
-/// Minimises loss + penalty · ‖w‖₁ until no condition is violated by more than `tolerance`.
+/// Minimizes loss + penalty · ‖w‖₁ until no condition is violated by more than `tolerance`.
 pub(super) fn minimise(
     active: &Active<'_>,
     start: Vec<f64>,

@@ -46,7 +46,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// What [`Paraphrases::each`] finds, with words spelt out.
+/// What [`Paraphrases::each`] finds, with words spelled out.
 fn found((table, vocabulary): &(Paraphrases, Vocabulary), sentence: &str) -> Vec<(usize, usize, String)> {
     let tokens: Vec<Token> = sentence.split_ascii_whitespace().map(|word| vocabulary.find(word)).collect();
     let mut all = Vec::new();
