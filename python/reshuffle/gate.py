@@ -431,7 +431,7 @@ class _OnSet:
         n_units = sample.n_units if scored is None else len(scored)
         (error,) = standard_errors(self.on.replicates, m, [PAIR])
         adjusted = self.worse.pvalue if self.worse.adjusted is None else self.worse.adjusted
-        n_differing, lost = _lost(self.on, m, ids)
+        n_differing, lost, n_lost = _lost(self.on, m, ids)
         rounded = sample.round_score
         return GateTask(
             test_set=self.name,
@@ -459,6 +459,7 @@ class _OnSet:
             detectable=detectable_factor(alpha / self.n_tasks, POWER, "worse") * float(error) if error > 0 else None,
             more_units=None,
             lost=lost,
+            n_lost=n_lost,
         )
 
     def _with_margin(self, m: int, task: GateTask, outcome: MarginOutcome) -> GateTask:
@@ -523,16 +524,16 @@ def _ids(units: Units, data: Data) -> Sequence[str] | None:
     return Documents.with_names(units.documents, data.n_segments)[1]
 
 
-def _lost(on: Resampled, m: int, ids: Sequence[str] | None) -> tuple[int, tuple[LostSegment, ...]]:
-    """In how many units the systems differ under a metric, and the units that lost most."""
+def _lost(on: Resampled, m: int, ids: Sequence[str] | None) -> tuple[int, tuple[LostSegment, ...], int | None]:
+    """In how many units the systems differ under a metric, those that lost most, and how many lost as much."""
     sample = on.replicates.samples[m]
     ((new, base),) = sample.rows_of([PAIR])
     if isinstance(sample, TextSample):
-        return len(sample.differing_units((new, base))), ()
+        return len(sample.differing_units((new, base))), (), None
     alone, (a, b) = sample.alone([new, base])
     n_differing, values = contributions(alone.with_counts(), a, b)
     if values is None or not np.isfinite(values).all():
-        return n_differing, ()
+        return n_differing, (), None
     losses = -values if sample.metric.higher_is_better else values
     most = [int(unit) for unit in np.argsort(-losses, kind="stable")[:MOST_LOST] if losses[unit] > 0]
     scored, scores = sample.scored_units([new, base]), _unit_scores(on, m)
@@ -542,7 +543,9 @@ def _lost(on: Resampled, m: int, ids: Sequence[str] | None) -> tuple[int, tuple[
         number = at + 1 if ids is None else ids[at]
         old, now = scores[:, at].tolist()
         found.append(LostSegment(number, old, now, alone.round_score(float(values[unit]))))
-    return n_differing, tuple(found)
+    # The last digits of floats are no differences.
+    n_lost = int((losses >= losses[most[-1]] * (1 - 1e-12)).sum()) if most else None
+    return n_differing, tuple(found), n_lost
 
 
 def _unit_scores(on: Resampled, m: int) -> Scores:

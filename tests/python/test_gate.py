@@ -711,6 +711,17 @@ def test_a_gate_is_verified_without_a_line_in_its_history(folder: Path, capsys: 
     assert Path("nights.jsonl").read_bytes() == before
 
 
+def test_of_equal_losses_the_first_are_listed_and_counted() -> None:
+    base = [1.0] * 10 + [0.0] * 10 + [1.0] * 20
+    found = gate(metrics=SegmentScores("correct", {"base": base, "new": [0.0] * 10 + [1.0] * 30}), margin=0.5)
+    (task,) = found.tasks
+    assert ([each.segment for each in task.lost], task.n_lost) == ([1, 2, 3], 10)
+    assert "The segments that lost most under correct, the first 3 of 10 that lost as much" in found.render("markdown")
+    base[0] = 3.0  # only this one lost most, and 9 others lost as much as the third
+    (task,) = gate(metrics=SegmentScores("correct", {"base": base, "new": [0.0] * 10 + [1.0] * 30}), margin=0.5).tasks
+    assert ([each.segment for each in task.lost], task.n_lost) == ([1, 2, 3], 10)
+
+
 def forest(found: Gate) -> ElementTree.Element:
     """The figure of the tasks in the page."""
     drawn = re.findall(r"data:image/svg\+xml;base64,([\w+/=]+)", found.render("html"))

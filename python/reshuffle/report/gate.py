@@ -277,6 +277,8 @@ def _lost(gate: Gate) -> Iterator[Table]:
         return
     task = max(losing, key=lambda each: each.loss / (each.standard_error or 1.0))
     title = f"The {task.unit}s that lost most under {task.name}"
+    if (task.n_lost or 0) > len(task.lost):
+        title += f", the first {len(task.lost)} of {task.n_lost:,} that lost as much"
     header = [task.unit.capitalize(), gate.baseline, gate.system, "Part of Δ"]
     yield segments_table(title, header, task.lost, [each.contribution for each in task.lost])
 
