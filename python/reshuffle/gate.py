@@ -14,7 +14,7 @@ import numpy as np
 from . import _core, signature
 from .comparing import Resampled
 from .data.history import append_run, read_history
-from .errors import Argument, InputError, listed, quoted, unknown_name, warn
+from .errors import Argument, InputError, counted, listed, quoted, unknown_name, warn
 from .human import Design, Question, labels_among, scores_by_segment
 from .inference.detectable import standard_errors
 from .inference.enough import automatic, check_replicates
@@ -147,17 +147,17 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     if resampling.progress is not None:
         data, shown = [each.data for each in sets.values()], list(sets) if len(sets) > 1 else ()
         resampling.progress.plan(JobPlan(data, shown, 2, 1, resampling.n_resamples, worse, None).steps())
-    counted = []
+    resampled = []
     for index, (name, each) in enumerate(sets.items()):
         seed = resampling.seed if len(sets) == 1 else derive_seed(resampling.seed, "test-set", index)
         with on_test_set(name):
-            counted.append(Resampled.from_data(each.data, names, each.units, replace(resampling, seed=seed), [PAIR]))
-    replicates = [each.replicates for each in counted]
+            resampled.append(Resampled.from_data(each.data, names, each.units, replace(resampling, seed=seed), [PAIR]))
+    replicates = [each.replicates for each in resampled]
     hypotheses = Hypotheses.from_pairs([PAIR], len(metrics) // len(sets), len(sets), "all")
     outcome = run_tests(worse, replicates, hypotheses)
-    better = _better(rule, counted, hypotheses, metrics)
+    better = _better(rule, resampled, hypotheses, metrics)
     tasks = []
-    for t, ((name, each), on) in enumerate(zip(sets.items(), counted, strict=True)):
+    for t, ((name, each), on) in enumerate(zip(sets.items(), resampled, strict=True)):
         at = np.flatnonzero(hypotheses.test_set == t)
         of_better = None if better is None else better.take(at)
         tasks += _OnSet(
@@ -166,7 +166,7 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     # Of texts, another warning says so.
     if all(task.n_differing == 0 for task in tasks) and all(each.data.corpus is None for each in sets.values()):
         warn(f"{names[0]} and {names[1]} have the same scores on every {tasks[0].unit}: was a file passed twice?")
-    return _decided(names, tasks, rule, resampling, _lines(sets), _digest(counted))
+    return _decided(names, tasks, rule, resampling, _lines(sets), _digest(resampled))
 
 
 def _lines(sets: Mapping[str, SetData]) -> list[str]:
@@ -200,7 +200,7 @@ def _two_systems(sets: Mapping[str, SetData]) -> tuple[str, str]:
         with on_test_set(name):
             if len(each.data.names) != 2:
                 raise InputError(
-                    f"a gate compares a new system with a baseline, got {len(each.data.names)} systems: "
+                    f"a gate compares a new system with a baseline, got {counted(len(each.data.names), 'system')}: "
                     f"{listed(each.data.names)}"
                 )
             if set(each.data.names) != set(names):
@@ -267,14 +267,14 @@ def _named(name: str, data: Data, noun: str) -> list[int]:
 
 
 def _better(
-    rule: Gated, counted: Sequence[Resampled], hypotheses: Hypotheses, metrics: Sequence[object]
+    rule: Gated, resampled: Sequence[Resampled], hypotheses: Hypotheses, metrics: Sequence[object]
 ) -> Outcome | None:
     """The tests of whether the new system is better, which the rule ``superior`` needs, without an adjustment."""
     if not rule.primary:
         return None
     settings = ComparisonSettings(alternative="better", adjust="none", alpha=rule.alpha)
-    plan = Plan.from_settings(settings, *metrics, n_sets=len(counted))  # type: ignore[arg-type]
-    return run_tests(plan, [each.replicates for each in counted], replace(hypotheses, family=hypotheses.metric))
+    plan = Plan.from_settings(settings, *metrics, n_sets=len(resampled))  # type: ignore[arg-type]
+    return run_tests(plan, [each.replicates for each in resampled], replace(hypotheses, family=hypotheses.metric))
 
 
 @dataclass(frozen=True)
@@ -596,10 +596,10 @@ def _decided(
     )
 
 
-def _digest(counted: Sequence[Resampled]) -> str:
+def _digest(resampled: Sequence[Resampled]) -> str:
     """SHA-256 of the counts, or texts, of both systems on all test sets."""
     digest = hashlib.sha256()
-    for each in counted:
+    for each in resampled:
         for sample in each.by_segment:
             if isinstance(sample, TextSample):
                 digest.update(repr(sample.systems).encode("utf-8", "surrogatepass"))

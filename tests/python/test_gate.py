@@ -581,7 +581,15 @@ def test_the_exit_code_is_the_verdict(
         ("baseline.txt --ref ref.txt --margin bleu=1", "expected BASE and NEW"),
         ("--margin r1=1 --human r1 r2", "got r2: if these are other raters, a gate takes one"),
         ("--scores r1 a --scores r2 a --margin r1=1 --human r1 r2 r3", "got r2, r3: if these are other raters"),
-        ("baseline.txt tuned.txt --margin bleu=1", "no reference: add --ref REF"),
+        ("baseline.txt tuned.txt --margin bleu=1", "no reference: add --ref REF; if these are scores of segments"),
+        ("", "got none: write 'reshuffle gate BASE NEW --ref REF --margin bleu=0.8', or for scores"),
+        ("ref.txt baseline.txt tuned.txt", "if one is the reference, write BASE NEW --ref REF"),
+        ("a.scores b.scores --scores rating --margin 1", "without texts, write --scores rating a.scores b.scores"),
+        ("--scores rating a.scores --margin 1", "a gate compares a new system with a baseline, got 1 system: a"),
+        ("base new --ref ref.txt", r"sets.talks = { references = \"REF\", systems = { base = \"base/talks.txt\", "),
+        ("base new --scores r", r"sets.talks = { scores.r = { base = \"base/talks.txt\", new = \"new/talks.txt\" } }"),
+        ("--scores r base new --margin 1", r"in a manifest \(--manifest tasks.toml\) with lines such as sets.talks = "),
+        ("--scores r a.scores b.scores --margin 1", "if the files are of several tasks, name those of each in a manif"),
         ("baseline.txt tuned.txt --ref ref.txt --set a ref.txt baseline.txt tuned.txt --margin bleu=1", "--set"),
         ("baseline.txt tuned.txt --ref ref.txt --margin bleu", "must be a metric and a number"),
         ("baseline.txt tuned.txt --ref ref.txt --margin bleu=1 bleu=2", "margin of bleu is given twice"),
@@ -597,6 +605,9 @@ def test_bad_input_is_refused_in_a_sentence(folder: Path, line: str, message: st
     (folder / "a.scores").write_text("1\n2\n3\n")
     (folder / "b.scores").write_text("1\n2\n")
     (folder / "nan.scores").write_text("1\nNaN\n3\n")
+    for name in ("base", "new"):
+        (folder / name).mkdir()
+        (folder / name / "talks.txt").write_text("1\n")
     with pytest.raises(InputError, match=message):
         command(line)
 
@@ -616,6 +627,18 @@ def test_options_that_do_not_fit_are_refused_with_their_flags_before_files_are_r
 ) -> None:
     outcome = run("gate", "none.txt", "nothing.txt", "--ref", "no.txt", *line.split())
     assert (outcome.code, message in outcome.err) == (2, True), outcome.err
+
+
+def test_files_of_the_same_names_in_two_folders_are_of_two_systems_on_each_test_set(folder: Path, run: Any) -> None:
+    words = []
+    for name in ("base", "new"):
+        (folder / name).mkdir()
+    for name in ("news", "talks"):
+        for at, system in (("base", "baseline"), ("new", "tuned")):
+            (folder / at / f"{name}.txt").write_bytes((folder / f"{system}.txt").read_bytes())
+        words += ["--set", name, "ref.txt", f"base/{name}.txt", f"new/{name}.txt"]
+    found = json.loads(run("gate", *words, "--margin", "bleu=2", "-n", "999", "--format", "json").out)
+    assert (found["baseline"], found["system"], len(found["tasks"])) == ("base", "new", 2)
 
 
 def test_full_text_has_the_tables_and_other_formats_refuse_the_option(folder: Path, run: Any) -> None:
