@@ -55,8 +55,17 @@ def test_the_short_help_of_compare_has_the_options_that_reports_name(run: Any) -
     assert {"--pairs", "--family", "--alpha", "--names", "--all-pairs", "--test", "--adjust"} <= {*options}
 
 
-def test_explain_lists_the_registries(run: Any) -> None:
+def test_explain_without_a_name_fits_two_screens_and_leads_to_all(run: Any) -> None:
     text = run("explain").out
+    assert len(text.splitlines()) <= 70
+    for kind in KINDS:
+        assert re.search(rf"^  {kind.key}\b", text, re.MULTILINE)
+        assert all(entry.name in text for entry in kind.entries)
+    assert "everything" in text
+
+
+def test_explain_lists_the_registries(run: Any) -> None:
+    text = run("explain", "everything").out
     document = json.loads(run("explain", "--format", "json").out)
     assert document.pop("unicode") in text
     assert list(document) == [kind.key for kind in KINDS]
@@ -94,7 +103,7 @@ def test_every_name_is_explained(run: Any, kind: Any) -> None:
             assert " ".join(words.split()) in own
     table = run("explain", kind.key).out
     assert table.startswith(f"{kind.title} (")
-    assert table.count("\n") < run("explain").out.count("\n")
+    assert table.count("\n") < run("explain", "everything").out.count("\n")
 
 
 def test_kinds_know_the_names_of_their_entries() -> None:
@@ -124,7 +133,7 @@ def test_every_kind_of_caveat_is_explained(run: Any) -> None:
 
 
 def test_words_come_first_and_studies_last(run: Any) -> None:
-    assert run("explain").out.startswith("Terms used in reports")
+    assert run("explain", "everything").out.startswith("Terms used in reports")
     text = run("explain", "margin", "gate").out
     titles = re.findall(r"^(\S+: [a-z ]+) \(", text, flags=re.MULTILINE)
     assert titles == ["margin: option", "margin: null hypothesis of studies", "gate: command", "gate: study"]
@@ -147,7 +156,7 @@ def test_options_are_explained_with_all_places_where_they_are_written(run: Any) 
     assert "Written --baseline of compare, " in " ".join(run("explain", "baseline").out.split())
     assert "--looks of watch" in run("explain", "looks").out
     assert "votes: command (reshuffle COMMAND)" in run("explain", "votes").out
-    assert len(run("explain", "options").out.splitlines()) < len(run("explain").out.splitlines())
+    assert len(run("explain", "options").out.splitlines()) < len(run("explain", "everything").out.splitlines())
 
 
 def test_what_has_the_same_name_is_explained_together(run: Any) -> None:

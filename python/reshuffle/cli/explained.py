@@ -157,12 +157,16 @@ COMMANDS = Kind("commands", "command", "Commands", "reshuffle COMMAND", "options
 OPTIONS = Kind("options", "option", "Options", "reshuffle COMMAND --help", "options:options")
 
 
+# The word for all entries of all kinds.
+EVERYTHING = "everything"
+
+
 def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
-    """The entries with these names, or of these kinds, in the order of the names; all by kind without names.
+    """The entries with these names, or of these kinds, in the order of the names; all by kind for none or "everything".
 
     A metric may be named as reports do. :class:`~reshuffle.InputError` for a name that nothing has.
     """
-    if not names:
+    if not names or EVERYTHING in names:
         return [(kind, kind.entries) for kind in KINDS]
     every = [*USED, OPTIONS, COMMANDS, *OF_STUDIES]
     metrics = next(kind.known for kind in KINDS if kind.key == "metrics")

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from .. import _core
 from ..report import Terminal
 from .entries import Entry
-from .explained import Kind, chosen
+from .explained import EVERYTHING, KINDS, Kind, chosen
 
 Section: TypeAlias = tuple[str, list[str], list[list[str]]]
 """Title, header and rows of a table."""
@@ -47,7 +47,9 @@ def _facts(entry: Entry) -> Iterable[tuple[str, str]]:
 
 
 def as_text(terminal: Terminal, names: Sequence[str]) -> str:
-    """For the terminal: an explanation of each name, or lists of all without names."""
+    """For the terminal: an explanation of each name, or lists of all; without names, only the names of all."""
+    if not names:
+        return _overview(terminal.width or WIDTH)
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -65,7 +67,7 @@ def as_text(terminal: Terminal, names: Sequence[str]) -> str:
         console.print(table)
 
     for kind, entries in chosen(names):
-        if not names or kind.key in names:
+        if EVERYTHING in names or kind.key in names:
             show(_list(kind, entries))
             continue
         for entry in entries:
@@ -76,9 +78,23 @@ def as_text(terminal: Terminal, names: Sequence[str]) -> str:
                 show(("", OPTIONS, [list(row) for row in entry.options]))
             else:
                 console.print()
-    if not names:
-        console.print(Text("'reshuffle explain NAME' says more about a name, and lists a metric's options."))
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().rstrip("\n").splitlines())
+
+
+def _overview(width: int) -> str:
+    """The names of all kinds, and how to read more."""
+    own = [", ".join(dict.fromkeys(kind.names or (each.name for each in kind.entries))) for kind in KINDS]
+    kinds = [
+        wrapped(kind.key, f"{kind.title} ({kind.chosen_by}): {names}", width)
+        for kind, names in zip(KINDS, own, strict=True)
+    ]
+    more = {
+        "NAME": "What a name stands for, with a metric's options. NAME may also be a command or an option.",
+        "tests": "A line about each name of a kind, here of tests.",
+        EVERYTHING: "A line about each name of all kinds.",
+    }
+    usage = (wrapped(word, about, width) for word, about in more.items())
+    return "\n".join(["Names, by kind:", *kinds, "", "reshuffle explain ...", *usage, ""])
 
 
 def wrapped(heading: str, text: str, width: int) -> str:
