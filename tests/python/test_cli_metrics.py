@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from reshuffle import InputError, metric, types
 from reshuffle.cli.habits import habits
-from reshuffle.cli.metric_options import MetricChoice, is_metric, parse_metric
+from reshuffle.cli.metric_options import MetricChoice, flag, flags, is_metric, parse_metric
 from reshuffle.metrics.registry import every_spec
 
 TEXTS = ("reference.txt", "baseline.txt", "larger.txt")
@@ -149,7 +149,19 @@ def test_the_help_lists_every_metric(run: Any) -> None:
     text = run("compare", "--help-all").out
     assert all(spec.name in text for spec in every_spec())
     assert all(name in text for name in (*get_args(types.Interval)[:8], *get_args(types.Format)))
-    assert f"describes all {len(get_args(types.TestChoice))})" in " ".join(text.split())
+    words = " ".join(text.split())
+    assert f"'reshuffle explain tests' has all {len(get_args(types.TestChoice))})" in words
+    assert "'reshuffle explain bleu ter' lists those" in words
+
+
+def test_the_options_of_metrics_are_explained_as_other_options(run: Any) -> None:
+    for each in flags():
+        name = flag(each.option.name)
+        text = " ".join(run("explain", name).out.split())
+        assert f"{name[2:]}: option (reshuffle COMMAND --help)" in text
+        assert f"{name} of commands with -m" in text
+        assert f" of {', '.join(each.metrics)}" in text
+    assert run("explain", "--test").out == run("explain", "test").out
 
 
 def test_options_of_other_tools_get_a_hint(run: Any) -> None:

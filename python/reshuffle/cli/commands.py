@@ -292,7 +292,7 @@ def _every_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
     return [CompletionItem(name, help=about) for name, about in found.items() if name.startswith(incomplete)]
 
 
-@click.command("explain", cls=WithExamples)
+@click.command("explain", cls=WithExamples, context_settings={"ignore_unknown_options": True})
 @click.argument("names", metavar="[NAME...]", nargs=-1, shell_complete=_every_name)
 @plain_option(
     "--format",

@@ -166,6 +166,7 @@ def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
 
     A metric may be named as reports do. :class:`~reshuffle.InputError` for a name that nothing has.
     """
+    names = [name.lstrip("-") or name for name in names]
     if not names or EVERYTHING in names:
         return [(kind, kind.entries) for kind in KINDS]
     every = [*USED, OPTIONS, COMMANDS, *OF_STUDIES]

@@ -11,6 +11,8 @@ import click
 from ...options.choices import INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Named
 from ...options.declare import Option, options_of
 from ...options.nulls import NULLS_WITH_OPTIONS
+from ..metric_options import describe_option, flags
+from ..metric_options import flag as metric_flag
 from ..root import SECTIONS, cli
 from . import Entry
 
@@ -57,6 +59,14 @@ def _written() -> Iterator[tuple[str, str, str, str]]:
                     written = _written_as(each)
                     own = key.removesuffix("s") if each.is_mapping else written
                     yield own, f"{flag} {name}:{written if each.is_mapping else f'{written}=VALUE'}", "", _about(each)
+
+    for own in flags():
+        flag = metric_flag(own.option.name)
+        about = describe_option(own.option.about) + (f": {', '.join(own.choices)}" if own.choices else "")
+        yield flag[2:], f"{flag} of commands with -m", "", about
+        value = "" if own.option.kind == "flag" else "=VALUE"
+        for metric in own.metrics:
+            yield flag[2:], f"-m METRIC:{flag[2:]}{value}", metric, about
 
 
 def _leaves(group: click.Group, before: str = "") -> Iterator[tuple[str, list[click.Parameter]]]:
