@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from .. import _core
 from ..report import Terminal
 from .entries import Entry
-from .explained import EVERYTHING, KINDS, Kind, chosen
+from .explained import EVERYTHING, KINDS, OF_STUDIES, Kind, chosen
 
 Section: TypeAlias = tuple[str, list[str], list[list[str]]]
 """Title, header and rows of a table."""
@@ -66,11 +66,17 @@ def as_text(terminal: Terminal, names: Sequence[str]) -> str:
             table.add_row(*map(Text, row))
         console.print(table)
 
+    explained: set[str] = set()
     for kind, entries in chosen(names):
         if EVERYTHING in names or kind.key in names:
             show(_list(kind, entries))
             continue
         for entry in entries:
+            if kind in OF_STUDIES and entry.name in explained:
+                also = f"Also a {kind.noun} ({kind.chosen_by}): 'reshuffle explain {kind.key}:{entry.name}'."
+                console.print(Text(f"{also}\n"))
+                continue
+            explained.add(entry.name)
             console.print(Text(f"{entry.name}: {kind.noun} ({kind.chosen_by})", style="bold"))
             for heading, text in _facts(entry):
                 console.print(Text(wrapped(heading, text, terminal.width or WIDTH)), soft_wrap=True)
@@ -98,12 +104,17 @@ def _overview(width: int) -> str:
 
 
 def wrapped(heading: str, text: str, width: int) -> str:
-    """A heading, and beside it a text in lines."""
+    """A heading, and beside it a text, whose lines are folded."""
     first = f"  {heading:{HEADINGS}}"
-    return textwrap.fill(
-        text, width, initial_indent=first, subsequent_indent=" " * len(first), break_long_words=False,
-        break_on_hyphens=False,
-    )  # fmt: skip
+    indent = " " * len(first)
+    lines = [
+        textwrap.fill(
+            line, width, initial_indent=indent if at else first, subsequent_indent=indent, break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for at, line in enumerate(text.split("\n"))
+    ]  # fmt: skip
+    return "\n".join(lines)
 
 
 def as_markdown(terminal: Terminal, names: Sequence[str]) -> str:

@@ -1,12 +1,11 @@
-"""Words of reports, from ``terms.toml``, and the kinds of caveats, from the docstring of their record."""
+"""Words of reports, from ``terms.toml``, and the kinds of caveats."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from ...documented import own_texts
+from ...results.caveat_kinds import CAVEAT_KINDS, RUN_CAVEAT_KINDS
 from ...toml import loads
 from . import Entry
 
@@ -18,11 +17,7 @@ def terms() -> Iterable[Entry]:
 
 
 def caveats() -> Iterable[Entry]:
-    """The kinds of :class:`~reshuffle.results.Caveat`, and those of runs, each with what it says."""
-    from ...inference.run_caveats import run_caveats  # not for other words: it imports SciPy
-    from ...results import Caveat
-
-    for text in (own_texts(Caveat)["kind"], run_caveats.__doc__ or ""):
-        listed = r"- ``([\w-]+)``: (.*?)(?: \(:func:[^)]*\))?[;.](?= - ``|$)"
-        for name, about in re.findall(listed, " ".join(text.split())):
-            yield Entry(name, about.replace("``", ""), facts={"In results": "the column caveats of CSV, and JSON"})
+    """The kinds of caveats of comparisons and of runs."""
+    for name, kind in {**CAVEAT_KINDS, **RUN_CAVEAT_KINDS}.items():
+        facts = {"To do": kind.advice, "Values": kind.values, "In results": "the column caveats of CSV, and JSON"}
+        yield Entry(name, kind.about, facts=facts, data={"advice": kind.advice})
