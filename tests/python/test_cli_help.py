@@ -12,6 +12,7 @@ import pytest
 
 from reshuffle.cli import examples
 from reshuffle.cli.explained import KINDS
+from reshuffle.cli.process import EXIT_CODES
 from reshuffle.cli.root import cli
 from reshuffle.metrics.registry import metric_specs
 from reshuffle.results.caveat_kinds import CAVEAT_KINDS, RUN_CAVEAT_KINDS
@@ -125,6 +126,15 @@ def test_words_of_reports_are_explained(run: Any) -> None:
 @pytest.mark.parametrize("name", ["caveats", "notes", "brevity penalty", "BP", "kink", "exit codes"])
 def test_what_readers_of_reports_look_up_is_explained(run: Any, name: str) -> None:
     assert run("explain", name).code == 0
+
+
+def test_exit_codes_are_explained_as_in_the_guide(run: Any) -> None:
+    guide = (Path(__file__).parents[2] / "docs/guide/files.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\d+) \| (.*) \|$", guide.partition("## Exit codes")[2], re.MULTILINE)
+    plain = {int(code): re.sub(r"\[`([^`]+)`\]\([^)]*\)", r"'\1'", text).replace("`", "") for code, text in rows}
+    assert plain == EXIT_CODES
+    text = " ".join(run("explain", "exit-code").out.split())
+    assert all(f"{code} {meaning}" in text for code, meaning in EXIT_CODES.items())
 
 
 def test_every_kind_of_caveat_is_explained(run: Any) -> None:

@@ -7,12 +7,15 @@ from pathlib import Path
 
 from ...results.caveat_kinds import CAVEAT_KINDS, RUN_CAVEAT_KINDS
 from ...toml import loads
+from ..process import EXIT_CODES
 from . import Entry
 
 
 def terms() -> Iterable[Entry]:
     for name, term in loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items():
         facts = {"Marked": term.get("marked", ""), "Caution": term.get("caution", "")}
+        if name == "exit-code":
+            facts["Codes"] = "\n".join(f"{code:<3} {meaning}" for code, meaning in EXIT_CODES.items())
         yield Entry(name, term["about"], facts=facts, also=term.get("also", ()))
 
 
