@@ -227,7 +227,7 @@ def _given_margins(
     for margins in given:
         before = [*found]
         for name, margin in margins.items():
-            for m in [_only(data, own, primary)] if name == ONLY else _named(name, data, "metric of a margin"):
+            for m in [_only(data, own, primary, margin)] if name == ONLY else _named(name, data, "metric of a margin"):
                 if found[m] is not before[m]:
                     raise InputError(f"{data.labels[m]} has two margins: leave out one of them")
                 if tested is not None and m not in tested:
@@ -247,10 +247,10 @@ def _given_margins(
     return [None if m in primary else margin for m, margin in enumerate(found)]
 
 
-def _only(data: Data, own: Sequence[int], primary: set[int]) -> int:
+def _only(data: Data, own: Sequence[int], primary: set[int], margin: Margin) -> int:
     """The metric of a margin without a name."""
     needy = [m for m in own if m not in primary] or own
-    check_only([data.labels[m] for m in needy], "margin", 0.8)
+    check_only([data.labels[m] for m in needy], "margin", margin)
     return needy[0]
 
 

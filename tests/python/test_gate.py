@@ -281,7 +281,7 @@ def test_a_margin_without_a_name_is_that_of_the_only_metric_that_needs_one(
     with pytest.raises(InputError, match="the margin is given twice"):
         command("7 tuned.txt --ref ref.txt --margin 9 --margin 8")
     with pytest.raises(
-        InputError, match=r"one margin for 2 metrics, BLEU, chrF2: say which metric .* margin \(such as BLEU=0.8"
+        InputError, match=r"one margin for 2 metrics, BLEU, chrF2: say which metric .* margin \(such as BLEU=9"
     ):
         command("7 tuned.txt --ref ref.txt --margin 9 -m bleu chrf")
 
@@ -446,7 +446,7 @@ def test_functions_of_texts_are_gated_from_draws() -> None:
         (lambda: gate(metrics=noisy(30, 0), margin=True), "margin must be a mapping"),
         (
             lambda: gate(metrics=[noisy(30, 0), noisy(30, 0, "others")], margin=1),
-            r"one margin for 2 metrics, points, others: say which metric it is of, with margin \(such as points=0.8\)",
+            r"one margin for 2 metrics, points, others: say which metric it is of, with margin \(such as points=1\)",
         ),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": 1, "bleu": 1}), "unknown metric of a margin 'bleu'"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": "1%"}), "baseline's score is 0: give the margin in"),
@@ -594,6 +594,11 @@ def test_the_exit_code_is_the_verdict(
         ("baseline.txt tuned.txt --ref ref.txt --margin bleu", "must be a metric and a number"),
         ("baseline.txt tuned.txt --ref ref.txt --margin bleu=1 bleu=2", "margin of bleu is given twice"),
         ("baseline.txt tuned.txt --ref ref.txt -m bleu ter --margin bleu=1", "no margin for TER"),
+        ("baseline.txt tuned.txt --ref ref.txt -m bleu ter --margin 2%", r"with margin \(such as BLEU=2%\)"),
+        (
+            "--manifest flat.toml --margin 1",
+            r"flat.toml: 'qa' is no key of a manifest: if it is a test set, write \[sets.q",
+        ),
         ("baseline.txt tuned.txt --ref ref.txt --margin bleu=1 --page https://x", "--page is for the format markdown"),
         ("baseline.txt short.txt --ref ref.txt --margin bleu=1", "must match segment by segment"),
         ("--scores rating a.scores b.scores --margin rating=1", "segments"),
@@ -605,6 +610,7 @@ def test_bad_input_is_refused_in_a_sentence(folder: Path, line: str, message: st
     (folder / "a.scores").write_text("1\n2\n3\n")
     (folder / "b.scores").write_text("1\n2\n")
     (folder / "nan.scores").write_text("1\nNaN\n3\n")
+    (folder / "flat.toml").write_text('[qa]\nscores.rating = ["a.scores", "b.scores"]\n')
     for name in ("base", "new"):
         (folder / name).mkdir()
         (folder / name / "talks.txt").write_text("1\n")

@@ -143,7 +143,7 @@ def _meant(part: str, known: Sequence[str], specs: Mapping[str, OptionSpec]) -> 
     written, _, value = part.replace(":", "=", 1).partition("=")
     own = habits("option of a metric")
     name = written if written in known else own.get(f"{written}={value}".lower(), own.get(written.lower()))
-    if name not in known:
+    if name is None or name not in known:
         return None
     return name if specs[name.replace("-", "_")].kind == "flag" else f"{name}={value or 'VALUE'}"
 

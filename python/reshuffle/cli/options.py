@@ -61,8 +61,8 @@ def metrics_option(default: str, kind: Metric | None = None) -> tuple[Decorator,
                metavar="NAME...",
                help=f"{any_of(types.MetricName)}. Several may follow one -m, up to a word that is no metric (./ter is "
                "a file). Options follow a name (bleu:tokenize=intl,lowercase) or are flags (--tokenize, "
-               "--lowercase, --smooth-method, --word-order, --no-punct ...): 'reshuffle explain bleu ter' lists those "
-               f"of BLEU and TER.  [default: {default}]"),
+               "--lowercase, --word-order ...): 'reshuffle explain bleu' lists those of a metric.  "
+               f"[default: {default}]"),
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from ..errors import InputError, quoted, shortened
+from ..errors import InputError, listed, quoted, shortened
 from ..names import names_in
 from ..types import MetricName
 from ..validate import check_n_resamples, check_name
@@ -92,6 +92,8 @@ class Name(StrParam):
         alone, colon, _ = name.partition(":")
         if colon and alone in self.known and name not in self.known:
             raise InputError(f"{self.kind}s have no options here: write {alone} instead of {quoted(name)}")
+        if name not in self.known and Path(name).is_file():
+            raise InputError(f"expected a {self.kind} here, got the file {name}; known: {listed(self.known)}")
         check_name(self.kind, name, self.known)
         return str(value)
 

@@ -357,7 +357,11 @@ def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
     elif least == 1:
         hint = "; - is standard input"
     elif len(systems) == 1:
-        hint += "; 'reshuffle score' scores a single system"
+        both = shlex.join([*files.references, *systems])
+        hint = (
+            f"; the first file is the reference: for scores of segments write --scores NAME {both}; 'reshuffle score' "
+        )
+        hint += "scores a single system"
     raise InputError(f"{wanted}, got {', '.join(map(display_name, systems)) or 'none'}{hint}")
 
 
