@@ -166,7 +166,7 @@ def test_the_options_of_metrics_are_explained_as_other_options(run: Any) -> None
 
 def test_options_of_other_tools_get_a_hint(run: Any) -> None:
     for option in (
-        name for name in OPTIONS if not re.search("--null|no draws|--margin METRIC|use --refs", OPTIONS[name])
+        name for name in OPTIONS if not re.search("--null|no draws|METRIC=VALUE$|use --refs", OPTIONS[name])
     ):
         expected = f"reshuffle: error: there is no option {option}: {OPTIONS[option]}\n"
         assert run("compare", *TEXTS, option, "1") == (2, "", expected)
@@ -243,6 +243,14 @@ def test_an_option_is_advised_by_meaning_where_the_command_has_it(
         (("runs", "--scores", "x", "a", "b"), "write --scores x --baseline FILE FILE ... --system FILE FILE ..., with"),
         (("votes",), "missing argument 'FILE...': 'reshuffle votes --help' has examples"),
         (("human", "--labels", "a"), "no option --labels: labels are scores of a name: --scores NAME FILE"),
+        (
+            ("compare", *TEXTS, "--alternative", "one-sided"),
+            "unknown alternative 'one-sided': use better or worse",
+        ),
+        (("compare", *TEXTS, "--interval", "0.99"), "unknown interval '0.99': the level is that of --confidence 0.99"),
+        (("compare", *TEXTS, "--format", "pdf"), "unknown format 'pdf': use latex or typst for a table in a paper"),
+        (("plan", *TEXTS, "--mde", "1"), "there is no option --mde: use --difference METRIC=VALUE"),
+        (("help",), "there is no command 'help': use 'reshuffle --help'"),
         (("compare", *TEXTS, "--test", "mcnemar"), "unknown test 'mcnemar': use sign-test, which is McNemar's"),
         (("score", "reference.txt"), "expected at least one system after REF, got none; - is standard input"),
         (("compare", "sets.toml"), "got none; if sets.toml is a manifest, write --manifest before it"),

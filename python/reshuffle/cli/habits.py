@@ -18,6 +18,7 @@ _MORE_REFS = "use --refs FILE FILE"
 ELSEWHERE = {
     "--baseline": "the first of the outputs is that of the baseline",
     "--threshold": "use --margin METRIC=VALUE",
+    "--save": "use -o",
 }
 
 
