@@ -14,7 +14,7 @@ import numpy as np
 from . import _core, signature
 from .comparing import Resampled
 from .data.history import append_run, read_history
-from .errors import Argument, InputError, listed, quoted, unknown_name, warn
+from .errors import Argument, InputError, counted, listed, quoted, unknown_name, warn
 from .human import Design, Question, labels_among, scores_by_segment
 from .inference.detectable import standard_errors
 from .inference.enough import automatic, check_replicates
@@ -147,17 +147,17 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     if resampling.progress is not None:
         data, shown = [each.data for each in sets.values()], list(sets) if len(sets) > 1 else ()
         resampling.progress.plan(JobPlan(data, shown, 2, 1, resampling.n_resamples, worse, None).steps())
-    counted = []
+    resampled = []
     for index, (name, each) in enumerate(sets.items()):
         seed = resampling.seed if len(sets) == 1 else derive_seed(resampling.seed, "test-set", index)
         with on_test_set(name):
-            counted.append(Resampled.from_data(each.data, names, each.units, replace(resampling, seed=seed), [PAIR]))
-    replicates = [each.replicates for each in counted]
+            resampled.append(Resampled.from_data(each.data, names, each.units, replace(resampling, seed=seed), [PAIR]))
+    replicates = [each.replicates for each in resampled]
     hypotheses = Hypotheses.from_pairs([PAIR], len(metrics) // len(sets), len(sets), "all")
     outcome = run_tests(worse, replicates, hypotheses)
-    better = _better(rule, counted, hypotheses, metrics)
+    better = _better(rule, resampled, hypotheses, metrics)
     tasks = []
-    for t, ((name, each), on) in enumerate(zip(sets.items(), counted, strict=True)):
+    for t, ((name, each), on) in enumerate(zip(sets.items(), resampled, strict=True)):
         at = np.flatnonzero(hypotheses.test_set == t)
         of_better = None if better is None else better.take(at)
         tasks += _OnSet(
@@ -166,7 +166,7 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     # Of texts, another warning says so.
     if all(task.n_differing == 0 for task in tasks) and all(each.data.corpus is None for each in sets.values()):
         warn(f"{names[0]} and {names[1]} have the same scores on every {tasks[0].unit}: was a file passed twice?")
-    return _decided(names, tasks, rule, resampling, _lines(sets), _digest(counted))
+    return _decided(names, tasks, rule, resampling, _lines(sets), _digest(resampled))
 
 
 def _lines(sets: Mapping[str, SetData]) -> list[str]:
@@ -200,7 +200,7 @@ def _two_systems(sets: Mapping[str, SetData]) -> tuple[str, str]:
         with on_test_set(name):
             if len(each.data.names) != 2:
                 raise InputError(
-                    f"a gate compares a new system with a baseline, got {len(each.data.names)} systems: "
+                    f"a gate compares a new system with a baseline, got {counted(len(each.data.names), 'system')}: "
                     f"{listed(each.data.names)}"
                 )
             if set(each.data.names) != set(names):
@@ -227,7 +227,7 @@ def _given_margins(
     for margins in given:
         before = [*found]
         for name, margin in margins.items():
-            for m in [_only(data, own, primary)] if name == ONLY else _named(name, data, "metric of a margin"):
+            for m in [_only(data, own, primary, margin)] if name == ONLY else _named(name, data, "metric of a margin"):
                 if found[m] is not before[m]:
                     raise InputError(f"{data.labels[m]} has two margins: leave out one of them")
                 if tested is not None and m not in tested:
@@ -247,10 +247,10 @@ def _given_margins(
     return [None if m in primary else margin for m, margin in enumerate(found)]
 
 
-def _only(data: Data, own: Sequence[int], primary: set[int]) -> int:
+def _only(data: Data, own: Sequence[int], primary: set[int], margin: Margin) -> int:
     """The metric of a margin without a name."""
     needy = [m for m in own if m not in primary] or own
-    check_only([data.labels[m] for m in needy], "margin", 0.8)
+    check_only([data.labels[m] for m in needy], "margin", margin)
     return needy[0]
 
 
@@ -267,14 +267,14 @@ def _named(name: str, data: Data, noun: str) -> list[int]:
 
 
 def _better(
-    rule: Gated, counted: Sequence[Resampled], hypotheses: Hypotheses, metrics: Sequence[object]
+    rule: Gated, resampled: Sequence[Resampled], hypotheses: Hypotheses, metrics: Sequence[object]
 ) -> Outcome | None:
     """The tests of whether the new system is better, which the rule ``superior`` needs, without an adjustment."""
     if not rule.primary:
         return None
     settings = ComparisonSettings(alternative="better", adjust="none", alpha=rule.alpha)
-    plan = Plan.from_settings(settings, *metrics, n_sets=len(counted))  # type: ignore[arg-type]
-    return run_tests(plan, [each.replicates for each in counted], replace(hypotheses, family=hypotheses.metric))
+    plan = Plan.from_settings(settings, *metrics, n_sets=len(resampled))  # type: ignore[arg-type]
+    return run_tests(plan, [each.replicates for each in resampled], replace(hypotheses, family=hypotheses.metric))
 
 
 @dataclass(frozen=True)
@@ -431,7 +431,7 @@ class _OnSet:
         n_units = sample.n_units if scored is None else len(scored)
         (error,) = standard_errors(self.on.replicates, m, [PAIR])
         adjusted = self.worse.pvalue if self.worse.adjusted is None else self.worse.adjusted
-        n_differing, lost = _lost(self.on, m, ids)
+        n_differing, lost, n_lost = _lost(self.on, m, ids)
         rounded = sample.round_score
         return GateTask(
             test_set=self.name,
@@ -459,6 +459,7 @@ class _OnSet:
             detectable=detectable_factor(alpha / self.n_tasks, POWER, "worse") * float(error) if error > 0 else None,
             more_units=None,
             lost=lost,
+            n_lost=n_lost,
         )
 
     def _with_margin(self, m: int, task: GateTask, outcome: MarginOutcome) -> GateTask:
@@ -523,16 +524,16 @@ def _ids(units: Units, data: Data) -> Sequence[str] | None:
     return Documents.with_names(units.documents, data.n_segments)[1]
 
 
-def _lost(on: Resampled, m: int, ids: Sequence[str] | None) -> tuple[int, tuple[LostSegment, ...]]:
-    """In how many units the systems differ under a metric, and the units that lost most."""
+def _lost(on: Resampled, m: int, ids: Sequence[str] | None) -> tuple[int, tuple[LostSegment, ...], int | None]:
+    """In how many units the systems differ under a metric, those that lost most, and how many lost as much."""
     sample = on.replicates.samples[m]
     ((new, base),) = sample.rows_of([PAIR])
     if isinstance(sample, TextSample):
-        return len(sample.differing_units((new, base))), ()
+        return len(sample.differing_units((new, base))), (), None
     alone, (a, b) = sample.alone([new, base])
     n_differing, values = contributions(alone.with_counts(), a, b)
     if values is None or not np.isfinite(values).all():
-        return n_differing, ()
+        return n_differing, (), None
     losses = -values if sample.metric.higher_is_better else values
     most = [int(unit) for unit in np.argsort(-losses, kind="stable")[:MOST_LOST] if losses[unit] > 0]
     scored, scores = sample.scored_units([new, base]), _unit_scores(on, m)
@@ -542,7 +543,9 @@ def _lost(on: Resampled, m: int, ids: Sequence[str] | None) -> tuple[int, tuple[
         number = at + 1 if ids is None else ids[at]
         old, now = scores[:, at].tolist()
         found.append(LostSegment(number, old, now, alone.round_score(float(values[unit]))))
-    return n_differing, tuple(found)
+    # The last digits of floats are no differences.
+    n_lost = int((losses >= losses[most[-1]] * (1 - 1e-12)).sum()) if most else None
+    return n_differing, tuple(found), n_lost
 
 
 def _unit_scores(on: Resampled, m: int) -> Scores:
@@ -593,10 +596,10 @@ def _decided(
     )
 
 
-def _digest(counted: Sequence[Resampled]) -> str:
+def _digest(resampled: Sequence[Resampled]) -> str:
     """SHA-256 of the counts, or texts, of both systems on all test sets."""
     digest = hashlib.sha256()
-    for each in counted:
+    for each in resampled:
         for sample in each.by_segment:
             if isinstance(sample, TextSample):
                 digest.update(repr(sample.systems).encode("utf-8", "surrogatepass"))

@@ -12,10 +12,10 @@ import pytest
 
 from reshuffle.cli import examples
 from reshuffle.cli.explained import KINDS
+from reshuffle.cli.process import EXIT_CODES
 from reshuffle.cli.root import cli
-from reshuffle.inference.run_caveats import RUN_CAVEATS
 from reshuffle.metrics.registry import metric_specs
-from reshuffle.report.notes import CAVEATS
+from reshuffle.results.caveat_kinds import CAVEAT_KINDS, RUN_CAVEAT_KINDS
 from reshuffle.toml import loads
 
 
@@ -55,8 +55,17 @@ def test_the_short_help_of_compare_has_the_options_that_reports_name(run: Any) -
     assert {"--pairs", "--family", "--alpha", "--names", "--all-pairs", "--test", "--adjust"} <= {*options}
 
 
-def test_explain_lists_the_registries(run: Any) -> None:
+def test_explain_without_a_name_fits_two_screens_and_leads_to_all(run: Any) -> None:
     text = run("explain").out
+    assert len(text.splitlines()) <= 70
+    for kind in KINDS:
+        assert re.search(rf"^  {kind.key}\b", text, re.MULTILINE)
+        assert all(entry.name in text for entry in kind.entries)
+    assert "everything" in text
+
+
+def test_explain_lists_the_registries(run: Any) -> None:
+    text = run("explain", "everything").out
     document = json.loads(run("explain", "--format", "json").out)
     assert document.pop("unicode") in text
     assert list(document) == [kind.key for kind in KINDS]
@@ -86,7 +95,10 @@ def test_explain_lists_the_options_of_named_metrics(run: Any) -> None:
 def test_every_name_is_explained(run: Any, kind: Any) -> None:
     entries = list(kind.entries)
     assert len({entry.name for entry in entries}) == len(entries)
-    texts = [" ".join(part.split()) for part in run("explain", *(entry.name for entry in entries)).out.split("\n\n")]
+    texts = [
+        " ".join(part.split())
+        for part in run("explain", *(f"{kind.key}:{each.name}" for each in entries)).out.split("\n\n")
+    ]
     for entry in entries:
         heading = f"{entry.name}: {kind.noun} ({kind.chosen_by})"
         (own,) = (text for text in texts if text.startswith(heading))
@@ -94,7 +106,7 @@ def test_every_name_is_explained(run: Any, kind: Any) -> None:
             assert " ".join(words.split()) in own
     table = run("explain", kind.key).out
     assert table.startswith(f"{kind.title} (")
-    assert table.count("\n") < run("explain").out.count("\n")
+    assert table.count("\n") < run("explain", "everything").out.count("\n")
 
 
 def test_kinds_know_the_names_of_their_entries() -> None:
@@ -116,18 +128,31 @@ def test_what_readers_of_reports_look_up_is_explained(run: Any, name: str) -> No
     assert run("explain", name).code == 0
 
 
+def test_exit_codes_are_explained_as_in_the_guide(run: Any) -> None:
+    guide = (Path(__file__).parents[2] / "docs/guide/files.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\d+) \| (.*) \|$", guide.partition("## Exit codes")[2], re.MULTILINE)
+    plain = {int(code): re.sub(r"\[`([^`]+)`\]\([^)]*\)", r"'\1'", text).replace("`", "") for code, text in rows}
+    assert plain == EXIT_CODES
+    text = " ".join(run("explain", "exit-code").out.split())
+    assert all(f"{code} {meaning}" in text for code, meaning in EXIT_CODES.items())
+
+
 def test_every_kind_of_caveat_is_explained(run: Any) -> None:
     kinds = [entry["name"] for entry in json.loads(run("explain", "caveats", "--format", "json").out)["caveats"]]
     assert kinds == [*dict.fromkeys(kinds)]
-    assert {*kinds} == {*CAVEATS, *RUN_CAVEATS}
+    assert kinds == [*CAVEAT_KINDS, *RUN_CAVEAT_KINDS]
+    for kind in kinds:
+        assert re.search(r"^  To do +[A-Z].*", run("explain", kind).out, re.MULTILINE)
     assert "near-alpha: kind of note (caveats in CSV and JSON)" in run("explain", "near-alpha").out
 
 
 def test_words_come_first_and_studies_last(run: Any) -> None:
-    assert run("explain").out.startswith("Terms used in reports")
+    assert run("explain", "everything").out.startswith("Terms used in reports")
     text = run("explain", "margin", "gate").out
     titles = re.findall(r"^(\S+: [a-z ]+) \(", text, flags=re.MULTILINE)
-    assert titles == ["margin: option", "margin: null hypothesis of studies", "gate: command", "gate: study"]
+    assert titles == ["margin: option", "gate: command"]
+    assert "Also a null hypothesis of studies (--null): 'reshuffle explain nulls:margin'." in text
+    assert run("explain", "nulls:margin").out.startswith("margin: null hypothesis of studies (--null)\n")
 
 
 def test_papers_have_addresses(run: Any) -> None:
@@ -141,13 +166,13 @@ def test_papers_have_addresses(run: Any) -> None:
 
 def test_options_are_explained_with_all_places_where_they_are_written(run: Any) -> None:
     text = " ".join(run("explain", "margin").out.split())
-    assert "margin: null hypothesis of studies (--null)" in text
-    assert "margin: option (reshuffle COMMAND --help)" in text
-    assert "--margin of gate, study gate, tune mert; --test equivalence:METRIC=VALUE;" in text
-    assert "Written --baseline of compare, " in " ".join(run("explain", "baseline").out.split())
+    assert "margin: option (reshuffle COMMAND --help) What How much worse NEW may be" in text
+    assert "Written --margin of gate Elsewhere --margin of study gate: The margin of each task" in text
+    assert "--margin of tune mert: How far to go past the last corner" in text
+    assert "Written --baseline of compare Elsewhere " in " ".join(run("explain", "baseline").out.split())
     assert "--looks of watch" in run("explain", "looks").out
     assert "votes: command (reshuffle COMMAND)" in run("explain", "votes").out
-    assert len(run("explain", "options").out.splitlines()) < len(run("explain").out.splitlines())
+    assert len(run("explain", "options").out.splitlines()) < len(run("explain", "everything").out.splitlines())
 
 
 def test_what_has_the_same_name_is_explained_together(run: Any) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from reshuffle import InputError, metric, types
 from reshuffle.cli.habits import habits
-from reshuffle.cli.metric_options import MetricChoice, is_metric, parse_metric
+from reshuffle.cli.metric_options import MetricChoice, flag, flags, is_metric, parse_metric
 from reshuffle.metrics.registry import every_spec
 
 TEXTS = ("reference.txt", "baseline.txt", "larger.txt")
@@ -149,11 +149,25 @@ def test_the_help_lists_every_metric(run: Any) -> None:
     text = run("compare", "--help-all").out
     assert all(spec.name in text for spec in every_spec())
     assert all(name in text for name in (*get_args(types.Interval)[:8], *get_args(types.Format)))
-    assert f"describes all {len(get_args(types.TestChoice))})" in " ".join(text.split())
+    words = " ".join(text.split())
+    assert f"'reshuffle explain tests' has all {len(get_args(types.TestChoice))})" in words
+    assert "'reshuffle explain bleu' lists those of a metric" in words
+
+
+def test_the_options_of_metrics_are_explained_as_other_options(run: Any) -> None:
+    for each in flags():
+        name = flag(each.option.name)
+        text = " ".join(run("explain", name).out.split())
+        assert f"{name[2:]}: option (reshuffle COMMAND --help)" in text
+        assert f"{name} of commands with -m" in text
+        assert f" of {', '.join(each.metrics)}" in text
+    assert run("explain", "--test").out == run("explain", "test").out
 
 
 def test_options_of_other_tools_get_a_hint(run: Any) -> None:
-    for option in (name for name in OPTIONS if not re.search("--null|no draws", OPTIONS[name])):
+    for option in (
+        name for name in OPTIONS if not re.search("--null|no draws|METRIC=VALUE$|use --refs", OPTIONS[name])
+    ):
         expected = f"reshuffle: error: there is no option {option}: {OPTIONS[option]}\n"
         assert run("compare", *TEXTS, option, "1") == (2, "", expected)
 
@@ -204,10 +218,43 @@ def test_an_option_is_advised_by_meaning_where_the_command_has_it(
         (("score", *TEXTS, "--confidence"), "--confidence needs a level: --confidence 0.95"),
         (("score", *TEXTS, "--confidence", "-n", "10"), "--confidence needs a level: --confidence 0.95"),
         (("score", *TEXTS, "-m", "wer", "chrfpp"), "unknown metric 'chrfpp': use -m chrf++"),
+        (
+            ("compare", *TEXTS, "--test", "bs"),
+            "unknown test 'bs': use the default test, or bootstrap-shift for sacreBLEU",
+        ),
+        (("compare", *TEXTS, "-m", "bleu:tok=intl"), "unknown bleu option 'tok': use -m bleu:tokenize=intl"),
+        (("compare", *TEXTS, "-m", "bleu:tok:intl"), "use -m bleu:tokenize=intl"),
+        (("compare", *TEXTS, "-m", "bleu:case=lc"), "use -m bleu:lowercase"),
+        (("compare", *TEXTS, "-m", "ter:case=mixed"), "use -m ter:case-sensitive"),
+        (("compare", *TEXTS, "-m", "bleu:eff=yes"), "use -m bleu:effective-order"),
+        (("compare", *TEXTS, "-m", "chrf:nw=2"), "use -m chrf:word-order=2"),
+        (("compare", *TEXTS, "--adjust", "fdr"), "unknown adjustment 'fdr': use bh for the false discovery rate"),
+        (("compare", *TEXTS, "--adjust", "benjamini-hochberg"), "use bh for the false discovery rate"),
+        (
+            ("compare", "-r", *TEXTS),
+            "no option -r: the reference is the first argument, without an option; --refs FILE",
+        ),
+        (("compare", "a.txt", "b.txt", "--scores"), "--scores needs NAME FILE..., got nothing after it"),
+        (("compare", *TEXTS, "-o", "x.pdf"), "or add --format; 'reshuffle plot' draws figures of a result in JSON"),
+        (("gate", "a", "b", "--threshold", "1"), "there is no option --threshold: use --margin METRIC=VALUE"),
+        (("gate", "--baseline", "a", "--new", "b"), "--baseline: the first of the outputs is that of the baseline"),
+        (("meta", "--human", "da.tsv"), "'reshuffle meta' has no option --human: a command comes first, segments, sys"),
+        (("plot", "forest", __file__, "-o", "x.png"), "expected a figure here, got the file "),
+        (("runs", "--scores", "x", "a", "b"), "write --scores x --baseline FILE FILE ... --system FILE FILE ..., with"),
+        (("votes",), "missing argument 'FILE...': 'reshuffle votes --help' has examples"),
+        (("human", "--labels", "a"), "no option --labels: labels are scores of a name: --scores NAME FILE"),
+        (
+            ("compare", *TEXTS, "--alternative", "one-sided"),
+            "unknown alternative 'one-sided': use better or worse",
+        ),
+        (("compare", *TEXTS, "--interval", "0.99"), "unknown interval '0.99': the level is that of --confidence 0.99"),
+        (("compare", *TEXTS, "--format", "pdf"), "unknown format 'pdf': use latex or typst for a table in a paper"),
+        (("plan", *TEXTS, "--mde", "1"), "there is no option --mde: use --difference METRIC=VALUE"),
+        (("help",), "there is no command 'help': use 'reshuffle --help'"),
         (("compare", *TEXTS, "--test", "mcnemar"), "unknown test 'mcnemar': use sign-test, which is McNemar's"),
         (("score", "reference.txt"), "expected at least one system after REF, got none; - is standard input"),
         (("compare", "sets.toml"), "got none; if sets.toml is a manifest, write --manifest before it"),
-        (("compare", *TEXTS[:2]), "; the first file is the reference, and scores of segments follow --scores NAME"),
+        (("compare", *TEXTS[:2]), "; the first file is the reference: for scores of segments write --scores NAME "),
     ],
 )
 def test_what_other_tools_call_otherwise_is_named(run: Any, args: tuple[str, ...], message: str) -> None:

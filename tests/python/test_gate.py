@@ -281,7 +281,7 @@ def test_a_margin_without_a_name_is_that_of_the_only_metric_that_needs_one(
     with pytest.raises(InputError, match="the margin is given twice"):
         command("7 tuned.txt --ref ref.txt --margin 9 --margin 8")
     with pytest.raises(
-        InputError, match=r"one margin for 2 metrics, BLEU, chrF2: say which metric .* margin \(such as BLEU=0.8"
+        InputError, match=r"one margin for 2 metrics, BLEU, chrF2: say which metric .* margin \(such as BLEU=9"
     ):
         command("7 tuned.txt --ref ref.txt --margin 9 -m bleu chrf")
 
@@ -446,7 +446,7 @@ def test_functions_of_texts_are_gated_from_draws() -> None:
         (lambda: gate(metrics=noisy(30, 0), margin=True), "margin must be a mapping"),
         (
             lambda: gate(metrics=[noisy(30, 0), noisy(30, 0, "others")], margin=1),
-            r"one margin for 2 metrics, points, others: say which metric it is of, with margin \(such as points=0.8\)",
+            r"one margin for 2 metrics, points, others: say which metric it is of, with margin \(such as points=1\)",
         ),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": 1, "bleu": 1}), "unknown metric of a margin 'bleu'"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": "1%"}), "baseline's score is 0: give the margin in"),
@@ -581,11 +581,24 @@ def test_the_exit_code_is_the_verdict(
         ("baseline.txt --ref ref.txt --margin bleu=1", "expected BASE and NEW"),
         ("--margin r1=1 --human r1 r2", "got r2: if these are other raters, a gate takes one"),
         ("--scores r1 a --scores r2 a --margin r1=1 --human r1 r2 r3", "got r2, r3: if these are other raters"),
-        ("baseline.txt tuned.txt --margin bleu=1", "no reference: add --ref REF"),
+        ("baseline.txt tuned.txt --margin bleu=1", "no reference: add --ref REF; if these are scores of segments"),
+        ("", "got none: write 'reshuffle gate BASE NEW --ref REF --margin bleu=0.8', or for scores"),
+        ("ref.txt baseline.txt tuned.txt", "if one is the reference, write BASE NEW --ref REF"),
+        ("a.scores b.scores --scores rating --margin 1", "without texts, write --scores rating a.scores b.scores"),
+        ("--scores rating a.scores --margin 1", "a gate compares a new system with a baseline, got 1 system: a"),
+        ("base new --ref ref.txt", r"sets.talks = { references = \"REF\", systems = { base = \"base/talks.txt\", "),
+        ("base new --scores r", r"sets.talks = { scores.r = { base = \"base/talks.txt\", new = \"new/talks.txt\" } }"),
+        ("--scores r base new --margin 1", r"in a manifest \(--manifest tasks.toml\) with lines such as sets.talks = "),
+        ("--scores r a.scores b.scores --margin 1", "if the files are of several tasks, name those of each in a manif"),
         ("baseline.txt tuned.txt --ref ref.txt --set a ref.txt baseline.txt tuned.txt --margin bleu=1", "--set"),
         ("baseline.txt tuned.txt --ref ref.txt --margin bleu", "must be a metric and a number"),
         ("baseline.txt tuned.txt --ref ref.txt --margin bleu=1 bleu=2", "margin of bleu is given twice"),
         ("baseline.txt tuned.txt --ref ref.txt -m bleu ter --margin bleu=1", "no margin for TER"),
+        ("baseline.txt tuned.txt --ref ref.txt -m bleu ter --margin 2%", r"with margin \(such as BLEU=2%\)"),
+        (
+            "--manifest flat.toml --margin 1",
+            r"flat.toml: 'qa' is no key of a manifest: if it is a test set, write \[sets.q",
+        ),
         ("baseline.txt tuned.txt --ref ref.txt --margin bleu=1 --page https://x", "--page is for the format markdown"),
         ("baseline.txt short.txt --ref ref.txt --margin bleu=1", "must match segment by segment"),
         ("--scores rating a.scores b.scores --margin rating=1", "segments"),
@@ -597,6 +610,10 @@ def test_bad_input_is_refused_in_a_sentence(folder: Path, line: str, message: st
     (folder / "a.scores").write_text("1\n2\n3\n")
     (folder / "b.scores").write_text("1\n2\n")
     (folder / "nan.scores").write_text("1\nNaN\n3\n")
+    (folder / "flat.toml").write_text('[qa]\nscores.rating = ["a.scores", "b.scores"]\n')
+    for name in ("base", "new"):
+        (folder / name).mkdir()
+        (folder / name / "talks.txt").write_text("1\n")
     with pytest.raises(InputError, match=message):
         command(line)
 
@@ -616,6 +633,18 @@ def test_options_that_do_not_fit_are_refused_with_their_flags_before_files_are_r
 ) -> None:
     outcome = run("gate", "none.txt", "nothing.txt", "--ref", "no.txt", *line.split())
     assert (outcome.code, message in outcome.err) == (2, True), outcome.err
+
+
+def test_files_of_the_same_names_in_two_folders_are_of_two_systems_on_each_test_set(folder: Path, run: Any) -> None:
+    words = []
+    for name in ("base", "new"):
+        (folder / name).mkdir()
+    for name in ("news", "talks"):
+        for at, system in (("base", "baseline"), ("new", "tuned")):
+            (folder / at / f"{name}.txt").write_bytes((folder / f"{system}.txt").read_bytes())
+        words += ["--set", name, "ref.txt", f"base/{name}.txt", f"new/{name}.txt"]
+    found = json.loads(run("gate", *words, "--margin", "bleu=2", "-n", "999", "--format", "json").out)
+    assert (found["baseline"], found["system"], len(found["tasks"])) == ("base", "new", 2)
 
 
 def test_full_text_has_the_tables_and_other_formats_refuse_the_option(folder: Path, run: Any) -> None:
@@ -709,6 +738,17 @@ def test_a_gate_is_verified_without_a_line_in_its_history(folder: Path, capsys: 
     assert run(["verify", "gate.json", *(word.replace("=0.1", "=9") for word in line)]) == 1
     assert "gate: 'inconclusive' → 'allow'" in capsys.readouterr().out
     assert Path("nights.jsonl").read_bytes() == before
+
+
+def test_of_equal_losses_the_first_are_listed_and_counted() -> None:
+    base = [1.0] * 10 + [0.0] * 10 + [1.0] * 20
+    found = gate(metrics=SegmentScores("correct", {"base": base, "new": [0.0] * 10 + [1.0] * 30}), margin=0.5)
+    (task,) = found.tasks
+    assert ([each.segment for each in task.lost], task.n_lost) == ([1, 2, 3], 10)
+    assert "The segments that lost most under correct, the first 3 of 10 that lost as much" in found.render("markdown")
+    base[0] = 3.0  # only this one lost most, and 9 others lost as much as the third
+    (task,) = gate(metrics=SegmentScores("correct", {"base": base, "new": [0.0] * 10 + [1.0] * 30}), margin=0.5).tasks
+    assert ([each.segment for each in task.lost], task.n_lost) == ([1, 2, 3], 10)
 
 
 def forest(found: Gate) -> ElementTree.Element:

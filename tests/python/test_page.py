@@ -13,6 +13,8 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any
+from unicodedata import east_asian_width
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -21,7 +23,17 @@ import reshuffle.report.json
 from browser import Browser
 from lazy import Lazy
 from pages import markup
-from reshuffle import Comparison, InputError, SegmentScores, SetComparison, compare, compare_sets, read_html, score
+from reshuffle import (
+    Comparison,
+    InputError,
+    SegmentScores,
+    SetComparison,
+    compare,
+    compare_sets,
+    gate,
+    read_html,
+    score,
+)
 from reshuffle.data.demo import demo_corpus
 from reshuffle.errors import printable
 from reshuffle.report import Layout
@@ -308,6 +320,32 @@ def test_a_table_has_a_shadow_where_it_is_cut_off(browser: Browser, table: str, 
         plain = edge()
         assert (shown == plain) == (width == 1400)
         assert at_the_end == plain
+
+
+def test_the_tables_of_a_gate_are_never_cut_off(browser: Browser) -> None:
+    names = ["nightly-2026-11-28.large", "nightly-2026-11-29.large"]
+    scores = [ratings(names, metric=metric) for metric in ("faithfulness", "fluency")]
+    found = gate(metrics=scores, margin={"faithfulness": "1%", "fluency": "0.2sd"}, n_resamples=99)
+    for width in (1000, 390):
+        browser.resize(width)
+        browser.open(found.render("html"))
+        cut = (
+            "return [...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth).length"
+        )
+        assert browser.run(cut) == 0, width
+    header = "return getComputedStyle(document.querySelector('.stacks td:last-child'), '::before').content"
+    assert browser.run(header) == '"Result"'
+
+
+def test_names_in_the_figure_of_a_gate_leave_room_for_its_lines() -> None:
+    for name in ("faithfulness of the summaries of all talks", "忠実さ" * 12):
+        scores = SegmentScores(name, {"a": [0.0, 1.0] * 20, "b": [1.0, 0.0] * 20})
+        (drawn,) = re.findall(r"svg\+xml;base64,([\w+/=]+)", gate(metrics=scores, margin=0.5).render("html"))
+        image = ElementTree.fromstring(base64.b64decode(drawn))
+        shown = str(next(image.iter("{http://www.w3.org/2000/svg}text")).text)
+        wide = sum(12 if east_asian_width(letter) in "FW" else 7 for letter in shown)
+        assert shown.endswith("…")
+        assert 150 < wide < min(float(str(line.get("x1"))) for line in image.iter("{http://www.w3.org/2000/svg}line"))
 
 
 def test_the_parts_of_scores_have_the_whole_width(browser: Browser) -> None:

@@ -24,12 +24,13 @@ from benches.simulations.run_size import (
 )
 from reshuffle import SegmentScores, compare_runs
 from reshuffle.inference.exchange import EXCHANGES, NEW_RUNS_AND_SEGMENTS
-from reshuffle.inference.run_caveats import RUN_CAVEATS, run_caveats
+from reshuffle.inference.run_caveats import run_caveats
 from reshuffle.inference.run_tests import run_outcome
 from reshuffle.report.words import words
 from reshuffle.resampling import CountSample
 from reshuffle.resampling.run_linear import one_level
 from reshuffle.resampling.runs import RunData
+from reshuffle.results.caveat_kinds import RUN_CAVEAT_KINDS
 from reshuffle.seeds import derive_seed
 from reshuffle.settings import Resampling, RunSettings
 
@@ -183,7 +184,7 @@ def test_the_note_stands_below_the_answer_in_every_format() -> None:
 
 def test_every_caveat_has_a_sentence() -> None:
     limits, exchanges = words("runs")["limit"], words("runs")["exchange"]
-    assert set(limits) == set(RUN_CAVEATS)
+    assert set(limits) == set(RUN_CAVEAT_KINDS)
     assert set(exchanges) == set(EXCHANGES)
     assert {kind for each in exchanges.values() for kind in each.get("largest", {})} < set(limits)
 

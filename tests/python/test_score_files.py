@@ -309,6 +309,41 @@ def test_the_only_key_beside_ids_has_the_scores(run: Any) -> None:
     assert pair["test"]["statistic"] == pytest.approx((sum(B) - sum(A)) / len(A))
 
 
+def test_true_and_false_in_json_are_scores(run: Any) -> None:
+    def put_files(ones: Any, zeros: Any) -> None:
+        for name in "ab":
+            found = [ones if (i + (name == "b")) % 3 else zeros for i in range(12)]
+            put(
+                f"{name}.jsonl", "".join(json.dumps({"id": i, "ok": x, "why": "x"}) + "\n" for i, x in enumerate(found))
+            )
+            put(f"{name}.json", json.dumps([{"id": i, "ok": x} for i, x in enumerate(found)]))
+        rows = [{"system": s, "segment": i + 1, "ok": ones if i % (2 + j) else zeros}
+                for j, s in enumerate("abc") for i in range(12)]  # fmt: skip
+        put("all.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        put("wide.jsonl", "".join(json.dumps({"a": ones, "b": zeros if i % 4 else ones}) + "\n" for i in range(12)))
+
+    people = ("meta", "segments", "--human", "all.jsonl", "--columns", "score=ok", "--coefficient", "pearson")
+    commands = [
+        ("compare", "--scores", "ok", "a.jsonl", "b.jsonl"),
+        ("compare", "--scores", "acc", "a.json", "b.json"),
+        ("compare", "--scores", "acc", "wide.jsonl"),
+        ("compare", "--scores", "ok", "all.jsonl"),
+        ("gate", "--scores", "ok", "a.jsonl", "b.jsonl", "--margin", "ok=0.9"),
+        (*people, "--metric-scores", "judge=all.jsonl#ok"),
+    ]
+    put_files(1, 0)
+    expected = [run(*each).out for each in commands]
+    put_files(True, False)
+    assert [run(*each).out for each in commands] == expected
+    assert all(expected)
+    assert "numbers in ok" in run("doctor", "a.jsonl").out
+
+
+def test_flags_beside_numbers_are_no_systems(run: Any) -> None:
+    put("wide.jsonl", "".join(json.dumps({"a": i % 3, "b": i % 2, "is_test": True}) + "\n" for i in range(12)))
+    assert "2 systems" in run("compare", "--scores", "x", "wide.jsonl").out
+
+
 def test_few_ids_that_occur_twice_are_warned_of(run: Any) -> None:
     put("a.tsv", table_of("tsv", ["t"] * 6, A, [*range(6)]))
     ids = ["s0", "s1", "s2", "s3", "s1", "s5"]

@@ -60,6 +60,14 @@ def test_identical_systems_give_a_warning() -> None:
     ]
 
 
+def test_outputs_of_numbers_give_a_warning_unless_the_references_are_labels() -> None:
+    (message,) = warnings_of(score, REFERENCE, {"a": OTHER, "b": ["0.5", "1"]})
+    assert message.startswith("the output of system 'b' has only numbers, which are compared as texts: scores of segm")
+    (message,) = warnings_of(compare, ["0.25", "0.75"], {"a": ["1", "0"], "b": ["0.5", "1"]})
+    assert message.startswith("the outputs of 2 systems (a, b) have only numbers")
+    assert warnings_of(score, ["1", "0"], {"a": ["0", "0"]}) == []
+
+
 def test_an_empty_last_segment_of_only_one_text_gives_a_warning() -> None:
     message = "only system 'b' has an empty last segment: is it aligned with the other texts?"
     assert warnings_of(score, REFERENCE, {"a": OTHER, "b": ["x", " "]}) == [message]

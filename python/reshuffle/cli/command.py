@@ -136,7 +136,13 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         every = self.get_params(ctx)
         check_habits(args, [name for param in every for name in (*param.opts, *param.secondary_opts)])
-        rest = super().parse_args(ctx, list(map(_marked, _spread(args, self.takers()))))
+        try:
+            rest = super().parse_args(ctx, list(map(_marked, _spread(args, self.takers()))))
+        except click.BadOptionUsage as error:
+            option = next((param for param in every if error.option_name in param.opts and param.metavar), None)
+            if option is None:
+                raise
+            raise InputError(f"{error.option_name} needs {option.metavar}, got nothing after it") from None
         ctx.params.update({name: _unmarked(value) for name, value in ctx.params.items()})
         if self.instead and ctx.args:
             raise InputError(f"{listed(ctx.args)}: expected a file after an option: write {self.instead}")

@@ -292,7 +292,7 @@ def _every_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
     return [CompletionItem(name, help=about) for name, about in found.items() if name.startswith(incomplete)]
 
 
-@click.command("explain", cls=WithExamples)
+@click.command("explain", cls=WithExamples, context_settings={"ignore_unknown_options": True})
 @click.argument("names", metavar="[NAME...]", nargs=-1, shell_complete=_every_name)
 @plain_option(
     "--format",
@@ -307,8 +307,8 @@ def explain_command(names: tuple[str, ...], fmt: str) -> None:
 
     NAME is a command, an option, or anything that an option takes by name: a metric, tokenizer, test, scheme, stopping
     rule, interval, adjustment, family, exchange unit of runs, study, null hypothesis, model, coefficient or optimizer.
-    Shows what it is, its options, caveats and paper. Without NAME, lists all names but commands and options; with a
-    kind of names, such as tests, only those.
+    Shows what it is, its options, caveats and paper. Without NAME, lists all names but commands and options; a kind
+    of names, such as tests, has a line about each of its own, and 'everything' about all.
     """
     from .listing import CATALOGUE_FORMATS
     from .output import terminal

@@ -10,6 +10,7 @@ from typing import Any, get_origin
 from ..errors import InputError, either
 from ..options.declare import SIZE, Option, Options, Reads, check, options_of
 from .command import option
+from .explained import KINDS
 from .params import (
     Name,
     Named,
@@ -102,7 +103,7 @@ def help_of(each: Option, record: type[Options]) -> str:
     flags = {name: flag_of(other) for name, other in options_of(record).items() if other.flag.shown or other.flag.names}
     flags["None"] = each.flag.none or "None"
     text = re.sub(r":func:`reshuffle\.([\w.]+)`", lambda found: f"'reshuffle {_command(found[1])}'", text)
-    text = re.sub(r"(?:[Aa] name|[Nn]ames) in :data:`([^`]*)`", lambda found: _listed(each.choices, found[1]), text)
+    text = re.sub(r"(?:[Aa] name|[Nn]ames) in :data:`([^`]*)`", lambda found: _listed(each, found[1]), text)
     text = text.replace("{names}", either(each.choices or each.keys) if each.choices or each.keys else "")
     text = re.sub(r"``(\w+)=\"([\w-]+)\"``", lambda found: f"{flags[found[1]]} {found[2]}", text)
     text = re.sub(r"``([^`]+)``", lambda found: flags.get(found[1], found[1]), text)
@@ -119,13 +120,16 @@ def help_of(each: Option, record: type[Options]) -> str:
     return f"{text}  [default: {' '.join(map(_shown, default)) if each.several else _shown(default)}]"
 
 
-def _listed(names: Sequence[str], registry: str) -> str:
+def _listed(each: Option, registry: str) -> str:
     """The names of a registry that Python's documentation refers to: the first ones, if there are many."""
+    names = each.choices
     if not registry.startswith("reshuffle.inference."):
         return either(names)
+    kind = next((kind.key for kind in KINDS if kind.chosen_by.split()[-1] == flag_of(each)), "")
+    explain = " ".join(filter(None, ("'reshuffle explain", kind)))
     if len(names) <= MOST_NAMES:
-        return f"{either(names)} ('reshuffle explain' describes them)"
-    return f"{', '.join(names[:FIRST_NAMES])} … ('reshuffle explain' describes all {len(names)})"
+        return f"{either(names)} ({explain}' has more)"
+    return f"{', '.join(names[:FIRST_NAMES])} … ({explain}' has all {len(names)})"
 
 
 def _command(function: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..data.reading import path_is, split_name
 from ..errors import InputError, InputWarning, Option, counted, printable
 from ..grouping import grouped
 from .examples import WithExamples
@@ -41,7 +42,7 @@ def doctor_command(files: tuple[str, ...], as_json: bool) -> None:
         problems: list[InputError] = []
         for file in files:
             try:
-                found[file] = found_in(file)
+                found[file] = found_in(file if path_is(file) else split_name(file)[0])
             except InputError as error:
                 problems.append(error)
         if as_json and found:

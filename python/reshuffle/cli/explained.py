@@ -55,7 +55,14 @@ class Kind:
 # several kinds have is explained in this order.
 USED: Sequence[Kind] = (
     Kind("terms", "word", "Terms used in reports", "in results", "terms:terms"),
-    Kind("caveats", "kind of note", "Notes below reports", "caveats in CSV and JSON", "terms:caveats"),
+    Kind(
+        "caveats",
+        "kind of note",
+        "Notes below reports",
+        "caveats in CSV and JSON",
+        "terms:caveats",
+        columns={"To do": "advice"},
+    ),
     Kind("metrics", "metric", "Metrics", "-m", "metrics:metrics", get_args(types.MetricName)),
     Kind("tokenizers", "tokenizer", "Tokenizers", "--tokenize", "metrics:tokenizers", get_args(types.Tokenizer)),
     Kind("tests", "significance test", "Tests", "--test", "tests:tests", get_args(types.TestChoice)),
@@ -157,20 +164,29 @@ COMMANDS = Kind("commands", "command", "Commands", "reshuffle COMMAND", "options
 OPTIONS = Kind("options", "option", "Options", "reshuffle COMMAND --help", "options:options")
 
 
-def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
-    """The entries with these names, or of these kinds, in the order of the names; all by kind without names.
+# The word for all entries of all kinds.
+EVERYTHING = "everything"
 
-    A metric may be named as reports do. :class:`~reshuffle.InputError` for a name that nothing has.
+
+def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
+    """The entries with these names, or of these kinds, in the order of the names; all by kind for none or "everything".
+
+    A metric may be named as reports do, and a name with its kind (``nulls:margin``). :class:`~reshuffle.InputError` for
+    a name that nothing has.
     """
-    if not names:
+    names = [name.lstrip("-") or name for name in names]
+    if not names or EVERYTHING in names:
         return [(kind, kind.entries) for kind in KINDS]
     every = [*USED, OPTIONS, COMMANDS, *OF_STUDIES]
     metrics = next(kind.known for kind in KINDS if kind.key == "metrics")
     found: dict[str, tuple[Kind, list[Entry]]] = {}
-    for name in names:
+    for given in names:
+        of_kind, colon, own_name = given.partition(":")
+        only = [kind for kind in every if colon and kind.is_called(of_kind)]
+        name = own_name if only else given
         # No option and no caveat, for which much is imported, has the name of a metric.
         is_metric = metric_key(name) in metrics
-        kinds = [kind for kind in KINDS if kind.key != "caveats"] if is_metric else every
+        kinds = only or ([kind for kind in KINDS if kind.key != "caveats"] if is_metric else every)
         meant = [kind for kind in kinds if kind.is_called(name) or any(_same(each, name) for each in kind.known)]
         if not meant:
             raise _unknown(name, [each for kind in every for each in (*kind.known, kind.key)])

@@ -20,6 +20,7 @@ from ..data.evaluations.base import ScoreOptions, first_line
 from ..data.evaluations.tables import JSONL
 from ..data.files import STDIN
 from ..data.formats import INPUT_FORMATS, Column, Source, format_of
+from ..data.formats.base import is_number
 from ..data.history import runs_in
 from ..data.reading import read_texts
 from ..data.retrieval import is_qrel, is_run
@@ -211,7 +212,7 @@ def _weights(path: str) -> Found | None:
     lines = [line for line in map(str.strip, text.splitlines()) if line and not line.startswith("#")]
     if text.lstrip().startswith("{"):
         values = _json_object(text).values()
-        are_weights = bool(values) and all(isinstance(each, int | float) and _is_number(each) for each in values)
+        are_weights = bool(values) and all(map(is_number, values))
         return _named_weights(path, "JSON: the weight of each name") if are_weights else None
     if "[weight]" in lines:
         return _named_weights(path, "moses.ini: names and weights in the section [weight]")
@@ -378,7 +379,7 @@ def _is_number(value: object) -> bool:
         float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return False
-    return not isinstance(value, bool)
+    return True
 
 
 # Formats of scores that can also be columns of texts.

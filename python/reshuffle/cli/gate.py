@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, get_args
 
 import click
@@ -14,6 +17,7 @@ from ..options.declare import check_each
 from ..options.gate import Gate as GateOptions
 from ..options.gate import Gated, GatedFiles, GatedSets, GateFiles, GateKeys
 from .declared import declared_options, given_values, made
+from .inputs.folders import files_in, is_folder
 from .options import COMMON, EXECUTOR, METRICS, file_options, full_option, output_options, report_command
 from .process import INCONCLUSIVE, REJECTED
 
@@ -59,6 +63,7 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
 
     reports, executor = Reports.taken(options, get_args(types.GateFormat)), options.pop("executor")
     full = chosen_full(options, reports)
+    _check_outputs(systems, options)
     files = GateFiles(**given_values(GateFiles, options))
     if files.page is not None:
         reports.check("--page", ["markdown"], ", or add --format markdown")
@@ -66,12 +71,6 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     chosen = made(GateOptions, values)
     if chosen.human is not None:
         options["missing"] = "pairwise"  # segments without labels are meant
-        names = [name for name, _ in options["scores"]]
-        if systems and (len(systems) != 2 or any(name in names for name in systems)):
-            raise InputError(
-                f"expected BASE and NEW, the outputs of two systems, got {listed(systems)}: if these are other "
-                "raters, a gate takes one (--human NAME)"
-            )
     inputs = Inputs.from_options(*_positional(systems, options), options, chosen.threads)
     if inputs.is_one:  # manifests may also be for compare
         inputs.sets[""].check_source()
@@ -85,6 +84,47 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
         if all(file not in (None, STDIN) for file, _ in reports.files):
             click.echo(headline(result), err=True)  # a log of CI should have the verdict
     return CODES[result.verdict]
+
+
+def _check_outputs(systems: Sequence[str], options: Mapping[str, Any]) -> None:
+    """:class:`InputError` for what cannot be the outputs of two systems, and how to name them."""
+    given = dict(options["scores"])
+    if systems and (options["sets"] or options["manifest"]):
+        raise InputError(f"BASE and NEW cannot be combined with --set or --manifest: leave out {listed(systems)}")
+    expected = "expected BASE and NEW, the outputs of two systems, got "
+    if not systems and not any(options[name] for name in ("sets", "manifest", "scores", "counts", "human")):
+        raise InputError(
+            f"{expected}none: write 'reshuffle gate BASE NEW --ref REF --margin bleu=0.8', or for scores of segments "
+            "'reshuffle gate --scores NAME BASE NEW --margin 0.02'"
+        )
+    if options["human"] is not None and systems and (len(systems) != 2 or any(name in given for name in systems)):
+        raise InputError(f"{expected}{listed(systems)}: if these are other raters, a gate takes one (--human NAME)")
+    for metric, files in given.items():
+        _check_folders(files, f"scores.{metric} = ")
+    if systems and len(systems) != 2:
+        hint = ": if one is the reference, write BASE NEW --ref REF" if len(systems) == 3 else ""
+        raise InputError(f"{expected}{listed(systems)}{hint}")
+    without_files = next((f"scores.{metric} = " for metric, files in given.items() if not files), None)
+    _check_folders(systems, without_files or 'references = "REF", systems = ')
+    if systems and not any(options[name] for name in ("references", "scores", "counts")):
+        raise InputError(
+            f"no reference: add --ref REF; if these are scores of segments, write --scores NAME {shlex.join(systems)}"
+        )
+
+
+def _check_folders(systems: Sequence[str], key: str) -> None:
+    """:class:`InputError` for two folders with files of the same names: probably one for each test set."""
+    if len(systems) != 2 or not all(map(is_folder, systems)):
+        return
+    folders = [{Path(file).name: file for file in files_in(folder)} for folder in systems]
+    common = next((name for name in folders[0] if name in folders[1]), None)
+    if common is not None:
+        base, new = (json.dumps(files[common], ensure_ascii=False) for files in folders)
+        example = f"sets.{Path(common).stem} = {{ {key}{{ base = {base}, new = {new} }} }}"
+        raise InputError(
+            f"{listed(map(display_name, systems))} are folders with files of the same names: if each file is of a test "
+            f"set, name them in a manifest (--manifest tasks.toml) with lines such as {example}"
+        )
 
 
 def _with_config(path: str | None, values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -117,14 +157,8 @@ def _with_config(path: str | None, values: dict[str, Any], options: dict[str, An
 
 def _positional(systems: tuple[str, ...], options: dict[str, Any]) -> tuple[str | None, tuple[str, ...]]:
     """The first reference and the outputs, as the readers of comparisons take them."""
-    if systems and (options["sets"] or options["manifest"]):
-        raise InputError(f"BASE and NEW cannot be combined with --set or --manifest: leave out {listed(systems)}")
     if not systems:
         return None, ()
-    if len(systems) != 2:
-        raise InputError(f"expected BASE and NEW, the outputs of two systems, got {listed(systems)}")
-    if not options["references"] and not options["scores"] and not options["counts"]:
-        raise InputError("no reference: add --ref REF, or external scores with --scores")
     references = given_values(GatedFiles, {"references": options.pop("references")}).get("references", ())
     options["references"] = tuple(references[1:])
     return (references[0] if references else None), systems

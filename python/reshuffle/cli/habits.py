@@ -13,6 +13,13 @@ from ..names import is_metric
 from ..toml import loads
 
 _AFTER_REF = "outputs of systems are arguments after REF"
+_MORE_REFS = "use --refs FILE FILE"
+# Options of some commands, where others do not have them.
+ELSEWHERE = {
+    "--baseline": "the first of the outputs is that of the baseline",
+    "--threshold": "use --margin METRIC=VALUE",
+    "--save": "use -o",
+}
 
 
 @cache
@@ -47,9 +54,11 @@ def _advice(name: str, value: str, own: Collection[str]) -> str | None:
         return f"use -m {shortened(value)}"
     with_hyphens = name[:2] + name[2:].replace("_", "-")
     options = habits("option")
+    if options.get(name) == _MORE_REFS and "reference" in own:
+        return "the reference is the first argument, without an option; --refs FILE FILE adds others"
     if name not in options and with_hyphens != name and with_hyphens in own:
         return f"use {with_hyphens}"
-    return options.get(name) or _of_name(name)
+    return options.get(name) or ELSEWHERE.get(name) or _of_name(name)
 
 
 def _of_name(written: str) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from .. import _core
 from ..report import Terminal
 from .entries import Entry
-from .explained import Kind, chosen
+from .explained import EVERYTHING, KINDS, OF_STUDIES, Kind, chosen
 
 Section: TypeAlias = tuple[str, list[str], list[list[str]]]
 """Title, header and rows of a table."""
@@ -47,7 +47,9 @@ def _facts(entry: Entry) -> Iterable[tuple[str, str]]:
 
 
 def as_text(terminal: Terminal, names: Sequence[str]) -> str:
-    """For the terminal: an explanation of each name, or lists of all without names."""
+    """For the terminal: an explanation of each name, or lists of all; without names, only the names of all."""
+    if not names:
+        return _overview(terminal.width or WIDTH)
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -64,11 +66,17 @@ def as_text(terminal: Terminal, names: Sequence[str]) -> str:
             table.add_row(*map(Text, row))
         console.print(table)
 
+    explained: set[str] = set()
     for kind, entries in chosen(names):
-        if not names or kind.key in names:
+        if EVERYTHING in names or kind.key in names:
             show(_list(kind, entries))
             continue
         for entry in entries:
+            if kind in OF_STUDIES and entry.name in explained:
+                also = f"Also a {kind.noun} ({kind.chosen_by}): 'reshuffle explain {kind.key}:{entry.name}'."
+                console.print(Text(f"{also}\n"))
+                continue
+            explained.add(entry.name)
             console.print(Text(f"{entry.name}: {kind.noun} ({kind.chosen_by})", style="bold"))
             for heading, text in _facts(entry):
                 console.print(Text(wrapped(heading, text, terminal.width or WIDTH)), soft_wrap=True)
@@ -76,18 +84,37 @@ def as_text(terminal: Terminal, names: Sequence[str]) -> str:
                 show(("", OPTIONS, [list(row) for row in entry.options]))
             else:
                 console.print()
-    if not names:
-        console.print(Text("'reshuffle explain NAME' says more about a name, and lists a metric's options."))
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().rstrip("\n").splitlines())
 
 
+def _overview(width: int) -> str:
+    """The names of all kinds, and how to read more."""
+    own = [", ".join(dict.fromkeys(kind.names or (each.name for each in kind.entries))) for kind in KINDS]
+    kinds = [
+        wrapped(kind.key, f"{kind.title} ({kind.chosen_by}): {names}", width)
+        for kind, names in zip(KINDS, own, strict=True)
+    ]
+    more = {
+        "NAME": "What a name stands for, with a metric's options. NAME may also be a command or an option.",
+        "tests": "A line about each name of a kind, here of tests.",
+        EVERYTHING: "A line about each name of all kinds.",
+    }
+    usage = (wrapped(word, about, width) for word, about in more.items())
+    return "\n".join(["Names, by kind:", *kinds, "", "reshuffle explain ...", *usage, ""])
+
+
 def wrapped(heading: str, text: str, width: int) -> str:
-    """A heading, and beside it a text in lines."""
+    """A heading, and beside it a text, whose lines are folded."""
     first = f"  {heading:{HEADINGS}}"
-    return textwrap.fill(
-        text, width, initial_indent=first, subsequent_indent=" " * len(first), break_long_words=False,
-        break_on_hyphens=False,
-    )  # fmt: skip
+    indent = " " * len(first)
+    lines = [
+        textwrap.fill(
+            line, width, initial_indent=indent if at else first, subsequent_indent=indent, break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for at, line in enumerate(text.split("\n"))
+    ]  # fmt: skip
+    return "\n".join(lines)
 
 
 def as_markdown(terminal: Terminal, names: Sequence[str]) -> str:

@@ -52,6 +52,8 @@ def _missing(error: click.MissingParameter) -> str:
     about = first_sentence(getattr(error.param, "help", None) or "")
     if isinstance(error.param, click.Argument) and isinstance(error.param.type, Name):
         about = f"choose {either(error.param.type.known)}"
+    elif isinstance(error.param, click.Argument) and error.ctx is not None and not about:
+        about = f"'{error.ctx.command_path} --help' has examples"
     return ": ".join(sentence.rstrip(".") for sentence in (_unlike_click(error.format_message()), about) if sentence)
 
 
@@ -66,6 +68,9 @@ def _unknown(error: click.NoSuchOption) -> str:
     if error.ctx is not None and any(short in param.opts for param in error.ctx.command.params):
         near = [short]
     meant = f": did you mean {either(near)}?" if near else ""
+    if error.ctx is not None and isinstance(error.ctx.command, click.Group) and error.ctx.parent is not None:
+        group, commands = error.ctx.command_path, either(error.ctx.command.list_commands(error.ctx))
+        return f"'{group}' has no option {error.option_name}: a command comes first, {commands}"
     return f"there is no option {error.option_name}{meant}"
 
 

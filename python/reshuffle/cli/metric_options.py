@@ -16,7 +16,7 @@ from ..names import IN_PYTHON, metric_key, names_in
 from ..names import is_metric as is_metric_name
 from ..options.choices import FLAG_VALUES
 from ..validate import check_name
-from .habits import name_advice
+from .habits import habits, name_advice
 
 
 def flag(option: str) -> str:
@@ -123,6 +123,9 @@ def parse_metric(text: str, folder: Path = Path()) -> MetricChoice:
             continue
         if option not in specs:
             known = [flag(each)[2:] for each in specs]
+            meant = _meant(part, known, specs)
+            if meant is not None:
+                raise InputError(f"unknown {name} option {quoted(written)}: use -m {name}:{meant}")
             check_name(f"{name} option", written, known)
         if option in values:
             raise InputError(f"-m {text}: the option {written} is set twice")
@@ -133,6 +136,16 @@ def parse_metric(text: str, folder: Path = Path()) -> MetricChoice:
         if specs[option].kind == "path":
             found[option] = str(folder / value)
     return MetricChoice(name, found)
+
+
+def _meant(part: str, known: Sequence[str], specs: Mapping[str, OptionSpec]) -> str | None:
+    """An option that is abbreviated as in signatures of sacreBLEU (``tok=intl``, ``tok:intl``), as it is here."""
+    written, _, value = part.replace(":", "=", 1).partition("=")
+    own = habits("option of a metric")
+    name = written if written in known else own.get(f"{written}={value}".lower(), own.get(written.lower()))
+    if name is None or name not in known:
+        return None
+    return name if specs[name.replace("-", "_")].kind == "flag" else f"{name}={value or 'VALUE'}"
 
 
 def _example(specs: dict[str, OptionSpec]) -> str:

@@ -60,8 +60,9 @@ def metrics_option(default: str, kind: Metric | None = None) -> tuple[Decorator,
         option("Metrics", "-m", "--metric", "--metrics", "metrics", multiple=True, type=kind or Metric(),
                metavar="NAME...",
                help=f"{any_of(types.MetricName)}. Several may follow one -m, up to a word that is no metric (./ter is "
-               "a file). Options follow a name (bleu:tokenize=intl,lowercase) or are flags: see 'reshuffle explain "
-               f"NAME'.  [default: {default}]"),
+               "a file). Options follow a name (bleu:tokenize=intl,lowercase) or are flags (--tokenize, "
+               "--lowercase, --word-order ...): 'reshuffle explain bleu' lists those of a metric.  "
+               f"[default: {default}]"),
     )  # fmt: skip
 
 

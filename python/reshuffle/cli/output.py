@@ -37,6 +37,8 @@ WITH_INPUTS = ("json", "html")
 ON_INPUTS = "reshuffle.inputs"
 # What a paper cites, beside its table.
 BIBTEX = "bibtex"
+# Endings of the files of figures, which another command writes.
+FIGURES = (".pdf", ".png", ".svg")
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,10 @@ class Reports:
         for output in outputs:
             ending = Path(output).suffix.lower()
             if fmt is None and ending not in by_ending and _descriptor(output) is None:
+                figures = "; 'reshuffle plot' draws figures of a result in JSON" if ending in FIGURES else ""
                 raise InputError(
                     f"-o {shortened(display_name(output))}: no format has the ending {shortened(ending)}; use "
-                    f"{either([end for end in by_ending if end])}, or add --format"
+                    f"{either([end for end in by_ending if end])}, or add --format{figures}"
                 )
         files = [(output, fmt or by_ending.get(Path(output).suffix.lower(), default)) for output in outputs]
         return cls(tuple(files) or ((None, fmt or default),))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -10,7 +11,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from ..errors import InputError, quoted, shortened
+from ..errors import InputError, listed, quoted, shortened
 from ..names import names_in
 from ..types import MetricName
 from ..validate import check_n_resamples, check_name
@@ -92,6 +93,10 @@ class Name(StrParam):
         alone, colon, _ = name.partition(":")
         if colon and alone in self.known and name not in self.known:
             raise InputError(f"{self.kind}s have no options here: write {alone} instead of {quoted(name)}")
+        if self.kind == "interval" and re.fullmatch(r"[\d.]+%?", name):
+            raise InputError(f"unknown interval {quoted(name)}: the level is that of --confidence 0.99")
+        if name not in self.known and Path(name).is_file():
+            raise InputError(f"expected a {self.kind} here, got the file {name}; known: {listed(self.known)}")
         check_name(self.kind, name, self.known)
         return str(value)
 

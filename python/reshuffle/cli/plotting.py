@@ -39,8 +39,12 @@ def plot(source: str, kind: str, output: str, options: Figure) -> None:
     with stream_destination(output, inputs) as file:
         result = read_json(source)
         if isinstance(result, Flips | Gate):
-            held = "flips" if isinstance(result, Flips) else "a gate"
-            raise InputError(f"{source} holds {held}: expected a comparison or a study, of which there are figures")
+            is_gate = isinstance(result, Gate)
+            held = "a gate" if is_gate else "flips"
+            hint = f"; that of a gate is on its page: reshuffle show {source} -o gate.html" if is_gate else ""
+            raise InputError(
+                f"{source} holds {held}: expected a comparison or a study, of which there are figures{hint}"
+            )
         axes = _of_study(result, kind, options) if isinstance(result, StudyResult) else _of(result, kind, options)
         file.write(file_of(axes, fmt))
 

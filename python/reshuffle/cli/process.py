@@ -10,7 +10,7 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NoReturn
 
 from ..errors import Argument, InputError, WorkerError
@@ -26,6 +26,17 @@ OUT_OF_MEMORY = 3
 WORKER_FAILED = 4
 INCONCLUSIVE = 5
 INTERRUPTED = 128 + 2  # as shells report the end by SIGINT
+# What each code means, as docs/guide/files.md and 'reshuffle explain exit-code' have it.
+EXIT_CODES: Mapping[int, str] = {
+    0: "success, also if the reader of standard output closes the pipe",
+    REJECTED: "'reshuffle gate' rejects, or 'reshuffle verify' found differences; Python itself also ends with 1 "
+    "after an unexpected error",
+    BAD_INPUT: "arguments or input cannot be used, or output cannot be written",
+    OUT_OF_MEMORY: "not enough memory",
+    WORKER_FAILED: "a worker or the scheduler of --executor failed or ended",
+    INCONCLUSIVE: "'reshuffle gate' is inconclusive",
+    INTERRUPTED: "interrupted by Ctrl-C",
+}
 
 # numpy 2 with its libraries takes 125 MiB of address space; the rest is needed besides.
 ROOM_BYTES = 160 << 20
@@ -48,10 +59,8 @@ def cleanup(undo: Callable[[], object] | None = None) -> Iterator[None]:
 def leave(command: Callable[[], int | None]) -> NoReturn:
     """Run a command line and exit with its code, or with that of an error and one sentence about it.
 
-    The code is 0 also if the reader of the output closes the pipe, 1 if 'reshuffle verify' finds differences or
-    'reshuffle gate' rejects, 2 if input cannot be used or output cannot be written, 3 if memory runs out, 4 if a worker
-    of an executor fails, 5 if 'reshuffle gate' is inconclusive, 130 after Ctrl-C. SIGTERM and SIGHUP end the process as
-    usual, after unfinished files have been removed.
+    The codes are :data:`EXIT_CODES`. SIGTERM and SIGHUP end the process as usual, after unfinished files have been
+    removed.
     """
     _occupy_standard_streams()
     with _signals_handled("SIGINT"):

@@ -129,7 +129,7 @@ class Commands(WithExamples, click.Group):
                     f"unknown command {quoted(name)}: to compare systems write 'reshuffle compare {words}', to score "
                     "them 'reshuffle score ...'"
                 )
-            meant = command_advice(name)
+            meant = "--help" if name == "help" else command_advice(name)
             if meant is not None:
                 raise InputError(f"there is no command {quoted(name)}: use 'reshuffle {meant}'")
             check_name("command", name, self.list_commands(ctx))

@@ -5,6 +5,7 @@ Also here: names of systems.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +19,7 @@ from ..types import InputFormat
 from .alignment import aligned
 from .columns import BY_ID, Table, named_columns, segment_list
 from .files import MAX_INPUT, STDIN, display_name, uncompressed
-from .formats.base import Column
+from .formats.base import Column, number_in
 from .reading import PLURALS, read_texts, split_name
 
 Lines: TypeAlias = Sequence[str]
@@ -133,6 +134,18 @@ class Corpus:
         for name, lines in self.systems.items():
             if name.casefold() in CALLED_REFERENCE and all(lines != column for _, column in references):
                 warn(f"system {name!r} is named like a reference: the reference comes first, then the systems")
+        labels = any(_are_numbers(column) and not _have_decimals(column) for _, column in references)
+        numbers = [name for name, lines in self.systems.items() if not labels and _are_numbers(lines)]
+        if numbers:
+            outputs = (
+                f"the outputs of {len(numbers)} systems ({listed(numbers)}) have"
+                if len(numbers) > 1
+                else (f"the output of system {numbers[0]!r} has")
+            )
+            warn(
+                f"{outputs} only numbers, which are compared as texts: scores of segments are given by --scores NAME "
+                "(SegmentScores in Python)"
+            )
         columns = [*references, *((f"system {name!r}", lines) for name, lines in self.systems.items())]
         if _begin_with_ids([column for _, column in columns]):
             warn(
@@ -208,6 +221,15 @@ def _begin_with_ids(columns: Sequence[Sequence[str | None]]) -> bool:
     if len(ids) < MANY_IDS or any(first_words(column) != ids for column in columns[1:]):
         return False
     return len({tuple(sorted(line or "" for line in column)) for column in columns}) > 1
+
+
+def _are_numbers(lines: Sequence[str | None]) -> bool:
+    """Whether a text is a list of numbers, as no output of a system is unless references are numbers, too."""
+    return all(line is not None and not math.isnan(number_in(line)) for line in lines)
+
+
+def _have_decimals(lines: Sequence[str | None]) -> bool:
+    return any(line is not None and "." in line for line in lines)
 
 
 def _is_blank(line: str | None) -> bool:

@@ -77,6 +77,11 @@ class Manifest:
         >>> Manifest("sets.json", table, Path("in")).sets(SetFiles)["news"]["systems"]
         ('in/a', 'in/b')
         """
+        if "sets" not in self.table and self.table and all(isinstance(each, Mapping) for each in self.table.values()):
+            name = next(iter(self.table))
+            raise InputError(
+                f"{self.name}: {quoted(name)} is no key of a manifest: if it is a test set, write [sets.{name}]"
+            )
         check_keys(self.name, self.table, ["sets"])
         if "sets" not in self.table:
             raise InputError(

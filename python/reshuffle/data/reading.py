@@ -14,7 +14,7 @@ from ..types import InputFormat
 from ..validate import check_name
 from .files import MAX_INPUT, STDIN, check_stdin, has_lone_surrogate
 from .formats import INPUT_FORMATS, format_of
-from .formats.base import Column, FileFormat, Source, shown_json
+from .formats.base import Column, FileFormat, Source, is_score, shown_json
 
 # Columns with the ids of segments.
 SEGMENT_IDS = (
@@ -227,7 +227,8 @@ def _check_strings(column: Column) -> None:
             if has_lone_surrogate(value):
                 raise InputError(f"{column.place(segment)}: not valid Unicode, it contains a lone surrogate")
         elif value is not None:
-            raise InputError(f"{column.place(segment)}: expected a string, got {shown_json(value)}")
+            hint = "; numbers are read by --scores NAME (SegmentScores in Python)" if is_score(value) else ""
+            raise InputError(f"{column.place(segment)}: expected a string, got {shown_json(value)}{hint}")
 
 
 def read_groups(

@@ -16,7 +16,7 @@ from ..validate import LARGEST_SCORE, check_name, expected_score
 from .alignment import aligned
 from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats import INPUT_FORMATS, format_of
-from .formats.base import Column, FileFormat, Source, choose, is_number, number_in, shown_json
+from .formats.base import Column, FileFormat, Source, choose, is_score, number_in, shown_json
 from .formats.comet import KEYS, is_printed
 from .formats.named import is_named
 from .reading import SEGMENT_IDS, row_ids, split_name
@@ -324,7 +324,12 @@ def _wide(
     ]
     if not found:
         source.fail(f"expected a column of scores, got {listed(known)}")
-    yield from found
+    # Beside numbers, true and false are flags of the segments.
+    yield from [(key, column) for key, column in found if not _has_flags(column)] or found
+
+
+def _has_flags(column: Column) -> bool:
+    return all(value is None or isinstance(value, bool) for value in column.lines)
 
 
 def _finite(column: Column, convert: Callable[[Any], float], may_be_missing: bool) -> list[float]:
@@ -379,8 +384,8 @@ def _by_system(
 
 
 def _to_float(value: Any) -> float:
-    """A JSON value as a float; NaN if it is not a number, infinity if it is too large."""
+    """A JSON value as a float; NaN if it is no score, infinity if it is too large."""
     try:
-        return float(value) if is_number(value) else math.nan
+        return float(value) if is_score(value) else math.nan
     except OverflowError:
         return math.inf

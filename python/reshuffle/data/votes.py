@@ -259,8 +259,8 @@ def _roles(source: Source, names: Sequence[str], columns: Mapping[str, str]) -> 
     missing = next((role for role in ("first", "second", "winner") if role not in roles), None)
     if missing is not None:
         source.fail(
-            f"expected columns such as model_a, model_b and winner, got {listed(names)}: name the columns with "
-            f"columns={{{missing!r}: …}} (--columns {missing}=…)",
+            f"expected columns such as model_a, model_b and winner, got {listed(names)}: say which these "
+            f"are, as in --columns first=NAME second=NAME winner=NAME (columns={{{missing!r}: …}} in Python)",
             1,
         )
     return roles

@@ -12,7 +12,6 @@ from ..resampling.run_t import no_spread
 from ..resampling.runs import RunData
 from .exchange import ExchangeUnit
 
-RUN_CAVEATS = ("no-spread", "unequal-spreads", "skewed-runs")
 # The skewness of a system's runs matters from this share of the variance of the difference on.
 SHARE = 0.2
 # s² of so few runs may be near 0 by chance, whatever their share is.
@@ -31,14 +30,7 @@ def skewness_matters(of_runs: Sequence[Scores], variance: Scores, fewest: int) -
 
 
 def run_caveats(unit: ExchangeUnit, data: RunData, metric: int, pair: tuple[int, int]) -> tuple[str, ...]:
-    """The names of :data:`RUN_CAVEATS` that apply to the test of a pair with an exchange unit.
-
-    - ``no-spread``: all runs of each system have the same score, so the runs say nothing about how much others differ;
-    - ``unequal-spreads``: with these numbers of runs, the test rejects too often if the runs of one system vary more
-      than those of the other;
-    - ``skewed-runs``: the test may reject too often if the scores of the runs of one system are skewed, because they
-      have a large share of the variance (:func:`skewness_matters`).
-    """
+    """The names of :data:`RUN_CAVEAT_KINDS` that apply to the test of a pair with an exchange unit."""
     n, m = (data.n_runs[system] for system in pair)
     if unit.error is None or min(n, m) < 2:
         return ()

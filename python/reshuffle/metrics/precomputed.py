@@ -10,7 +10,7 @@ They work in every test, interval and report.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -182,7 +182,7 @@ class SegmentScores(PrecomputedCounts):
         arrays = {system: self._checked(system, scores) for system, scores in _items_by_system(self.name, self.scores)}
         if not arrays:
             raise InputError(f"{self.name}: no scores, at least one system is needed")
-        _check_same_length(self.name, arrays)
+        check_same_length(self.name, arrays)
         n_segments = len(next(iter(arrays.values())))
         if self.segment_ids is not None:
             ids = tuple(map(str, self.segment_ids))
@@ -459,7 +459,7 @@ class FromCounts(CountsOfFormula):
         counts = {system: self._checked(system, rows) for system, rows in tables.items()}
         if not counts:
             raise InputError(f"{self.name}: no counts, at least one system is needed")
-        _check_same_length(self.name, counts)
+        check_same_length(self.name, counts)
         for system, rows in counts.items():
             check_sums(rows[None], f"{self.name}, system {system}: ")
         if given is not None:
@@ -591,10 +591,11 @@ def _items_by_system(name: str, values: Any) -> list[tuple[str, Any]]:
     return list(named.items())
 
 
-def _check_same_length(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+def check_same_length(name: str, arrays: Mapping[str, Sized], advice: str = "") -> None:
+    """:class:`InputError` unless all systems have as many segments. ``advice`` is the end of its message."""
     lengths = {system: len(array) for system, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         (first, length), *others = lengths.items()
         shown = ", ".join(f"{system} has {other:,}" for system, other in others if other != length)
         segments = f"{counted(length, 'segment')}"
-        raise InputError(f"{name}: {first} has {segments}, {shown}: all systems must have the same segments")
+        raise InputError(f"{name}: {first} has {segments}, {shown}: all systems must have the same segments{advice}")

@@ -33,6 +33,8 @@ class Table:
     """In the first so many columns, text leaves out a cell that repeats the one above it, and in papers such a cell
     spans the rows. Other formats repeat it, because their tables can be sorted.
     """
+    stacks: bool = False
+    """Whether a narrow page shows each row as a list of its cells: the rows are read one by one, not compared."""
     bold_means: str = ""
     """What bold type marks, as a phrase."""
     symbols: str = ""

@@ -6,7 +6,10 @@ import base64
 import hashlib
 import json
 import math
+from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from unicodedata import east_asian_width
 from xml.etree import ElementTree
 
 from ..errors import counted, printable
@@ -243,7 +246,9 @@ def _tasks(gate: Gate) -> Table:
     header = [gate.baseline, gate.system, "Δ", *of_margin, p, "Result"]
     n_sets = len({task.test_set for task in gate.tasks})
     names = ["Test set", "Metric"] if n_sets > 1 else ["Metric"]
-    table = Table(f"{gate.system} against {gate.baseline}", [*names, *header], n_names=len(names), grouped=n_sets > 1)
+    table = Table(
+        f"{gate.system} against {gate.baseline}", [*names, *header], n_names=len(names), grouped=n_sets > 1, stacks=True
+    )
     for task in gate.tasks:
         decimals = _decimals(task)
         bound = "" if task.bound is None else _signed(task, task.bound)
@@ -272,6 +277,8 @@ def _lost(gate: Gate) -> Iterator[Table]:
         return
     task = max(losing, key=lambda each: each.loss / (each.standard_error or 1.0))
     title = f"The {task.unit}s that lost most under {task.name}"
+    if (task.n_lost or 0) > len(task.lost):
+        title += f", the first {len(task.lost)} of {task.n_lost:,} that lost as much"
     header = [task.unit.capitalize(), gate.baseline, gate.system, "Part of Δ"]
     yield segments_table(title, header, task.lost, [each.contribution for each in task.lost])
 
@@ -313,8 +320,8 @@ def _plain(text: str) -> str:
     return printable(text, keep="\n\t")
 
 
-# The size of the figure of a history, the width of its margins, and the most letters of a name.
-WIDTH, HEIGHT, EDGE, MOST_LETTERS = 432, 160, 40, 26
+# The size of the figure of a history, and the width of its margins.
+WIDTH, HEIGHT, EDGE = 432, 160, 40
 
 
 def _drawn(trend: Trend) -> str:
@@ -336,8 +343,9 @@ def _drawn(trend: Trend) -> str:
     return base64.b64encode(ElementTree.tostring(svg)).decode("ascii")
 
 
-# The height of a task in its figure, the most tasks that it shows, and the end of its scale in units of a row.
-ROW, MOST_DRAWN, LONGEST = 36, 40, 8.0
+# In the figure of all tasks: the height of a row, the width of names, the most tasks that it shows, and the end of its
+# scale in units of a row.
+ROW, NAMES, MOST_DRAWN, LONGEST = 26, 176, 40, 8.0
 
 
 def _forest(gate: Gate) -> tuple[str, str] | None:
@@ -353,10 +361,10 @@ def _forest(gate: Gate) -> tuple[str, str] | None:
     bounds = [None if task.bound is None else task.bound * by for task, by in zip(shown, towards, strict=True)]
     finite = [*differences, *(b for b in bounds if b is not None and math.isfinite(b)), -1.2, 0.6]
     low, high = max(min(finite), -LONGEST), min(max(finite), LONGEST)
-    scale = (WIDTH - 2 * EDGE) / (high - low)
+    left, right = NAMES + 16, WIDTH - 16
 
     def x(value: float) -> str:
-        return f"{EDGE + (min(max(value, low), high) - low) * scale:.1f}"
+        return f"{left + (min(max(value, low), high) - low) * (right - left) / (high - low):.1f}"
 
     height = ROW * len(shown) + EDGE
     svg = ElementTree.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {WIDTH} {height}"})
@@ -368,28 +376,26 @@ def _forest(gate: Gate) -> tuple[str, str] | None:
 
     add("rect", width=f"{WIDTH}", height=f"{height}", fill="white")
     for row, (task, difference, bound) in enumerate(zip(shown, differences, bounds, strict=True)):
-        top, middle = ROW * row + 18, f"{ROW * row + 29}"
+        middle = ROW * row + 18
         color = "#d55e00" if task.is_worse else "#0072b2"
-        name = task.name if len(task.name) <= MOST_LETTERS else f"{task.name[: MOST_LETTERS - 1]}…"
-        values = _values(task).strip("()") + (f", margin {_margin(task)}" if task.margin else "")
-        add("text", _plain(name), x="8", y=f"{top}")
-        add("text", f"Δ {values}", x=f"{WIDTH - 8}", y=f"{top}", text_anchor="end", fill="#5f5f5f")
-        ends = {"y1": f"{top + 4}", "y2": f"{top + 18}"}
+        add("text", _plain(_cut(task.name)), x="8", y=f"{middle + 4}")
+        ends = {"y1": f"{middle - ROW / 2:g}", "y2": f"{middle + ROW / 2:g}"}
         add("line", x1=x(0), x2=x(0), stroke="#222222", **ends)
         if task.margin:
             add("line", x1=x(-1), x2=x(-1), stroke="#222222", stroke_dasharray="3 2", **ends)
         if bound is not None:
-            add("line", x1=x(difference), x2=x(bound), y1=middle, y2=middle, stroke=color, stroke_width="1.5")
-            add("line", x1=x(bound), x2=x(bound), y1=f"{top + 7}", y2=f"{top + 15}", stroke=color, stroke_width="1.5")
+            line = {"stroke": color, "stroke_width": "1.5"}
+            add("line", x1=x(difference), x2=x(bound), y1=f"{middle}", y2=f"{middle}", **line)
+            add("line", x1=x(bound), x2=x(bound), y1=f"{middle - 4}", y2=f"{middle + 4}", **line)
         decided = task.is_worse or (task.is_shown and gate.rule != "no-regression")
         fill = color if decided else "white"
         if low <= difference <= high:
-            add("circle", cx=x(difference), cy=middle, r="4", fill=fill, stroke=color)
+            add("circle", cx=x(difference), cy=f"{middle}", r="4", fill=fill, stroke=color)
         else:  # an arrow at the end of the scale
             end, side = float(x(difference)), 7 if difference < low else -7
-            add("path", d=f"M{end},{top + 11}l{side},-5v10z", fill=fill, stroke=color)
-    add("text", "← worse", x=f"{EDGE}", y=f"{height - 8}", fill="#5f5f5f")
-    add("text", "better →", x=f"{WIDTH - EDGE}", y=f"{height - 8}", text_anchor="end", fill="#5f5f5f")
+            add("path", d=f"M{end},{middle}l{side},-5v10z", fill=fill, stroke=color)
+    add("text", "← worse", x=f"{left}", y=f"{height - 8}", fill="#5f5f5f")
+    add("text", "better →", x=f"{right}", y=f"{height - 8}", text_anchor="end", fill="#5f5f5f")
     about = "Δ of each task (dot; filled if it decides)"
     if any(bound is not None for bound in bounds):
         about += ", its bound (line) and the margin (dashed)"
@@ -398,6 +404,12 @@ def _forest(gate: Gate) -> tuple[str, str] | None:
     about += f"; each row in units of its {by}"
     more = len(tasks) - len(shown)
     return base64.b64encode(ElementTree.tostring(svg)).decode("ascii"), about + (f". {more:,} more" if more else "")
+
+
+def _cut(name: str) -> str:
+    """A name that fits its column, with letters of about 7 and wide ones of 12 pixels."""
+    widths = list(accumulate(12 if east_asian_width(letter) in "FW" else 7 for letter in name))
+    return name if widths[-1] <= NAMES else f"{name[: bisect(widths, NAMES - 12)]}…"
 
 
 def _page(gate: Gate, document: Document, layout: Layout) -> Page:

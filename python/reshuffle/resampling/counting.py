@@ -145,12 +145,12 @@ def metrics_named(name: str, metrics: Sequence[Metric | CorpusFunction]) -> list
     ]
 
 
-def check_only(labels: Sequence[str], option: str, example: float) -> None:
+def check_only(labels: Sequence[str], option: str, example: object) -> None:
     """:class:`InputError`, with an example, for a value without the name of a metric if there are several metrics."""
     if len(labels) > 1:
         raise InputError(
             f"one {option} for {len(labels)} metrics, {{metrics}}: say which metric it is of, with {{argument}} (such "
-            f"as {{first}}={example:g})",
+            f"as {{first}}={example})",
             metrics=listed(labels),
             first=labels[0],
             argument=Argument(option),

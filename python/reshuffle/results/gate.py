@@ -78,7 +78,9 @@ class GateTask:
     probability of 80% if nothing changed; None if it is unknown or the rule has no margins.
     """
     lost: tuple[LostSegment, ...]
-    """The segments that lost most, at most three; none for functions of texts."""
+    """The segments that lost most, at most three; none for functions of texts. Of equal losses the first are listed."""
+    n_lost: int | None = None
+    """How many segments lost as much as the last of these, or more. None if nothing is listed."""
 
     @property
     def name(self) -> str:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 import click
 
+from ...grouping import grouped
 from ...options.choices import INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Named
 from ...options.declare import Option, options_of
 from ...options.nulls import NULLS_WITH_OPTIONS
+from ..metric_options import describe_option, flags
+from ..metric_options import flag as metric_flag
 from ..root import SECTIONS, cli
 from . import Entry
 
@@ -28,35 +32,63 @@ def commands() -> Iterable[Entry]:
             yield Entry(name, about, facts={"More": f"reshuffle {name} --help"})
 
 
+# Defaults of commands differ.
+DEFAULT = re.compile(r"\s*\[default: .*\]$")
+
+
 def options() -> Iterable[Entry]:
-    """Each option with all places where it can be written. What it does is that of the first of these."""
-    places: dict[str, dict[str, list[str]]] = {}
-    about: dict[str, str] = {}
-    for name, written, command, text in _written():
-        places.setdefault(name, {}).setdefault(written, []).append(command)
-        # Defaults of commands differ.
-        known, default = about.setdefault(name, text), re.compile(r"\s*\[default: .*\]$")
-        if default.findall(known) != default.findall(text):
-            about[name] = default.sub("", known)
-    for name, every in places.items():
-        parts = (f"{flag} of {', '.join(found)}" if any(found) else flag for flag, found in every.items())
-        yield Entry(name, about[name], facts={"Written": "; ".join(parts)})
+    """Each option with what it does, and all places where it can be written: an option may mean several things."""
+    meanings: dict[str, dict[str, list[_Written]]] = {}
+    for written in _written():
+        meanings.setdefault(written.name, {}).setdefault(DEFAULT.sub("", written.about), []).append(written)
+    for name, every in meanings.items():
+        (first, of_first), *others = every.items()
+        texts = {written.about for written in of_first}
+        about = texts.pop() if len(texts) == 1 else first
+        elsewhere = (f"{_places(found)}: {DEFAULT.sub('', text).split('. ')[0].rstrip('.')}." for text, found in others)
+        yield Entry(name, about, facts={"Written": _places(of_first), "Elsewhere": "\n".join(elsewhere)})
 
 
-def _written() -> Iterator[tuple[str, str, str, str]]:
-    """The name of each option, how it is written, its command ("" for those after a colon), and what it does."""
+def _places(found: Iterable[_Written]) -> str:
+    """How an option is written, and of what."""
+    commands = grouped((each.flag, each.command) for each in found)
+    return "; ".join(f"{flag} of {', '.join(own)}" if any(own) else flag for flag, own in commands.items())
+
+
+class _Written(NamedTuple):
+    """A way to write an option: of a command, or after a colon."""
+
+    name: str
+    flag: str
+    command: str
+    """Empty for those after a colon."""
+    about: str
+
+
+def _written() -> Iterator[_Written]:
     for command, params in _leaves(cli):
         for param in params:
             if isinstance(param, click.Option) and not param.hidden and param.help:
                 flag = max(param.opts, key=len)
-                yield flag.lstrip("-"), flag, command, " ".join(param.help.split())
+                yield _Written(flag.lstrip("-"), flag, command, " ".join(param.help.split()))
     for flag, named in NAMED.items():
         for name, make in named.items():
             for key, each in options_of(make.func).items():
                 if key not in make.keywords and each.flag.shown:
                     written = _written_as(each)
                     own = key.removesuffix("s") if each.is_mapping else written
-                    yield own, f"{flag} {name}:{written if each.is_mapping else f'{written}=VALUE'}", "", _about(each)
+                    place = f"{flag} {name}:{written if each.is_mapping else f'{written}=VALUE'}"
+                    yield _Written(own, place, "", _about(each))
+
+    for metric_option in flags():
+        flag = metric_flag(metric_option.option.name)
+        about = describe_option(metric_option.option.about) + (
+            f": {', '.join(metric_option.choices)}" if metric_option.choices else ""
+        )
+        yield _Written(flag[2:], f"{flag} of commands with -m", "", about)
+        value = "" if metric_option.option.kind == "flag" else "=VALUE"
+        for metric in metric_option.metrics:
+            yield _Written(flag[2:], f"-m METRIC:{flag[2:]}{value}", metric, about)
 
 
 def _leaves(group: click.Group, before: str = "") -> Iterator[tuple[str, list[click.Parameter]]]:

@@ -125,6 +125,6 @@ def _check_names(files: Sequence[str]) -> None:
                 raise InputError(f"{second} is named twice, once by its folder or file: leave out one of them")
             raise InputError(
                 f"{first} and {second} would both be called {display_name(name)}: rename one, or name the "
-                "files instead of the folder"
+                "files instead of the folder; for several test sets write --set NAME REF SYS SYS with those of each"
             )
         seen[name] = file

@@ -24,7 +24,13 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
     if not baseline:
         raise InputError("--baseline-name: expected a name, got an empty one")
     if not given.baseline:
-        raise InputError("no baseline: add --baseline FILE FILE ..., the outputs of the baseline's runs")
+        name = next((name for name, _ in options["scores"]), None)
+        raise InputError(
+            "no baseline: add --baseline FILE FILE ..., the outputs of the baseline's runs"
+            if name is None
+            else f"no baseline: without texts, write --scores {name} --baseline FILE FILE ... --system FILE FILE ..., "
+            "with the scores of a run in each file"
+        )
     systems = {baseline: outputs_of(given.baseline)}
     for name, files in _named("--system", given.systems, "the output of each run"):
         if name == baseline:

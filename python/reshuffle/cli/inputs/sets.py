@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 from attrs import evolve
 
+from ...data.corpus import system_names
 from ...data.count_files import is_count_file
 from ...data.manifest import Manifest
+from ...data.reading import split_name
 from ...errors import InputError, listed
 from ...options.declare import NO_KEY, OF_ALL_SETS, Options, check_combined, options_of
 from ...options.files import Measured, SetFiles, Sets
@@ -19,6 +22,7 @@ from ...sets import SetData, on_test_set
 from ..declared import flag_of, flags_of, given_values
 from ..metric_options import flags, parse_metric
 from .counts import names_in_counts
+from .folders import is_folder
 from .metrics import metric_flags
 from .test_set import Input
 
@@ -143,7 +147,22 @@ def _from_words(sets: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Any]]:
                 f"--set {name}: expected the reference and at least two systems after the name, got "
                 f"{listed(files) or 'none'}"
             )
-    return {name: {"references": files[:1], "systems": files[1:]} for name, files in sets.items()}
+    named = _by_folder([files[1:] for files in sets.values()])
+    return {
+        name: {"references": files[:1], "systems": systems}
+        for (name, files), systems in zip(sets.items(), named, strict=True)
+    }
+
+
+def _by_folder(systems: Sequence[Sequence[str]]) -> Sequence[Sequence[str] | Mapping[str, str]]:
+    """The files of systems on each test set, by the names of their folders if other names differ between test sets."""
+    if len({frozenset(system_names(files)) for files in systems}) < 2 or any(map(is_folder, chain(*systems))):
+        return systems
+    folders = {tuple(Path(split_name(file)[0]).resolve().parent.name for file in files) for files in systems}
+    first = folders.pop()
+    if folders or len(set(first)) < len(first):
+        return systems
+    return [dict(zip(first, files, strict=True)) for files in systems]
 
 
 def completed(given: AnyFiles, values: Mapping[str, Any], folder: Path) -> AnyFiles:

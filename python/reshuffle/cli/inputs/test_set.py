@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,7 @@ from ...data.reading import read_columns, read_groups, split_name
 from ...data.scores import TABLES
 from ...errors import InputError, listed
 from ...metrics.native import NativeMetric
-from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores
+from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores, check_same_length
 from ...metrics.stored import CountsFile, StoredCounts, open_counts
 from ...options.declare import check_combined, files_in
 from ...options.files import SetFiles
@@ -204,6 +205,9 @@ class Input:
     ) -> list[SegmentScores | FromCounts]:
         """The metrics of other programs. ``beside``: see :func:`given_counts`; ``ids``: of segments without texts."""
         lower, missing = self.files.lower_is_better, self.files.missing
+        for name, by_system in found.by_metric.items():
+            check_same_length(name, by_system, "; if the files are of several tasks, name those of each in a manifest "
+                              "(--manifest)")  # fmt: skip
         scores = [
             SegmentScores(name, scores, name not in lower, missing, ids) for name, scores in found.by_metric.items()
         ]
@@ -319,7 +323,9 @@ def _check_options_of_scores(files: SetFiles) -> None:
     for option, own in (("--scores", files.scores), ("--counts", files.counts)):
         for metric, each in own.items():
             if not each:
-                raise InputError(f"{option} {metric}: expected a file for each system after the name, got none")
+                before = [*files.references, *(files.systems if not isinstance(files.systems, Mapping) else ())]
+                hint = f"; without texts, write {option} {shlex.join([metric, *before])}" if len(before) == 2 else ""
+                raise InputError(f"{option} {metric}: expected a file for each system after the name, got none{hint}")
     counted = [name_and_formula(given)[0] for given in files.counts]
     for name in files.lower_is_better:
         if not files.numbers:
@@ -351,7 +357,11 @@ def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
     elif least == 1:
         hint = "; - is standard input"
     elif len(systems) == 1:
-        hint += "; 'reshuffle score' scores a single system"
+        both = shlex.join([*files.references, *systems])
+        hint = (
+            f"; the first file is the reference: for scores of segments write --scores NAME {both}; 'reshuffle score' "
+        )
+        hint += "scores a single system"
     raise InputError(f"{wanted}, got {', '.join(map(display_name, systems)) or 'none'}{hint}")
 
 

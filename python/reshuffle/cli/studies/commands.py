@@ -216,7 +216,8 @@ def _labelled(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]
         raise InputError("no labels: give them as --scores NAME FILE, empty or NaN where there are none")
     if options["reference"] is not None and not options["metrics"]:
         raise InputError(
-            "there are texts, but no metric that scores them: add one to predict the labels, such as -m chrf"
+            f"{options['reference']} is read as the reference, but no metric scores texts: add one to predict the "
+            f"labels, such as -m chrf, or leave {options['reference']} out"
         )
     return {}
 

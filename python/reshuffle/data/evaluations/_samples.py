@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import quoted
-from ..formats.base import Source, is_number, shown_json
+from ..formats.base import Source, is_score, shown_json
 from .base import Cells, ScoreOptions, cells_of, codes
 
 
@@ -25,11 +25,11 @@ class Sample(NamedTuple):
 
 
 def number_of(value: Any) -> float | None:
-    """A number from JSON, NaN for null; None for what is no finite number."""
+    """A score from JSON, NaN for null; None for what is no finite number."""
     if value is None:
         return math.nan
     try:
-        number = float(value) if is_number(value) else math.inf
+        number = float(value) if is_score(value) else math.inf
     except OverflowError:
         number = math.inf
     return None if math.isinf(number) else number

@@ -13,7 +13,7 @@ import numpy as np
 from ...errors import quoted
 from ..files import split_lines, uncompressed
 from ..formats import comet
-from ..formats.base import Source, is_number, shown_json
+from ..formats.base import Source, shown_json
 from ..formats.table import Rows
 from ..scores import MISSING_WORDS
 from ._samples import number_of
@@ -24,11 +24,10 @@ UNNAMED = "system"
 
 
 def names(source: Source, options: ScoreOptions) -> tuple[list[str], bool]:
-    """See :class:`ScoreFormat`: the keys of the numbers in the first segment, that of COMET first."""
+    """See :class:`ScoreFormat`: the keys of the scores in the first segment, that of COMET first."""
     first, _ = comet.first_segment(source)
-    found = [key for key in first if is_number(first[key])]
     score = comet.score_key(source, list(first), first)
-    return [score, *(key for key in found if key != score)], True
+    return [score, *(key for key in comet.score_keys(first) if key != score)], True
 
 
 def read(source: Source, metric: str, options: ScoreOptions) -> Cells:

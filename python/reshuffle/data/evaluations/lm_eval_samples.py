@@ -65,7 +65,7 @@ def _samples(source: Source) -> Samples:
     found = []
     for line, each in lines:
         names = {name: name if has_one_filter else f"{name},{_filter(each)}" for name in _metrics(each)}
-        scores = {full: float(v) if isinstance(v := each[name], bool) else v for name, full in names.items()}
+        scores = {full: each[name] for name, full in names.items()}
         found.append(Sample(system, _id(source, each, line), scores, line))
     return Samples(source, found, are_complete=has_one_filter)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import listed, quoted, warn
-from ..formats.base import Source, is_number, number_in, shown_json
+from ..formats.base import Source, is_score, number_in, shown_json
 from ..formats.table import Rows, read_rows
 from ..scores import MISSING_WORDS, ROLES, TEXTS, roles_of
 from .base import Cells, Integers, ScoreFormat, ScoreOptions, cells_of, codes, integers, numbers, only
@@ -136,8 +136,8 @@ def _from_json(source: Source) -> Rows:
 def _field(source: Source, number: int, name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
-    if value is None or is_number(value):
-        return str(value)
+    if value is None or is_score(value):
+        return str(int(value) if isinstance(value, bool) else value)
     return source.fail(f"expected a string or a number as {quoted(name)}, got {shown_json(value)}", number)
 
 

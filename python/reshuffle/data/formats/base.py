@@ -130,6 +130,11 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def is_score(value: object) -> bool:
+    """Whether a JSON value is a score: a number, or true or false, which are 1 and 0."""
+    return isinstance(value, int | float)
+
+
 def is_finite(value: object) -> bool:
     """Whether a JSON value is a number that a float can have."""
     try:

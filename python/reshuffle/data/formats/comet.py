@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from ...errors import InputError, listed, quoted, unknown_name
 from ..files import split_lines
 from ._json_parts import after, next_entry, parts
-from .base import Column, FileFormat, Names, Source, choose, is_number, shown_json
+from .base import Column, FileFormat, Names, Source, choose, is_number, is_score, shown_json
 
 # What the keys of scores are called by comet-score, MetricX and others, the first that a file has.
 KEYS = ("COMET", "prediction", "predicted_score", "score", "bleurt")
@@ -107,12 +107,17 @@ def _compared(source: Source, value: dict[str, Any]) -> dict[str, Any]:
 
 
 def score_key(source: Source, keys: Sequence[str], segment: dict[str, Any]) -> str:
-    """The key of the scores in objects like ``segment``: a known one, or the only one with a number."""
+    """The key of the scores in objects like ``segment``: a known one, or the only one with a number, true or false."""
     known = next((key for key in KEYS if key in keys), None)
     if known is not None:
         return known
-    numeric = [key for key in keys if is_number(segment[key])]
-    return choose(source, "key", None, numeric or list(keys))
+    scores = score_keys(segment)
+    return choose(source, "key", None, scores or list(keys))
+
+
+def score_keys(segment: dict[str, Any]) -> list[str]:
+    """The keys of numbers; if there are none, those of true and false."""
+    return [key for key in segment if is_number(segment[key])] or [key for key in segment if is_score(segment[key])]
 
 
 def read(source: Source, names: Names) -> list[Column]:

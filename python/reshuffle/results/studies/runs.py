@@ -132,7 +132,7 @@ class RunDifference(Worded, Tested):
     confidence_interval: ConfidenceInterval | None
     """Of the difference, for the sources of variation that the test takes into account."""
     caveats: tuple[str, ...] = ()
-    """Why the test may reject too often here: names in :data:`reshuffle.inference.run_caveats.RUN_CAVEATS`."""
+    """Why the test may reject too often here: names in :data:`reshuffle.results.caveat_kinds.RUN_CAVEAT_KINDS`."""
 
 
 @record

@@ -10,7 +10,11 @@ function fillBreakable(element, text) {
 }
 
 function addBreaks() {
-  for (const cell of document.querySelectorAll("td.name")) fillBreakable(cell, cell.textContent);
+  for (const cell of document.querySelectorAll("td.name, .sortable th > button")) {
+    // Long names need some width, so that they are not broken everywhere.
+    cell.classList.toggle("long", cell.textContent.length > 10);
+    fillBreakable(cell, cell.textContent);
+  }
 }
 
 /** Folded notes are on paper, too. */
