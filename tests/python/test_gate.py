@@ -847,6 +847,19 @@ def test_a_history_that_cannot_be_written_is_an_error_in_a_sentence(tmp_path: Pa
         nightly(tmp_path / "missing" / "nights.jsonl", 0, 1)
 
 
+def test_a_line_that_a_full_disk_cuts_is_an_error(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")  # a limit of a file's size stands for the end of a disk
+    path = tmp_path / "nights.jsonl"
+    nightly(path, 0, 1)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 9, limits[1]))
+    try:
+        with pytest.raises(InputError, match=r"nights\.jsonl cannot be written"):
+            nightly(path, 0, 2)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
 def test_a_file_that_is_no_history_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "nights.jsonl"
     path.write_text("BLEU = 3\n")

@@ -289,6 +289,13 @@ def test_only_the_unit_that_decides_has_stars() -> None:
     assert "*" not in made(pvalues=beside).render("text", full=True)
 
 
+def test_marks_are_explained_with_the_table_that_has_them() -> None:
+    result = made(("hierarchical", "run"))
+    assert "†" not in result.render("text")
+    captions = re.findall(r"\\caption\{(.*)\}\\label", result.render("latex"))
+    assert [r"\textdagger{}: exact p" in each for each in captions[:2]] == [False, True]
+
+
 def test_tests_that_cannot_reach_alpha_are_marked() -> None:
     result = made(("run", "segment"), plan={"exchange_requested": ["run", "segment"]})
     text = result.render("text", full=True)
@@ -572,9 +579,10 @@ def test_the_latex_table_has_scores_and_tests_and_the_nulls_in_the_caption() -> 
     assert r" & sys1 & 18.81 & 0.26 & 0.29 & +0.29 & $-$0.25 to +0.84 & 0.2574 \\" in latex
     assert r"Metric & System & p, segment & p, pooled \\" in latex
     assert r"\multirow{2}{*}{TER $\downarrow$}" in latex
-    caption = re.findall(r"\\caption\{(.*)\}\\label", latex)[0]
-    assert all(f"Null hypothesis of {name}: {NULLS[name]}." in caption for name in made().plan["exchange"])
-    assert "s\\_sel" not in caption
+    captions = re.findall(r"\\caption\{(.*)\}\\label", latex)
+    for name, at in (("hierarchical", 0), ("segment", 1), ("pooled", 1)):
+        assert [f"Null hypothesis of {name}: {NULLS[name]}." in each for each in captions[:2]] == [at == 0, at == 1]
+    assert "s\\_sel" not in captions[0]
     assert r"$s_{\mathrm{dev}}$" in with_dev().render("latex")
 
 

@@ -344,16 +344,24 @@ def test_flags_beside_numbers_are_no_systems(run: Any) -> None:
     assert "2 systems" in run("compare", "--scores", "x", "wide.jsonl").out
 
 
-def test_few_ids_that_occur_twice_are_warned_of(run: Any) -> None:
-    put("a.tsv", table_of("tsv", ["t"] * 6, A, [*range(6)]))
+def test_an_id_that_occurs_twice_is_no_reason_to_ignore_the_others(run: Any) -> None:
     ids = ["s0", "s1", "s2", "s3", "s1", "s5"]
-    put("b.tsv", "id\tscore\n" + "".join(f"{name}\t{score}\n" for name, score in zip(ids, B, strict=True)))
-    found = run("compare", "--scores", "x", "a.tsv#score", "b.tsv#score", "-n", "99")
-    message = "b.tsv#id, line 3: the id 's1' is also that of line 6, so the rows of b.tsv are matched by position, not"
-    assert (found.code, message in found.err) == (0, True)
+
+    def compared(*orders: Any) -> Any:
+        for name, scores, own in zip("ab", (A, B), orders, strict=True):
+            rows = (f"{key}\t{score}\n" for key, score in zip(own, scores, strict=True))
+            put(f"{name}.tsv", "id\tscore\n" + "".join(rows))
+        return run("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99")
+
+    assert compared(ids, ids).err == ""
+    assert (
+        "segment 5 has the id 's4' in a.tsv and 's1' in b.tsv"
+        in compared(["s0", "s1", "s2", "s3", "s4", "s5"], ids).err
+    )
+    said = "b.tsv has the id 's1' twice, and 's0' is segment 6 of b.tsv and segment 1 of a.tsv: give both files"
+    assert said in compared(ids, ids[::-1]).refusal()
     # Ids of documents are no ids of rows.
-    put("b.tsv", "id\tscore\n" + "".join(f"d{i // 3}\t{score}\n" for i, score in enumerate(B)))
-    assert "matched" not in run("compare", "--scores", "x", "a.tsv#score", "b.tsv#score", "-n", "99").err
+    assert compared(ids, ["d0", "d0", "d0", "d1", "d1", "d1"]).err == ""
 
 
 def test_rows_in_another_order_are_refused_if_an_id_differs(run: Any) -> None:
@@ -364,10 +372,14 @@ def test_rows_in_another_order_are_refused_if_an_id_differs(run: Any) -> None:
         put("b.tsv", f"id\tx\n{rows}")
         found = run("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99")
         assert found.code == (2 if is_refused else 0), found.err
-        said = "a.tsv has the segment 'q0', which b.tsv lacks, and 'q1' is in other rows of them: give both files"
+        said = "a.tsv has the id 'q0', which b.tsv lacks, and 'q1' is segment 6 of b.tsv and segment 2 of a.tsv"
         assert (said in found.err) == is_refused
     # Numbers that begin with 0 or 1 are in the same order; other orders of numbers are others.
-    for first, second, code in ((range(6), range(1, 7), 0), (range(6), [1, 2, 3, 4, 6, 5], 2)):
+    for first, second, code in (
+        (range(6), range(1, 7), 0),
+        (range(6), [1, 2, 3, 4, 6, 5], 2),
+        ([1, 2, 4, 5, 6, 7], range(1, 7), 2),
+    ):
         for name, ids, scores in (("a", first, A), ("b", second, B)):
             put(f"{name}.tsv", "id\tx\n" + "".join(f"{i}\t{s}\n" for i, s in zip(ids, scores, strict=True)))
         assert run("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99").code == code

@@ -86,6 +86,29 @@ def test_sentences_say_what_is_new_or_gone_and_what_is_not_comparable() -> None:
     assert len(found) == 6
 
 
+def test_equivalence_and_non_inferiority_have_verdicts_of_their_own() -> None:
+    def verdicts(test: str, before: float, now: float) -> list[list[str]]:
+        found = [rated({"a": 50, "b": 51}, test=f"{test}:rating={margin}", all_pairs=False) for margin in (before, now)]
+        return [row for table in [*since_tables(found[1], Layout(since=found[0]))][1:] for row in table.rows]
+
+    assert verdicts("equivalence", 9, 0.1) == [["b", "a", "rating", "equivalent within ±9 rating", "not shown"]]
+    assert verdicts("non-inferiority", 0.01, 9) == [["b", "a", "rating", "not shown", "not worse by 9 rating or more"]]
+    assert verdicts("equivalence", 9, 8) == []
+
+
+def test_settings_that_changed_are_said() -> None:
+    before, now = (
+        rated({"a": 50, "b": 60}, alternative=alternative, confidence_level=level, all_pairs=False)
+        for alternative, level in (("two-sided", 0.95), ("worse", 0.99))
+    )
+    lower = replace(now, metrics=(replace(now.metrics[0], higher_is_better=False),))
+    assert [*since_sentences(lower, Layout(since=before))][1:] == [
+        "Lower rating is better, where higher was.",
+        "Verdicts rested on another alternative: two-sided, and now worse.",
+        "Verdicts rested on another alpha: 0.05, and now 0.01.",
+    ]
+
+
 def test_systems_that_are_gone_have_the_names_of_the_earlier_result() -> None:
     before = replace(BEFORE, display_names={"a": "Ada", "c": "Cora"})
     layout = Layout(since=before, since_name="x", names={"c": "Carl"})

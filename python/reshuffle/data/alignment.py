@@ -101,8 +101,8 @@ def unclear_order(one: str, other: str, plain: str) -> InputError:
 def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[str] | None]) -> list[int] | None:
     """The order in which the segments of one file are those of another; None if it is by position.
 
-    Each is the name of a file and the ids of its segments, each once, or None. A warning says that ids differ;
-    :class:`InputError` if those that both have are in other rows. Ascending numbers may begin with 0 here and 1 there.
+    Each is the name of a file and the ids of its segments, or None. A warning says that ids differ or occur twice;
+    :class:`InputError` if those that both have once are in other rows. Numbers may begin with 0 here and 1 there.
 
     >>> order_by(("a", ["x", "y"]), ("b", ["y", "x"])), order_by(("a", ["x", "y"]), ("b", None))
     ([1, 0], None)
@@ -110,15 +110,19 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
     (name, ids), (other, others) = own, wanted
     if ids is None or others is None or list(ids) == list(others) or len(ids) != len(others):
         return None
-    where = {key: at for at, key in enumerate(ids)}
-    if where.keys() == {*others}:
-        return [where[key] for key in others]
-    moved = next((key for at, key in enumerate(others) if where.get(key, at) != at), None)
-    if moved is not None and not (in_numeric_order(ids) and in_numeric_order(others)):
-        lacking = next(key for key in others if key not in where)
+    rows, theirs = _rows(ids), _rows(others)
+    twice = [(file, key) for file, each in ((name, rows), (other, theirs)) for key, at in each.items() if at < 0]
+    if not twice and rows.keys() == theirs.keys():
+        return [rows[key] for key in others]
+    both = [(key, rows[key], at) for key, at in theirs.items() if min(at, rows.get(key, -1)) >= 0]
+    moved = [(key, at + 1, to + 1) for key, at, to in both if at != to]
+    if moved and not _only_begin_elsewhere(ids, others):
+        file, wrong = twice[0] if twice else (other, next(key for key in others if key not in rows))
+        problem = f"{file} has the id {quoted(wrong)}" + (" twice" if twice else f", which {name} lacks")
+        key, at, to = moved[0]
         raise InputError(
-            f"{other} has the segment {quoted(lacking)}, which {name} lacks, and {quoted(moved)} is in other rows of "
-            "them: give both files the same ids, or one of them none to match segments by position"
+            f"{problem}, and {quoted(key)} is segment {at:,} of {name} and segment {to:,} of {other}: give both files "
+            "the same ids, each once, or one of them none to match segments by position"
         )
     at = next(at for at, (one, two) in enumerate(zip(ids, others, strict=True)) if one != two)
     warn(
@@ -126,6 +130,21 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
         "are not the same, so segments are matched by position"
     )
     return None
+
+
+def _rows(ids: Sequence[str]) -> dict[str, int]:
+    """The row of each id; -1 of one that several rows have."""
+    rows: dict[str, int] = {}
+    for at, key in enumerate(ids):
+        rows[key] = -1 if key in rows else at
+    return rows
+
+
+def _only_begin_elsewhere(ids: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether ids are numbers in one order that only begin elsewhere, as 0, 1, 2 and 1, 2, 3 do."""
+    if not all(map(str.isdecimal, [*ids, *others])):
+        return False
+    return len({int(one) - int(two) for one, two in zip(ids, others, strict=True)}) == 1
 
 
 def in_numeric_order(ids: Sequence[str]) -> bool:

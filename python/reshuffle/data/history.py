@@ -56,6 +56,7 @@ def runs_in(lines: Sequence[bytes]) -> tuple[list[PastGate], str | None]:
 
 def append_run(path: str | os.PathLike[str], run: PastGate) -> None:
     """Append a line, in one write, so that runs at the same time do not mix."""
-    line = json.dumps(asdict(run), ensure_ascii=True) + "\n"
+    rest = (json.dumps(asdict(run), ensure_ascii=True) + "\n").encode("ascii")
     with writing(display_name(os.fspath(path))), Path(path).open("ab", buffering=0) as stream:
-        stream.write(line.encode("ascii"))
+        while rest:  # a full disk takes a part without an error, and then nothing
+            rest = rest[stream.write(rest) :]

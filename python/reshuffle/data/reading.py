@@ -9,7 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TypeAlias
 
-from ..errors import InputError, quoted, warn
+from ..errors import InputError, quoted
 from ..types import InputFormat
 from ..validate import check_name
 from .files import MAX_INPUT, STDIN, check_stdin, has_lone_surrogate
@@ -176,9 +176,9 @@ def _id_column(file_format: FileFormat, source: Source, taken: Sequence[str | No
 
 
 def row_ids(file_format: FileFormat, source: Source, taken: Sequence[str | None] = ()) -> list[str] | None:
-    """The ids of the rows of a table that has a column of them, each once; else None. ``taken`` are other columns.
+    """The ids of the rows of a table that has a column of them; else None. ``taken`` are other columns.
 
-    A warning says so if only some ids occur twice: if most do, they are ids of documents or systems.
+    Ids of which most occur twice are those of documents or systems: None.
     """
     name = _id_column(file_format, source, taken)
     if name is None:
@@ -188,16 +188,7 @@ def row_ids(file_format: FileFormat, source: Source, taken: Sequence[str | None]
     except InputError:  # some line has no such key
         return None
     ids = [str(value).strip() for value in column.lines]
-    if not all(ids):
-        return None
-    if len(ids) // 2 < len({*ids}) < len(ids):
-        last = {each: at for at, each in enumerate(ids)}
-        at = next(at for at, each in enumerate(ids) if last[each] != at)
-        warn(
-            f"{column.place(at + 1)}: the id {quoted(ids[at])} is also that of line "
-            f"{column.first_lines[last[ids[at]]]}, so the rows of {source.name} are matched by position, not by ids"
-        )
-    return ids if len({*ids}) == len(ids) else None
+    return ids if all(ids) and len({*ids}) > len(ids) // 2 else None
 
 
 def _with_ids(file_format: FileFormat, source: Source, name: str | None) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..results import Comparison, SetComparison
 from .cells import Table
 from .margins import has_margin
-from .methods import adjustment_phrase, interval_phrase, on_all_sets, test_phrase, uncited
+from .methods import adjustment_phrase, interval_phrase, on_all_sets, other_tests_phrase, test_phrase, uncited
 from .notes import EXACT
 from .wording import ci, number
 
@@ -63,7 +63,7 @@ def _symbols(comparison: Comparison, table: Table, tested: Comparison, adjusted:
             yield f"*: {differs}{p} ≤ {number(alpha)}."
         elif {"Rank", "Group"} & header:
             yield f"Significant: {p} ≤ {number(alpha)}."
-        yield f"p: {test_phrase(tested, test, uncited)}."
+        yield f"p: {test_phrase(tested, test, uncited)}{other_tests_phrase(tested, test)}."
         if comparison.family_size > 1:
             yield f"Adjusted p: {adjusted}."
     if any(EXACT in cell for cell in cells):

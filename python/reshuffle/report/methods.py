@@ -354,9 +354,35 @@ def _rule(comparison: Comparison) -> str | None:
     return next((p.test.stopping.rule for p in comparison.comparisons if p.test.stopping is not None), None)
 
 
+# What captions call the tests of pairs that differ in few units.
+_FULL_NAMES = {"ar": "approximate randomization", "bootstrap-kink": "the bootstrap with least favourable lengths"}
+
+
+def other_tests_phrase(comparison: Comparison, test: UsedTest) -> str:
+    """The tests that some p have instead of that of :func:`test_phrase`, which it follows."""
+    parts = [f"; {name} for {metric}" for metric, name in _of_functions(comparison, test).items()]
+    few = _of_few(comparison, test)
+    if few:
+        counts = joined(f"{_FULL_NAMES.get(name, name)} for {few.count(name):,}" for name in dict.fromkeys(few))
+        where = f"where the systems differ in few {comparison.unit}s"
+        parts = [f"; {counts} of {counted(len(comparison.comparisons), 'test')}, {where}", *parts]
+    return "".join(parts)
+
+
+def _of_few(comparison: Comparison, test: UsedTest) -> list[str]:
+    """The tests of pairs that differ in few units, unless it is that of all."""
+    return [p.test.test for p in comparison.comparisons if "few-differing" in p.caveats and p.test.test != test.name]
+
+
+def _of_functions(comparison: Comparison, test: UsedTest) -> dict[str, str]:
+    """The tests of metrics that are functions of texts, by metric, unless it is that of all."""
+    others = [p for p in comparison.comparisons if p.test.test != test.name and "few-differing" not in p.caveats]
+    return {p.metric: p.test.test for p in others}
+
+
 def _other_tests(comparison: Comparison, test: UsedTest) -> Iterator[str]:
-    """The tests that functions of texts got instead."""
-    few = [p.test.test for p in comparison.comparisons if "few-differing" in p.caveats and p.test.test != test.name]
+    """Sentences about the tests that pairs or metrics got instead."""
+    few = _of_few(comparison, test)
     for name in dict.fromkeys(few):
         used = f"{name}, in which c is the number of {count_of(name, test.alternative)}"
         where = f"{counted(few.count(name), 'pair')} whose systems differ in few {comparison.unit}s"
@@ -370,12 +396,7 @@ def _other_tests(comparison: Comparison, test: UsedTest) -> Iterator[str]:
             f"For {counted(at_kink, 'pair')} whose systems differ in few {comparison.unit}s and are about as long as "
             "the references, p is the larger one of those of ar and bootstrap-kink."
         )
-    others: dict[str, str] = {
-        p.metric: p.test.test
-        for p in comparison.comparisons
-        if p.test.test != test.name and "few-differing" not in p.caveats
-    }
-    for metric, name in others.items():
+    for metric, name in _of_functions(comparison, test).items():
         counts = f", in which c is the number of {count_of(name, test.alternative)}"
         yield f"For {metric}, which is a function of texts, the test was {name}{counts}."
 

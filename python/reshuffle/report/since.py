@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ..errors import InputError
-from ..results import Comparison, SetComparison, UsedMetric, Verdict
+from ..results import Comparison, PairedDifference, SetComparison, UsedMetric, Verdict
 from .cells import Table, decimals_for
 from .layout import Layout
-from .wording import counted, joined
+from .margins import claim, has_margin, within, within_all
+from .wording import counted, joined, number
 
 ABSENT = "–"
 OPPOSITE: Mapping[Verdict, Verdict] = {"better": "worse", "worse": "better", "undecided": "undecided"}
@@ -101,9 +102,25 @@ def _incomparable(change: Change) -> Iterator[str]:
     if change.before.n_segments != change.now.n_segments:
         now, then = change.now.n_segments, change.before.n_segments
         yield f"The test set had {counted(then, 'segment')}, and now has {now:,}: scores are not comparable."
-    tests = [each.test.title if each.test else "no test" for each in (change.before, change.now)]
-    if tests[0] != tests[1]:
-        yield f"Verdicts rested on another test: {tests[0]}, and now {tests[1]}."
+    lower = {metric.name for metric in change.before.metrics if not metric.higher_is_better}
+    for metric in change.metrics:
+        if metric.higher_is_better == (metric.name in lower):
+            than = ("higher", "lower") if metric.higher_is_better else ("lower", "higher")
+            yield f"{than[0].capitalize()} {metric.name} is better, where {than[1]} was."
+    earlier, later = _settings(change.before), _settings(change.now)
+    for what, setting in earlier.items():
+        if setting != later.get(what, setting):
+            yield f"Verdicts rested on another {what}: {setting}, and now {later[what]}."
+
+
+def _settings(comparison: Comparison) -> dict[str, str]:
+    """What verdicts rest on beside scores, by its name."""
+    test = comparison.test
+    if test is None:
+        return {"test": "no test"}
+    sides = {"margin": within_all(comparison)} if has_margin(comparison) else {"alternative": test.alternative}
+    alpha = {} if comparison.alpha is None else {"alpha": number(comparison.alpha)}
+    return {"test": test.title, **sides, **alpha, "unit": f"{comparison.unit}s"}
 
 
 def _titled(text: str, change: Change) -> str:
@@ -149,18 +166,40 @@ def _verdicts(change: Change, layout: Layout) -> Table:
     names = {metric.name for metric in change.metrics}
     for pair in change.now.comparisons:
         before = earlier.get((pair.system, pair.baseline, pair.metric))
-        now = change.now.verdict(pair)
-        if pair.metric in names and before is not None and before != now:
+        now = _verdict_of(change.now, pair)
+        if pair.metric in names and before is not None and before.kind == now.kind and before.found != now.found:
             shown = layout.name(pair.system), layout.name(pair.baseline)
-            table.add([*shown, pair.metric, IN_WORDS[before], IN_WORDS[now]])
+            table.add([*shown, pair.metric, before.words, now.words])
     return table
 
 
-def _verdicts_of(comparison: Comparison) -> dict[tuple[str, str, str], Verdict]:
-    """The verdict of each pair in both directions."""
-    found: dict[tuple[str, str, str], Verdict] = {}
+class _Found(NamedTuple):
+    """A verdict: the kind of test, what it found, and this in words. Those of one kind can be compared."""
+
+    kind: str
+    found: str
+    words: str
+
+
+def _verdict_of(comparison: Comparison, pair: PairedDifference) -> _Found:
+    """The verdict of a test: of differences, or of equivalence or non-inferiority."""
+    if comparison.test is not None and comparison.alpha is not None and has_margin(comparison):
+        shown = pair.is_significant(comparison.alpha)
+        words = claim(comparison, within(comparison, pair.metric)) if shown else "not shown"
+        return _Found(comparison.test.alternative, "shown" if shown else "", words)
+    verdict = comparison.verdict(pair)
+    return _Found("", verdict, IN_WORDS[verdict])
+
+
+def _verdicts_of(comparison: Comparison) -> dict[tuple[str, str, str], _Found]:
+    """The verdict of each pair, and in the other direction where the test has none."""
+    found: dict[tuple[str, str, str], _Found] = {}
+    alternative = None if comparison.test is None else comparison.test.alternative
     for pair in comparison.comparisons:
-        verdict = comparison.verdict(pair)
-        found[pair.system, pair.baseline, pair.metric] = verdict
-        found[pair.baseline, pair.system, pair.metric] = OPPOSITE[verdict]
+        own = found[pair.system, pair.baseline, pair.metric] = _verdict_of(comparison, pair)
+        if alternative == "two-sided":
+            verdict = OPPOSITE[comparison.verdict(pair)]
+            own = _Found(own.kind, verdict, IN_WORDS[verdict])
+        if alternative in ("two-sided", "equivalence"):
+            found[pair.baseline, pair.system, pair.metric] = own
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import types
 from ..options.declare import called_with, taken

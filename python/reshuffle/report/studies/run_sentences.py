@@ -12,7 +12,7 @@ from ...results import UsedMetric
 from ...results.studies import RunComparison, RunDifference
 from ...results.studies.runs import MOST_RUNS, RECOMMENDED_RUNS, runs_needed, smallest_of_splits
 from ..conclusions import against_baseline, number_of_pairs, one_sentence, relation
-from ..wording import MAX_NAMED, are, ci, joined, named, option
+from ..wording import MAX_NAMED, are, ci, joined, named, number, option
 from ..words import words
 from .run_values import (
     deciding,
@@ -376,5 +376,6 @@ def intervals(result: RunComparison) -> Iterator[str]:
     if freedom:
         ends = list(dict.fromkeys(f"{value:.1f}" for value in (freedom[0], freedom[-1])))
         t = f", with {' to '.join(ends)} degrees of freedom for the runs"
-    method = intervals[0].method
-    yield f"{ci(intervals[0].confidence_level)}: {of_unit(result, words('runs')['interval'].get(method, method))}{t}."
+    method, level = intervals[0].method, intervals[0].confidence_level
+    each = f"; {number(100 * level)}% holds for each interval, not for all at once" if len(intervals) > 1 else ""
+    yield f"{ci(level)}: {of_unit(result, words('runs')['interval'].get(method, method))}{t}{each}."

@@ -80,8 +80,9 @@ def _left_out(result: RunComparison) -> Iterator[str]:
 
 def paper(result: RunComparison) -> Iterator[Table]:
     """The same for papers: scores and tests against a baseline are in one table, and captions state the nulls."""
-    nulls = " ".join(f"{NULL}{name}: {null.rstrip('.')}." for name, null in result.truths.items())
-    tested = " ".join([p_symbols(result), *intervals(result), nulls]) if result.comparisons else ""
+    nulls = {name: f"{NULL}{name}: {null.rstrip('.')}." for name, null in result.truths.items()}
+    decide = [nulls.pop(name) for name in result.plan.exchange[:1] if name in nulls]
+    tested = " ".join([p_symbols(result), *intervals(result), *decide]) if result.comparisons else ""
     if constant(result.comparisons, "baseline") is not None:
         yield _scores_and_tests(result).explained(f"Avg: mean of the runs. {_spread(result)} {tested}")
     else:
@@ -89,7 +90,7 @@ def paper(result: RunComparison) -> Iterator[Table]:
         if result.comparisons:
             yield _differences(result).explained(tested)
     if result.comparisons:
-        yield from _other_tests(result)
+        yield from _other_tests(result, [*nulls.values()])
     yield from _variance_tables(result)
     if result.observed:
         yield _observed(result, in_rows=True).explained(REVERSED)
@@ -238,7 +239,7 @@ def _differences(result: RunComparison) -> Table:
     return _aligned(pivot(title, deciding(result), rows, bold_means=_bold_means(result, baseline)), 1)
 
 
-def _other_tests(result: RunComparison) -> Iterator[Table]:
+def _other_tests(result: RunComparison, nulls: Sequence[str] = ()) -> Iterator[Table]:
     """A row for each metric and pair: p of the tests beside the one that decides, if there are any."""
     others = result.plan.exchange[1:]
     if not others:
@@ -247,7 +248,8 @@ def _other_tests(result: RunComparison) -> Iterator[Table]:
     columns = Columns("exchange", lambda name: [f"p, {name}"], lambda each: [_p_cell(result, each)], others)
     title = f"The same differences: {p_name(result, others)} by other tests"
     table = pivot(title, result.comparisons, _rows(names, len(names), "baseline", "system"), columns)
-    yield _aligned(table, len(others)).explained(_questions(result, others))
+    marks = _marks(result, [each for each in result.comparisons if each.exchange in others])
+    yield _aligned(table, len(others)).explained(" ".join([_questions(result, others), *marks, *nulls]))
 
 
 def _questions(result: RunComparison, units: Sequence[str]) -> str:
@@ -264,17 +266,21 @@ def _bold_means(result: RunComparison, baseline: str | None) -> str:
 
 
 def p_symbols(result: RunComparison) -> str:
-    """What the marks and the columns of the tests mean."""
-    alpha = number(result.plan.alpha)
+    """What the marks and the columns of the tests that decide mean."""
+    alpha, decide = number(result.plan.alpha), deciding(result)
     p = p_name(result, result.plan.exchange[:1])
-    parts = [f"Δ: {DIFFERENCES[constant(result.comparisons, 'statistic') or 'pooled']}"]
-    if any(is_significant(result, each) for each in result.comparisons):
-        parts.append(f"*: {p} ≤ {alpha} by {exchange_phrase(result)}")
-    if any(each.exact for each in result.comparisons):
-        parts.append(f"{EXACT}: exact p")
-    if any(each.smallest_pvalue > result.plan.alpha for each in result.comparisons):
-        parts.append(f"{UNREACHABLE}: no outputs could give p ≤ {alpha}")
-    return ". ".join(parts) + "."
+    parts = [f"Δ: {DIFFERENCES[constant(result.comparisons, 'statistic') or 'pooled']}."]
+    if any(is_significant(result, each) for each in decide):
+        parts.append(f"*: {p} ≤ {alpha} by {exchange_phrase(result)}.")
+    return " ".join([*parts, *_marks(result, decide)])
+
+
+def _marks(result: RunComparison, shown: Sequence[RunDifference]) -> Iterator[str]:
+    """What marks beside p of some tests mean."""
+    if any(each.exact for each in shown):
+        yield f"{EXACT}: exact p."
+    if any(each.smallest_pvalue > result.plan.alpha for each in shown):
+        yield f"{UNREACHABLE}: no outputs could give p ≤ {number(result.plan.alpha)}."
 
 
 DIFFERENCES = {
