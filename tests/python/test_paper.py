@@ -38,7 +38,7 @@ from reshuffle.results.studies.watch import SEQUENTIAL_TESTS
 from test_meta_report import RESULTS as META
 from test_run_reports import RESULTS as RUNS
 from test_study_power_reports import RESULTS as POWER
-from tex import ARTICLE, TWO_COLUMNS, compiled, need
+from tex import ARTICLE, TWO_COLUMNS, compiled, need, plain
 
 CORPUS = demo_corpus()
 FIXED = {
@@ -107,7 +107,8 @@ def many(n: int, all_pairs: bool) -> Comparison:
 @pytest.mark.parametrize("all_pairs", [True, False])
 def test_the_paper_has_what_its_paragraph_speaks_of(unsaved: None, n: int, all_pairs: bool) -> None:
     comparison = many(n, all_pairs)
-    files = {name: content.decode() for name, content in paper_files(comparison, Layout()).items() if "pdf" not in name}
+    contents = paper_files(comparison, Layout()).items()
+    files = {name: plain(content.decode()) for name, content in contents if "pdf" not in name}
     main, appendix, table = (files[f"{part}.tex"] for part in ("methods", "appendix", "differences"))
     which = " from the best system" if all_pairs and n == 7 else ""
     assert rf"Table~\ref{{tab:differences}} has the differences{which} with confidence intervals, p-values" in main

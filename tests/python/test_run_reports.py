@@ -567,10 +567,10 @@ def test_the_latex_table_has_scores_and_tests_and_the_nulls_in_the_caption() -> 
     latex = made().render("latex")
     assert latex.startswith("% needs \\usepackage{booktabs}, \\usepackage{graphicx} and \\usepackage{multirow}\n")
     header = r"Metric & System & Avg & $s_{\mathrm{sel}}$ & $s_{\mathrm{test}}$ & $\Delta$ & 95\% CI & "
-    assert header + r"p \\" in latex
+    assert header + r"$p$ \\" in latex
     assert r"\multirow{2}{*}{BLEU $\uparrow$} & baseline & 18.53 & 0.26 & 0.06 & -- & -- & -- \\" in latex
     assert r" & sys1 & 18.81 & 0.26 & 0.29 & +0.29 & $-$0.25 to +0.84 & 0.2574 \\" in latex
-    assert r"Metric & System & p, segment & p, pooled \\" in latex
+    assert r"Metric & System & $p$, segment & $p$, pooled \\" in latex
     assert r"\multirow{2}{*}{TER $\downarrow$}" in latex
     caption = re.findall(r"\\caption\{(.*)\}\\label", latex)[0]
     assert all(f"Null hypothesis of {name}: {NULLS[name]}." in caption for name in made().plan["exchange"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ..documented import record
@@ -63,6 +63,8 @@ class Document:
     """In Markdown, a hidden word by which a program finds the comment that it has to update."""
     link: str | None = None
     """In Markdown, the address of the HTML page."""
+    names: Collection[str] = ()
+    """In papers, the names whose letters are no symbols of mathematics."""
 
     @property
     def tables(self) -> list[Table]:

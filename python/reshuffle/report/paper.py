@@ -19,7 +19,7 @@ from ..results.studies import StudyResult
 from . import latex, typst
 from .checklist import TITLE, as_checklist
 from .document import Document, Picture
-from .documents import document
+from .documents import paper_document
 from .latex import as_latex, latex_figures, latex_paragraph
 from .layout import Layout
 from .methods import of_differences
@@ -49,24 +49,25 @@ def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
     """The contents of the files, by their names. :class:`ModuleNotFoundError` if matplotlib is not installed."""
     check_matplotlib()
     layout = replace(layout.named(result), methods=True, table=None).for_paper()
-    whole = document(result, layout)
+    whole = paper_document(result, layout)
+    names = whole.names
     assert whole.methods is not None
     table, main, details = replace(whole, methods=None), whole.methods.main, whole.methods.details
     figures = dict(_study_figures(result) if isinstance(result, StudyResult) else _figures(result, layout))
     beside, refers = None, ["has the results" if isinstance(result, StudyResult) else "has the scores"]
-    if not isinstance(result, StudyResult) and (beside := _differences(result, layout, whole.signature)) is not None:
+    if not isinstance(result, StudyResult) and (beside := _differences(result, layout, whole)) is not None:
         refers.append(of_differences(next(iter(_drawn(result).values()))))
     texts = {
         "table.tex": as_latex(table, layout),
         **({} if beside is None else {"differences.tex": as_latex(beside, layout, latex.DIFFERENCES)}),
-        "methods.tex": latex_paragraph(main, ENTRIES, refers),
-        "appendix.tex": latex_paragraph(details, ENTRIES),
-        "figures.tex": latex_figures(figures),
+        "methods.tex": latex_paragraph(main, ENTRIES, names, refers),
+        "appendix.tex": latex_paragraph(details, ENTRIES, names),
+        "figures.tex": latex_figures(figures, names),
         "table.typ": as_typst(table, layout),
         **({} if beside is None else {"differences.typ": as_typst(beside, layout, typst.DIFFERENCES)}),
-        "methods.typ": typst_paragraph(main, ENTRIES, refers),
-        "appendix.typ": typst_paragraph(details, ENTRIES),
-        "figures.typ": typst_figures(figures),
+        "methods.typ": typst_paragraph(main, ENTRIES, names, refers),
+        "appendix.typ": typst_paragraph(details, ENTRIES, names),
+        "figures.typ": typst_figures(figures, names),
         ENTRIES: whole.methods.bibtex,
         FACTS: as_checklist(result, layout, ENTRIES),
     }
@@ -122,7 +123,7 @@ def write_paper(
     return [folder / name for name in contents]
 
 
-def _differences(result: Comparison | SetComparison, layout: Layout, signature: str) -> Document | None:
+def _differences(result: Comparison | SetComparison, layout: Layout, whole: Document) -> Document | None:
     """The table of differences of what is drawn; None without tests."""
     shown = layout.apply(result) if isinstance(result, Comparison) else layout.apply_to_sets(result)
     sets = {"": shown} if isinstance(shown, Comparison) else shown.sets
@@ -130,7 +131,7 @@ def _differences(result: Comparison | SetComparison, layout: Layout, signature: 
         sets = {"": shown.average}
     tables = {name: differences(each, layout) for name, each in sets.items() if each.comparisons}
     blocks = [headed(name, table) if name else table for name, table in tables.items()]
-    return Document(blocks, [], signature) if blocks else None
+    return Document(blocks, [], whole.signature, names=whole.names) if blocks else None
 
 
 def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tuple[str, Picture]]:
