@@ -42,6 +42,16 @@ class Picture:
     caption: str
     wide: bool
     """Whether it spans both columns of a page."""
+    what: str = ""
+    """What it shows, after "shows", for a sentence that refers to it."""
+
+
+@record(slots=False)
+class References:
+    """A sentence of a paper that refers to its tables or figures: their labels in LaTeX, and what the sentence says."""
+
+    labels: Sequence[str]
+    says: str
 
 
 @record(slots=False)

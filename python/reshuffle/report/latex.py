@@ -8,7 +8,7 @@ from functools import partial
 
 from ..errors import printable
 from .cells import Table
-from .document import Document, Picture
+from .document import Document, Picture, References
 from .fitting import LONG, Fit, breaks, fitting
 from .formulas import Symbol, pieces
 from .layout import Layout
@@ -18,6 +18,8 @@ from .wording import joined
 
 # The labels of the main table and of that of differences.
 LABEL, DIFFERENCES = "tab:reshuffle", "tab:differences"
+# What labels of figures begin with.
+FIGURE = "fig:"
 
 
 def as_latex(document: Document, layout: Layout, label: str = LABEL) -> str:
@@ -42,13 +44,23 @@ def as_latex(document: Document, layout: Layout, label: str = LABEL) -> str:
     return "\n".join(lines) + "\n"
 
 
-def latex_paragraph(methods: Methods, entries: str, names: Collection[str] = (), refers: Sequence[str] = ()) -> str:
-    """The methods paragraph. ``entries`` says where its BibTeX entries are; ``refers``: what each table has."""
+def latex_paragraph(
+    methods: Methods, entries: str, names: Collection[str] = (), refers: Sequence[References] = ()
+) -> str:
+    """The methods paragraph. ``entries`` says where its BibTeX entries are; ``refers``: to tables and figures."""
     comment = f"% the paragraph needs \\usepackage{{natbib}}, and the entries: {entries}"
-    labelled = zip((LABEL, DIFFERENCES), refers, strict=False)
-    more = "".join(f" Table~\\ref{{{label}}} {_prose(has, names)}." for label, has in labelled)
+    more = "".join(f" {joined(map(_reference, each.labels))} {_prose(each.says, names)}." for each in refers)
     paragraph = methods.written(partial(_inline, names=names), _citation, _signature)
     return f"{comment}\n{paragraph}{more}\n"
+
+
+def _reference(label: str) -> str:
+    return f"{'Figure' if label.startswith(FIGURE) else 'Table'}~\\ref{{{label}}}"
+
+
+def figure_label(name: str) -> str:
+    """The label of a figure, from the name of its file."""
+    return FIGURE + name.removesuffix(".pdf")
 
 
 def latex_figures(pictures: Mapping[str, Picture], names: Collection[str] = ()) -> str:
@@ -57,7 +69,10 @@ def latex_figures(pictures: Mapping[str, Picture], names: Collection[str] = ()) 
     for name, picture in pictures.items():
         stem, environment = name.removesuffix(".pdf"), "figure*" if picture.wide else "figure"
         lines += [f"\\begin{{{environment}}}", r"\centering", f"{SHRUNK}\n\\includegraphics{{{stem}}}}}"]
-        lines += [f"\\caption{{{_prose(picture.caption, names)}}}\\label{{fig:{stem}}}", f"\\end{{{environment}}}"]
+        lines += [
+            f"\\caption{{{_prose(picture.caption, names)}}}\\label{{{figure_label(name)}}}",
+            f"\\end{{{environment}}}",
+        ]
     return "\n".join(lines) + "\n"
 
 

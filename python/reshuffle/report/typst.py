@@ -8,16 +8,15 @@ from functools import partial
 
 from ..errors import printable
 from .cells import Table
-from .document import Document, Picture
+from .document import Document, Picture, References
 from .fitting import LONG, Fit, fitting
 from .formulas import Symbol, pieces
-from .latex import NUMBERS
+from .latex import LABEL, NUMBERS, figure_label
 from .layout import Layout
 from .methods import Methods
 from .sources import keys_of
+from .wording import joined
 
-# The labels of the main table and of that of differences.
-LABEL, DIFFERENCES = "tab-reshuffle", "tab-differences"
 # What an exponent belongs to if that is text.
 EMPTY = '""'
 # A figure across both columns.
@@ -39,19 +38,28 @@ def as_typst(document: Document, layout: Layout, label: str = LABEL) -> str:
     return "\n".join(lines) + "\n"
 
 
-def typst_paragraph(methods: Methods, entries: str, names: Collection[str] = (), refers: Sequence[str] = ()) -> str:
-    """The methods paragraph. ``entries`` says where its BibTeX entries are; ``refers``: what each table has."""
-    labelled = zip((LABEL, DIFFERENCES), refers, strict=False)
-    more = "".join(f" #ref(<{label}>) {_inline(has, names)}." for label, has in labelled)
+def typst_paragraph(
+    methods: Methods, entries: str, names: Collection[str] = (), refers: Sequence[References] = ()
+) -> str:
+    """The methods paragraph. ``entries`` says where its BibTeX entries are; ``refers``: to tables and figures."""
+    more = "".join(f" {joined(map(_reference, each.labels))} {_inline(each.says + '.', names)}" for each in refers)
     paragraph = methods.written(partial(_inline, names=names), _citation, _signature)
     return f"// the entries of the citations: {entries}\n{paragraph}{more}\n"
+
+
+def _reference(label: str) -> str:
+    return f"#ref(<{_label(label)}>)"
+
+
+def _label(latex: str) -> str:
+    return latex.replace(":", "-")
 
 
 def typst_figures(pictures: Mapping[str, Picture], names: Collection[str] = ()) -> str:
     """A ``figure`` with a caption for each file."""
     return "".join(
         f'#figure(image("{name}"), {WIDE if picture.wide else ""}caption: {_prose(picture.caption, names)})'
-        f" <fig-{name.removesuffix('.pdf')}>\n"
+        f" <{_label(figure_label(name))}>\n"
         for name, picture in pictures.items()
     )
 
@@ -109,7 +117,7 @@ def _figure(table: Table, fit: Fit, label: str, names: Collection[str]) -> Itera
         "  kind: table,",
         f"  caption: figure.caption(position: top, {_prose(table.caption, names)}),",
     ]
-    yield f") <{label}>"
+    yield f") <{_label(label)}>"
 
 
 def _row(cells: Sequence[str], bold: Sequence[bool] = (), spans: Sequence[int] = (), n_names: int = 1) -> str:
