@@ -438,7 +438,12 @@ def hostile() -> Comparison:
     return compare(metrics=metrics, all_pairs=True, n_resamples=99, interval="delta")
 
 
-@pytest.mark.parametrize("make", [ranked, hostile, lambda: on_sets(False), RUNS["computed"]])
+def sixteen() -> Comparison:
+    outputs = {f"{name}-{i}": [*texts[i:], *texts[:i]] for name, texts in CORPUS.systems.items() for i in range(4)}
+    return compare(CORPUS.references, outputs, ["bleu", "chrf", "ter"], all_pairs=True, n_resamples=99)
+
+
+@pytest.mark.parametrize("make", [ranked, hostile, lambda: on_sets(False), RUNS["computed"], sixteen])
 def test_an_article_with_the_files_compiles(tmp_path: Path, make: Any) -> None:
     need("pdflatex", "bibtex")
     paths = make().paper(tmp_path / "paper")
@@ -448,7 +453,8 @@ def test_an_article_with_the_files_compiles(tmp_path: Path, make: Any) -> None:
     body = [r"\graphicspath{{paper/}}", *(f"\\input{{paper/{part}}}\n\\clearpage" for part in parts), entries]
     if make is hostile:  # nothing to cite but the test
         assert [path.name for path in paths if path.suffix == ".pdf"] == ["forest.pdf"]
-    said = compiled(tmp_path, "\n".join(body), TWO_COLUMNS, bibtex=True)
+    said = compiled(tmp_path, "\n".join(body), TWO_COLUMNS.replace("natbib", "natbib,xurl"), bibtex=True)
+    assert make in (hostile, RUNS["computed"]) or "Overfull" not in said
     assert "undefined" not in said
     assert "multiply defined" not in said
     assert (tmp_path / "all.pdf").read_bytes().startswith(b"%PDF")

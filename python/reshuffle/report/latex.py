@@ -48,10 +48,10 @@ def latex_paragraph(
     methods: Methods, entries: str, names: Collection[str] = (), refers: Sequence[References] = ()
 ) -> str:
     """The methods paragraph. ``entries`` says where its BibTeX entries are; ``refers``: to tables and figures."""
-    comment = f"% the paragraph needs \\usepackage{{natbib}}, and the entries: {entries}"
+    needs = r"% the paragraph needs \usepackage{natbib}, and \usepackage{xurl} to break addresses"
     more = "".join(f" {joined(map(_reference, each.labels))} {_prose(each.says, names)}." for each in refers)
     paragraph = methods.written(partial(_inline, names=names), _citation, _signature)
-    return f"{comment}\n{paragraph}{more}\n"
+    return f"{needs}; the entries: {entries}\n{paragraph}{more}\n"
 
 
 def _reference(label: str) -> str:
