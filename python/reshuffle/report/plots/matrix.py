@@ -85,7 +85,7 @@ class PvalueMatrix(RowFigure):
         if k <= MAX_VALUES:
             for (row, column), (p, significant) in pvalues.items():
                 ax.text(
-                    column + 0.5, self.rows.centres[row], f"{short_pvalue(p)}{'*' if significant else ''}",
+                    column + 0.5, self.rows.centres[row], f"{short_pvalue(p, self.level)}{'*' if significant else ''}",
                     ha="center", va="center_baseline", color="white" if classes[row, column] < 2 else INK,
                     fontsize="small",
                 )  # fmt: skip

@@ -112,7 +112,7 @@ class NullFigure:
         shown = f"{observed:+.2f}".replace("-", "\N{MINUS SIGN}") if studentized else self.view.signed(observed)
         parts = [
             f"observed {shown}",
-            equation("p", pvalue_cell(test.pvalue, random_replicates(test))),
+            equation("p", pvalue_cell(test.pvalue, random_replicates(test), self.view.comparison.alpha)),
         ]
         if test.tails == 2:
             parts[-1] += " (twice the tail)"

@@ -148,7 +148,7 @@ class View:
 
     def pvalue_cell(self, pair: PairedDifference) -> str:
         """That p-value, formatted as in tables."""
-        return pvalue_cell(self.pvalue(pair), random_replicates(pair.test))
+        return pvalue_cell(self.pvalue(pair), random_replicates(pair.test), self.comparison.alpha)
 
     def need_pairs(self, what: str) -> None:
         """Raise :class:`InputError` if the result has only scores."""

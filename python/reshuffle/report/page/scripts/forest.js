@@ -25,7 +25,7 @@ function forestColumns(view, pairs, wide) {
   if (wide && pairs.some((pair) => pair.interval)) {
     columns.push({ title: intervalName(view), texts: pairs.map((pair) => formatInterval(pair.interval, view, formatDifference)) });
   }
-  if (wide) columns.push({ title: pName(view), texts: pairs.map((pair) => formatP(pair.decisive, pair.decimals)) });
+  if (wide) columns.push({ title: pName(view), texts: pairs.map((pair) => formatP(pair.decisive, pair.decimals, view.alpha)) });
   return sizedColumns(columns, wide);
 }
 
@@ -101,7 +101,7 @@ function claimOf(view) {
 /** A description of a pair, for labels. */
 function pairSummary(view, pair) {
   const interval = pair.interval ? `, ${intervalName(view)} ${formatInterval(pair.interval, view, formatDifference)}` : "";
-  const p = `${pName(view)} ${formatPWithSign(pair.decisive, pair.decimals)}`;
+  const p = `${pName(view)} ${formatPWithSign(pair.decisive, pair.decimals, view.alpha)}`;
   const names = `${shownName(pair.system)} − ${shownName(pair.baseline)}`;
   const difference = `${formatDifference(pair.difference, view)} ${view.metricName}`;
   return `${names}: ${difference}${interval}, ${p}, ${pair.significant ? "" : "not "}${view.shows ? `shown to be ${claimOf(view)}` : "significant"}`;

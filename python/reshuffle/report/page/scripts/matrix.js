@@ -24,12 +24,6 @@ function matrixLayout(view, width) {
   return { count, values, size, names, height, cell, width: (count - 1) * cell + names, bottom: count * height };
 }
 
-/** p in a cell, such as ".012" or "<.001", the latter unless four decimals are 0.0010. */
-function shortP(value) {
-  if (Number(value.toFixed(4)) < 0.001) return "<.001";
-  return value > 0.995 ? "1" : value.toFixed(value < 0.1 ? 3 : 2).replace("0.", ".");
-}
-
 function drawMatrix(view, pairAt, width) {
   const layout = matrixLayout(view, width);
   const { count, cell, height } = layout;
@@ -54,7 +48,7 @@ function matrixValues(view, pairAt, { count, cell, height }) {
     for (let column = 0; column < row; column += 1) {
       const pair = pairAt(row, column);
       const at = { x: (column + 0.5) * cell - 0.5, y: (row + 0.5) * height - 0.5, "text-anchor": "middle" };
-      values.push(label(shortP(pair.decisive), { ...at, class: `value on-p${classOf(pair, view.alpha)}` }));
+      values.push(label(shortP(pair.decisive, view.alpha), { ...at, class: `value on-p${classOf(pair, view.alpha)}` }));
     }
   }
   return values;

@@ -38,14 +38,14 @@ function pairColumns(view) {
     label: "p",
     first: ASCENDING,
     key: (pair) => pair.pvalue,
-    cell: (pair) => formatP(pair.pvalue, pair.decimals) + dagger(pair) + (view.adjusted ? "" : mark(pair)),
+    cell: (pair) => formatP(pair.pvalue, pair.decimals, view.alpha) + dagger(pair) + (view.adjusted ? "" : mark(pair)),
   });
   if (view.adjusted) {
     columns.push({
       label: "adjusted p",
       first: ASCENDING,
       key: (pair) => pair.adjusted,
-      cell: (pair) => (pair.adjusted === null ? "" : formatP(pair.adjusted, pair.decimals)) + mark(pair),
+      cell: (pair) => (pair.adjusted === null ? "" : formatP(pair.adjusted, pair.decimals, view.alpha)) + mark(pair),
     });
   }
   return { columns, order: (pair) => places(pair.system) * view.systems.length + places(pair.baseline) };
