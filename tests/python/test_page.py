@@ -192,6 +192,19 @@ def test_pvalues_are_written_as_in_other_reports_and_on_their_side_of_alpha(brow
             assert alpha is None or all(text[0] == "<" or (float(text) <= alpha) == (p <= alpha) for text in shown)
 
 
+def test_a_table_that_is_cut_off_says_how_many_columns_more_it_has(browser: Browser) -> None:
+    scores = [SegmentScores(f"m{i}", {name: [1.0, 2.0, 3.0, i] * 9 for name in "abc"}) for i in range(4)]
+    browser.resize(390)
+    browser.open(compare(metrics=scores, all_pairs=True, n_resamples=99).render("html"))
+    hint = browser.one("#summary .columns-hint")
+    before = int(hint.text.removesuffix(" more columns →"))
+    assert before > 3
+    browser.run("document.querySelector('#summary .scroll').scrollLeft = 1e6")
+    browser.wait("return document.querySelector('#summary .columns-hint').textContent.trim() === ''")
+    browser.resize(1400)
+    browser.wait("return document.querySelector('#summary .columns-hint').hidden")
+
+
 def test_numbers_are_rounded_as_python_rounds_them(browser: Browser) -> None:
     browser.open(PAGES["scores alone"])
     rng = np.random.default_rng(1)

@@ -89,6 +89,7 @@ class PairsTable {
     const key = h("p", { class: "more" }, "Bold: the system is significantly better than the one in the column Baseline.");
     const copies = tableCopies(`Pairs under ${viewName()}`, 2, () => this.#cells());
     element.replaceChildren(this.#controls(), this.scroller, copies, ...(this.pairs.some((pair) => isWon(view, pair)) ? [key] : []));
+    hintAtColumns(this.scroller);
     columns.forEach((column, position) => {
       addSortButton(this.headers[position], column.first, (direction) => {
         Object.assign(pairsTable, { column: column.label, direction });
