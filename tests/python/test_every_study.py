@@ -166,7 +166,7 @@ def test_every_figure_is_drawn(result: StudyResult) -> None:
     """The first for each choice. Those of commands and of many metrics are in their pages."""
     for name, figure in STUDIES[result.study].figures.items():
         for chosen in choices(result, figure)[:1]:
-            assert file_of(draw_figure(result, name, **chosen), "pdf").startswith(b"%PDF")
+            assert file_of(draw_figure(result, name, **chosen).figure, "pdf").startswith(b"%PDF")
 
 
 @pytest.mark.parametrize("name", [*ALL, "example", "one system", "many metrics"])

@@ -37,6 +37,7 @@ from reshuffle import (
 from reshuffle.data.demo import demo_corpus
 from reshuffle.errors import printable
 from reshuffle.report import Layout
+from reshuffle.report.cells import pvalue_cell, short_pvalue
 from reshuffle.report.notes import worded
 from reshuffle.report.page import HERE, SCRIPTS, STUDY_SCRIPTS
 from reshuffle.report.tables import pair_tables, tables
@@ -188,6 +189,32 @@ def better_first(result: Comparison, pair: Any) -> Any:
         test=replace(pair.test, statistic=-pair.test.statistic),
         confidence_interval=interval and replace(interval, low=-interval.high, high=-interval.low),
     )
+
+
+def test_pvalues_are_written_as_in_other_reports_and_on_their_side_of_alpha(browser: Browser) -> None:
+    browser.open(PAGES["scores alone"])
+    rng = np.random.default_rng(1)
+    for alpha in (0.05, 0.001, 0.0125, None):
+        beside = [] if alpha is None else [alpha * (1 + sign * 10.0**-k) for k in range(1, 9) for sign in (-1, 1)]
+        values = [*(10.0 ** rng.uniform(-5, 0, 200)).tolist(), *beside, alpha or 1.0, 0.9995, 0.99949, 0.0005, 1.0]
+        script = "return arguments[0].map((p) => [formatP(p, 4, arguments[1]), shortP(p, arguments[1])])"
+        texts = browser.run(script, values, alpha)
+        assert texts == [[pvalue_cell(p, alpha=alpha), short_pvalue(p, alpha)] for p in values]
+        for p, shown in zip(values, texts, strict=True):
+            assert alpha is None or all(text[0] == "<" or (float(text) <= alpha) == (p <= alpha) for text in shown)
+
+
+def test_a_table_that_is_cut_off_says_how_many_columns_more_it_has(browser: Browser) -> None:
+    scores = [SegmentScores(f"m{i}", {name: [1.0, 2.0, 3.0, i] * 9 for name in "abc"}) for i in range(4)]
+    browser.resize(390)
+    browser.open(compare(metrics=scores, all_pairs=True, n_resamples=99).render("html"))
+    hint = browser.one("#summary .columns-hint")
+    before = int(hint.text.removesuffix(" more columns →"))
+    assert before > 3
+    browser.run("document.querySelector('#summary .scroll').scrollLeft = 1e6")
+    browser.wait("return document.querySelector('#summary .columns-hint').textContent.trim() === ''")
+    browser.resize(1400)
+    browser.wait("return document.querySelector('#summary .columns-hint').hidden")
 
 
 def test_numbers_are_rounded_as_python_rounds_them(browser: Browser) -> None:

@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from browser import Browser
-from reshuffle import SegmentScores, compare, score
+from reshuffle import NonInferiority, SegmentScores, compare, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.results import Comparison, Histogram, NullHistogram, PairedDifference
 
@@ -209,7 +209,9 @@ class TestDifferences:
             dots = [float(mark["cx"]) for mark in marks(browser, "#differences .dot")]
             assert expected == pytest.approx(values_at(browser, "#differences", dots), abs=1e-6)
             (zero,) = marks(browser, "#differences .zero")
-            assert pytest.approx(values_at(browser, "#differences", [float(zero["x1"])]), abs=1e-6) == [0.0]
+            assert pytest.approx(
+                values_at(browser, "#differences", [float(zero["d"][1:].partition(",")[0])]), abs=1e-6
+            ) == [0.0]
 
     def test_lines_end_at_the_ends_of_intervals_also_of_reversed_pairs(self, browser: Browser) -> None:
         result = everything(all_pairs=True)
@@ -731,6 +733,11 @@ for (const image of document.querySelectorAll(".figure svg")) {
     const box = text.getBBox();
     // A line of text is higher than its letters.
     const ends = { top: box.y + 2, bottom: box.y + box.height - 2, left: box.x, right: box.x + box.width };
+    if (text.hasAttribute("transform")) { // turned
+      const [x, y] = [Number(text.getAttribute("x")), Number(text.getAttribute("y"))];
+      const [high, long] = [box.height / 2 - 2, box.width / 2];
+      Object.assign(ends, { left: x - high, right: x + high, top: y - long, bottom: y + long });
+    }
     return { name: text.textContent, ...ends };
   });
   for (const [index, a] of texts.entries()) {
@@ -845,6 +852,32 @@ class TestLayout:
             "return scroller.scrollWidth <= scroller.clientWidth"
         )
         assert browser.run(OVERLAPS) == []
+
+    def test_heat_maps_of_up_to_20_systems_have_values_on_narrow_pages(self, browser: Browser) -> None:
+        browser.resize(390)
+        for n in (9, 16, 20):
+            browser.open(rated(n).render("html"))
+            assert len(browser.all("#matrix text.value")) == n * (n - 1) // 2
+            assert browser.run(OVERLAPS) == []
+
+    def test_differences_have_p_and_lines_that_cross_no_text_on_narrow_pages(self, browser: Browser) -> None:
+        browser.resize(390)
+        scores = {name: [float(i % 7 + j) for i in range(60)] for j, name in enumerate("abc")}
+        margin = NonInferiority({"r": 0.5})
+        browser.open(compare(metrics=SegmentScores("r", scores), test=margin, n_resamples=99).render("html"))
+        assert "adjusted p" in browser.texts("#differences svg text")
+        crossed = """
+            const texts = [...document.querySelectorAll("#differences [role=option] text")];
+            const boxes = texts.map((text) => text.getBBox());
+            const lines = [...document.querySelectorAll("#differences .zero, #differences .margin")];
+            return lines.map((line) => line.getAttribute("d")).flatMap((path) =>
+              [...path.matchAll(/M([\\d.]+),([\\d.]+)V([\\d.]+)/g)].map((found) => found.slice(1).map(Number)),
+            ).map(([x, top, end]) => boxes.filter((box) =>
+              box.x < x && x < box.x + box.width && top < box.y + box.height - 3 && box.y + 3 < end).length);
+        """
+        found = browser.run(crossed)
+        assert len(found) == 2 * len("bc")
+        assert sum(found) == 0
 
     def test_ridges_of_many_systems_are_those_of_the_best_until_the_reader_wants_all(self, browser: Browser) -> None:
         browser.open(rated(40).render("html"))

@@ -22,7 +22,7 @@ from reshuffle.errors import InputError, printable
 from reshuffle.report import Layout, document, latex, render
 from reshuffle.report.cells import Table
 from reshuffle.report.fitting import COLUMN, LONG, PAGE, SIZES, Fit, fitting, table_width
-from tex import TWO_COLUMNS, compiled, compiled_all
+from tex import TWO_COLUMNS, compiled, compiled_all, plain
 
 # Everything that is markup in one of the formats.
 STRANGE = (
@@ -52,7 +52,7 @@ def of_systems(n: int, all_pairs: bool = True, names: tuple[str, ...] = ()) -> C
 @pytest.mark.parametrize("fmt", ["latex", "typst"])
 def test_a_paper_has_one_table_of_systems_whose_caption_explains_it(fmt: str, n: int, all_pairs: bool) -> None:
     comparison = of_systems(n, all_pairs)
-    report = render(comparison, fmt)
+    report = plain(render(comparison, fmt))
     code = "".join(line for line in report.splitlines(True) if not line.startswith(("%", "//")))
     if fmt == "latex":
         environment = "longtable" if n > LONG else r"table\*?"
@@ -214,7 +214,7 @@ def on_sets(all_pairs: bool = True) -> SetComparison:
 @pytest.mark.parametrize("all_pairs", [True, False])
 def test_a_paper_has_a_table_of_systems_and_test_sets_for_each_metric(all_pairs: bool) -> None:
     result = on_sets(all_pairs)
-    latex, typst = (render(result, fmt) for fmt in ("latex", "typst"))
+    latex, typst = (plain(render(result, fmt)) for fmt in ("latex", "typst"))
     assert latex.count(r"\begin{table}") == typst.count("#figure(") == 2
     assert r"System & Average & news \& views & \_talks\_ & [x]\textbar{} \\" in latex
     assert '"System", "Average", "news & views", "_talks_", "[x]|"' in typst
@@ -378,6 +378,32 @@ def test_typst_compiles(tmp_path: Path) -> None:
         source = tmp_path / f"{name}.typ"
         source.write_text(render(comparison, "typst", Layout(pairs=name != "sixty")), "utf-8")
         assert typst.compile(str(source)).startswith(b"%PDF")
+
+
+def test_symbols_are_mathematics_in_papers_but_not_in_names() -> None:
+    values: Any = {name: [[1, 2, 3, 4], [1, 3, 2, 5], [0, 1, 2, 3]][i] * 9 for i, name in enumerate("abc")}
+    named = dict(zip(("k", "tau d", "s"), values.values(), strict=True))
+    result = compare(metrics=SegmentScores("n", named), baseline="k", n_resamples=99)
+    layout = Layout(methods=True, names={"s": "S c"})
+    latex, typst = (render(result, fmt, layout) for fmt in ("latex", "typst"))
+    for shown in (
+        "adjusted $p$", "$R$ = 99", "larger of two $p$-values", "($c_1$ + 1)/($R$ + 1)", "$d^*$ $-$ $d$", "from k.",
+        "scored by n on", "n: 36 segments", "S c & ",
+    ):  # fmt: skip
+        assert shown in latex.replace(r"\textbar{}", ""), shown
+    for shown in (
+        '"adjusted " + $p$',
+        '$R$#" = 99',
+        '("$c_1$#" + 1)/("$R$#" + 1)',
+        '" + $Δ$ + ": difference from k.',
+        '"S c"',
+    ):
+        assert shown in typst, shown
+    for report in (latex, typst):
+        code = "\n".join(line for line in report.splitlines() if not line.startswith(("%", "//")))
+        assert not re.search(r"\$[knS]\$|tau.{,5}\$d", code)
+        assert not re.search(r"\bp(-values?)?\b(?!\$)", re.sub(r"\\[a-z]+|[a-z]+-[a-z-]+-\d+[a-z-]*", "", code))
+    assert "$" not in render(result, "text", layout) + render(result, "markdown")
 
 
 @pytest.mark.parametrize("fmt", ["latex", "typst"])

@@ -48,7 +48,7 @@ from reshuffle import (
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import PLOTS
 from reshuffle.report.cells import short_pvalue
-from reshuffle.report.plots import file_of, style
+from reshuffle.report.plots import figure_of, file_of, style
 from reshuffle.report.plots.densities import smoothed
 from reshuffle.report.plots.intervals import MARKER, set_limits
 from reshuffle.report.plots.labels import columns, printable, wrapped
@@ -212,7 +212,7 @@ def test_the_ranking_of_a_comparison_with_a_baseline_marks_it_and_significant_di
     (square,) = [line for line in lines_of(ax) if line.get_marker() == "s"]
     assert square.get_xdata() == [comparison.score("system-1").score]
     assert "■ system-1" in "".join(key_of(ax))
-    assert "adjusted p ≤ 0.05" in "".join(key_of(ax))
+    assert "adjusted $p$ ≤ 0.05" in "".join(key_of(ax))
 
 
 def test_scores_without_tests_have_a_ranking_and_densities() -> None:
@@ -238,7 +238,7 @@ def test_the_forest_shows_the_differences_from_the_baseline() -> None:
     ] == whiskers(ax)
     assert names_of(ax) == ["system-2", "system-3", "system-5", "system-4"]  # by score
     assert ax.get_xlabel() == "Δrating from system-1, 95% CI (→ better)"
-    assert "".join(key_of(ax)).startswith("● adjusted p ≤ 0.05")
+    assert "".join(key_of(ax)).startswith("● adjusted $p$ ≤ 0.05")
     with pytest.raises(
         InputError, match="the systems were compared with 'system-1': leave out the baseline 'system-2'"
     ):
@@ -250,8 +250,8 @@ def test_the_key_of_the_forest_has_the_colours_of_its_markers() -> None:
         ax = compared(numbered(5)).plot.forest(baseline=baseline)
         colors = {line.get_color() for line in lines_of(ax) if line.get_marker() == "|"}
         dots: list[Any] = [text for box in ax.findobj(AnnotationBbox) for text in box.findobj(Text)]
-        assert {dot.get_color() for dot in dots if dot.get_text() == "●"} == (colors - {MUTED} or {INK})
-        assert {dot.get_color() for dot in dots if dot.get_text() == "○"} == {MUTED}
+        assert {dot.get_color() for dot in dots if dot.get_text() == "●"} == colors - {MUTED}
+        assert {dot.get_color() for dot in dots if dot.get_text() == "○"} == colors & {MUTED}
         (key,) = drawn(ax).findobj(AnnotationBbox)
         assert key.get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0
 
@@ -350,7 +350,7 @@ def test_the_matrix_has_a_cell_for_each_pair(k: int) -> None:
     legend = ax.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["≤ 0.001", "≤ 0.01", "≤ 0.05*", "≤ 0.1", "> 0.1"]
-    assert legend.get_title().get_text() == ("p" if k == 2 else "adjusted p")
+    assert legend.get_title().get_text() == ("$p$" if k == 2 else "adjusted $p$")
 
 
 def test_a_matrix_needs_all_pairs() -> None:
@@ -387,8 +387,8 @@ def test_the_null_distribution_shows_the_histogram_the_observed_value_and_the_ta
         assert np.abs(patch.get_data().edges).min() == pytest.approx(abs(null.observed))
     title = ax.get_title()
     assert f"observed {null.observed:+.2f}".replace("-", "−") in title
-    assert f"p = {pair.test.pvalue:.4f}" in title
-    assert f"adjusted p = {pair.test.adjusted_pvalue:.4f}" in title
+    assert f"$p$ = {pair.test.pvalue:.4f}" in title
+    assert f"adjusted $p$ = {pair.test.adjusted_pvalue:.4f}" in title
     assert ax.get_xlabel() == f"Δrating: {pair.system} − {pair.baseline}\nunder the null hypothesis"
     assert ax.get_ylabel() == "shuffles"
 
@@ -562,7 +562,7 @@ def test_axes_are_drawn_into_and_returned(kind: str) -> None:
 def test_columns_do_not_overlap_in_the_wider_font_of_users_axes() -> None:
     ax = compared(numbered(3)).plot.forest(ax=Figure(figsize=(6, 3), layout="constrained").subplots())
     drawn(ax)
-    (difference, pvalue) = (text.get_window_extent() for text in ax.texts if text.get_text() in ("Δ", "adjusted p"))
+    (difference, pvalue) = (text.get_window_extent() for text in ax.texts if text.get_text() in ("Δ", "adjusted $p$"))
     assert difference.x1 + 5 < pvalue.x0
 
 
@@ -781,7 +781,7 @@ def test_hostile_names_are_shown_as_they_are(kind: str) -> None:
     drawn(ax)
     if kind != "matrix":  # which does not name the metric
         assert r"$\frac{1}{long_" in ax.get_xlabel()
-    for label in (label for label in [*ax.get_yticklabels(), ax.xaxis.label, ax.title] if label.get_text()):
+    for label in (label for label in [*ax.get_yticklabels(), ax.xaxis.label] if label.get_text()):
         assert not label.get_parse_math()
         assert not label.get_usetex()
     if kind in ("ranking", "matrix", "densities"):
@@ -845,7 +845,7 @@ def test_text_of_svg_is_paths() -> None:
 
 def digests(kinds: Sequence[str]) -> list[str]:
     """A digest of each figure, and of one in the other formats."""
-    others = (file_of(compared(numbered(4)).plot.ranking(), fmt) for fmt in ("svg", "png"))
+    others = (file_of(compared(numbered(4)).plot.ranking().figure, fmt) for fmt in ("svg", "png"))
     return [hashlib.sha256(content).hexdigest() for content in (*(saved_as_pdf(kind)[1] for kind in kinds), *others)]
 
 
@@ -882,7 +882,6 @@ def test_shades_are_apart_in_black_and_white() -> None:
     from matplotlib.colors import to_rgb
 
     from reshuffle.report.plots.matrix import SHADES
-    from reshuffle.report.plots.style import INK
 
     def luminance(color: str) -> float:
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
@@ -974,7 +973,7 @@ def test_plot_writes_what_the_methods_draw(results: Path, run: Any, kind: str, f
     comparison = read_json("pairs.json")
     assert isinstance(comparison, Comparison)
     ax = PLOTS[kind](comparison.plot, names={"tuned": "Ours", "baseline": "Base"}, **options)
-    assert content == file_of(ax, fmt)
+    assert content == file_of(ax.figure, fmt)
 
 
 def test_plot_reads_html_and_standard_input(results: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -984,7 +983,7 @@ def test_plot_reads_html_and_standard_input(results: Path, run: Any, monkeypatch
         assert run("plot", "-", "ranking", "-o", "stdin.svg").code == 0
     result = read_json("one.html")
     assert isinstance(result, Comparison)
-    expected = file_of(result.plot.ranking(), "svg")
+    expected = file_of(result.plot.ranking().figure, "svg")
     assert (results / "html.svg").read_bytes() == (results / "stdin.svg").read_bytes() == expected
 
 
@@ -994,7 +993,7 @@ def test_plot_shows_the_average_or_a_test_set(results: Path, run: Any) -> None:
     assert result.average is not None
     for arguments, comparison in ((["--set", "two"], result["two"]), ([], result.average)):
         assert run("plot", "sets.json", "null", "--pair", "tuned", "larger", "-o", "out.svg", *arguments).code == 0
-        expected = file_of(comparison.plot.null("tuned", "larger"), "svg")
+        expected = file_of(comparison.plot.null("tuned", "larger").figure, "svg")
         assert (results / "out.svg").read_bytes() == expected
     assert run("plot", "apart.json", "ranking", "--set", "one", "-o", "out.svg").code == 0
 
@@ -1048,6 +1047,60 @@ def test_plot_names_a_missing_matplotlib(results: Path, run: Any, monkeypatch: p
     outcome = run("plot", "baseline.json", "ranking", "-o", "x.pdf")
     assert outcome == (2, "", "reshuffle: error: plots need matplotlib: pip install 'reshuffle[plots]'\n")
     assert not (results / "x.pdf").exists()
+
+
+@cache
+def of_three_metrics(k: int, all_pairs: bool) -> Comparison:
+    metrics = [SegmentScores(f"m{seed}", systems(numbered(k), seed)) for seed in range(3)]
+    return with_histograms(compare(metrics=metrics, all_pairs=all_pairs, n_resamples=500))
+
+
+def panels(comparison: Comparison, kind: str, **options: Any) -> list[Axes]:
+    """The panels of all metrics."""
+    shown = {metric.name: (comparison, metric.name) for metric in comparison.metrics}
+    figure: Any = figure_of(kind, shown, **options)
+    return list(figure.axes)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_metrics_have_a_panel_each(results: Path, run: Any, kind: str) -> None:
+    pair = ["--pair", "tuned", "baseline"] if kind == "null" else []
+    assert run("plot", "pairs.json", kind, "-o", "out.svg", *pair).code == 0
+    comparison: Any = read_json("pairs.json")
+    made = panels(comparison, kind, **({"pair": ("tuned", "baseline")} if pair else {}))
+    assert [ax.get_title("left") for ax in made] == ([""] * 2 if pair else ["BLEU", "TER"])
+    assert file_of(made[0].figure, "svg") == (results / "out.svg").read_bytes()
+    assert len([ax for ax in made if ax.get_legend() is not None]) == (kind == "matrix")
+
+
+@pytest.mark.parametrize(("kind", "all_pairs"), [("ranking", True), ("densities", True), ("forest", False)])
+def test_panels_of_many_systems_share_their_rows(kind: str, all_pairs: bool) -> None:
+    comparison = of_three_metrics(16, all_pairs)
+    made = panels(comparison, kind)
+    figure: Any = made[0].figure
+    first, *others = map(names_of, made)
+    assert others == [[], []]
+    assert figure.get_size_inches()[1] < 4.5
+    if kind != "densities":
+        for ax, metric in zip(made, comparison.metrics, strict=True):
+            scores = {each.system: each for each in comparison.scores if each.metric == metric.name}
+            pairs = {each.system: each for each in comparison.comparisons if each.metric == metric.name}
+            values = [scores[name].score if kind == "ranking" else pairs[name].difference for name in first]
+            assert [value for value, _ in markers(ax)] == values
+    apart: Any = panels(of_three_metrics(16, True), "forest")  # each metric has its own best system
+    assert {len(names_of(ax)) for ax in apart} == {15}
+
+
+def test_panels_have_one_key_with_the_kinds_of_markers_that_they_have() -> None:
+    made = panels(of_three_metrics(4, False), "forest")
+    figure = drawn(made[0])
+    boxes = [box for box in figure.findobj(AnnotationBbox) if box.findobj(Text)]
+    (key,) = boxes
+    texts = [text.get_text() for text in key.findobj(Text)]
+    filled = {filled for ax in made for _, filled in markers(ax)}
+    assert (any("≤" in text for text in texts), any(">" in text for text in texts)) == (True in filled, False in filled)
+    bottom = min(ax.xaxis.label.get_window_extent().y0 for ax in made)
+    assert key.get_window_extent().y1 <= bottom
 
 
 def test_a_pipe_is_written_to_directly(results: Path, run: Any) -> None:

@@ -574,10 +574,10 @@ def test_the_latex_table_has_scores_and_tests_and_the_nulls_in_the_caption() -> 
     latex = made().render("latex")
     assert latex.startswith("% needs \\usepackage{booktabs}, \\usepackage{graphicx} and \\usepackage{multirow}\n")
     header = r"Metric & System & Avg & $s_{\mathrm{sel}}$ & $s_{\mathrm{test}}$ & $\Delta$ & 95\% CI & "
-    assert header + r"p \\" in latex
+    assert header + r"$p$ \\" in latex
     assert r"\multirow{2}{*}{BLEU $\uparrow$} & baseline & 18.53 & 0.26 & 0.06 & -- & -- & -- \\" in latex
     assert r" & sys1 & 18.81 & 0.26 & 0.29 & +0.29 & $-$0.25 to +0.84 & 0.2574 \\" in latex
-    assert r"Metric & System & p, segment & p, pooled \\" in latex
+    assert r"Metric & System & $p$, segment & $p$, pooled \\" in latex
     assert r"\multirow{2}{*}{TER $\downarrow$}" in latex
     captions = re.findall(r"\\caption\{(.*)\}\\label", latex)
     for name, at in (("hierarchical", 0), ("segment", 1), ("pooled", 1)):
@@ -717,7 +717,7 @@ def test_every_figure_is_drawn(kind: str, name: str) -> None:
     result = RESULTS[name]()
     figure = STUDIES["runs"].figures[kind]
     for chosen in choices(result, figure)[:1]:
-        drawn = [file_of(getattr(result.plot, kind)(**chosen), "svg") for _ in range(1 + (name == "all pairs"))]
+        drawn = [file_of(getattr(result.plot, kind)(**chosen).figure, "svg") for _ in range(1 + (name == "all pairs"))]
         assert drawn[0].startswith(b"<?xml")
         assert drawn[0] == drawn[-1]
     assert choices(result, figure) or (kind == "observed" and not result.observed)

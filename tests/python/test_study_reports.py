@@ -34,7 +34,7 @@ from reshuffle.results.studies import PvalueShare, Rate
 from reshuffle.results.studies.type1 import Type1Plan
 from reshuffle.study.settings import DEFAULT_TESTS
 from schemas import validator
-from tex import compiled_all
+from tex import compiled_all, plain
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs/guide"
 LEVELS = (0.01, 0.05, 0.1)
@@ -153,9 +153,9 @@ def test_rates_of_several_cells_are_in_one_row_each() -> None:
 def test_captions_explain_the_symbols() -> None:
     (caption,) = re.findall(r"\\caption\{(.*)\}\\label", made().render("latex"))
     assert caption.startswith(
-        r"Type-I error in \%: BLEU, null hypothesis swap, n = 500, 2,000 simulations. Bold: rates"
+        r"Type-I error in \%: BLEU, null hypothesis swap, $n$ = 500, 2,000 simulations. Bold: rates"
     )
-    (caption,) = re.findall(r'caption\(position: top, "(.*)"\)', made().render("typst"))
+    (caption,) = re.findall(r'caption\(position: top, "(.*)"\)', plain(made().render("typst")))
     assert caption.endswith("*: the interval lies above α (liberal). †: the interval lies below α (conservative).")
 
 
@@ -271,7 +271,7 @@ def test_the_schema_refuses_other_documents() -> None:
 @pytest.mark.parametrize("kind", STUDIES["type1"].figures)
 def test_figures_have_a_legend_and_are_drawn_alike_twice(kind: str) -> None:
     ax, again = (getattr(made().plot, kind)() for _ in range(2))
-    assert file_of(ax, "svg") == file_of(again, "svg")
+    assert file_of(ax.figure, "svg") == file_of(again.figure, "svg")
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [*REJECTIONS]
 
 

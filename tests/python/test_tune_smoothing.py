@@ -147,7 +147,7 @@ def test_reports_and_figures(wmt08: dict[str, JudgedSet]) -> None:
     assert "Smoothing 7: K = 5 has the largest τ" in text
     assert ". K = 5 is the largest value of the grid" in text
     for smoothing in ("1", "7"):
-        assert file_of(draw_figure(result, "grid", smoothing=smoothing), "pdf").startswith(b"%PDF")
+        assert file_of(draw_figure(result, "grid", smoothing=smoothing).figure, "pdf").startswith(b"%PDF")
     assert list(STUDIES["tune-smoothing"].figures) == ["grid"]
     assert len(result.to_dicts("grid")) == 4 * 3
 

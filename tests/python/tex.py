@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -15,6 +16,12 @@ TWO_COLUMNS = (
     rf"\documentclass[twocolumn]{{article}}{PACKAGES}"
     r"\setlength{\textwidth}{455pt}\setlength{\columnsep}{17pt}\setlength{\columnwidth}{219pt}\begin{document}"
 )
+
+
+def plain(report: str) -> str:
+    """The symbols of a report in LaTeX or Typst as letters: what sentences say."""
+    joined = re.sub(r'" \+ (?=\$)|(?<=\$) \+ "|"(?=\$)|(?<=\$)#"', "", report)
+    return re.sub(r"\$([A-Za-zΔατ])\$", r"\1", joined)
 
 
 def need(*programs: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..data.names import read_names
 from ..data.saved import read_json
@@ -12,16 +12,13 @@ from ..options.declare import options_of
 from ..options.figures import ComparisonFigure, Figure, StudyFigure
 from ..report import PLOTS
 from ..report.layout import check_names
-from ..report.plots import file_of
+from ..report.plots import figure_of, file_of
 from ..report.studies import draw_figure
 from ..results import Comparison, Flips, Gate, SetComparison
 from ..results.studies import StudyResult
 from ..validate import check_name
 from .declared import check_unused
 from .output import need_matplotlib, stream_destination
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # File name extensions, which are also matplotlib's names of the formats.
 FORMATS = ("pdf", "svg", "png")
@@ -45,8 +42,8 @@ def plot(source: str, kind: str, output: str, options: Figure) -> None:
             raise InputError(
                 f"{source} holds {held}: expected a comparison or a study, of which there are figures{hint}"
             )
-        axes = _of_study(result, kind, options) if isinstance(result, StudyResult) else _of(result, kind, options)
-        file.write(file_of(axes, fmt))
+        figure = _of_study(result, kind, options) if isinstance(result, StudyResult) else _of(result, kind, options)
+        file.write(file_of(figure, fmt))
 
 
 def _check_own(kind: str, options: Figure) -> None:
@@ -56,25 +53,26 @@ def _check_own(kind: str, options: Figure) -> None:
             raise InputError(f"--{option} is for {owner}, not for {kind}: leave it out")
 
 
-def _of(result: Comparison | SetComparison, kind: str, options: Figure) -> Axes:
-    """The figure of a comparison."""
+def _of(result: Comparison | SetComparison, kind: str, options: Figure) -> Any:
+    """The figure of a comparison, with a panel for each metric."""
     if kind not in PLOTS:
         raise InputError(f"{quoted(kind)} shows a study, but the result is a comparison: choose {either(PLOTS)}")
     check_unused(options, options_of(StudyFigure), "is for figures of studies, but the result is a comparison")
     comparison = _chosen(result, options.test_set)
-    common: dict[str, Any] = {"metric": options.metric, "names": _names(options.names, result, comparison)}
-    common |= {"digits": options.digits, "width": options.width, "height": options.height}
-    own = {"baseline": options.baseline} if kind == "forest" else {}
+    common: dict[str, Any] = {"names": _names(options.names, result, comparison), "digits": options.digits}
+    size = {"width": options.width, "height": options.height}
+    own: dict[str, Any] = {"baseline": options.baseline} if kind == "forest" else {}
     if kind == "null" and options.pair is not None:
         own = dict(zip(("system", "baseline"), options.pair, strict=True))
-    return PLOTS[kind](comparison.plot, **common, **own)
+    metrics = [metric.name for metric in comparison.metrics] if options.metric is None else [options.metric]
+    return figure_of(kind, {metric: (comparison, metric) for metric in metrics}, **size, **common, **own)
 
 
-def _of_study(result: StudyResult, kind: str, options: Figure) -> Axes:
+def _of_study(result: StudyResult, kind: str, options: Figure) -> Any:
     """The figure of a study."""
     check_unused(options, options_of(ComparisonFigure), "is for figures of comparisons, but the result is a study")
     where = {option: getattr(options, option) for option in ("metric", "test_set", *options_of(StudyFigure))}
-    return draw_figure(result.plot.study, kind, width=options.width, height=options.height, **where)
+    return draw_figure(result.plot.study, kind, width=options.width, height=options.height, **where).figure
 
 
 def _format(output: str) -> str:

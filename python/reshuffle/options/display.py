@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from annotated_types import Ge, Le
-from attrs import field, frozen
+from attrs import converters, field, frozen
 from typing_extensions import Doc
 
 from .. import types
@@ -88,7 +88,9 @@ def _check_names(shown: str, value: Any) -> None:
 class Displayed(Shown):
     """What reports of results show, as Python has it."""
 
-    names: Annotated[Mapping[str, str] | None, Check(_check_names), Kind("mapping of str to str, optional")] = None
+    names: Annotated[Mapping[str, str], Check(_check_names), Kind("mapping of str to str, optional")] = field(
+        factory=dict, converter=converters.default_if_none(factory=dict)
+    )
     """Display names, by system. The formats json and csv keep the names of the input."""
     table: str | None = None
     """For csv: ``systems`` or ``pairs``, the default if there are any."""

@@ -18,7 +18,7 @@ class AnyFigure(Options):
     """What all figures have."""
 
     metric: Name = None
-    """The metric to plot. By default the only one."""
+    """The metric to plot. By default all in comparisons, each in a panel, and the only one in studies."""
     test_set: Annotated[str | None, Flag(("--set",), "NAME")] = None
     """The test set to plot. By default the average over test sets."""
     width: Inches = None

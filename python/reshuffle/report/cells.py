@@ -165,32 +165,48 @@ def interval_cells(interval: ConfidenceInterval | None, decimals: int) -> list[s
     return [] if interval is None else [" to ".join(f"{end:.{decimals}f}" for end in (interval.low, interval.high))]
 
 
-def pvalue_cell(p: float, n_replicates: int | None = None) -> str:
+def pvalue_cell(p: float, n_replicates: int | None = None, alpha: float | None = None) -> str:
     """``p`` with as many decimals as 1/R has for R random replicates, at least four; ``–`` if it is not defined.
+
+    More where these would show it on the other side of alpha, as for all p-values.
 
     >>> pvalue_cell(0.0123456), pvalue_cell(0.0123456, 1_000_000), pvalue_cell(1e-5), pvalue_cell(float("nan"))
     ('0.0123', '0.012346', '<0.0001', '–')
+    >>> pvalue_cell(0.05001), pvalue_cell(0.05001, alpha=0.05)
+    ('0.0500', '0.05001')
     """
     if math.isnan(p):
         return "–"
-    return "<0.0001" if p < 1e-4 else f"{p:.{max(4, math.ceil(math.log10(n_replicates or 1)))}f}"
+    if p < 1e-4:
+        return "<0.0001"
+    return _beside(p, max(4, math.ceil(math.log10(n_replicates or 1))), alpha)
 
 
-def short_pvalue(p: float) -> str:
+def short_pvalue(p: float, alpha: float | None = None) -> str:
     """``p`` with three decimals, without the leading zero: for matrices.
 
     ``<`` only where :func:`pvalue_cell` shows less, too.
 
     >>> short_pvalue(0.0321), short_pvalue(0.00094), short_pvalue(0.99999), short_pvalue(float("nan"))
     ('.032', '<.001', '1', '–')
-    >>> pvalue_cell(1 / 1001), short_pvalue(1 / 1001)
-    ('0.0010', '.001')
+    >>> pvalue_cell(1 / 1001), short_pvalue(1 / 1001), short_pvalue(0.0504), short_pvalue(0.0504, alpha=0.05)
+    ('0.0010', '.001', '.050', '.0504')
     """
     if math.isnan(p):
         return "–"
     if float(f"{p:.4f}") < 0.001:
         return "<.001"
-    return f"{p:.3f}".removeprefix("0") if p < 0.9995 else "1"
+    return _beside(p, 3, alpha).removeprefix("0") if p < 0.9995 else "1"
+
+
+def _beside(p: float, decimals: int, alpha: float | None) -> str:
+    """``p`` with so many decimals, or more where rounding would hide on which side of alpha it is.
+
+    formatP and shortP of the page do the same.
+    """
+    while decimals < 15 and alpha is not None and (p <= alpha) != (float(f"{p:.{decimals}f}") <= alpha):
+        decimals += 1
+    return f"{p:.{decimals}f}"
 
 
 def equation(name: str, cell: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ..documented import record
@@ -42,6 +42,16 @@ class Picture:
     caption: str
     wide: bool
     """Whether it spans both columns of a page."""
+    what: str = ""
+    """What it shows, after "shows", for a sentence that refers to it."""
+
+
+@record(slots=False)
+class References:
+    """A sentence of a paper that refers to its tables or figures: their labels in LaTeX, and what the sentence says."""
+
+    labels: Sequence[str]
+    says: str
 
 
 @record(slots=False)
@@ -63,6 +73,8 @@ class Document:
     """In Markdown, a hidden word by which a program finds the comment that it has to update."""
     link: str | None = None
     """In Markdown, the address of the HTML page."""
+    names: Collection[str] = ()
+    """In papers, the names whose letters are no symbols of mathematics."""
 
     @property
     def tables(self) -> list[Table]:

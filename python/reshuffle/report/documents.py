@@ -6,6 +6,7 @@ A new kind of result is a function here; every format follows.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial, singledispatch
 from typing import Any
 
@@ -17,6 +18,7 @@ from .cells import Table
 from .conclusions import conclusions, conclusions_of_sets
 from .document import Block, Document, Paragraph
 from .flips import flips_document
+from .formulas import names_in
 from .gate import gate_document
 from .layout import Layout
 from .methods import Methods, comparison_sentences
@@ -64,6 +66,11 @@ def _(result: StudyResult, layout: Layout) -> Document:
 document.register(Flips, flips_document)
 document.register(Gate, gate_document)
 document.register(SegmentTable, preview)
+
+
+def paper_document(result: Any, layout: Layout) -> Document:
+    """The same for a paper, in which the symbols of mathematics are told from names."""
+    return replace(document(result, layout), names=names_in(result, layout.names))
 
 
 def _document(

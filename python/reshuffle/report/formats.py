@@ -17,7 +17,7 @@ from ..results.studies import StudyResult
 from ..validate import check_name
 from .csv import as_csv
 from .document import Document
-from .documents import document
+from .documents import document, paper_document
 from .gate import gate_as_junit
 from .json import as_json
 from .latex import as_latex
@@ -127,7 +127,8 @@ def pieces(result: Any, fmt: str, layout: Layout | None = None) -> Iterable[str]
         return [DATA[fmt](result, layout)]
     if fmt != "text":
         layout = layout.for_paper() if fmt in PAPERS else evolve(layout, full=True)
-    return [WRITERS[fmt](document(result, layout), layout)]
+    made = paper_document if fmt in PAPERS else document
+    return [WRITERS[fmt](made(result, layout), layout)]
 
 
 def plots_of(result: Comparison | StudyResult) -> Plots | StudyPlots:

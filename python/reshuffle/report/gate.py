@@ -8,6 +8,7 @@ import json
 import math
 from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate
 from unicodedata import east_asian_width
 from xml.etree import ElementTree
@@ -70,11 +71,11 @@ def _reason(gate: Gate) -> str:
     if gate.is_identical and not _untested(gate):
         return "the systems do not differ under any metric."
     if gate.verdict == "reject":
-        return f"{_listed([t for t in gate.tasks if t.is_worse], _worse)}."
+        return f"{_listed([t for t in gate.tasks if t.is_worse], partial(_worse, alpha=gate.alpha))}."
     if gate.rule == "no-regression":
         return f"no regression was found under {_under(gate.tasks)}."
     if gate.verdict == "allow":
-        return f"{_listed(_closest(gate.tasks), _shown)}."
+        return f"{_listed(_closest(gate.tasks), partial(_shown, alpha=gate.alpha))}."
     return f"{_listed([task for task in gate.tasks if not task.is_shown], _open)}."
 
 
@@ -130,19 +131,19 @@ def _values(task: GateTask) -> str:
     return f"({_signed(task, task.difference)}{bound})"
 
 
-def _worse(task: GateTask) -> str:
+def _worse(task: GateTask, alpha: float) -> str:
     adjusted = "adjusted " * (task.worse_adjusted_pvalue != task.worse_pvalue)
-    p = f"{adjusted}{_pvalue(task.worse_adjusted_pvalue)}"
+    p = f"{adjusted}{_pvalue(task.worse_adjusted_pvalue, alpha)}"
     return f"{task.name} is worse ({_signed(task, task.difference)}, {p})"
 
 
-def _pvalue(p: float) -> str:
-    return equation("p", pvalue_cell(p))
+def _pvalue(p: float, alpha: float) -> str:
+    return equation("p", pvalue_cell(p, alpha=alpha))
 
 
-def _shown(task: GateTask) -> str:
+def _shown(task: GateTask, alpha: float) -> str:
     if task.is_primary:
-        return f"{task.name} is better ({_signed(task, task.difference)}, {_pvalue(task.better_pvalue or 0.0)})"
+        return f"{task.name} is better ({_signed(task, task.difference)}, {_pvalue(task.better_pvalue or 0.0, alpha)})"
     return f"{task.name} is not worse by {_margin(task)} or more {_values(task)}"
 
 
@@ -171,10 +172,11 @@ def _sentences(gate: Gate) -> Iterator[str]:
         yield "The outputs are identical, or have the same scores everywhere: a file may have been passed twice."
     worse = [task for task in gate.tasks if task.is_worse]
     if gate.verdict == "allow" and worse:
-        yield f"{_listed(worse, _worse)}: by less than the margin."
+        yield f"{_listed(worse, partial(_worse, alpha=gate.alpha))}: by less than the margin."
     if gate.verdict == "inconclusive" and not worse and all(task.has_enough for task in gate.tasks):
         shown = [task for task in gate.tasks if task.is_shown]
-        yield "No regression is shown" + (f"; {_listed(_closest(shown), _shown)}." if shown else ".")
+        closest = f"; {_listed(_closest(shown), partial(_shown, alpha=gate.alpha))}" if shown else ""
+        yield f"No regression is shown{closest}."
     yield from _power(gate)
     detectable = [task for task in gate.tasks if task.detectable is not None]
     if gate.rule == "no-regression" and detectable:
@@ -235,7 +237,7 @@ def _trends(gate: Gate) -> Iterator[str]:
         yield f"No trend over {counted(runs, 'run')} (Mann and Kendall's test)."
     for trend in moving[:MOST_LISTED]:
         verb = "rise" if trend.tau > 0 else "fall"
-        test = f"τ = {trend.tau:.2f}, Mann and Kendall's test, adjusted {_pvalue(trend.pvalue)}"
+        test = f"τ = {trend.tau:.2f}, Mann and Kendall's test, adjusted {_pvalue(trend.pvalue, gate.alpha)}"
         yield f"The scores of {trend.task} {verb} over {counted(trend.n_runs, 'run')} ({test})."
 
 
@@ -255,7 +257,7 @@ def _tasks(gate: Gate) -> Table:
         cells = [f"{task.baseline_score:.{decimals}f}", f"{task.system_score:.{decimals}f}"]
         cells += [_signed(task, task.difference), *([bound, _margin(task)] if margins else [])]
         own = [task.test_set, task.metric] if n_sets > 1 else [task.metric]
-        table.add([*own, *cells, pvalue_cell(task.worse_adjusted_pvalue), result_of(gate, task)])
+        table.add([*own, *cells, pvalue_cell(task.worse_adjusted_pvalue, alpha=gate.alpha), result_of(gate, task)])
     return table
 
 
@@ -305,7 +307,8 @@ def gate_as_junit(gate: Gate, layout: object = None) -> str:
         case = ElementTree.SubElement(
             suite, "testcase", classname=_plain(task.test_set or "reshuffle gate"), name=_plain(task.metric)
         )
-        said = _plain(f"{_worse(task) if result == 'worse' else _open(task) if result == 'open' else result}")
+        worse = result == "worse"
+        said = _plain(_worse(task, gate.alpha) if worse else _open(task) if result == "open" else f"{result}")
         if fails:
             ElementTree.SubElement(case, "failure", type=gate.verdict, message=said).text = _plain(headline(gate))
         else:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 
 from ..errors import printable
 from .cells import Table
-from .document import Document, Picture
+from .document import Document, Picture, References
 from .fitting import LONG, Fit, breaks, fitting
+from .formulas import Symbol, pieces
 from .layout import Layout
 from .methods import Methods
 from .sources import keys_of
@@ -16,6 +18,8 @@ from .wording import joined
 
 # The labels of the main table and of that of differences.
 LABEL, DIFFERENCES = "tab:reshuffle", "tab:differences"
+# What labels of figures begin with.
+FIGURE = "fig:"
 
 
 def as_latex(document: Document, layout: Layout, label: str = LABEL) -> str:
@@ -29,36 +33,52 @@ def as_latex(document: Document, layout: Layout, label: str = LABEL) -> str:
     lines = ["% needs " + joined(f"\\usepackage{{{name}}}" for name in packages)]
     lines += [ONE_COLUMN] * long
     for number, table in enumerate(tables, 1):
-        lines += _table(table, fitting(table, layout.columns), label + (f"-{number}" if number > 1 else ""))
+        numbered = label + (f"-{number}" if number > 1 else "")
+        lines += _table(table, fitting(table, layout.columns), numbered, document.names)
     if document.methods is not None:
         entries = "-o FILE.tex writes them to FILE.bib"
-        lines += ["", latex_paragraph(document.methods.main, entries)]
-        lines += ["% for the appendix:", latex_paragraph(document.methods.details, entries)]
+        lines += ["", latex_paragraph(document.methods.main, entries, document.names)]
+        lines += ["% for the appendix:", latex_paragraph(document.methods.details, entries, document.names)]
     remarks = [*document.sentences, f"Signature: {document.signature}"]
     lines += [f"% {printable(' '.join(remark.split()))}" for remark in remarks]
     return "\n".join(lines) + "\n"
 
 
-def latex_paragraph(methods: Methods, entries: str, refers: Sequence[str] = ()) -> str:
-    """The methods paragraph. ``entries`` says where its BibTeX entries are; ``refers``: what each table has."""
-    comment = f"% the paragraph needs \\usepackage{{natbib}}, and the entries: {entries}"
-    more = "".join(f" Table~\\ref{{{label}}} {has}." for label, has in zip((LABEL, DIFFERENCES), refers, strict=False))
-    return f"{comment}\n{methods.written(_inline, _citation, _signature)}{more}\n"
+def latex_paragraph(
+    methods: Methods, entries: str, names: Collection[str] = (), refers: Sequence[References] = ()
+) -> str:
+    """The methods paragraph. ``entries`` says where its BibTeX entries are; ``refers``: to tables and figures."""
+    needs = r"% the paragraph needs \usepackage{natbib}, and \usepackage{xurl} to break addresses"
+    more = "".join(f" {joined(map(_reference, each.labels))} {_prose(each.says, names)}." for each in refers)
+    paragraph = methods.written(partial(_inline, names=names), _citation, _signature)
+    return f"{needs}; the entries: {entries}\n{paragraph}{more}\n"
 
 
-def latex_figures(pictures: Mapping[str, Picture]) -> str:
+def _reference(label: str) -> str:
+    return f"{'Figure' if label.startswith(FIGURE) else 'Table'}~\\ref{{{label}}}"
+
+
+def figure_label(name: str) -> str:
+    """The label of a figure, from the name of its file."""
+    return FIGURE + name.removesuffix(".pdf")
+
+
+def latex_figures(pictures: Mapping[str, Picture], names: Collection[str] = ()) -> str:
     """A ``figure`` environment with a caption for each file."""
     lines = [r"% needs \usepackage{graphicx}, and \graphicspath{{FOLDER/}} with the folder of these files"]
     for name, picture in pictures.items():
         stem, environment = name.removesuffix(".pdf"), "figure*" if picture.wide else "figure"
         lines += [f"\\begin{{{environment}}}", r"\centering", f"{SHRUNK}\n\\includegraphics{{{stem}}}}}"]
-        lines += [f"\\caption{{{_escaped(picture.caption)}}}\\label{{fig:{stem}}}", f"\\end{{{environment}}}"]
+        lines += [
+            f"\\caption{{{_prose(picture.caption, names)}}}\\label{{{figure_label(name)}}}",
+            f"\\end{{{environment}}}",
+        ]
     return "\n".join(lines) + "\n"
 
 
-def _inline(text: str) -> str:
+def _inline(text: str, names: Collection[str]) -> str:
     """A text of a paragraph, with the spaces at its ends."""
-    return f"{' ' * text.startswith(' ')}{_escaped(text)}{' ' * text.endswith(' ') if text.strip() else ''}"
+    return f"{' ' * text.startswith(' ')}{_prose(text, names)}{' ' * text.endswith(' ') if text.strip() else ''}"
 
 
 def _signature(text: str) -> str:
@@ -71,14 +91,14 @@ def _citation(source: str) -> str:
     return f"~\\citep{{{','.join(keys_of(source))}}}"
 
 
-def _table(table: Table, fit: Fit, label: str) -> Iterator[str]:
-    head = [r"\toprule", _with_indices(_row(table.header, n_names=len(table.header))), r"\midrule"]
+def _table(table: Table, fit: Fit, label: str, names: Collection[str]) -> Iterator[str]:
+    head = [r"\toprule", _line([_prose(name, names) for name in table.header]), r"\midrule"]
     body = []
     for number, (row, bold, spans) in enumerate(zip(table.rows, table.bold, table.spans(), strict=True)):
         body += [r"\midrule"] * (number in table.rules) + [
             _row(row, bold, spans, len(table.rows) <= LONG, table.n_names)
         ]
-    captioned = f"\\caption{{{_with_indices(_escaped(table.caption))}}}\\label{{{label}}}"
+    captioned = f"\\caption{{{_prose(table.caption, names)}}}\\label{{{label}}}"
     columns = _columns(table)
     if len(table.rows) > LONG:
         yield from ["{", *SIZES[fit.size.scale], f"\\begin{{longtable}}{{{columns}}}", f"{captioned} \\\\", *head]
@@ -98,11 +118,6 @@ def _columns(table: Table) -> str:
     return f"@{{}}{''.join(kinds)}@{{}}"
 
 
-def _with_indices(text: str) -> str:
-    """The standard deviations of runs with an index, as Clark et al. 2011 write them."""
-    return re.sub(r"\bs\\_(sel|test|dev)\b", r"$s_{\\mathrm{\1}}$", text)
-
-
 def _row(
     cells: Sequence[str],
     bold: Sequence[bool] = (),
@@ -116,7 +131,11 @@ def _row(
     for index, n in enumerate(spans):
         if n != 1:
             shown[index] = f"\\multirow{{{n}}}{{*}}{{{shown[index]}}}" if n and multirow else shown[index] if n else ""
-    row = " & ".join(shown)
+    return _line(shown)
+
+
+def _line(cells: Sequence[str]) -> str:
+    row = " & ".join(cells)
     # A line break takes a star or a bracket that follows it as its own argument.
     return ("{}" if row[:1] in "[*" and row else "") + row + r" \\"
 
@@ -204,7 +223,24 @@ ESCAPES = {
 _TABLE = str.maketrans(ESCAPES)
 
 
+def _prose(text: str, names: Collection[str]) -> str:
+    """A text with its symbols as mathematics."""
+    found = pieces(" ".join(text.split()), names)
+    return "".join(_symbol(each) if isinstance(each, Symbol) else _escaped_inside(each) for each in found)
+
+
+def _symbol(symbol: Symbol) -> str:
+    letter = ESCAPES[symbol.letter].strip("$") if symbol.letter in ESCAPES else symbol.letter
+    index = f"_{{\\mathrm{{{symbol.below}}}}}" if len(symbol.below) > 1 else f"_{symbol.below}" if symbol.below else ""
+    return f"${letter}{index}{f'^{symbol.power}' if symbol.power else ''}$"
+
+
 def _escaped(text: str) -> str:
-    plain = printable(" ".join(text.split()))
+    return _escaped_inside(" ".join(text.split()))
+
+
+def _escaped_inside(text: str) -> str:
+    """The same for a part of a line, with the spaces at its ends."""
+    plain = printable(text)
     # Two hyphens would become a dash; NUL stands for the braces that keep them apart.
     return re.sub("-(?=-)", "-\0", plain).translate(_TABLE)

@@ -87,7 +87,7 @@ class Layout(Displayed):
 
     def name(self, system: str) -> str:
         """The display name of a system."""
-        return (self.names or {}).get(system, system)
+        return self.names.get(system, system)
 
     def shows_pairs(self, comparison: Comparison) -> bool:
         """Whether the report has tables of the comparisons."""

@@ -6,11 +6,11 @@ The contents are those of the other reports. This module chooses and names them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from attrs import evolve
 
@@ -18,21 +18,18 @@ from ..errors import InputError, listed, printable, writing
 from ..leftovers import replacements
 from ..results import Comparison, SetComparison
 from ..results.studies import StudyResult
-from . import latex, typst
 from .checklist import TITLE, as_checklist
-from .document import Document, Picture
-from .documents import document
-from .latex import as_latex, latex_figures, latex_paragraph
+from .document import Document, Picture, References
+from .documents import paper_document
+from .latex import DIFFERENCES, LABEL, as_latex, figure_label, latex_figures, latex_paragraph
 from .layout import Layout
 from .methods import of_differences
-from .plots import PLOTS, check_matplotlib, file_of
+from .plots import check_matplotlib, figure_of, file_of
 from .sets import headed
+from .systems import shows_best_alone
 from .tables import differences
 from .typst import as_typst, typst_figures, typst_paragraph
-from .wording import ci
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .wording import ci, joined
 
 ENTRIES, FACTS = "references.bib", "checklist.txt"
 # What the last line of the checklist begins with.
@@ -51,24 +48,31 @@ def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
     """The contents of the files, by their names. :class:`ModuleNotFoundError` if matplotlib is not installed."""
     check_matplotlib()
     layout = evolve(layout.named(result), methods=True, table=None).for_paper()
-    whole = document(result, layout)
+    whole = paper_document(result, layout)
+    names = whole.names
     assert whole.methods is not None
     table, main, details = replace(whole, methods=None), whole.methods.main, whole.methods.details
     figures = dict(_study_figures(result) if isinstance(result, StudyResult) else _figures(result, layout))
-    beside, refers = None, ["has the results" if isinstance(result, StudyResult) else "has the scores"]
-    if not isinstance(result, StudyResult) and (beside := _differences(result, layout, whole.signature)) is not None:
-        refers.append(of_differences(next(iter(_drawn(result).values()))))
+    refers = [References([LABEL], "has the results" if isinstance(result, StudyResult) else "has the scores")]
+    beside = None if isinstance(result, StudyResult) else _differences(result, layout, whole)
+    if beside is not None and not isinstance(result, StudyResult):
+        refers.append(References([DIFFERENCES], of_differences(next(iter(_drawn(result).values())))))
+    if isinstance(result, StudyResult):
+        labels = [figure_label(name) for name in figures]
+        refers += [References(labels, "shows them" if len(labels) == 1 else "show them")] * bool(labels)
+    else:
+        refers += [References([figure_label(name)], f"shows {picture.what}") for name, picture in figures.items()]
     texts = {
         "table.tex": as_latex(table, layout),
-        **({} if beside is None else {"differences.tex": as_latex(beside, layout, latex.DIFFERENCES)}),
-        "methods.tex": latex_paragraph(main, ENTRIES, refers),
-        "appendix.tex": latex_paragraph(details, ENTRIES),
-        "figures.tex": latex_figures(figures),
+        **({} if beside is None else {"differences.tex": as_latex(beside, layout, DIFFERENCES)}),
+        "methods.tex": latex_paragraph(main, ENTRIES, names, refers),
+        "appendix.tex": latex_paragraph(details, ENTRIES, names),
+        "figures.tex": latex_figures(figures, names),
         "table.typ": as_typst(table, layout),
-        **({} if beside is None else {"differences.typ": as_typst(beside, layout, typst.DIFFERENCES)}),
-        "methods.typ": typst_paragraph(main, ENTRIES, refers),
-        "appendix.typ": typst_paragraph(details, ENTRIES),
-        "figures.typ": typst_figures(figures),
+        **({} if beside is None else {"differences.typ": as_typst(beside, layout, DIFFERENCES)}),
+        "methods.typ": typst_paragraph(main, ENTRIES, names, refers),
+        "appendix.typ": typst_paragraph(details, ENTRIES, names),
+        "figures.typ": typst_figures(figures, names),
         ENTRIES: whole.methods.bibtex,
         FACTS: as_checklist(result, layout, ENTRIES),
     }
@@ -124,7 +128,7 @@ def write_paper(
     return [folder / name for name in contents]
 
 
-def _differences(result: Comparison | SetComparison, layout: Layout, signature: str) -> Document | None:
+def _differences(result: Comparison | SetComparison, layout: Layout, whole: Document) -> Document | None:
     """The table of differences of what is drawn; None without tests."""
     shown = layout.apply(result) if isinstance(result, Comparison) else layout.apply_to_sets(result)
     sets = {"": shown} if isinstance(shown, Comparison) else shown.sets
@@ -132,44 +136,63 @@ def _differences(result: Comparison | SetComparison, layout: Layout, signature: 
         sets = {"": shown.average}
     tables = {name: differences(each, layout) for name, each in sets.items() if each.comparisons}
     blocks = [headed(name, table) if name else table for name, table in tables.items()]
-    return Document(blocks, [], signature) if blocks else None
+    return Document(blocks, [], whole.signature, names=whole.names) if blocks else None
 
 
 def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tuple[str, Picture]]:
-    """The figures of the average over test sets or, without one, of each test set.
+    """The figures of the average over test sets or, without one, of all test sets.
 
-    Two figures if there is one metric. Of several metrics, each has only the first: tables have the other numbers.
+    Two figures if there is one metric. Of several metrics, one figure has a panel each: tables have the other numbers.
     """
-    of_sets = {}
-    if isinstance(result, SetComparison):
-        labels = file_names([*result.sets])
-        of_sets = {"": ", average over the test sets"} | {f"-{label}": f" on {n}" for n, label in labels.items()}
-    for of_set, comparison in _drawn(result).items():
-        names = {system: name for system, name in (layout.names or {}).items() if system in comparison.systems}
-        metrics = file_names([metric.name for metric in comparison.metrics])
-        of_metric = "-{}" if len(metrics) > 1 else ""
-        for kind in _kinds(comparison)[: 2 if len(metrics) == 1 else 1]:
-            for metric, label in metrics.items():
-                axes = PLOTS[kind](comparison.plot, metric=metric, names=names, digits=layout.digits)
-                caption = f"{metric}{of_sets.get(of_set, '')}: {_caption(kind, comparison, metric, layout)}."
-                yield f"{kind}{of_set}{of_metric.format(label)}.pdf", _picture(axes, caption)
+    drawn = _drawn(result)
+    averaged = isinstance(result, SetComparison) and "" in drawn
+    first, *_ = drawn.values()
+    metrics = [metric.name for metric in first.metrics]
+    panels = {
+        " on ".join(filter(None, (metric if len(metrics) > 1 or not name else "", name))): (comparison, metric)
+        for metric in metrics
+        for name, comparison in drawn.items()
+    }
+    names = {system: name for system, name in layout.names.items() if system in first.systems}
+    for kind in _kinds(first)[: 2 if len(metrics) == 1 else 1]:
+        shown = _that_fit(kind, panels, names=names, digits=layout.digits)
+        figure = figure_of(kind, shown, names=names, digits=layout.digits)
+        under = joined(dict.fromkeys(metric for _, metric in shown.values()))
+        over = ", average over the test sets" if averaged else ""
+        what = _what(kind, [*shown.values()], layout)
+        yield f"{kind}.pdf", _picture(figure, f"{under}{over}: {what}.", f"the {what}")
 
 
-def _picture(axes: Axes, caption: str) -> Picture:
+Panels: TypeAlias = dict[str, tuple[Comparison, str]]
+
+
+def _that_fit(kind: str, panels: Panels, **options: Any) -> Panels:
+    """As many panels as a page has room for, the first metric first."""
+    from .plots.style import PAGE_HEIGHT  # imports matplotlib
+
+    figure: Any = figure_of(kind, panels, **options)
+    most = max(int(len(panels) * PAGE_HEIGHT / figure.get_figheight()), 1)
+    return panels if figure.get_figheight() <= PAGE_HEIGHT else dict([*panels.items()][:most])
+
+
+def _picture(figure: Any, caption: str, what: str = "") -> Picture:
     from .plots.style import COLUMN  # imports matplotlib
 
-    figure: Any = axes.figure
-    return Picture(file_of(axes, "pdf"), caption, bool(figure.get_figwidth() > 1.01 * COLUMN))
+    return Picture(file_of(figure, "pdf"), caption, bool(figure.get_figwidth() > 1.01 * COLUMN), what)
 
 
-def _caption(kind: str, comparison: Comparison, metric: str, layout: Layout) -> str:
-    """What a figure shows, after the name of the metric."""
+def _what(kind: str, panels: Sequence[tuple[Comparison, str]], layout: Layout) -> str:
+    """What a figure shows, after the names of the metrics."""
+    comparison, _ = panels[0]
     level = "" if comparison.confidence_level is None else f" with {ci(comparison.confidence_level)}"
     adjusted = "adjusted p-values" if comparison.family_size > 1 else "p-values"
+    from_which = dict.fromkeys(_compared_with(each, metric, layout) for each, metric in panels)
+    several = "the best system" if comparison.is_reversible else "one system under each metric"
+    baseline = next(iter(from_which)) if len(from_which) == 1 else several
     return {
-        "forest": f"differences from {_compared_with(comparison, metric, layout)}{level}",
+        "forest": f"differences from {baseline}{level}",
         "matrix": f"{adjusted} of all pairs of systems",
-        "ranking": f"scores{level}, best first",
+        "ranking": f"scores{level}{'' if len(panels) > 1 else ', best first'}",
         "densities": "bootstrap distributions of the scores",
     }[kind]
 
@@ -198,23 +221,25 @@ def _study_figures(study: StudyResult) -> Iterator[tuple[str, Picture]]:
         values = ", ".join(f"{field.replace('_', ' ')}: {value}" for field, value in chosen.items())
         about = report_of(study).figures[kind].about.rstrip(".")
         caption = f"{about} ({values})." if values else f"{about}."
-        yield f"{name}.pdf", _picture(draw_figure(study, kind, **chosen), caption)
+        yield f"{name}.pdf", _picture(draw_figure(study, kind, **chosen).figure, caption)
 
 
 def _drawn(result: Comparison | SetComparison) -> Mapping[str, Comparison]:
-    """What is drawn, by what tells it apart in names of files."""
+    """What is drawn, by the names of test sets if there are several."""
     if isinstance(result, Comparison):
         return {"": result}
-    if result.average is not None:
-        return {"": result.average}
-    labels = file_names([*result.sets])
-    return {f"-{labels[name]}": comparison for name, comparison in result.sets.items()}
+    return {"": result.average} if result.average is not None else result.sets
 
 
 def _kinds(comparison: Comparison) -> list[str]:
-    """The differences, and the p-values of all pairs or the scores; of scores alone, also their distributions."""
+    """The differences, and the p-values of all pairs or the scores; of scores alone, also their distributions.
+
+    Of all pairs of many systems, the scores and which of them differ: the table has the differences from the best one.
+    """
     if not comparison.comparisons:
         return ["ranking", *["densities"] * any(score.draws is not None for score in comparison.scores)]
+    if shows_best_alone(comparison):
+        return ["ranking", "matrix"]
     all_pairs = comparison.baseline is None and len(comparison.systems) > 2
     return ["forest", "matrix" if all_pairs else "ranking"]
 

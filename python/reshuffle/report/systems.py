@@ -262,7 +262,7 @@ def difference_cells(
     # The spaces keep p-values without a mark in line with those that have one.
     star = "*" if is_significant(comparison, pair) else " "
     of_columns = [pair.test.pvalue, pair.test.adjusted_pvalue][: len(pvalue_headers(comparison))]
-    pvalues = [pvalue_cell(p, random_replicates(pair.test)) for p in of_columns if p is not None]
+    pvalues = [pvalue_cell(p, random_replicates(pair.test), comparison.alpha) for p in of_columns if p is not None]
     if some_exact:
         pvalues[0] += EXACT if pair.test.scheme == "exact" else " "
     n = [f"{pair.n_segments:,}"] if numbered else []

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 
 from ..errors import printable
 from .cells import Table
-from .document import Document, Picture
+from .document import Document, Picture, References
 from .fitting import LONG, Fit, fitting
-from .latex import NUMBERS
+from .formulas import Symbol, pieces
+from .latex import LABEL, NUMBERS, figure_label
 from .layout import Layout
 from .methods import Methods
 from .sources import keys_of
+from .wording import joined
 
-# The labels of the main table and of that of differences.
-LABEL, DIFFERENCES = "tab-reshuffle", "tab-differences"
+# What an exponent belongs to if that is text.
+EMPTY = '""'
 # A figure across both columns.
 WIDE = 'placement: auto, scope: "parent", '
 
@@ -24,41 +27,64 @@ def as_typst(document: Document, layout: Layout, label: str = LABEL) -> str:
     """A ``figure`` with a label for each table, and the sentences as comments. Text is in strings, without markup."""
     lines: list[str] = []
     for number, table in enumerate(document.tables, 1):
-        lines += _figure(table, fitting(table, layout.columns), label + (f"-{number}" if number > 1 else ""))
+        numbered = label + (f"-{number}" if number > 1 else "")
+        lines += _figure(table, fitting(table, layout.columns), numbered, document.names)
     if document.methods is not None:
         entries = "-o FILE.typ writes them to FILE.bib"
-        lines += ["", typst_paragraph(document.methods.main, entries)]
-        lines += ["// for the appendix:", typst_paragraph(document.methods.details, entries)]
+        lines += ["", typst_paragraph(document.methods.main, entries, document.names)]
+        lines += ["// for the appendix:", typst_paragraph(document.methods.details, entries, document.names)]
     remarks = [*document.sentences, f"Signature: {document.signature}"]
     lines += [f"// {printable(' '.join(remark.split()))}" for remark in remarks]
     return "\n".join(lines) + "\n"
 
 
-def typst_paragraph(methods: Methods, entries: str, refers: Sequence[str] = ()) -> str:
-    """The methods paragraph. ``entries`` says where its BibTeX entries are; ``refers``: what each table has."""
-    labelled = zip((LABEL, DIFFERENCES), refers, strict=False)
-    more = "".join(f" #ref(<{label}>) {_inline(has)}." for label, has in labelled)
-    return f"// the entries of the citations: {entries}\n{methods.written(_inline, _citation, _signature)}{more}\n"
+def typst_paragraph(
+    methods: Methods, entries: str, names: Collection[str] = (), refers: Sequence[References] = ()
+) -> str:
+    """The methods paragraph. ``entries`` says where its BibTeX entries are; ``refers``: to tables and figures."""
+    more = "".join(f" {joined(map(_reference, each.labels))} {_inline(each.says + '.', names)}" for each in refers)
+    paragraph = methods.written(partial(_inline, names=names), _citation, _signature)
+    return f"// the entries of the citations: {entries}\n{paragraph}{more}\n"
 
 
-def typst_figures(pictures: Mapping[str, Picture]) -> str:
+def _reference(label: str) -> str:
+    return f"#ref(<{_label(label)}>)"
+
+
+def _label(latex: str) -> str:
+    return latex.replace(":", "-")
+
+
+def typst_figures(pictures: Mapping[str, Picture], names: Collection[str] = ()) -> str:
     """A ``figure`` with a caption for each file."""
     return "".join(
-        f'#figure(image("{name}"), {WIDE if picture.wide else ""}caption: {_string(picture.caption)})'
-        f" <fig-{name.removesuffix('.pdf')}>\n"
+        f'#figure(image("{name}"), {WIDE if picture.wide else ""}caption: {_prose(picture.caption, names)})'
+        f" <{_label(figure_label(name))}>\n"
         for name, picture in pictures.items()
     )
 
 
-def _inline(text: str) -> str:
+def _inline(text: str, names: Collection[str]) -> str:
     """A text of a paragraph, with the spaces at its ends."""
-    escaped = printable(text).replace("\\", "\\\\").replace('"', '\\"')
-    return f'#"{escaped}"'
+    found = pieces(text, names)
+    return "".join(_symbol(each) if isinstance(each, Symbol) else f"#{_quoted(each)}" for each in found)
+
+
+def _prose(text: str, names: Collection[str]) -> str:
+    """Code for a text with its symbols as mathematics."""
+    found = pieces(" ".join(text.split()), names)
+    return " + ".join(_symbol(each) if isinstance(each, Symbol) else _quoted(each) for each in found) or '""'
+
+
+def _symbol(symbol: Symbol) -> str:
+    index = f'_"{symbol.below}"' if len(symbol.below) > 1 else f"_{symbol.below}" if symbol.below else ""
+    power = f"^{symbol.power}" if symbol.power else ""
+    return f"${symbol.letter or EMPTY}{index}{power}$"
 
 
 def _signature(text: str) -> str:
     """A signature in small type, in which a line may end after every separator."""
-    broken = re.sub(r"([|:,+-])(?=\S)", r"\1\\u{200b}", _inline(text).removeprefix("#"))
+    broken = re.sub(r"([|:,+-])(?=\S)", r"\1\\u{200b}", _quoted(text))
     return f"#text(size: 0.7em, raw({broken}))"
 
 
@@ -66,7 +92,7 @@ def _citation(source: str) -> str:
     return "".join(f" #cite(<{key}>)" for key in keys_of(source))
 
 
-def _figure(table: Table, fit: Fit, label: str) -> Iterator[str]:
+def _figure(table: Table, fit: Fit, label: str, names: Collection[str]) -> Iterator[str]:
     kinds = ["left" if index < table.n_names else "right" for index in range(len(table.header))]
     if len(table.rows) > LONG:  # a figure stays on one page unless its block may break
         yield "#show figure: set block(breakable: true)"
@@ -78,7 +104,7 @@ def _figure(table: Table, fit: Fit, label: str) -> Iterator[str]:
     yield f"    stroke: none, inset: (x: {fit.size.space}pt, y: 4pt),"
     yield from [
         "    table.hline(),",
-        f"    table.header({_row(table.header, n_names=len(table.header))}),",
+        f"    table.header({', '.join(_prose(name, names) for name in table.header)}),",
         "    table.hline(stroke: 0.5pt),",
     ]
     for number, (row, bold, spans) in enumerate(zip(table.rows, table.bold, table.spans(), strict=True)):
@@ -89,9 +115,9 @@ def _figure(table: Table, fit: Fit, label: str) -> Iterator[str]:
         "    table.hline(),",
         "  )),",
         "  kind: table,",
-        f"  caption: figure.caption(position: top, {_string(table.caption)}),",
+        f"  caption: figure.caption(position: top, {_prose(table.caption, names)}),",
     ]
-    yield f") <{label}>"
+    yield f") <{_label(label)}>"
 
 
 def _row(cells: Sequence[str], bold: Sequence[bool] = (), spans: Sequence[int] = (), n_names: int = 1) -> str:
@@ -113,5 +139,9 @@ def _cell(cell: str, bold: bool, is_name: bool) -> str:
 
 
 def _string(text: str) -> str:
-    escaped = printable(" ".join(text.split())).replace("\\", "\\\\").replace('"', '\\"')
+    return _quoted(" ".join(text.split()))
+
+
+def _quoted(text: str) -> str:
+    escaped = printable(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -7,6 +7,8 @@ entry in :data:`PLOTS`. Add its name to :mod:`reshuffle.types`, for type checker
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -17,11 +19,15 @@ from ...results import Comparison, PairedDifference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from .style import Drawing
     from .view import View
 
-__all__ = ["PLOTS", "Plots", "file_of"]
+__all__ = ["PLOTS", "Plots", "figure_of", "file_of"]
+
+# In inches: higher panels one above the other share their rows instead, at most so many beside each other.
+STACKED, MOST_BESIDE = 4.5, 4
 
 
 @record(slots=False)
@@ -276,6 +282,50 @@ class Plots:
         return axes_of(drawing, ax, width, height)
 
 
+def figure_of(
+    kind: str, panels: Mapping[str, tuple[Comparison, str | None]], *, width: float | None = None,
+    height: float | None = None, **options: Any,
+) -> Figure:  # fmt: skip
+    """A new figure with a panel for each title: a comparison under one of its metrics. One panel needs no title."""
+    from .style import panels_of
+
+    def draw(order: tuple[str, ...] = ()) -> dict[str, Callable[..., Axes]]:
+        return {
+            title: partial(PLOTS[kind], _Panel(comparison, order), metric=metric, **options)
+            for title, (comparison, metric) in panels.items()
+        }
+
+    alone = draw()
+    if len(alone) == 1:
+        (only,) = alone.values()
+        made: Figure = only(width=width, height=height).figure  # type: ignore[assignment]
+        return made
+    is_low = panels_of(alone, 1, None, None).get_figheight() <= STACKED
+    order = () if is_low else _shared_order(kind, panels, options.get("baseline"))
+    beside = 1 if not order else len(panels) if len(panels) <= MOST_BESIDE else 3
+    return panels_of(draw(order) if order else alone, beside, width, height)
+
+
+def _shared_order(kind: str, panels: Mapping[str, tuple[Comparison, str | None]], baseline: Any) -> tuple[str, ...]:
+    """The systems from the best one in the first panel, if all panels can have these rows."""
+    first, *others = panels.values()
+    comparison, metric = first
+    same_rows = kind in ("ranking", "densities") or (kind == "forest" and (baseline or comparison.baseline) is not None)
+    if not same_rows or any({*other.systems} != {*comparison.systems} for other, _ in others):
+        return ()
+    return (*_Panel(comparison)._view(metric, None, None).scores,)
+
+
+@record(slots=False)
+class _Panel(Plots):
+    """The figures of a comparison whose rows are in an order that several panels share, if there is one."""
+
+    order: tuple[str, ...] = ()
+
+    def _view(self, metric: str | None, names: Mapping[str, str] | None, digits: int | None) -> View:
+        return replace(super()._view(metric, names, digits), order=self.order)
+
+
 def check_matplotlib() -> None:
     """Raise :class:`ModuleNotFoundError` if matplotlib is not installed."""
     if find_spec("matplotlib") is None:
@@ -300,9 +350,8 @@ def _pair(view: View, system: str | PairedDifference | None, baseline: str | Non
     return first
 
 
-def file_of(axes: Axes, fmt: str) -> bytes:
+def file_of(figure: Any, fmt: str) -> bytes:
     """The contents of a ``pdf``, ``svg`` or ``png`` file with a new figure of :class:`Plots`."""
-    figure: Any = axes.figure
     content = BytesIO()
     figure.savefig(content, format=fmt)
     return content.getvalue()

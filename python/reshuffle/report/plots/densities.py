@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -48,7 +48,8 @@ class Densities(RowFigure):
     @lazy
     def rows(self) -> Rows:
         """A row for each system."""
-        return Rows.from_names([self.view.name(system) for system in self.view.scores], FURNITURE, ROW)
+        rows = Rows.from_names([self.view.name(system) for system in self.view.rows], FURNITURE, ROW)
+        return replace(rows, shared=bool(self.view.order))
 
     @lazy
     def curves(self) -> Mapping[str, Curve]:
@@ -63,7 +64,8 @@ class Densities(RowFigure):
         set_limits(ax, [*ends, *(score.score for score in scores.values())], [])
         highest = max((y.max() for _, y in self.curves.values()), default=1.0)
         bases = self.rows.edges[1:]
-        for order, (base, (system, score)) in enumerate(zip(bases, scores.items(), strict=True)):
+        for order, (base, system) in enumerate(zip(bases, self.view.rows, strict=True)):
+            score = scores[system]
             base = float(base) - 0.12
             ax.axhline(base, color=MUTED, linewidth=0.3, zorder=order + 2)
             if system in self.curves:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matplotlib.axes import Axes
 
 from ...lazy import lazy
 from ...results import PairedDifference
-from .intervals import draw_key, key, mark, set_limits, whisker
+from .intervals import Key, draw_key, mark, set_limits, whisker
 from .labels import PLAIN, wrapped
 from .rows import Column, RowFigure, Rows, columns_beside, width_of
 from .style import INK
@@ -36,7 +36,8 @@ class Forest(RowFigure):
     def rows(self) -> Rows:
         """A row for each system."""
         names = [self.view.name(pair.system) for pair in self.pairs]
-        return Rows.from_names(names, FURNITURE, beside=width_of(self._columns()))
+        rows = Rows.from_names(names, FURNITURE, beside=width_of(self._columns()))
+        return replace(rows, shared=bool(self.view.order))
 
     def draw(self, ax: Axes) -> None:
         self.rows.draw(ax)
@@ -52,12 +53,14 @@ class Forest(RowFigure):
             mark(ax, y, pair.difference, color, significant)
         right = columns_beside(ax, self.rows, self._columns())
         ax.set_xlabel(self._label(self.rows.label_width(ax, right)), **PLAIN)
-        draw_key(ax, [key(self.view, map(self.view.color, self.pairs))])
+        draw_key(ax, Key.of(self.view, self.pairs))
 
     def _columns(self) -> list[Column]:
+        if self.view.order:
+            return []
         differences = [(self.view.signed(pair.difference), "") for pair in self.pairs]
         pvalues = [(self.view.pvalue_cell(p), "*" if self.view.is_significant(p) else "") for p in self.pairs]
-        return [Column("Δ", differences), Column(self.view.pvalue_name, pvalues)]
+        return [Column("Δ", differences), Column(self.view.pvalue_name, pvalues, symbolic=True)]
 
     def _label(self, width: int) -> str:
         metric = self.view.metric

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.offsetbox import AnnotationBbox, HPacker, TextArea, VPacker
 
-from ...results import ConfidenceInterval
+from ...results import ConfidenceInterval, PairedDifference
 from ..wording import number
-from .labels import PLAIN
+from .labels import MATHEMATICAL, PLAIN, columns, lines_of, mathematical, text_size
 from .style import BETTER, INK, MUTED, WORSE
 from .ticks import Ticks
 from .view import View
 
 # In points. Ends of intervals are higher than markers, so that they are visible where an interval is narrower than one.
 MARKER, END = 3.2, 4.8
+# The height of a line of a key, as a multiple of the font size.
+KEY_LINE = 1.4
 # Texts with their colours.
 Pieces: TypeAlias = Sequence[tuple[str, str]]
 
@@ -61,17 +65,56 @@ def mark(ax: Axes, y: float, value: float, color: str, filled: bool, marker: str
     )  # fmt: skip
 
 
-def key(view: View, colors: Iterable[str]) -> Pieces:
-    """What the markers mean, if they have these colours."""
-    margin = "" if view.margin is None else f" (margin {number(view.margin)})"
-    used = {*colors}
-    filled = [("●", color) for color in (BETTER, WORSE, INK) if color in used] or [("●", INK)]
-    texts = f" {view.pvalue_name} ≤ {view.alpha}{margin}    ", f" {view.pvalue_name} > {view.alpha}"
-    return [*filled, (texts[0], INK), ("○", MUTED), (texts[1], INK)]
+@dataclass(frozen=True)
+class Key:
+    """What the markers of a figure mean: only kinds that it has."""
+
+    filled: tuple[str, ...]
+    """The colours of the filled markers."""
+    hollow: bool
+    significant: str
+    not_significant: str
+    baseline: str = ""
+    """The system whose marker is a square, wrapped."""
+
+    @classmethod
+    def of(cls, view: View, pairs: Iterable[PairedDifference], baseline: str = "") -> Key:
+        """The key of the markers of these pairs."""
+        significant = {pair: view.is_significant(pair) for pair in pairs}
+        colors = {view.color(pair) for pair, found in significant.items() if found}
+        filled = tuple(color for color in (BETTER, WORSE, INK) if color in colors)
+        margin = "" if view.margin is None else f" (margin {number(view.margin)})"
+        p = view.pvalue_name
+        names = f"{p} ≤ {view.alpha}{margin}", f"{p} > {view.alpha}{'' if filled else margin}"
+        return cls(filled, not all(significant.values()), *names, baseline)
+
+    def with_others(self, others: Sequence[Key]) -> Key | None:
+        """One key of several figures; None if their markers mean different things."""
+        every = [self, *others]
+        if len({(each.significant, each.baseline) for each in every}) > 1:
+            return None
+        colors = {color for each in every for color in each.filled}
+        filled = tuple(color for color in (BETTER, WORSE, INK) if color in colors)
+        return replace(self, filled=filled, hollow=any(each.hollow for each in every))
+
+    def lines(self, width: float) -> list[Pieces]:
+        """The baseline and the markers, on one line if it has room in so many average letters."""
+        of_markers: list[tuple[str, str]] = [("●", color) for color in self.filled]
+        of_markers += [(f" {self.significant}", INK)] * bool(self.filled)
+        of_markers += [("    ", INK)] * bool(self.filled and self.hollow)
+        of_markers += [("○", MUTED), (f" {self.not_significant}", INK)] * self.hollow
+        if not self.baseline:
+            return [of_markers]
+        of_baseline = [(f"■ {self.baseline}", INK)]
+        one_line = [*of_baseline, ("   ", INK), *of_markers]
+        return [one_line] if columns("".join(text for text, _ in one_line)) <= width else [of_baseline, of_markers]
 
 
 class Below(AnnotationBbox):
     """A box that is measured where it will be drawn; before matplotlib 3.8, it is measured where it was drawn last."""
+
+    key: Key | None = None
+    width = math.inf
 
     def get_tightbbox(self, renderer: Any = None) -> Any:
         """Its extent in pixels."""
@@ -80,18 +123,52 @@ class Below(AnnotationBbox):
         return super().get_tightbbox(renderer)
 
 
-def draw_key(ax: Axes, lines: Sequence[Pieces]) -> None:
+def draw_key(ax: Axes, key: Key, width: float = math.inf) -> None:
+    """Write a key below the label of the axis, in at most so many average letters if there is a baseline."""
+    below = write_below(ax, key.lines(width))
+    below.key, below.width = key, width
+
+
+def merged_key(panels: Sequence[Axes]) -> Key | None:
+    """One key of several panels, which are left without; None if they have none, or keys of different words."""
+    keyed = [artist for ax in panels for artist in ax.artists if isinstance(artist, Below) and artist.key]
+    keys = [artist.key for artist in keyed if artist.key is not None]
+    merged = keys[0].with_others(keys[1:]) if keys else None
+    for artist in keyed if merged is not None else []:
+        artist.remove()
+    return merged
+
+
+def add_key(figure: Figure, key: Key) -> float:
+    """Write a key at the bottom of a figure. Returns its height, in inches."""
+    lines = key.lines(math.inf)
+    box = AnnotationBbox(
+        _packed(lines), (0.5, 0), xybox=(0, 1), xycoords="figure fraction", boxcoords="offset points",
+        box_alignment=(0.5, 0), frameon=False, pad=0, annotation_clip=False,
+    )  # fmt: skip
+    box.set_in_layout(False)
+    figure.add_artist(box)
+    return sum(lines_of(text) for line in lines for text, _ in line[:1]) * text_size() * KEY_LINE / 72
+
+
+def write_below(ax: Axes, lines: Sequence[Pieces]) -> Below:
     """Write lines of coloured text below the label of the axis."""
-    rows: list[Artist] = [
-        HPacker(
-            children=[TextArea(text, textprops={"color": color, **PLAIN}) for text, color in line],
-            pad=0, sep=0, align="baseline",
-        )
-        for line in lines
-    ]  # fmt: skip
-    box = VPacker(children=rows, pad=0, sep=1.5, align="center")
     below = Below(
-        box, (0.5, 0), xybox=(0, -1.5), xycoords=ax.xaxis.label, boxcoords="offset points", box_alignment=(0.5, 1),
-        frameon=False, pad=0, annotation_clip=False,
+        _packed(lines), (0.5, 0), xybox=(0, -1.5), xycoords=ax.xaxis.label, boxcoords="offset points",
+        box_alignment=(0.5, 1), frameon=False, pad=0, annotation_clip=False,
     )  # fmt: skip
     ax.add_artist(below)
+    return below
+
+
+def _packed(lines: Sequence[Pieces]) -> VPacker:
+    rows: list[Artist] = [HPacker(children=[*map(_area, line)], pad=0, sep=0, align="baseline") for line in lines]
+    return VPacker(children=rows, pad=0, sep=1.5, align="center")
+
+
+def _area(piece: tuple[str, str]) -> TextArea:
+    """A text in its colour. The first of a line is a marker, perhaps with a name."""
+    text, color = piece
+    named = text.startswith("■")
+    style = PLAIN if named else MATHEMATICAL
+    return TextArea(text if named else mathematical(text), textprops={"color": color, **style})

@@ -12,6 +12,7 @@ import matplotlib
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
 from ... import errors
+from ..formulas import Symbol, pieces
 from .style import FONTS
 
 # The distance of lines that is about the font size. Since matplotlib 3.11 the unit is the size of the font with its
@@ -19,6 +20,9 @@ from .style import FONTS
 SPACING = 1.0 if matplotlib.__version_info__ >= (3, 11) else 1.12
 # Names are plain text: without this, matplotlib and LaTeX would read $ as the start of a formula.
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False, "linespacing": SPACING}
+
+# Texts without names, in which `mathematical` has marked the symbols.
+MATHEMATICAL = {**PLAIN, "parse_math": True}
 
 MAX_LINES = 3
 # The width of an average letter or a digit, as a fraction of the font size. It is the unit of `columns`.
@@ -32,6 +36,18 @@ def printable(text: str) -> str:
     'a b c\\\\u0000\\\\ud800'
     """
     return errors.printable(" ".join(text.split()))
+
+
+def mathematical(text: str) -> str:
+    """A text without names, whose Latin symbols are italic.
+
+    >>> mathematical("adjusted p = 0.012")
+    'adjusted $p$ = 0.012'
+    """
+    found = (
+        (each.letter, each.letter.isascii()) if isinstance(each, Symbol) else (each, False) for each in pieces(text)
+    )
+    return "".join(f"${part}$" if is_latin else part for part, is_latin in found)
 
 
 def columns(text: str) -> float:
@@ -48,6 +64,11 @@ def _advance(character: str) -> float:
         return float(font.load_char(ord(character)).linearHoriAdvance) / 65536 / 100
     wide = unicodedata.east_asian_width(character) in "WF"
     return 0.0 if unicodedata.combining(character) else 1.0 if wide else 0.6
+
+
+def text_size() -> float:
+    """The default size of text, in points: from the figure's style or, for the user's axes, the user's settings."""
+    return float(FontProperties().get_size_in_points())
 
 
 def wrapped(text: str, width: int) -> str:

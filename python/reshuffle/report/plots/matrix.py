@@ -17,7 +17,8 @@ from ...errors import InputError, quoted
 from ...lazy import lazy
 from ..cells import short_pvalue
 from ..wording import number
-from .rows import RowFigure, Rows, text_size
+from .labels import mathematical, text_size
+from .rows import RowFigure, Rows
 from .style import INK, MUTED
 from .view import View
 
@@ -84,7 +85,7 @@ class PvalueMatrix(RowFigure):
         if k <= MAX_VALUES:
             for (row, column), (p, significant) in pvalues.items():
                 ax.text(
-                    column + 0.5, self.rows.centres[row], f"{short_pvalue(p)}{'*' if significant else ''}",
+                    column + 0.5, self.rows.centres[row], f"{short_pvalue(p, self.level)}{'*' if significant else ''}",
                     ha="center", va="center_baseline", color="white" if classes[row, column] < 2 else INK,
                     fontsize="small",
                 )  # fmt: skip
@@ -125,7 +126,7 @@ class PvalueMatrix(RowFigure):
         # The upper right half is empty, but with few rows it is too small for the legend.
         many = len(self.names) > MANY
         place = {"loc": "upper right"} if many else {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
-        ax.legend(handles=patches, title=self.pvalue_name, frameon=False, **place)
+        ax.legend(handles=patches, title=mathematical(self.pvalue_name), frameon=False, **place)
 
 
 @dataclass(frozen=True)

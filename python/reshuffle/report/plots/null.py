@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...errors import InputError, quoted
 from ...results import NullHistogram, PairedDifference
 from ..cells import equation, pvalue_cell, random_replicates
-from .labels import PLAIN, wrapped
+from .labels import MATHEMATICAL, PLAIN, mathematical, wrapped
 from .style import BETTER, COLUMN, FONT_SIZE, INK, MUTED
 from .view import View
 
@@ -78,7 +78,7 @@ class NullFigure:
         ax.spines[["left", "top", "right"]].set_visible(False)
         ax.set_ylabel(self._counted())
         ax.set_xlabel(self._label(), **PLAIN)
-        ax.set_title(self._observed(), pad=2, **PLAIN)
+        ax.set_title(mathematical(self._observed()), pad=2, **MATHEMATICAL)
 
     def _fill_tail(self, ax: Axes, edges: NDArray[np.float64], low: float, high: float) -> None:
         clipped = np.clip(edges, low, high)
@@ -112,7 +112,7 @@ class NullFigure:
         shown = f"{observed:+.2f}".replace("-", "\N{MINUS SIGN}") if studentized else self.view.signed(observed)
         parts = [
             f"observed {shown}",
-            equation("p", pvalue_cell(test.pvalue, random_replicates(test))),
+            equation("p", pvalue_cell(test.pvalue, random_replicates(test), self.view.comparison.alpha)),
         ]
         if test.tails == 2:
             parts[-1] += " (twice the tail)"

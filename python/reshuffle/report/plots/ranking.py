@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -12,9 +12,9 @@ from matplotlib.lines import Line2D
 from ...lazy import lazy
 from ...results import PairedDifference
 from ..cells import rank_cell
-from .intervals import Pieces, draw_key, key, mark, set_limits, whisker
-from .labels import PLAIN, columns, printable, wrapped
-from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, text_size, width_of
+from .intervals import Key, draw_key, mark, set_limits, whisker
+from .labels import PLAIN, columns, printable, text_size, wrapped
+from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, width_of
 from .style import INK
 from .view import View
 
@@ -35,15 +35,16 @@ class RankingFigure(RowFigure):
     @lazy
     def groups(self) -> list[tuple[str, tuple[str, ...]]]:
         """The letters and the systems of each group without significant differences."""
-        ranking = self.view.ranking
+        ranking = None if self.view.order else self.view.ranking
         groups = () if ranking is None or ranking.groups is None else ranking.groups
         return [(chr(ord("a") + index), group) for index, group in enumerate(groups)]
 
     @lazy
     def rows(self) -> Rows:
         """A row for each system."""
-        names = [self.view.name(system) for system in self.view.scores]
-        return Rows.from_names(names, FURNITURE, beside=width_of(self._columns()) + self._groups_width / 72)
+        names = [self.view.name(system) for system in self.view.rows]
+        rows = Rows.from_names(names, FURNITURE, beside=width_of(self._columns()) + self._groups_width / 72)
+        return replace(rows, shared=bool(self.view.order))
 
     @property
     def _groups_width(self) -> float:
@@ -61,7 +62,8 @@ class RankingFigure(RowFigure):
         scores, against = self.view.scores, self._against
         self.rows.draw(ax)
         set_limits(ax, [s.score for s in scores.values()], [s.confidence_interval for s in scores.values()])
-        for y, (system, score) in zip(self.rows.centres, scores.items(), strict=True):
+        for y, system in zip(self.rows.centres, self.view.rows, strict=True):
+            score = scores[system]
             pair = against.get(system)
             significant = pair is None or self.view.is_significant(pair)
             color = INK
@@ -76,10 +78,13 @@ class RankingFigure(RowFigure):
         width = self.rows.label_width(ax, right + self._groups_width)
         ax.set_xlabel(self._label(width), **PLAIN)
         if against:
-            draw_key(ax, self._key(width))
+            baseline = wrapped(self.view.name(self.view.comparison.baseline or ""), width - 3)
+            draw_key(ax, Key.of(self.view, against.values(), baseline), width)
 
     def _columns(self) -> list[Column]:
         view, decimals = self.view, self.view.decimals
+        if view.order:
+            return []
         header = printable(view.metric.name)
         if columns(header) > MAX_HEADER:
             header = "score"
@@ -114,12 +119,3 @@ class RankingFigure(RowFigure):
         metric = self.view.metric
         what = ", ".join(filter(None, (metric.name, self.view.interval_name())))
         return wrapped(f"{what} ({'→' if metric.higher_is_better else '←'} better)", width)
-
-    def _key(self, width: int) -> list[Pieces]:
-        """The baseline and what the markers mean, on one line if it fits."""
-        baseline = wrapped(self.view.name(self.view.comparison.baseline or ""), width - 3)
-        of_baseline = [(f"■ {baseline}", INK)]
-        of_markers = key(self.view, map(self.view.color, self._against.values()))
-        one_line = [*of_baseline, ("   ", INK), *of_markers]
-        fits = columns("".join(text for text, _ in one_line)) <= width
-        return [one_line] if fits else [of_baseline, of_markers]

@@ -13,7 +13,7 @@ from matplotlib.transforms import ScaledTranslation, Transform
 from numpy.typing import NDArray
 
 from ...lazy import lazy
-from .labels import LETTER, PLAIN, columns, lines_of, wrapped
+from .labels import LETTER, MATHEMATICAL, PLAIN, columns, lines_of, mathematical, text_size, wrapped
 from .style import COLUMN, FAINT, FONT_SIZE, FONTS, PAGE, PAGE_HEIGHT, PaperFigure
 
 # The length of a line of a name, in average letters: in a column-wide figure, a page-wide one, and one with many rows.
@@ -42,6 +42,8 @@ class Rows:
     """The default width of the figure, in inches."""
     furniture: float
     """The height of what is above and below the rows, in inches."""
+    shared: bool = False
+    """Whether panels beside each other have these rows, with names beside the first one only."""
 
     @classmethod
     def from_names(
@@ -89,8 +91,13 @@ class Rows:
     def label_width(self, ax: Axes, right: float = 0.0) -> int:
         """How many average letters fit a line below the axes, if text beside the axes takes ``right`` points."""
         figure = ax.figure
-        width = float(figure.get_figwidth()) if isinstance(figure, PaperFigure) else self.width
-        left = self.names_width * 72
+        width, left = self.width, self.names_width * 72
+        if isinstance(figure, PaperFigure):
+            place = ax.get_subplotspec()
+            beside = 1 if place is None else place.get_gridspec().ncols
+            width = float(figure.get_figwidth())
+            if self.shared:
+                width, left = (width - self.names_width) / beside, 0.0
         # Two letters less than the estimate: releases of matplotlib set text in slightly different widths.
         return max(int((72 * width - left - right + 2 * min(left, right)) / (LETTER * FONT_SIZE)) - 2, 12)
 
@@ -134,6 +141,8 @@ class Column:
 
     header: str
     cells: Sequence[tuple[str, str]]
+    symbolic: bool = False
+    """Whether the header has symbols, and is no name."""
 
     @property
     def width(self) -> float:
@@ -153,9 +162,10 @@ def columns_beside(ax: Axes, rows: Rows, beside_rows: Sequence[Column]) -> float
     right = 0.0
     for column in beside_rows:
         right += column.width * letter
+        header, style = (mathematical(column.header), MATHEMATICAL) if column.symbolic else (column.header, PLAIN)
         ax.annotate(
-            column.header, (1, 1), (right, HEADER * size), "axes fraction", "offset points",
-            ha="right", va="baseline", annotation_clip=False, **PLAIN,
+            header, (1, 1), (right, HEADER * size), "axes fraction", "offset points",
+            ha="right", va="baseline", annotation_clip=False, **style,
         )  # fmt: skip
         for y, (cell, hanging) in zip(rows.centres, column.cells, strict=True):
             for text, side in ((cell, "right"), (hanging, "left")):
@@ -165,11 +175,6 @@ def columns_beside(ax: Axes, rows: Rows, beside_rows: Sequence[Column]) -> float
                         ha=side, va="center_baseline", annotation_clip=False, **PLAIN,
                     )  # fmt: skip
     return right
-
-
-def text_size() -> float:
-    """The default size of text, in points: from the figure's style or, for the user's axes, the user's settings."""
-    return float(FontProperties().get_size_in_points())
 
 
 def _relative_width() -> float:

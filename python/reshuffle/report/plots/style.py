@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,6 +21,8 @@ from ...errors import Argument, InputError, listed, quoted, warn
 COLUMN = 7.7 / 2.54
 PAGE = 16.0 / 2.54
 PAGE_HEIGHT = 23.0 / 2.54
+# The height of the title of a panel with the space above it, and the space between two panels as a fraction of one.
+TITLE, GAP = 0.2, 0.03
 # The margin of a figure, so that no line is cut off.
 PADDING = 0.02
 
@@ -46,6 +48,7 @@ FALLBACK = (
 
 STYLE: Mapping[str, Any] = {
     "font.size": FONT_SIZE,
+    "mathtext.fontset": "stix",
     "axes.titlesize": FONT_SIZE,
     "axes.labelsize": FONT_SIZE,
     "xtick.labelsize": FONT_SIZE - 0.5,
@@ -98,13 +101,13 @@ class PaperFigure(Figure):
     """A figure that keeps its style when it is drawn and saved, whatever the user's matplotlib settings are."""
 
     def __init__(self, font_size: float, **attributes: Any) -> None:
-        self._font_size = font_size
+        self.font_size = font_size
         super().__init__(**attributes)
 
     @contextmanager
     def style(self) -> Iterator[None]:
         """Use the settings of the figure, and restore the user's afterwards."""
-        settings = {**STYLE, "font.family": _fonts(), "font.size": self._font_size}
+        settings = {**STYLE, "font.family": _fonts(), "font.size": self.font_size}
         with matplotlib.style.context(settings, after_reset=True), warnings.catch_warnings():
             warnings.filterwarnings("ignore", r"Glyph \d+")  # `_warn_of_missing_letters` has reported them
             warnings.filterwarnings("error", "constrained_layout not applied")
@@ -178,6 +181,41 @@ def axes_of(drawing: Drawing, ax: Axes | None, width: float | None, height: floa
         drawing.draw(axes)
         _warn_of_missing_letters(figure)
     return axes
+
+
+def panels_of(
+    draw: Mapping[str, Callable[..., Axes]], beside: int, width: float | None, height: float | None
+) -> PaperFigure:
+    """A new figure with a panel under each title, as the function draws it: into axes, or into a figure of its own.
+
+    ``beside`` panels stand beside each other. If these are more than one, only the first of them has names of rows.
+    """
+    from .intervals import add_key, merged_key  # use this module
+
+    alone: list[Any] = [each().figure for each in draw.values()]
+    sizes = [tuple(figure.get_size_inches()) for figure in alone]
+    rows = [sizes[start : start + beside] for start in range(0, len(sizes), beside)]
+    heights = [max(high for _, high in row) + TITLE for row in rows]
+    default = PAGE if beside > 1 else max(wide for wide, _ in sizes), sum(heights)
+    size = [_length(*given) for given in zip(("width", "height"), (width, height), default, strict=True)]
+    layout = ConstrainedLayoutEngine(h_pad=0.05, w_pad=PADDING, wspace=GAP)
+    font_size = min(figure.font_size for figure in alone)
+    figure = PaperFigure(font_size, figsize=(size[0], size[1]), dpi=STYLE["figure.dpi"], layout=layout)
+    with figure.style():
+        grid = figure.add_gridspec(len(rows), beside, height_ratios=heights)
+        panels = [figure.add_subplot(grid[divmod(number, beside)]) for number in range(len(draw))]
+        for number, (axes, (title, each)) in enumerate(zip(panels, draw.items(), strict=True)):
+            each(ax=axes)
+            if not axes.get_title():
+                axes.set_title(title, loc="left", fontweight="bold", parse_math=False)
+            if number and (legend := axes.get_legend()) is not None:  # the first panel has it
+                legend.remove()
+            axes.tick_params(labelleft=number % beside == 0)
+        if (key := merged_key(panels)) is not None:
+            high = add_key(figure, key) / size[1]
+            layout.set(rect=(0, high, 1, 1 - high))
+        _warn_of_missing_letters(figure)
+    return figure
 
 
 def _warn_of_missing_letters(figure: Figure) -> None:

@@ -34,6 +34,8 @@ class View:
     metric: UsedMetric
     layout: Layout
     """Display names and decimals."""
+    order: tuple[str, ...] = ()
+    """The systems in the order of rows that several panels share; such panels have no columns of numbers."""
 
     @classmethod
     def from_options(
@@ -58,6 +60,11 @@ class View:
         found = [score for score in self.comparison.scores if score.metric == self.metric.name]
         found.sort(key=lambda score: math.inf if math.isnan(score.score) else sign * score.score)
         return {score.system: score for score in found}
+
+    @property
+    def rows(self) -> list[str]:
+        """The systems in the order of the rows."""
+        return [*(self.order or self.scores)]
 
     @lazy
     def pairs(self) -> list[PairedDifference]:
@@ -147,7 +154,7 @@ class View:
 
     def pvalue_cell(self, pair: PairedDifference) -> str:
         """That p-value, formatted as in tables."""
-        return pvalue_cell(self.pvalue(pair), random_replicates(pair.test))
+        return pvalue_cell(self.pvalue(pair), random_replicates(pair.test), self.comparison.alpha)
 
     def need_pairs(self, what: str) -> None:
         """Raise :class:`InputError` if the result has only scores."""
@@ -182,7 +189,6 @@ class View:
         InputError
             If the systems were compared with another baseline, or by one-sided tests in the other order.
         """
-        scores = self.scores
         fixed = self.comparison.baseline
         chosen = baseline or fixed or self._usual_baseline()
         check_name("system", chosen, self.comparison.systems)
@@ -198,7 +204,7 @@ class View:
                 f"{listed(pair.baseline for pair in reversed_)} as the baseline: choose another baseline, or compare "
                 "with this one only"
             )
-        return chosen, [self.pair(system, chosen) for system in scores if system != chosen]
+        return chosen, [self.pair(system, chosen) for system in self.rows if system != chosen]
 
     def _usual_baseline(self) -> str:
         """The system from which differences are shown if all pairs were compared."""

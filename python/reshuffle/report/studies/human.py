@@ -168,7 +168,7 @@ def _table(study: StudyResult[HumanPlan], name: str, rows: Sequence[LabelledEsti
             row.predictor or "labels alone",
             f"{row.estimate:{sign}.{decimals}f}",
             " to ".join(f"{end:{sign}.{decimals}f}" for end in (row.low, row.high) if end is not None) or "–",
-            *([pvalue_cell(row.decisive_pvalue)] if of_pairs else []),
+            *([pvalue_cell(row.decisive_pvalue, alpha=round(1 - study.plan.confidence_level, 10))] if of_pairs else []),
             "–" if row.correlation is None else f"{row.correlation:.2f}",
             "–" if row.predictor is None else _worth_cell(row.worth),
         ]

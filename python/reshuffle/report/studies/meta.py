@@ -196,7 +196,7 @@ def _matrix(result: MetaEvaluation, family: Family, metrics: Sequence[str]) -> T
             if metrics.index(other) >= i or pair is None:
                 cells.append("")
                 continue
-            cells.append(f"{short_pvalue(pvalue_of(pair))}{'*' if family.is_significant(pair) else ' '}")
+            cells.append(f"{short_pvalue(pvalue_of(pair), family.alpha)}{'*' if family.is_significant(pair) else ' '}")
         table.add(cells)
     return table
 
@@ -225,9 +225,9 @@ def _differences(result: MetaEvaluation, family: Family) -> Table:
         star = "*" if family.is_significant(each) else " "
         cells = [a, *([b] if others else []), f"{sign * each.difference:+.{decimals}f}"]
         cells += [_difference_interval(each, sign, decimals)] if intervals else []
-        cells += [pvalue_cell(each.pvalue, each.n_resamples) + ("" if adjusted else star)]
+        cells += [pvalue_cell(each.pvalue, each.n_resamples, family.alpha) + ("" if adjusted else star)]
         if adjusted:
-            cells.append(pvalue_cell(pvalue_of(each), each.n_resamples) + star)
+            cells.append(pvalue_cell(pvalue_of(each), each.n_resamples, family.alpha) + star)
         table.add(cells, family.better(a, b))
     return table
 

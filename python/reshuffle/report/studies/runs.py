@@ -195,7 +195,7 @@ def _p_cell(result: RunComparison, each: RunDifference) -> str:
     """The p-value of a pair, with marks."""
     marks = ("*" if is_significant(result, each) else "") + (EXACT if each.exact else "")
     marks += UNREACHABLE if each.smallest_pvalue > result.plan.alpha else ""
-    return pvalue_cell(each.final_pvalue, None if each.exact else each.n_resamples) + marks
+    return pvalue_cell(each.final_pvalue, None if each.exact else each.n_resamples, result.plan.alpha) + marks
 
 
 def _aligned(table: Table, n: int) -> Table:

@@ -62,19 +62,19 @@ def _table(study: StudyResult[SmoothingPlan], smoothing: str) -> Table:
         for name in sets:
             cells.append("–" if records[name].tau != records[name].tau else f"{records[name].tau:.4f}")
         if tested:
-            cells += _difference(chosen, level is not None)
+            cells += _difference(chosen, level is not None, study.plan.alpha)
         table.add(cells, bold=chosen.selected)
     return table
 
 
-def _difference(each: SmoothingSetting, with_interval: bool) -> list[str]:
+def _difference(each: SmoothingSetting, with_interval: bool, alpha: float) -> list[str]:
     """The difference from the selected value, its interval and its p-value."""
     p = each.final_pvalue
     if each.difference is None or p is None:
         return ["–"] * (3 if with_interval else 2)
     interval = each.confidence_interval
     ends = "–" if interval is None else f"{interval.low:+.4f} to {interval.high:+.4f}"
-    return [f"{each.difference:+.4f}", *([ends] if with_interval else []), pvalue_cell(p)]
+    return [f"{each.difference:+.4f}", *([ends] if with_interval else []), pvalue_cell(p, alpha=alpha)]
 
 
 def _symbols(study: StudyResult[SmoothingPlan]) -> str:

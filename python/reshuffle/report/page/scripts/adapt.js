@@ -17,6 +17,25 @@ function addBreaks() {
   }
 }
 
+/** Above each table that is cut off, how many columns are to the right. */
+function addColumnHints() {
+  document.querySelectorAll(".scroll").forEach(hintAtColumns);
+}
+
+function hintAtColumns(scroller) {
+  const hint = h("p", { class: "hint columns-hint", hidden: true });
+  scroller.before(hint);
+  const update = () => {
+    const right = scroller.getBoundingClientRect().right;
+    const hidden = [...scroller.querySelectorAll("thead th")].filter((header) => header.getBoundingClientRect().right > right + 1).length;
+    hint.hidden = scroller.scrollWidth <= scroller.clientWidth;
+    // At the end, the line stays: the table would move while it is scrolled.
+    hint.textContent = hidden === 0 ? "\u00a0" : `${hidden} more column${hidden === 1 ? "" : "s"} →`;
+  };
+  scroller.addEventListener("scroll", update, { passive: true });
+  new ResizeObserver(update).observe(scroller);
+}
+
 /** Folded notes are on paper, too. */
 function unfoldForPrint() {
   const unfolded = [];

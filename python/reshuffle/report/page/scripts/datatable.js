@@ -16,5 +16,7 @@ function dataTable(title, header, rows, names = 1) {
   const tall = rows.length > 30 ? " tall" : "";
   const rowsOf = () => [...table.rows].map((row) => [...row.cells].map((each) => each.textContent));
   const scroller = h("div", { class: `scroll${tall}`, tabindex: 0, role: "region", "aria-label": title }, table);
-  return h("div", {}, scroller, tableCopies(title, names, rowsOf));
+  const made = h("div", {}, scroller, tableCopies(title, names, rowsOf));
+  hintAtColumns(scroller);
+  return made;
 }

@@ -10,8 +10,8 @@ function detailsOf(view, pair) {
     ["Difference Δ", formatDifference(pair.difference, view)],
     pair.interval && [`${fixedPercent(pair.interval.confidence_level)}% CI`, formatInterval(pair.interval, view, formatDifference)],
     ...partsOf(view, pair),
-    ["p", formatP(pair.pvalue, pair.decimals)],
-    view.adjusted && pair.adjusted !== null && ["Adjusted p", formatP(pair.adjusted, pair.decimals)],
+    ["p", formatP(pair.pvalue, pair.decimals, view.alpha)],
+    view.adjusted && pair.adjusted !== null && ["Adjusted p", formatP(pair.adjusted, pair.decimals, view.alpha)],
     ["Test", test("test") === view.settings.test_name ? view.settings.test : test("test")],
     view.shows ? ["Margin", view.limitText] : ["Alternative", alternativeOf(pair)],
     test("scheme") && ["Null distribution", SCHEMES[test("scheme")] ?? test("scheme")],
@@ -57,7 +57,7 @@ function verdict(view, pair) {
   const higher = alternative === "two-sided" ? pair.difference > 0 : alternative === "greater";
   const better = higher === view.metric.higher_is_better;
   const one = shownName(pair.system);
-  const p = `${view.adjusted ? "adjusted p" : "p"} ${formatPWithSign(pair.decisive, pair.decimals)}`;
+  const p = `${view.adjusted ? "adjusted p" : "p"} ${formatPWithSign(pair.decisive, pair.decimals, view.alpha)}`;
   if (!pair.significant) return `Not significant at ${view.alpha}: ${p}.`;
   return `${one} is significantly ${better ? "better" : "worse"} (${p}).`;
 }
@@ -65,7 +65,7 @@ function verdict(view, pair) {
 /** The result of a test with a margin, which never shows that a system is better. */
 function marginVerdict(view, pair) {
   const [one, other] = [shownName(pair.system), shownName(pair.baseline)];
-  const p = `${view.adjusted ? "adjusted p" : "p"} ${formatPWithSign(pair.decisive, pair.decimals)}`;
+  const p = `${view.adjusted ? "adjusted p" : "p"} ${formatPWithSign(pair.decisive, pair.decimals, view.alpha)}`;
   if (view.shows === "equivalence") {
     return `${one} and ${other} are ${pair.significant ? "" : "not shown to be "}equivalent within ${view.limitText} (${p}).`;
   }
@@ -74,8 +74,8 @@ function marginVerdict(view, pair) {
 }
 
 /** p after an = or <. */
-function formatPWithSign(value, decimals) {
-  const text = formatP(value, decimals);
+function formatPWithSign(value, decimals, alpha) {
+  const text = formatP(value, decimals, alpha);
   return text.startsWith("<") ? `< ${text.slice(1)}` : `= ${text}`;
 }
 
@@ -93,7 +93,7 @@ function renderDetails(view, shown, element) {
     h("div", { class: "copied" }, h("h3", {}, "Signature"), copyButton(signature, "the signature of the pair"), signature),
   );
   const difference = `${shownName(pair.system)} − ${shownName(pair.baseline)}: ${formatDifference(pair.difference, view)}`;
-  byId("selection").textContent = `↓ ${difference}, ${pName(pair)} ${formatPWithSign(pair.decisive, pair.decimals)}`;
+  byId("selection").textContent = `↓ ${difference}, ${pName(pair)} ${formatPWithSign(pair.decisive, pair.decimals, view.alpha)}`;
   announce(`${difference}. ${verdict(view, pair)}`);
 }
 

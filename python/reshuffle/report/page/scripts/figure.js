@@ -95,6 +95,15 @@ function rowPlan(count, wide) {
   return { pitch, text: pitch / 2, plot: pitch / 2 };
 }
 
+/** A vertical line at a value: of zero, a margin or the baseline. Where texts are above the plots, it leaves them out. */
+function valueLine(kind, value, { scale, top, bottom, plan }) {
+  const x = scale(value);
+  const above = plan.plot > plan.text ? plan.text + TEXT_SIZE / 2 + 1 : 0;
+  const parts = above ? Array.from({ length: Math.round((bottom - top) / plan.pitch) }, (_, row) => top + row * plan.pitch) : [];
+  const path = above ? parts.map((y) => `M${x},${y + above}V${y + plan.pitch}`).join("") : `M${x},${top}V${bottom}`;
+  return svg("path", { class: kind, d: path });
+}
+
 /** The radius of dots that leaves most intervals visible on both sides. */
 function dotRadius(intervals, scale) {
   const halves = intervals.filter(Boolean).map(({ low, high }) => (scale(high) - scale(low)) / 2);

@@ -25,7 +25,7 @@ function forestColumns(view, pairs, wide) {
   if (wide && pairs.some((pair) => pair.interval)) {
     columns.push({ title: intervalName(view), texts: pairs.map((pair) => formatInterval(pair.interval, view, formatDifference)) });
   }
-  if (wide) columns.push({ title: pName(view), texts: pairs.map((pair) => formatP(pair.decisive, pair.decimals)) });
+  columns.push({ title: pName(view), texts: pairs.map((pair) => formatP(pair.decisive, pair.decimals, view.alpha)) });
   return sizedColumns(columns, wide);
 }
 
@@ -51,12 +51,8 @@ function drawForest(view, pairs, width) {
   const frame = svg("g", { "aria-hidden": "true" }, stripes(pairs.length, { top, width, pitch }));
   frame.append(...sideLabels(view, scale, other));
   frame.append(scoreAxis(scale, { top, bottom, above: wide && pairs.length > 24, title: `Difference in ${view.metricName}` }));
-  // Where texts are above the plots, the line of 0 does not cross them.
-  const dashes = wide ? null : `${pitch - 18} 18`;
-  frame.append(svg("line", { class: "zero", x1: scale(0), x2: scale(0), y1: wide ? top : top + 18, y2: bottom, "stroke-dasharray": dashes }));
-  for (const limit of view.limits) {
-    frame.append(svg("line", { class: "reference margin", x1: scale(limit), x2: scale(limit), y1: top, y2: bottom }));
-  }
+  const place = { scale, top, bottom, plan };
+  frame.append(valueLine("zero", 0, place), ...view.limits.map((limit) => valueLine("reference margin", limit, place)));
   image.append(frame, ...rows);
   drawColumns(columns, { image: frame, rows, right: width - 4, top, plan });
   makeRows(image, rows, (index) => {
@@ -101,7 +97,7 @@ function claimOf(view) {
 /** A description of a pair, for labels. */
 function pairSummary(view, pair) {
   const interval = pair.interval ? `, ${intervalName(view)} ${formatInterval(pair.interval, view, formatDifference)}` : "";
-  const p = `${pName(view)} ${formatPWithSign(pair.decisive, pair.decimals)}`;
+  const p = `${pName(view)} ${formatPWithSign(pair.decisive, pair.decimals, view.alpha)}`;
   const names = `${shownName(pair.system)} − ${shownName(pair.baseline)}`;
   const difference = `${formatDifference(pair.difference, view)} ${view.metricName}`;
   return `${names}: ${difference}${interval}, ${p}, ${pair.significant ? "" : "not "}${view.shows ? `shown to be ${claimOf(view)}` : "significant"}`;

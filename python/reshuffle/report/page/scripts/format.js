@@ -25,8 +25,20 @@ function signed(value, decimals) {
 }
 
 /** p with at least four decimals; values below 0.0001 as "<0.0001". */
-function formatP(value, decimals = 4) {
-  return value < 0.0001 ? "<0.0001" : fixed(value, decimals);
+function formatP(value, decimals, alpha) {
+  return value < 0.0001 ? "<0.0001" : besideAlpha(value, decimals, alpha);
+}
+
+/** p in a cell, such as ".012" or "<.001", the latter unless four decimals are 0.0010. */
+function shortP(value, alpha) {
+  if (Number(fixed(value, 4)) < 0.001) return "<.001";
+  return value < 0.9995 ? besideAlpha(value, 3, alpha).slice(1) : "1";
+}
+
+/** p with so many decimals, or more where rounding would hide on which side of α it is, as reshuffle.report.cells does. */
+function besideAlpha(value, decimals, alpha) {
+  const text = fixed(value, decimals);
+  return decimals < 15 && alpha !== null && value <= alpha !== Number(text) <= alpha ? besideAlpha(value, decimals + 1, alpha) : text;
 }
 
 /** An interval as "low to high". */

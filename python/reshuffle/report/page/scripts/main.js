@@ -15,6 +15,7 @@ function start() {
   addSorting();
   addTableCopies();
   addBreaks();
+  addColumnHints();
   unfoldForPrint();
   state.pair = firstPair(currentView());
   readAddress();

@@ -1,7 +1,9 @@
 // A heat map of the p-values of all pairs, systems from best to worst. It needs few SVG elements for any number of pairs.
 
-// With more systems, values do not fit into the cells.
+// With more systems, values do not fit into the cells. In cells narrower than a value, values are turned.
 const MAX_VALUES = 20;
+const VALUE_WIDTH = 34;
+const TURNED_SIZE = 10;
 // The upper ends of the classes of p, as multiples of α. The first three classes are significant.
 const CLASS_ENDS = [0.02, 0.2, 1, 2];
 
@@ -17,17 +19,12 @@ function matrixLayout(view, width) {
   const size = count <= 60 ? TEXT_SIZE : 10;
   const longest = Math.min(widest(view.systems.map(({ shown }) => shown), size), 210, Math.max(100, 0.3 * width));
   const names = longest + textWidth(`${count} `, size) + 14;
-  const smallest = width < WIDE && count <= 24 ? 10 : count <= 60 ? 14 : 7;
+  const smallest = count <= MAX_VALUES ? TURNED_SIZE + 2 : width < WIDE && count <= 24 ? 10 : count <= 60 ? 14 : 7;
   const cell = Math.min(Math.max(Math.floor((width - names) / (count - 1)), smallest), 60);
-  const values = count <= MAX_VALUES && cell >= 34;
-  const height = values ? 25 : Math.max(size + 2, Math.min(cell, 20));
-  return { count, values, size, names, height, cell, width: (count - 1) * cell + names, bottom: count * height };
-}
-
-/** p in a cell, such as ".012" or "<.001", the latter unless four decimals are 0.0010. */
-function shortP(value) {
-  if (Number(value.toFixed(4)) < 0.001) return "<.001";
-  return value > 0.995 ? "1" : value.toFixed(value < 0.1 ? 3 : 2).replace("0.", ".");
+  const values = count <= MAX_VALUES;
+  const turned = values && cell < VALUE_WIDTH;
+  const height = turned ? VALUE_WIDTH + 4 : values ? 25 : Math.max(size + 2, Math.min(cell, 20));
+  return { count, values, turned, size, names, height, cell, width: (count - 1) * cell + names, bottom: count * height };
 }
 
 function drawMatrix(view, pairAt, width) {
@@ -48,13 +45,15 @@ function drawMatrix(view, pairAt, width) {
   return { image, layout, names };
 }
 
-function matrixValues(view, pairAt, { count, cell, height }) {
+function matrixValues(view, pairAt, { count, cell, height, turned }) {
   const values = [];
   for (let row = 1; row < count; row += 1) {
     for (let column = 0; column < row; column += 1) {
       const pair = pairAt(row, column);
-      const at = { x: (column + 0.5) * cell - 0.5, y: (row + 0.5) * height - 0.5, "text-anchor": "middle" };
-      values.push(label(shortP(pair.decisive), { ...at, class: `value on-p${classOf(pair, view.alpha)}` }));
+      const [x, y] = [(column + 0.5) * cell - 0.5, (row + 0.5) * height - 0.5];
+      const kind = `value${turned ? " small" : ""} on-p${classOf(pair, view.alpha)}`;
+      const transform = turned ? `rotate(-90 ${x} ${y})` : null;
+      values.push(label(shortP(pair.decisive, view.alpha), { x, y, transform, "text-anchor": "middle", class: kind }));
     }
   }
   return values;

@@ -38,14 +38,14 @@ function pairColumns(view) {
     label: "p",
     first: ASCENDING,
     key: (pair) => pair.pvalue,
-    cell: (pair) => formatP(pair.pvalue, pair.decimals) + dagger(pair) + (view.adjusted ? "" : mark(pair)),
+    cell: (pair) => formatP(pair.pvalue, pair.decimals, view.alpha) + dagger(pair) + (view.adjusted ? "" : mark(pair)),
   });
   if (view.adjusted) {
     columns.push({
       label: "adjusted p",
       first: ASCENDING,
       key: (pair) => pair.adjusted,
-      cell: (pair) => (pair.adjusted === null ? "" : formatP(pair.adjusted, pair.decimals)) + mark(pair),
+      cell: (pair) => (pair.adjusted === null ? "" : formatP(pair.adjusted, pair.decimals, view.alpha)) + mark(pair),
     });
   }
   return { columns, order: (pair) => places(pair.system) * view.systems.length + places(pair.baseline) };
@@ -89,6 +89,7 @@ class PairsTable {
     const key = h("p", { class: "more" }, "Bold: the system is significantly better than the one in the column Baseline.");
     const copies = tableCopies(`Pairs under ${viewName()}`, 2, () => this.#cells());
     element.replaceChildren(this.#controls(), this.scroller, copies, ...(this.pairs.some((pair) => isWon(view, pair)) ? [key] : []));
+    hintAtColumns(this.scroller);
     columns.forEach((column, position) => {
       addSortButton(this.headers[position], column.first, (direction) => {
         Object.assign(pairsTable, { column: column.label, direction });

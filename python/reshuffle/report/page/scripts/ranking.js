@@ -65,7 +65,10 @@ function drawRanking(view, width) {
   const title = `${view.metricName}${view.metric.higher_is_better ? "" : " (lower is better)"}`;
   image.append(stripes(systems.length, { top, width: total, pitch }));
   image.append(scoreAxis(scale, { top, bottom, above: wide && systems.length > 24, title }));
-  if (view.baseline !== null) image.append(baselineLine(view, scale, top, bottom));
+  if (view.baseline !== null) {
+    const { score } = systems[view.positions.get(view.baseline)];
+    image.append(valueLine("reference", score, { scale, top, bottom, plan }));
+  }
   image.append(...rows);
   drawColumns(columns, { image, rows, right: total - panel.width, top, plan });
   panel.draw(image, { x: total - panel.width + (wide ? 20 : 12), top, pitch, bottom });
@@ -76,11 +79,6 @@ function rankingSummary(view) {
   const named = (system) => `${system.shown} (${formatScore(system.score, view)})`;
   const range = `from ${named(view.systems[0])} to ${named(view.systems.at(-1))}`;
   return `${counted(view.systems.length, "system")} by ${view.metricName}, ${range}. The numbers are in the table of results.`;
-}
-
-function baselineLine(view, scale, top, bottom) {
-  const x = scale(view.systems[view.positions.get(view.baseline)].score);
-  return svg("line", { class: "reference", x1: x, x2: x, y1: top, y2: bottom });
 }
 
 function rankingRow(view, system, { y: top, plan, scale, radius, name }) {

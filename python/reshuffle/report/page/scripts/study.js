@@ -5,4 +5,5 @@ addCopying();
 addSorting();
 addTableCopies();
 addBreaks();
+addColumnHints();
 unfoldForPrint();

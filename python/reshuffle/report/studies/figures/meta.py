@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 
 from ....lazy import lazy
 from ....results.studies import MetaEvaluation, MetricAgreement, MetricDifference, MetricSystemScore
-from ...plots.intervals import draw_key, mark, set_limits, whisker
-from ...plots.labels import LETTER, PLAIN, columns, printable, wrapped
+from ...plots.intervals import mark, set_limits, whisker, write_below
+from ...plots.labels import LETTER, PLAIN, columns, printable, text_size, wrapped
 from ...plots.matrix import LEGEND, PvalueMatrix
-from ...plots.rows import Column, RowFigure, Rows, columns_beside, text_size, width_of
+from ...plots.rows import Column, RowFigure, Rows, columns_beside, width_of
 from ...plots.style import BETTER, COLUMN, FAINT, INK, MUTED, PaperFigure
 from ...wording import ci
 from ..meta_values import AVERAGE, Family, families, pvalue_of
@@ -80,7 +80,7 @@ class AgreementForest(StudyFigure, RowFigure):
         what = f"{self.family.name}{_of_set(self.family.test_set)}{level} (→ better)"
         ax.set_xlabel(wrapped(what, self.rows.label_width(ax, right)), **PLAIN)
         if leaders:
-            draw_key(ax, [[("●", BETTER), (" shares a letter with the best", INK)]])
+            write_below(ax, [[("●", BETTER), (" shares a letter with the best", INK)]])
 
     @property
     def _shown(self) -> list[MetricAgreement]:

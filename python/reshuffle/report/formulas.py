@@ -1,0 +1,90 @@
+"""Mathematics in the texts of papers: which of their letters are symbols. LaTeX and Typst set these as mathematics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, NamedTuple
+
+# What a letter must not follow, or be followed by, to be a symbol: it would be part of a word, an option or a file.
+_BEFORE, _AFTER = r"(?<![\w'’.@\\-])", r"(?!\w|['’.]\w)"
+_SYMBOL = "|".join(
+    (
+        # Standard deviations of runs, as Clark et al. 2011 write them.
+        rf"{_BEFORE}(?P<deviation>s)_(?P<of>sel|test|dev){_AFTER}",
+        rf"{_BEFORE}(?P<letter>[bcdjkmnprtzFMRS])(?P<number>[₀-₉]?){_AFTER}(?P<star>(?<=d)\*)?",
+        rf"(?P<greek>[Δαδεηκρτ])(?:(?P<kind>[abc]){_AFTER})?",
+        r"(?<=\))\^(?P<power>[a-z])\b",
+    )
+)
+_SYMBOLS = re.compile(_SYMBOL)
+
+
+class Symbol(NamedTuple):
+    """A symbol of mathematics: a letter, perhaps with an index or an exponent."""
+
+    letter: str
+    below: str = ""
+    power: str = ""
+
+
+def pieces(text: str, names: Collection[str] = ()) -> Iterator[str | Symbol]:
+    """The parts of a text in order: symbols, and the texts between them. Names have no symbols.
+
+    >>> [*pieces("R = 9; p-values", ["R"])]
+    ['R = 9; ', Symbol(letter='p', below='', power=''), '-values']
+    """
+    end = 0
+    for found in _pattern(names).finditer(text):
+        if found.lastgroup == "name":
+            continue
+        if found.start() > end:
+            yield text[end : found.start()]
+        yield _symbol(found.groupdict())
+        end = found.end()
+    if text[end:]:
+        yield text[end:]
+
+
+def _pattern(names: Collection[str]) -> re.Pattern[str]:
+    """Symbols, and before them names, which are longer."""
+    if not names:
+        return _SYMBOLS
+    longest_first = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return re.compile(rf"(?<!\w)(?P<name>{longest_first})(?!\w)|{_SYMBOL}")
+
+
+def _symbol(found: Mapping[str, str | None]) -> Symbol:
+    if found["power"]:
+        return Symbol("", power=found["power"])
+    letter = found["deviation"] or found["letter"] or found["greek"] or ""
+    number = found["number"] and str(ord(found["number"]) - ord("₀"))
+    return Symbol(letter, found["of"] or number or found["kind"] or "", found["star"] or "")
+
+
+def names_in(*values: Any) -> frozenset[str]:
+    """The texts in results and settings, such as names of systems and metrics, in which a symbol could be seen.
+
+    >>> sorted(names_in({"k": 3}, ["p", "B", ("tau d",)]))
+    ['k', 'p', 'tau d']
+    """
+    return frozenset(
+        name for value in values for text in _texts(value) if _SYMBOLS.search(name := " ".join(text.split()))
+    )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in records, mappings and sequences."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from _texts(each)
+    elif is_dataclass(value):
+        for each in fields(value):
+            if each.name not in ("letters", "letter"):  # of groups, which no sentence names
+                yield from _texts(getattr(value, each.name))
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from (*_texts(key), *_texts(each))
