@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from annotated_types import Ge, Le
-from attrs import converters, field, frozen
+from attrs import field, frozen
 from typing_extensions import Doc
 
 from .. import types
@@ -84,12 +84,16 @@ def _check_names(shown: str, value: Any) -> None:
         raise InputError(f"{shown} must be a dict of names by system, got {quoted(value)}")
 
 
+def _given_names(names: Mapping[str, str] | None) -> Mapping[str, str]:
+    return {} if names is None else names
+
+
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class Displayed(Shown):
     """What reports of results show, as Python has it."""
 
     names: Annotated[Mapping[str, str], Check(_check_names), Kind("mapping of str to str, optional")] = field(
-        factory=dict, converter=converters.default_if_none(factory=dict)
+        factory=dict, converter=_given_names
     )
     """Display names, by system. The formats json and csv keep the names of the input."""
     table: str | None = None

@@ -95,7 +95,7 @@ def page_of(result: Comparison | SetComparison, layout: Layout) -> Page:
         shown = content(comparisons[0], layout, since)
     layout.check_texts(comparison.texts for comparison in comparisons)
     settings = {
-        "names": dictlayout.names,
+        "names": dict(layout.names),
         "sets": list(getattr(result, "sets", ())),  # in their order, which JavaScript does not keep for keys like 2024
         "views": [_views(comparison, layout) for comparison in comparisons],
     }
