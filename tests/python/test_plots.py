@@ -1067,7 +1067,7 @@ def test_several_metrics_have_a_panel_each(results: Path, run: Any, kind: str) -
     pair = ["--pair", "tuned", "baseline"] if kind == "null" else []
     assert run("plot", "pairs.json", kind, "-o", "out.svg", *pair).code == 0
     comparison: Any = read_json("pairs.json")
-    made = panels(comparison, kind, **({"pair": ("tuned", "baseline")} if pair else {}))
+    made = panels(comparison, kind, **({"system": "tuned", "baseline": "baseline"} if pair else {}))
     assert [ax.get_title("left") for ax in made] == ([""] * 2 if pair else ["BLEU", "TER"])
     assert file_of(made[0].figure, "svg") == (results / "out.svg").read_bytes()
     assert len([ax for ax in made if ax.get_legend() is not None]) == (kind == "matrix")
