@@ -283,4 +283,5 @@ def writing(name: str) -> Iterator[None]:
     except BrokenPipeError:  # the reader has closed the pipe
         raise
     except OSError as error:
-        raise InputError(f"{name} cannot be written: {error.strerror or error}") from None
+        hint = ": make its folder first" if isinstance(error, FileNotFoundError) else ""
+        raise InputError(f"{name} cannot be written: {error.strerror or error}{hint}") from None

@@ -37,6 +37,8 @@ from .inference.running import run_tests
 from .inference.steps import JobPlan, counting_steps
 from .inference.trend import trends
 from .metrics.base import Scores
+from .metrics.precomputed import SegmentScores
+from .names import is_metric, metric_key
 from .options.declare import called_with
 from .options.gate import Gate as GateOptions
 from .options.gate import Gated, Margin, of_test_set
@@ -261,6 +263,15 @@ def _primary(data: Data, rule: Gated) -> set[int]:
 
 def _named(name: str, data: Data, noun: str) -> list[int]:
     found = metrics_named(str(name), data.metrics)
+    if not found and is_metric(name) and any(not isinstance(m, SegmentScores) for m in data.metrics):
+        keys = [str(getattr(m, "key", m.name)) for m in data.metrics if not isinstance(m, SegmentScores)]
+        raise InputError(
+            "{noun} {name}, which is not compared: name it, too, with {metrics} ({keys})",
+            noun=noun,
+            name=quoted(name),
+            metrics=Argument("metrics"),
+            keys=" ".join([*keys, metric_key(name)]),
+        )
     if not found:
         raise unknown_name(noun, str(name), [str(getattr(m, "key", m.name)) for m in data.metrics])
     return found

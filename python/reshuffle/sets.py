@@ -123,7 +123,7 @@ def on_test_set(name: str) -> Iterator[None]:
     except InputError as error:
         if not name:
             raise
-        raise InputError(f"test set {quoted(name)}: {error}") from error
+        raise error.with_prefix(f"test set {quoted(name)}: ") from error
 
 
 class SetData(NamedTuple):

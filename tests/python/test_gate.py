@@ -596,8 +596,14 @@ def test_the_exit_code_is_the_verdict(
         ("baseline.txt tuned.txt --ref ref.txt -m bleu ter --margin bleu=1", "no margin for TER"),
         ("baseline.txt tuned.txt --ref ref.txt -m bleu ter --margin 2%", r"with margin \(such as BLEU=2%\)"),
         (
+            "baseline.txt tuned.txt --ref ref.txt --margin bleu=1 chrf=1",
+            "'chrf', which is not compared: name it, too, ",
+        ),
+        ("--set a ref.txt baseline.txt tuned.txt --ref ref.txt --margin 1", "write the reference after NAME"),
+        ("flat.toml --margin 1", "got flat.toml: if it is a manifest, write --manifest before it"),
+        (
             "--manifest flat.toml --margin 1",
-            r"flat.toml: 'qa' is no key of a manifest: if it is a test set, write \[sets.q",
+            r"flat.toml: unknown key 'qa': if it is a test set, write \[sets.q",
         ),
         ("baseline.txt tuned.txt --ref ref.txt --margin bleu=1 --page https://x", "--page is for the format markdown"),
         ("baseline.txt short.txt --ref ref.txt --margin bleu=1", "must match segment by segment"),

@@ -103,6 +103,8 @@ def _check_outputs(systems: Sequence[str], options: Mapping[str, Any]) -> None:
         _check_folders(files, f"scores.{metric} = ")
     if systems and len(systems) != 2:
         hint = ": if one is the reference, write BASE NEW --ref REF" if len(systems) == 3 else ""
+        if len(systems) == 1 and Path(systems[0]).suffix in (".toml", ".json"):
+            hint = ": if it is a manifest, write --manifest before it"
         raise InputError(f"{expected}{listed(systems)}{hint}")
     without_files = next((f"scores.{metric} = " for metric, files in given.items() if not files), None)
     _check_folders(systems, without_files or 'references = "REF", systems = ')

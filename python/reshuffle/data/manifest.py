@@ -77,11 +77,9 @@ class Manifest:
         >>> Manifest("sets.json", table, Path("in")).sets(SetFiles)["news"]["systems"]
         ('in/a', 'in/b')
         """
-        if "sets" not in self.table and self.table and all(isinstance(each, Mapping) for each in self.table.values()):
-            name = next(iter(self.table))
-            raise InputError(
-                f"{self.name}: {quoted(name)} is no key of a manifest: if it is a test set, write [sets.{name}]"
-            )
+        for name, each in self.table.items():
+            if name != "sets" and isinstance(each, Mapping) and FILES_OF_SETS & each.keys():
+                raise InputError(f"{self.name}: unknown key {quoted(name)}: if it is a test set, write [sets.{name}]")
         check_keys(self.name, self.table, ["sets"])
         if "sets" not in self.table:
             raise InputError(
@@ -126,6 +124,8 @@ def table_of(where: str, value: Any) -> dict[str, Any]:
     return value
 
 
+# Keys by which a test set is recognised that is not among 'sets'.
+FILES_OF_SETS = {"references", "systems", "scores", "counts"}
 # Keys that are called like the flags of the same meaning.
 LIKE_FLAGS = {"ref": "references", "refs": "references", "reference": "references", "docs": "documents"}
 

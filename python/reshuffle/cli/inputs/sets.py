@@ -136,6 +136,8 @@ def _check_several(sets: Sets, reference: str | None, options: Mapping[str, Any]
         raise InputError(
             f"REF and SYS cannot be combined with {chosen}: make them a test set of it, or leave {reference} out"
         )
+    if sets.sets and options["references"]:
+        raise InputError("--refs cannot be combined with --set, which has its own: write the reference after NAME")
     check_one_set(SetFiles, options, "use --manifest FILE, with the key '{}'")
 
 
