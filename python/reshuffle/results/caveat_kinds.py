@@ -131,7 +131,7 @@ RUN_CAVEAT_KINDS: Mapping[str, CaveatKind] = {
     "unequal-spreads": CaveatKind(
         "with these numbers of runs, the test rejects too often if the runs of one system vary more than those of the "
         "other",
-        "Make as many runs of each system.",
+        "Make the same number of runs of each system.",
     ),
     "skewed-runs": CaveatKind(
         "the test may reject too often if the scores of the runs of one system are skewed, because they have a large "
