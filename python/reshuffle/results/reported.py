@@ -9,6 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
+from ..advice import meant
 from ..errors import meant_argument
 from ..types import FlipFormat, Format, GateFormat, Groups, SegmentFormat
 from .inputs import InputFile
@@ -85,8 +86,8 @@ class Reported:
     def _rendered(self, fmt: AnyFormat | None, **layout: Any) -> str:
         report = reports()
         for name in layout.keys() - {field.name for field in fields(report.Layout)}:
-            meant = meant_argument(name, ReportOptions.__annotations__)
-            raise TypeError(f"render() got an unexpected keyword argument {name!r}{meant}")
+            known = meant_argument(name, ReportOptions.__annotations__, meant(name))
+            raise TypeError(f"render() got an unexpected keyword argument {name!r}{known}")
         text: str = report.render(self, fmt, report.Layout(**layout))
         return text
 
