@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any
-
-from .toml import loads
 
 
 @cache
 def _table() -> dict[str, dict[str, str]]:
+    from pathlib import Path  # every script imports this module, and few need the table
+
+    from .toml import loads
+
     read = loads((Path(__file__).parent / "advice.toml").read_text("utf-8"))
     return {
         owner: {name: text.replace("{name}", name) for text, names in group.items() for name in names}

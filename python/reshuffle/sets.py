@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -44,13 +44,13 @@ class TestSet:
 
     __test__: ClassVar[bool] = False  # pytest would take it for a class of tests
 
-    references: References = None
-    systems: Systems = None
+    references: References = field(default=None, repr=False)
+    systems: Systems = field(default=None, repr=False)
     metrics: Metrics | None = None
-    documents: DocumentIds | None = None
-    strata: StratumIds | None = None
+    documents: DocumentIds | None = field(default=None, repr=False)
+    strata: StratumIds | None = field(default=None, repr=False)
     reference: str | Sequence[str] | None = None
-    source: Sequence[str | None] | None = None
+    source: Sequence[str | None] | None = field(default=None, repr=False)
 
 
 AnySet: TypeAlias = "TestSet | tuple[References, Systems]"

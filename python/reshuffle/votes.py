@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .comparing import compared, scored
+from .data.columns import named_columns
 from .data.votes import UNITS, VoteTable, read_votes
 from .errors import InputError, listed, warn
 from .inference.intervals import symmetric_ends
@@ -64,6 +65,11 @@ def votes(options: VotesOptions) -> Comparison:
         if options.columns or options.language_pair is not None:
             raise InputError("columns and language_pair are for files: leave them out")
         table = given
+    elif named_columns("votes", given) is not None:
+        raise InputError(
+            "expected files or a VoteTable, got a data frame: write VoteTable.from_columns(frame['model_a'], "
+            "frame['model_b'], frame['winner'], judge=frame['judge'])"
+        )
     else:
         table = read_votes(given, columns=options.columns, language_pair=options.language_pair)
     unit = _unit(table, options.units)

@@ -295,6 +295,14 @@ def test_what_is_in_the_wrong_place_is_told_where_it_belongs() -> None:
         assert message in str(caught.value)
 
 
+def test_a_data_frame_of_another_form_is_told_what_to_write() -> None:
+    long = {"model": ["x", "y"], "correct": [0, 1]}
+    with pytest.raises(InputError, match=r"a long table needs a column for each system, as DataFrame.pivot makes"):
+        SegmentScores("acc", long)
+    with pytest.raises(InputError, match=r"got a data frame: write VoteTable.from_columns"):
+        reshuffle.votes({"model_a": ["x"], "model_b": ["y"], "winner": ["x"]})  # type: ignore[arg-type]
+
+
 def test_arguments_of_other_packages_are_told_by_their_names_here() -> None:
     compare_any: Any = reshuffle.compare
     for name, here in {"correction": "adjust", "random_state": "seed", "n_bootstrap": "n_resamples"}.items():

@@ -265,6 +265,7 @@ def test_a_failed_lookup_names_what_can_be_looked_up() -> None:
         (lambda: alone.pair("tuned"), "this result has scores only"),
         (lambda: TABLE.system_scores("tuned"), "there are 2 metrics"),
         (lambda: TABLE.system_scores("x", "BLEU"), "unknown system 'x'"),
+        (lambda: two.render("md"), "unknown format 'md': use markdown"),
         (lambda: two.render("jsno"), "unknown format 'jsno': did you mean 'json'"),
         (lambda: TABLE.render("csv"), "unknown format 'csv'"),
     ):
@@ -280,7 +281,7 @@ def test_metrics_that_differ_only_in_case_are_not_confused() -> None:
 
 def test_advice_for_an_attribute_leads_to_one_that_exists() -> None:
     for owner, group in loads((Path(reshuffle.__file__).parent / "advice.toml").read_text("utf-8")).items():
-        if owner in ("argument", "metric", "test"):
+        if owner in ("argument", "metric", "test", "format", "missing"):
             continue
         kind = {"reshuffle": reshuffle, "Reported": Reported, "Compared": Compared}.get(owner)
         kind = kind or getattr(reshuffle, owner, None) or getattr(reshuffle.report, owner)

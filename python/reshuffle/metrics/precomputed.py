@@ -255,7 +255,11 @@ class SegmentScores(PrecomputedCounts):
                 raise TypeError("they are complex")
             array = array.astype(np.float64, copy=False)
         except (TypeError, ValueError, OverflowError) as error:
-            raise InputError(f"{what}: expected a number for every segment: {shortened(str(error), 80)}") from None
+            long = "; a long table needs a column for each system, as DataFrame.pivot makes them"
+            hint = long if array.dtype.kind in "OUT" and isinstance(array.flat[0], str) else ""
+            raise InputError(
+                f"{what}: expected a number for every segment: {shortened(str(error), 80)}{hint}"
+            ) from None
         if array.ndim != 1 or array.size == 0:
             raise InputError(f"{what}: expected a number for every segment, got shape {array.shape}")
         are_scores = np.abs(array) <= LARGEST_SCORE
