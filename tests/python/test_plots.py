@@ -628,6 +628,15 @@ def test_a_figure_without_room_for_its_labels_is_refused(kind: str) -> None:
         figure.savefig(io.BytesIO())
 
 
+@pytest.mark.parametrize("kind", ["ranking", "forest"])
+@pytest.mark.parametrize("fmt", ["svg", "pdf", "png"])
+def test_a_long_name_has_room_in_every_format(kind: str, fmt: str) -> None:
+    """Texts have other widths in a file than on the canvas, where they are measured."""
+    scores = SegmentScores("m", {"a": [1, 2, 3, 4] * 9, "wvgybzvffkqidtovfapvnsqjulm-vi": [2, 3, 4, 4] * 9})
+    figure: Any = plotted(compare(metrics=scores, n_resamples=99), kind).figure
+    figure.savefig(io.BytesIO(), format=fmt)
+
+
 def test_too_many_pixels_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is that of matplotlib; newer releases have a higher one, which takes gigabytes to reach."""
 

@@ -154,10 +154,17 @@ class PaperFigure(Figure):
                 raise InputError(
                     "{error} Choose PDF or SVG, or a smaller {width} or {height}", error=str(error), **SIZES
                 ) from None
-            # The layout engine reserves space for most labels, but not for wide ones below and above the axes.
-            box, (width, height) = self.get_tightbbox(), self.get_size_inches()
-            if min(box.x0, box.y0) < -PADDING or box.x1 > width + PADDING or box.y1 > height + PADDING:
-                raise self._too_small()
+            # Texts have slightly different widths in a file and on the canvas, where they are measured.
+            if not self._has_room():
+                self.draw_without_rendering()
+                if not self._has_room():
+                    raise self._too_small()
+
+    def _has_room(self) -> bool:
+        """The layout engine reserves space for most labels, but not for wide ones below and above the axes."""
+        box, (width, height) = self.get_tightbbox(), self.get_size_inches()
+        over = max(-box.x0, -box.y0, box.x1 - width, box.y1 - height)
+        return bool(over <= PADDING)
 
 
 def _fonts() -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 
 from ....results.studies import SequentialLook
+from ...plots.labels import wrapped
 from ...plots.style import INK, MUTED
 from .base import ColumnFigure
 from .lines import label
@@ -32,4 +33,4 @@ class WatchFigure(ColumnFigure):
         ax.plot(
             units, [look.difference for look in looks], color=INK, linewidth=1.0, marker="o", markersize=2, zorder=3
         )
-        label(ax, "units", f"Δ {looks[0].metric}")
+        label(ax, "units", wrapped(f"Δ {looks[0].metric}", 30))
