@@ -502,6 +502,15 @@ def test_the_scatter_turns_metrics_for_which_lower_is_better() -> None:
     assert {"system-0", "system-4"} <= set(texts_of(up))
 
 
+def test_the_scatter_has_room_for_a_long_name() -> None:
+    result = of_systems()
+    name = "mean_squared_error_of_logits_normalised_by_length_v2"
+    renamed = [replace(each, metric=name) for each in result.tables["systems"]]
+    axes: Any = replace(result, tables={**result.tables, "systems": tuple(renamed)}).plot.scatter()
+    axes.figure.savefig(io.BytesIO(), format="pdf")
+    assert "\n" in axes.get_xlabel()
+
+
 @given(
     st.lists(st.tuples(st.floats(0, 150), st.floats(0, 150)), min_size=1, max_size=12),
     st.lists(st.floats(5, 60), min_size=12, max_size=12),

@@ -305,6 +305,7 @@ def test_counts_of_any_integer_size_are_exact() -> None:
         ([[1]], [[2]], {}, "there is only one segment"),
         ([1, 2], [1, 2], {}, r"a must have 2 dimensions, got shape \(2,\)"),
         ([[1.5], [2]], [[1], [2]], {}, "a must be whole numbers, got 1.5"),
+        ([[1e19], [2]], [[1], [2]], {}, r"a must be whole numbers of at most 2\^62 in magnitude, got 1e\+19"),
         ([[float("nan")], [2]], [[1], [2]], {}, "a must be whole numbers, got nan"),
         ([["x"], ["y"]], [[1], [2]], {}, "a must be integers"),
         ([[], []], [[], []], {}, "a must hold at least one row of counts"),

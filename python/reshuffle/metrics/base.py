@@ -228,7 +228,9 @@ def counts_array(values: ArrayLike, what: str, ndim: int | None = None) -> Count
         raise InputError(f"{what} must be integers, got {array.dtype}")
     bad = ~(np.isfinite(array) & (array == np.rint(array)) & (np.abs(array) <= float(LARGEST_SUM)))
     if bad.any():
-        raise InputError(f"{what} must be whole numbers, got {array[bad][0]}")
+        first = array[bad][0]
+        limit = f" of at most {LARGEST_SUM_TEXT} in magnitude" if abs(first) > LARGEST_SUM else ""
+        raise InputError(f"{what} must be whole numbers{limit}, got {first}")
     return array.astype(np.int64)
 
 

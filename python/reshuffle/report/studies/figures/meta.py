@@ -185,7 +185,8 @@ class SystemScatter(ColumnFigure):
             self._name(ax)
         first = self.scores[0]
         r = "" if self.correlation is None else f"; r = {self.correlation:.3f}".replace("-", "\N{MINUS SIGN}")
-        label(ax, f"{printable(first.metric)}{_of_set(first.test_set)} (→ better){r}", "human score (↑ better)")
+        below = wrapped(f"{first.metric}{_of_set(first.test_set)} (→ better){r}", 50)
+        label(ax, below, "human score (↑ better)")
 
     def _name(self, ax: Axes) -> None:
         """The names beside the points, as far as they have room."""
