@@ -282,6 +282,15 @@ def test_more_figures_than_a_page_shows_are_counted(monkeypatch: pytest.MonkeyPa
     assert (page.count("<img "), f"{2 * 8 - 3} more figures are not shown" in page) == (3, True)
 
 
+def test_a_figure_without_room_does_not_cost_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_room(figure: Any, fmt: str) -> bytes:
+        raise InputError("a figure of 3 × 2 inches has no room for its labels")
+
+    monkeypatch.setattr("reshuffle.report.studies.page.file_of", without_room)
+    page = made().render("html")
+    assert ("<img " in page, " more figures are not shown: reshuffle plot draws them" in page) == (False, True)
+
+
 def test_rates_are_drawn_relative_to_their_levels() -> None:
     ax = made().plot.rates()
     points = [line for line in ax.lines if line.get_marker() not in ("None", "")]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from ...errors import InputError
 from ...results.schemas import STUDY
 from ...results.studies import StudyResult
 from ..document import Document, Page
@@ -121,14 +122,18 @@ def _figures(study: StudyResult, figures: Mapping[str, Figure]) -> tuple[list[Dr
     drawn = []
     for name, figure, chosen in every[:MAX_FIGURES]:
         axes = draw_figure(study, name, **chosen)
-        svg, width = file_of(axes.figure, "svg"), _width(axes)
+        try:
+            svg, width = file_of(axes.figure, "svg"), _width(axes)
+        except InputError:  # names are too long: that is no reason to have no page
+            continue
         several = [key for key in chosen if len({each[key] for each in choices(study, figure)}) > 1]
         options = ", ".join(" ".join([key.replace("_", " "), str(chosen[key])]) for key in several)
         shown = f" ({options})" if several else ""
         drawn.append(Drawn(base64.b64encode(svg).decode("ascii"), f"{figure.about}{shown}", width))
     left = len(every) - len(drawn)
-    more = f"{left:,} more figures are not shown: reshuffle plot draws them from this file." if left > 0 else ""
-    return drawn, more
+    if not left:
+        return drawn, ""
+    return drawn, f"{left:,} more figures are not shown: reshuffle plot draws them from this file, in any --width."
 
 
 def _width(axes: Axes) -> int | None:
