@@ -122,7 +122,7 @@ def _figures(study: StudyResult, figures: Mapping[str, Figure]) -> tuple[list[Dr
     for name, figure, chosen in every[:MAX_FIGURES]:
         axes = draw_figure(study, name, **chosen)
         svg, width = file_of(axes.figure, "svg"), _width(axes)
-        several = [key for key in chosen if len({each[key] for each in choices(study, figure)}) > 1]
+        several = [key for key in chosen if chosen[key] and len({each[key] for each in choices(study, figure)}) > 1]
         options = ", ".join(" ".join([key.replace("_", " "), str(chosen[key])]) for key in several)
         shown = f" ({options})" if several else ""
         drawn.append(Drawn(base64.b64encode(svg).decode("ascii"), f"{figure.about}{shown}", width))
