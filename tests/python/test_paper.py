@@ -217,6 +217,8 @@ def test_a_paper_has_two_figures_of_a_metric_and_one_of_several(unsaved: None) -
     assert pictures(ranked()) == {"forest"}
     assert pictures(many(7, all_pairs=True)) == {"ranking"}
     assert pictures(many(7, all_pairs=False)) == {"forest"}
+    # Panels beside each other fit a page however many systems there are.
+    assert b"m1 and m2: scores" in paper_files(many(60, all_pairs=True), Layout())["figures.tex"]
     assert pictures(in_pairs()) == {"forest", "matrix"}
     assert pictures(with_baseline()) == {"forest", "ranking"}
     assert pictures(score(CORPUS.references, CORPUS.systems)) == {"ranking"}

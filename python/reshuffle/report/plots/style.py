@@ -196,7 +196,9 @@ def panels_of(
     sizes = [tuple(figure.get_size_inches()) for figure in alone]
     rows = [sizes[start : start + beside] for start in range(0, len(sizes), beside)]
     heights = [max(high for _, high in row) + TITLE for row in rows]
-    default = PAGE if beside > 1 else max(wide for wide, _ in sizes), sum(heights)
+    # The rows of one panel fit a page already, without the title.
+    high = sum(heights) if len(rows) > 1 else min(heights[0], PAGE_HEIGHT)
+    default = PAGE if beside > 1 else max(wide for wide, _ in sizes), high
     size = [_length(*given) for given in zip(("width", "height"), (width, height), default, strict=True)]
     layout = ConstrainedLayoutEngine(h_pad=0.05, w_pad=PADDING, wspace=GAP)
     font_size = min(figure.font_size for figure in alone)
