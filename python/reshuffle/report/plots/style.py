@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -183,16 +183,28 @@ def axes_of(drawing: Drawing, ax: Axes | None, width: float | None, height: floa
     return axes
 
 
+def drawn_alone(draw: Mapping[str, Callable[..., Axes]]) -> list[Any]:
+    """Each panel as a figure of its own, which has its size. What it warns of, the figure of all panels does, too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [each().figure for each in draw.values()]
+
+
+def stacked_height(alone: Iterable[Any]) -> float:
+    """The height of panels one above the other, in inches."""
+    return sum(float(figure.get_figheight()) + TITLE for figure in alone)
+
+
 def panels_of(
-    draw: Mapping[str, Callable[..., Axes]], beside: int, width: float | None, height: float | None
-) -> PaperFigure:
+    draw: Mapping[str, Callable[..., Axes]], alone: Sequence[Any], beside: int,
+    width: float | None, height: float | None,
+) -> PaperFigure:  # fmt: skip
     """A new figure with a panel under each title, as the function draws it: into axes, or into a figure of its own.
 
     ``beside`` panels stand beside each other. If these are more than one, only the first of them has names of rows.
     """
     from .intervals import add_key, merged_key  # use this module
 
-    alone: list[Any] = [each().figure for each in draw.values()]
     sizes = [tuple(figure.get_size_inches()) for figure in alone]
     rows = [sizes[start : start + beside] for start in range(0, len(sizes), beside)]
     heights = [max(high for _, high in row) + TITLE for row in rows]
