@@ -229,7 +229,7 @@ def test_notes_define_coefficients_ties_votes_tests_and_adjustment() -> None:
         "p: PERM-INPUTS, 1,000 shuffles, two-sided.",
         "Adjusted p: for all tests of one coefficient on one test set, by step-down maxT.",
         "TER: lower is better, so the sign is changed",
-        "Null hypothesis of perm-inputs: Both metrics are exchangeable.",
+        "Null hypothesis of PERM-INPUTS: Both metrics are exchangeable.",
     ):
         assert sentence in shown
     left = evaluation(ranked().results, left_out={"": ["c", "d"]}, ties="ignore", repeats="all")

@@ -29,6 +29,7 @@ from reshuffle import (
 )
 from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.exchange import EXCHANGES
+from reshuffle.meta.coefficients import TESTS
 from reshuffle.report import Layout, paper_files, render
 from reshuffle.report.paper import MOST_FIGURES
 from reshuffle.report.sources import entries_of
@@ -216,6 +217,8 @@ def test_a_paper_has_two_figures_of_a_metric_and_one_of_several(unsaved: None) -
     assert pictures(ranked()) == {"forest"}
     assert pictures(many(7, all_pairs=True)) == {"ranking"}
     assert pictures(many(7, all_pairs=False)) == {"forest"}
+    # Panels beside each other fit a page however many systems there are.
+    assert b"m1 and m2: scores" in paper_files(many(60, all_pairs=True), Layout())["figures.tex"]
     assert pictures(in_pairs()) == {"forest", "matrix"}
     assert pictures(with_baseline()) == {"forest", "ranking"}
     assert pictures(score(CORPUS.references, CORPUS.systems)) == {"ranking"}
@@ -267,6 +270,13 @@ def test_the_paragraph_about_runs_says_what_decides() -> None:
         assert part in said
 
 
+def test_captions_of_studies_leave_out_what_a_result_has_not(unsaved: None) -> None:
+    files = {name: paper_files(META[name](), Layout()) for name in ("scores of systems", "metrics")}
+    for texts in files.values():
+        assert not re.search("None|: [,)]", texts["figures.tex"].decode() + texts["figures.typ"].decode())
+    assert "tested by PERM-INPUTS~\\citep{deutsch" in files["metrics"]["methods.tex"].decode()
+
+
 def test_names_in_a_study_are_no_citations() -> None:
     result = RUNS["computed"]()
     plan = replace(result.plan, systems={"old [@P11-2031] {x}": 5, "\3new\3": 5})
@@ -286,6 +296,7 @@ def test_every_study_has_a_paragraph() -> None:
     assert {name: own["source"] for name, own in words("runs")["exchange"].items()} == {
         name: unit.source for name, unit in EXCHANGES.items()
     }
+    assert words("meta")["source"] == {name: test.source for name, test in TESTS.items()}
 
 
 def test_the_table_and_the_paragraph_are_those_of_the_reports(unsaved: None, tmp_path: Path) -> None:

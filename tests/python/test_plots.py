@@ -826,6 +826,9 @@ def test_missing_letters_give_one_warning(monkeypatch: pytest.MonkeyPatch) -> No
     ) as raised:
         drawn(compared(names).plot.ranking())
     assert len(raised) == 1
+    with pytest.warns(InputWarning, match="no installed font") as raised:
+        figure_of("ranking", {"one": (compared(names), None), "other": (compared(names), None)})
+    assert len(raised) == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)

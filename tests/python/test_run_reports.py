@@ -235,8 +235,8 @@ def test_text_shows_scores_then_what_was_found_then_tests() -> None:
         "Other metrics choose other median runs: TER (run 2 of baseline). Use the metric",
         "that you trust most.",
         "",
-        "Differences from baseline: would new runs on new segments differ? (p by",
-        "hierarchical)",
+        "Differences from baseline: would new runs on new segments differ? (p by the",
+        "hierarchical bootstrap)",
         "",
         "Metric  System      Δ          95% CI       p",
         "─" * 45,
@@ -337,7 +337,7 @@ def test_adjusted_p_is_shown_where_there_is_one() -> None:
     tables = {**result.tables, "comparisons": adjusted}
     shown = replace(result, tables=tables, plan=replace(result.plan, adjustments={"hierarchical": "maxt"}))
     text = render(shown, "text", Layout(Terminal(200), full=True))
-    assert "would new runs on new segments differ? (adjusted p by hierarchical)" in text
+    assert "would new runs on new segments differ? (adjusted p by the hierarchical bootstrap)" in text
     assert "The same differences: adjusted p by other tests" in text
     assert text.count("0.4567") == 6
     assert "p adjusted by step-down maxT (Westfall & Young 1993) over the pairs under each metric." in text

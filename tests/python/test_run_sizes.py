@@ -127,14 +127,16 @@ def test_auto_asks_the_same_question_with_any_number_of_runs(numbers: tuple[int,
     assert units == ["hierarchical", "welch", *(["run"] if beside else []), "segment", "pooled"]
     assert result.plan["questions"]["hierarchical"] == NEW_RUNS_AND_SEGMENTS == "would new runs on new segments differ?"
     text = " ".join(result.render().split())
-    assert "differences from a: would new runs on new segments differ? (p by hierarchical)" in text
+    assert "differences from a: would new runs on new segments differ? (p by the hierarchical bootstrap)" in text
     assert text.index("would new runs on new segments differ?") < text.index("other tests")
 
 
 @pytest.mark.filterwarnings("ignore::reshuffle.InputWarning")
 def test_with_one_run_the_heading_has_the_other_question() -> None:
     text = " ".join(compared((1, 5)).render().split())
-    assert "differences from a: would the outputs of these runs differ on new segments? (p by segment)" in text
+    assert (
+        "differences from a: would the outputs of these runs differ on new segments? (p by exchanging segments)" in text
+    )
 
 
 # --- Where no test holds its level

@@ -216,9 +216,11 @@ def _study_figures(study: StudyResult) -> Iterator[tuple[str, Picture]]:
 
     every = [(kind, chosen) for kind, figure in report_of(study).figures.items() for chosen in choices(study, figure)]
     kinds = [kind for kind, _ in every]
-    labels = [kind if kinds.count(kind) == 1 else f"{kind} {' '.join(map(str, own.values()))}" for kind, own in every]
+    given = [" ".join([kind, *map(str, filter(None, own.values()))]) for kind, own in every]
+    labels = [label if kinds.count(kind) > 1 else kind for label, kind in zip(given, kinds, strict=True)]
     for (kind, chosen), name in [*zip(every, file_names(labels).values(), strict=True)][:MOST_FIGURES]:
-        values = ", ".join(f"{field.replace('_', ' ')}: {value}" for field, value in chosen.items())
+        # Without what a result has none of, such as a grouping of scores of systems.
+        values = ", ".join(f"{field.replace('_', ' ')}: {value}" for field, value in chosen.items() if value)
         about = report_of(study).figures[kind].about.rstrip(".")
         caption = f"{about} ({values})." if values else f"{about}."
         yield f"{name}.pdf", _picture(draw_figure(study, kind, **chosen).figure, caption)

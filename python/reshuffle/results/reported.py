@@ -284,9 +284,9 @@ class Compared(Cited):
         ACL (``checklist.txt``): the test set, the test and its replicates, seeds, scores with their intervals, and
         versions. The same result gives the same files.
 
-        The figures are ``forest``, and ``matrix`` if all pairs were compared, else ``ranking``; without tests, those of
-        scores. With several metrics, each has only the first of these, as ``forest-METRIC``. With several test sets,
-        the figures show the averages.
+        The figures are ``forest``, and ``matrix`` if all pairs were compared, else ``ranking``; of all pairs of over
+        six systems, ``ranking`` and ``matrix``; without tests, those of scores. With several metrics, there is only the
+        first of these, with a panel for each. With several test sets, the figures show the averages.
 
         Parameters
         ----------

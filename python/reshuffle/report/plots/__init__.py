@@ -287,7 +287,7 @@ def figure_of(
     height: float | None = None, **options: Any,
 ) -> Figure:  # fmt: skip
     """A new figure with a panel for each title: a comparison under one of its metrics. One panel needs no title."""
-    from .style import panels_of
+    from .style import drawn_alone, panels_of, stacked_height
 
     def draw(order: tuple[str, ...] = ()) -> dict[str, Callable[..., Axes]]:
         return {
@@ -295,15 +295,16 @@ def figure_of(
             for title, (comparison, metric) in panels.items()
         }
 
-    alone = draw()
-    if len(alone) == 1:
-        (only,) = alone.values()
+    panel = draw()
+    if len(panel) == 1:
+        (only,) = panel.values()
         made: Figure = only(width=width, height=height).figure  # type: ignore[assignment]
         return made
-    is_low = panels_of(alone, 1, None, None).get_figheight() <= STACKED
-    order = () if is_low else _shared_order(kind, panels, options.get("baseline"))
-    beside = 1 if not order else len(panels) if len(panels) <= MOST_BESIDE else 3
-    return panels_of(draw(order) if order else alone, beside, width, height)
+    alone, beside = drawn_alone(panel), 1
+    if stacked_height(alone) > STACKED and (order := _shared_order(kind, panels, options.get("baseline"))):
+        panel, beside = draw(order), len(panels) if len(panels) <= MOST_BESIDE else 3
+        alone = drawn_alone(panel)
+    return panels_of(panel, alone, beside, width, height)
 
 
 def _shared_order(kind: str, panels: Mapping[str, tuple[Comparison, str | None]], baseline: Any) -> tuple[str, ...]:

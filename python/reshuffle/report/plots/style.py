@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -190,20 +190,34 @@ def axes_of(drawing: Drawing, ax: Axes | None, width: float | None, height: floa
     return axes
 
 
+def drawn_alone(draw: Mapping[str, Callable[..., Axes]]) -> list[Any]:
+    """Each panel as a figure of its own, which has its size. What it warns of, the figure of all panels does, too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [each().figure for each in draw.values()]
+
+
+def stacked_height(alone: Iterable[Any]) -> float:
+    """The height of panels one above the other, in inches."""
+    return sum(float(figure.get_figheight()) + TITLE for figure in alone)
+
+
 def panels_of(
-    draw: Mapping[str, Callable[..., Axes]], beside: int, width: float | None, height: float | None
-) -> PaperFigure:
+    draw: Mapping[str, Callable[..., Axes]], alone: Sequence[Any], beside: int,
+    width: float | None, height: float | None,
+) -> PaperFigure:  # fmt: skip
     """A new figure with a panel under each title, as the function draws it: into axes, or into a figure of its own.
 
     ``beside`` panels stand beside each other. If these are more than one, only the first of them has names of rows.
     """
     from .intervals import add_key, merged_key  # use this module
 
-    alone: list[Any] = [each().figure for each in draw.values()]
     sizes = [tuple(figure.get_size_inches()) for figure in alone]
     rows = [sizes[start : start + beside] for start in range(0, len(sizes), beside)]
     heights = [max(high for _, high in row) + TITLE for row in rows]
-    default = PAGE if beside > 1 else max(wide for wide, _ in sizes), sum(heights)
+    # The rows of one panel fit a page already, without the title.
+    high = sum(heights) if len(rows) > 1 else min(heights[0], PAGE_HEIGHT)
+    default = PAGE if beside > 1 else max(wide for wide, _ in sizes), high
     size = [_length(*given) for given in zip(("width", "height"), (width, height), default, strict=True)]
     layout = ConstrainedLayoutEngine(h_pad=0.05, w_pad=PADDING, wspace=GAP)
     font_size = min(figure.font_size for figure in alone)

@@ -96,7 +96,9 @@ class StudyReport:
     """The heading of the truths in a page."""
     truth: str = ""
     """What stands before the name of a truth in a note."""
+    truth_title: Callable[[str], str] = str
+    """From the name of a truth to what notes call it."""
 
     def truths_of(self, study: StudyResult) -> list[str]:
         """The truths of a result as notes."""
-        return [f"{self.truth}{name}: {truth.rstrip('.')}." for name, truth in study.truths.items()]
+        return [f"{self.truth}{self.truth_title(name)}: {truth.rstrip('.')}." for name, truth in study.truths.items()]

@@ -10,7 +10,8 @@ from ...grouping import grouped
 from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference
 from ..cells import Table, decimals_for, interval_cells, pvalue_cell, short_pvalue
 from ..pivot import Cells, Rows, pivot
-from ..wording import ci, counted, number
+from ..wording import ci, counted, joined, number
+from ..words import words, words_of
 from .base import Figure, StudyReport
 from .meta_sentences import MAX_TESTED, conclusions, notes
 from .meta_values import AVERAGE, POOLED, Family, families, on_segments, pvalue_of, shown_families, sized
@@ -302,6 +303,24 @@ FIGURES = {
     ),
 }
 
+
+def test_title(name: str) -> str:
+    """What sentences call a test."""
+    title: str = words_of("meta", "test", name)
+    return title
+
+
+def settings(result: MetaEvaluation) -> dict[str, str]:
+    """The coefficients and tests of the methods paragraph, by their names in papers."""
+    chosen = dict.fromkeys(each.coefficient for each in result.results)
+    found = {"coefficients": joined(words("meta")["coefficient"].get(name, {}).get("name", name) for name in chosen)}
+    if result.truths:
+        found["tests"] = joined(map(test_title, result.truths))
+        found["source"] = "; ".join(dict.fromkeys(words_of("meta", "source", name) for name in result.truths))
+    return found
+
+
 REPORT = StudyReport(
-    title, tables, conclusions, notes, FIGURES, paper=paper, truths="Null hypotheses", truth="Null hypothesis of "
-)
+    title, tables, conclusions, notes, FIGURES, paper=paper, settings=settings, truths="Null hypotheses",
+    truth="Null hypothesis of ", truth_title=test_title,
+)  # fmt: skip

@@ -126,7 +126,7 @@ def _figures(study: StudyResult, figures: Mapping[str, Figure]) -> tuple[list[Dr
             svg, width = file_of(axes.figure, "svg"), _width(axes)
         except InputError:  # names are too long: that is no reason to have no page
             continue
-        several = [key for key in chosen if len({each[key] for each in choices(study, figure)}) > 1]
+        several = [key for key in chosen if chosen[key] and len({each[key] for each in choices(study, figure)}) > 1]
         options = ", ".join(" ".join([key.replace("_", " "), str(chosen[key])]) for key in several)
         shown = f" ({options})" if several else ""
         drawn.append(Drawn(base64.b64encode(svg).decode("ascii"), f"{figure.about}{shown}", width))

@@ -188,7 +188,8 @@ def _scores(result: RunComparison) -> Table:
 def _asked(result: RunComparison, shown: str) -> str:
     """The title of a table of differences: the question, and the test that answers it."""
     unit = result.plan.exchange[0]
-    return f"{shown}: {result.plan.questions[unit]} ({p_name(result, [unit])} by {unit})"
+    by, _, _ = exchange_phrase(result).partition(" (")
+    return f"{shown}: {result.plan.questions[unit]} ({p_name(result, [unit])} by {by})"
 
 
 def _p_cell(result: RunComparison, each: RunDifference) -> str:
