@@ -190,7 +190,7 @@ def test_figures_have_captions(unsaved: None) -> None:
 
 
 def test_a_caption_says_that_not_all_panels_have_room(unsaved: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = "There is room for the first 1 of 2 panels."
+    said = "Only the first 1 of 2 panels have room."
     assert said not in paper_files(ranked(), Layout())["figures.tex"].decode()
     monkeypatch.setattr("reshuffle.report.plots.style.PAGE_HEIGHT", 1.0)
     assert said in paper_files(ranked(), Layout())["figures.tex"].decode()
