@@ -307,13 +307,13 @@ def test_how_likely_it_was_to_be_allowed_is_said_if_the_gate_is_inconclusive() -
     few = {name: TestSet(metrics=noisy(n, 0)) for name, n in zip("abcd", (30, 40, 50, 60), strict=True)}
     found = gate(sets={name: few[name] for name in "ab"}, margin=0.2, n_resamples=99)
     said = re.search(
-        r"or about (\d+) more segments of a and (\d+) more segments of b, would give", " ".join(f"{found}".split())
+        r"or about (\d+) more segments of a and (\d+) more segments of b\. Weakest", " ".join(f"{found}".split())
     )
     assert said
     assert [task.more_units for task in found.tasks] == pytest.approx([int(each) for each in said.groups()], rel=0.1)
     found = gate(sets=few, margin=0.15, n_resamples=99)
     name = max(found.tasks, key=lambda task: task.more_units or 0).test_set
-    assert f" more segments of {name} and fewer of others, would give 0.80" in " ".join(f"{found}".split())
+    assert f" more segments of {name} and fewer of others. Weakest" in " ".join(f"{found}".split())
 
 
 def test_margins_of_bleu_in_standard_deviations_follow_from_its_standard_error() -> None:
@@ -507,10 +507,23 @@ def test_every_format_has_the_verdict_and_json_is_read_back(verdict: str) -> Non
     assert [row["verdict"] for row in found.to_dicts()] == [verdict] * 2
 
 
-def test_text_is_short() -> None:
+def test_text_is_short_and_has_the_table_of_tasks_that_are_not_allowed() -> None:
     lines = [line for line in str(RESULTS["inconclusive"]).splitlines() if line]
-    assert len(lines) <= 10
+    assert len(lines) <= 16
     assert lines[0].startswith("INCONCLUSIVE: BLEU is not shown to be within 1 of the baseline (-2.05, bound -4.")
+    tables = {verdict: "adjusted p (worse)" in str(found) for verdict, found in RESULTS.items()}
+    assert tables == {"allow": False, "reject": True, "inconclusive": True}
+
+
+def test_which_scores_are_better_is_said_unless_the_name_says_it() -> None:
+    metrics = [noisy(80, 0, "points"), noisy(80, 0, "WER", 2), noisy(80, 0, "BLEU", 3)]
+    metrics.append(SegmentScores("seconds", {"base": [1.0] * 80, "new": [1.0, 1.1] * 40}, higher_is_better=False))
+    found = gate(metrics=metrics, margin=dict.fromkeys(["points", "WER", "BLEU", "seconds"], 2), n_resamples=99)
+    for fmt in ("text", "markdown"):
+        assert "Under points and WER, higher scores are better." in found.render(fmt)  # type: ignore[arg-type]
+        assert "Under seconds, lower scores are better." in found.render(fmt)  # type: ignore[arg-type]
+    assert "Under TER, lower scores are better." in str(RESULTS["reject"])
+    assert "scores are better" not in str(RESULTS["allow"])
 
 
 def test_a_markdown_comment_is_found_again_and_escapes_names() -> None:
@@ -534,6 +547,26 @@ def test_junit_has_a_case_for_each_task(verdict: str) -> None:
     assert root.tag == "testsuite"
     assert (root.get("tests"), root.get("failures")) == ("2", str(sum(failures)))
     assert failures == {"allow": [False] * 2, "reject": [True] * 2, "inconclusive": [True, False]}[verdict]
+
+
+def test_a_loss_within_its_margin_is_rejected_with_the_open_task_named() -> None:
+    """Of a task that is worse within its margin, one beyond it, one that is open and one that passes."""
+    tasks = {"math": (0.3, 0.9), "qa": (0.0, 0.5), "code": (0.0, 0.1)}
+    sets = {name: TestSet(metrics=noisy(200, -mean)) for name, (mean, _) in tasks.items()}
+    margin = {f"{name}/points": allowed for name, (_, allowed) in tasks.items()}
+    found = gate(sets=sets, margin=margin, n_resamples=999)
+    assert found.verdict == "reject"
+    said = " ".join(f"{found}".split())
+    assert re.search(r"points on math is worse \(.*?\), though within its margin of 0.9; points on code is not", said)
+    assert "A loss within its margin is allowed only if no other task is open." in said
+    failures = [case.find("failure") for case in ElementTree.fromstring(found.render("junit")).iter("testcase")]
+    assert [None if each is None else each.get("type") for each in failures] == ["reject", None, "inconclusive"]
+    texts = [each.text or "" for each in failures if each is not None]
+    assert texts[0].startswith("REJECT: points on math is worse")
+    assert texts[1].startswith("INCONCLUSIVE: points on code is not shown to be within 0.1")
+    # A loss beyond its margin is reason enough.
+    found = gate(sets=sets, margin=margin | {"math/points": 0.05}, n_resamples=999)
+    assert "code is not" not in str(found)
 
 
 def test_junit_can_hold_any_name() -> None:
@@ -653,13 +686,14 @@ def test_files_of_the_same_names_in_two_folders_are_of_two_systems_on_each_test_
     assert (found["baseline"], found["system"], len(found["tasks"])) == ("base", "new", 2)
 
 
-def test_full_text_has_the_tables_and_other_formats_refuse_the_option(folder: Path, run: Any) -> None:
+def test_full_text_has_the_tables_and_other_formats_have_them_anyway(folder: Path, run: Any) -> None:
     line = ["gate", "baseline.txt", "tuned.txt", "--ref", "ref.txt", "--margin", "bleu=9"]
     short, full = run(*line).out, run(*line, "--full").out
     assert full.startswith(short.splitlines()[0])
     assert len(full.splitlines()) > len(short.splitlines())
     outcome = run(*line, "--full", "--format", "json")
-    assert (outcome.code, "--full is for the format text" in outcome.err) == (2, True)
+    assert (outcome.code, "--full changes nothing" in outcome.err) == (0, True)
+    assert json.loads(outcome.out)["verdict"] == "allow"
 
 
 def test_the_baseline_of_a_folder_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -751,9 +785,11 @@ def test_of_equal_losses_the_first_are_listed_and_counted() -> None:
     found = gate(metrics=SegmentScores("correct", {"base": base, "new": [0.0] * 10 + [1.0] * 30}), margin=0.5)
     (task,) = found.tasks
     assert ([each.segment for each in task.lost], task.n_lost) == ([1, 2, 3], 10)
-    assert "The segments that lost most under correct, the first 3 of 10 that lost as much" in found.render("markdown")
+    assert "The segments that lost most under correct, 3 of 10 with the same loss" in found.render("markdown")
     base[0] = 3.0  # only this one lost most, and 9 others lost as much as the third
-    (task,) = gate(metrics=SegmentScores("correct", {"base": base, "new": [0.0] * 10 + [1.0] * 30}), margin=0.5).tasks
+    found = gate(metrics=SegmentScores("correct", {"base": base, "new": [0.0] * 10 + [1.0] * 30}), margin=0.5)
+    (task,) = found.tasks
+    assert "under correct, the last 2 of 9 with the same loss" in found.render("markdown")
     assert ([each.segment for each in task.lost], task.n_lost) == ([1, 2, 3], 10)
 
 

@@ -55,6 +55,7 @@ class StudyContent(Content):
     """A sentence about figures that are not in the page."""
     plan: str
     """JSON."""
+    plan_heading: str = "Plan"
 
 
 def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:
