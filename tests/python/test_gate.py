@@ -297,8 +297,12 @@ def test_a_margin_of_one_test_set_replaces_that_of_all(human: str | None) -> Non
     del margins[metric]
     with pytest.raises(InputError, match=f"test set 'talks': no margin for {metric}"):
         gate(sets=sets, margin=margins, human=human, n_resamples=99)
-    with pytest.raises(InputError, match=f"unknown metric of a margin 'tolks/{metric}'"):
+    with pytest.raises(InputError, match="^unknown test set of a margin 'tolks': did you mean 'talks'"):
         gate(sets=sets, margin={metric: 3, f"tolks/{metric}": 2}, human=human, n_resamples=99)
+    with pytest.raises(InputError, match=f"'talks', which is a test set: write talks/METRIC, such as talks/{metric}=2"):
+        gate(sets=sets, margin={metric: 3, "talks": 2}, human=human, n_resamples=99)
+    with pytest.raises(InputError, match=f"a metric is primary on all test sets, so write '{metric}'"):
+        gate(sets=sets, margin={metric: 3}, rule="superior", primary=f"news/{metric}", human=human, n_resamples=99)
 
 
 def test_how_likely_it_was_to_be_allowed_is_said_if_the_gate_is_inconclusive() -> None:
@@ -624,7 +628,7 @@ def test_the_exit_code_is_the_verdict(
         ("--scores r base new --margin 1", r"in a manifest \(--manifest tasks.toml\) with lines such as sets.talks = "),
         ("--scores r a.scores b.scores --margin 1", "if the files are of several tasks, name those of each in a manif"),
         ("baseline.txt tuned.txt --ref ref.txt --set a ref.txt baseline.txt tuned.txt --margin bleu=1", "--set"),
-        ("baseline.txt tuned.txt --ref ref.txt --margin bleu", "must be a metric and a number"),
+        ("baseline.txt tuned.txt --ref ref.txt --margin bleu=5pp", "such as bleu=0.5, bleu=0.1sd or bleu=1%, got"),
         ("baseline.txt tuned.txt --ref ref.txt --margin bleu=1 bleu=2", "margin of bleu is given twice"),
         ("baseline.txt tuned.txt --ref ref.txt -m bleu ter --margin bleu=1", "no margin for TER"),
         ("baseline.txt tuned.txt --ref ref.txt -m bleu ter --margin 2%", r"with margin \(such as BLEU=2%\)"),

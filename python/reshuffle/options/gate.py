@@ -114,7 +114,7 @@ class Gated(Options):
         Mapping[str, float | str],
         Flag(metavar="METRIC=MARGIN"),
         Kind("float, str, or mapping of str to these"),
-        Reads(Margin.from_text, ONLY),
+        Reads(Margin.from_text, ONLY, "bleu=0.5, bleu=0.1sd or bleu=1%"),
     ] = field(default=None, converter=margins)
     """How much worse NEW may be: points (bleu=0.8), standard deviations of BASE's segments (bleu=0.1sd), or percent of
     its score (bleu=1%). There is no default. The name can be left out if there is one metric. For one test set,
