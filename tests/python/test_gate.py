@@ -748,6 +748,17 @@ def test_a_bad_value_of_a_configuration_is_named_by_file_and_key(folder: Path, t
         command("baseline.txt tuned.txt --ref ref.txt --config gate.toml")
 
 
+def test_metrics_of_texts_are_refused_where_all_test_sets_of_a_manifest_have_scores(folder: Path) -> None:
+    for name in ("base", "new"):
+        (folder / f"{name}.jsonl").write_text('{"correct": true}\n{"correct": false}\n' * 20)
+    scores = '{ base = "base.jsonl", new = "new.jsonl" }'
+    (folder / "tasks.toml").write_text(f"sets.qa = {{ scores.correct = {scores} }}\n")
+    (folder / "gate.toml").write_text('metrics = ["bleu"]\nmargin = 0.1\n')
+    for options in ("-m bleu --margin 0.1", "--config gate.toml"):
+        with pytest.raises(InputError, match="-m bleu needs texts, which no test set has"):
+            command(f"--manifest tasks.toml {options}")
+
+
 def test_a_source_that_nothing_reads_is_refused(folder: Path) -> None:
     with pytest.raises(InputError, match="--source is for reports of compare with texts, and for sari"):
         command("baseline.txt tuned.txt --ref ref.txt --source ref.txt --margin bleu=2")

@@ -56,6 +56,10 @@ class Inputs:
         for name, values in found.items():
             with on_test_set(name):
                 inputs[name] = Input.checked(_files_of_set(given, values, folder), least=2, threads=threads)
+        if given.metrics and not any(each.files.references for each in inputs.values()):
+            raise InputError(
+                f"-m {given.metrics[0].name} needs texts, which no test set has: external scores need no -m"
+            )
         return cls(inputs, sets.manifest)
 
     @property
