@@ -297,7 +297,7 @@ def test_a_margin_of_one_test_set_replaces_that_of_all(human: str | None) -> Non
     del margins[metric]
     with pytest.raises(InputError, match=f"test set 'talks': no margin for {metric}"):
         gate(sets=sets, margin=margins, human=human, n_resamples=99)
-    with pytest.raises(InputError, match="^unknown test set of a margin 'tolks': did you mean 'talks'"):
+    with pytest.raises(InputError, match=r"^unknown test set of a margin 'tolks': did you mean 'talks'"):
         gate(sets=sets, margin={metric: 3, f"tolks/{metric}": 2}, human=human, n_resamples=99)
     with pytest.raises(InputError, match=f"'talks', which is a test set: write talks/METRIC, such as talks/{metric}=2"):
         gate(sets=sets, margin={metric: 3, "talks": 2}, human=human, n_resamples=99)
@@ -524,8 +524,8 @@ def test_which_scores_are_better_is_said_unless_the_name_says_it() -> None:
     metrics.append(SegmentScores("seconds", {"base": [1.0] * 80, "new": [1.0, 1.1] * 40}, higher_is_better=False))
     found = gate(metrics=metrics, margin=dict.fromkeys(["points", "WER", "BLEU", "seconds"], 2), n_resamples=99)
     for fmt in ("text", "markdown"):
-        assert "Under points and WER, higher scores are better." in found.render(fmt)  # type: ignore[arg-type]
-        assert "Under seconds, lower scores are better." in found.render(fmt)  # type: ignore[arg-type]
+        assert "Under points and WER, higher scores are better." in found.render(fmt)
+        assert "Under seconds, lower scores are better." in found.render(fmt)
     assert "Under TER, lower scores are better." in str(RESULTS["reject"])
     assert "scores are better" not in str(RESULTS["allow"])
 
@@ -623,9 +623,7 @@ def test_the_exit_code_is_the_verdict(
         ("ref.txt baseline.txt tuned.txt", "if one is the reference, write BASE NEW --ref REF"),
         ("a.scores b.scores --scores rating --margin 1", "without texts, write --scores rating a.scores b.scores"),
         ("--scores rating a.scores --margin 1", "a gate compares a new system with a baseline, got 1 system: a"),
-        ("base new --ref ref.txt", r"sets.talks = { references = \"REF\", systems = { base = \"base/talks.txt\", "),
-        ("base new --scores r", r"sets.talks = { scores.r = { base = \"base/talks.txt\", new = \"new/talks.txt\" } }"),
-        ("--scores r base new --margin 1", r"in a manifest \(--manifest tasks.toml\) with lines such as sets.talks = "),
+        ("base new --scores r --margin 1", "without texts, write --scores r base new"),
         ("--scores r a.scores b.scores --margin 1", "if the files are of several tasks, name those of each in a manif"),
         ("baseline.txt tuned.txt --ref ref.txt --set a ref.txt baseline.txt tuned.txt --margin bleu=1", "--set"),
         ("baseline.txt tuned.txt --ref ref.txt --margin bleu=5pp", "such as bleu=0.5, bleu=0.1sd or bleu=1%, got"),
@@ -688,6 +686,74 @@ def test_files_of_the_same_names_in_two_folders_are_of_two_systems_on_each_test_
         words += ["--set", name, "ref.txt", f"base/{name}.txt", f"new/{name}.txt"]
     found = json.loads(run("gate", *words, "--margin", "bleu=2", "-n", "999", "--format", "json").out)
     assert (found["baseline"], found["system"], len(found["tasks"])) == ("base", "new", 2)
+
+
+def logs_in_folders(folder: Path, base: list[str], new: list[str]) -> str:
+    """A log of right and wrong answers for each name, in two folders; the words that name them."""
+    for system, names in (("base", base), ("new", new)):
+        (folder / system).mkdir()
+        for n, name in enumerate(names):
+            (folder / system / name).write_text('{"correct": true}\n{"correct": false}\n' * (20 + n))
+    return "--scores correct base new --margin correct=0.5"
+
+
+def test_folders_of_scores_have_a_task_for_each_file_as_in_a_manifest(folder: Path, run: Any) -> None:
+    line = logs_in_folders(folder, ["qa.jsonl", "math.jsonl"], ["qa.jsonl", "math.jsonl"])
+    (folder / "tasks.toml").write_text(
+        "".join(
+            f'sets.{name}.scores.correct = {{ base = "base/{name}.jsonl", new = "new/{name}.jsonl" }}\n'
+            for name in ("math", "qa")
+        )
+    )
+    found = run("gate", *line.split(), "-n", "999", "--format", "json").out
+    again = run("gate", *"--manifest tasks.toml --margin correct=0.5 -n 999 --format json".split()).out
+    assert json.loads(found)["tasks"] == json.loads(again)["tasks"]
+    assert [task["test_set"] for task in json.loads(found)["tasks"]] == ["math", "qa"]
+    lower = run("gate", *line.split(), "--lower-is-better", "correct", "-n", "999", "--format", "json").out
+    assert [task["higher_is_better"] for task in json.loads(lower)["tasks"]] == [False, False]
+
+
+def test_folders_of_samples_of_lm_eval_are_matched_by_task(folder: Path, run: Any) -> None:
+    date = "2026-11-28T10-00-0"
+    names = [[f"samples_{task}_{date}{n}.5.jsonl" for task in ("a.b", "c")] for n in (1, 2)]
+    line = logs_in_folders(folder, [*names[0], f"results_{date}1.5.json"], names[1])
+    outcome = run("gate", *line.split(), "-n", "999", "--format", "json")
+    assert [task["test_set"] for task in json.loads(outcome.out)["tasks"]] == ["a.b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "message"),
+    [
+        (["qa.jsonl", "math.jsonl"], ["qa.jsonl"], "the folder new has no file of math"),
+        (["qa.jsonl", "qa.txt"], ["qa.jsonl"], r"base/qa.jsonl and base/qa.txt are both of qa: move one"),
+    ],
+)
+def test_folders_of_other_files_are_refused(folder: Path, base: list[str], new: list[str], message: str) -> None:
+    line = logs_in_folders(folder, base, new)
+    with pytest.raises(InputError, match=message):
+        command(line)
+
+
+def test_the_line_for_folders_of_texts_works(folder: Path) -> None:
+    for name, system in (("base", "baseline"), ("new", "tuned")):
+        (folder / name).mkdir()
+        (folder / name / "news.2.txt").write_bytes((folder / f"{system}.txt").read_bytes())
+    with pytest.raises(InputError, match=r"lines such as sets\.\"news\.2\"") as caught:
+        command("base new --ref ref.txt --margin bleu=2")
+    (folder / "tasks.toml").write_text(str(caught.value).partition("such as ")[2])
+    assert command("--manifest tasks.toml --margin bleu=2") == 0
+
+
+def test_labels_of_several_test_sets(folder: Path, run: Any) -> None:
+    for name, values in by_system(labelled(0.3)[0]).items():
+        (folder / f"{name}.people").write_text("".join(f"{value}\n" for value in values))
+    for name, values in by_system(labelled(0.3)[1]).items():
+        (folder / f"{name}.judge").write_text("".join(f"{value}\n" for value in values))
+    (folder / "tasks.toml").write_text(
+        '[sets.a.scores]\npeople = ["base.people", "new.people"]\njudge = ["base.judge", "new.judge"]\n'
+    )
+    line = "gate --manifest tasks.toml --human people --margin 1 --format json"
+    assert json.loads(run(*line.split()).out)["verdict"] == "allow"
 
 
 def test_full_text_has_the_tables_and_other_formats_have_them_anyway(folder: Path, run: Any) -> None:

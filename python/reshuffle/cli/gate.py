@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,8 +18,9 @@ from ..options.declare import check_each
 from ..options.gate import Gate as GateOptions
 from ..options.gate import Gated, GatedFiles, GatedSets, GateFiles, GateKeys
 from .declared import declared_options, given_values, made
-from .inputs.folders import files_in, is_folder
+from .inputs.folders import files_of_tasks
 from .options import COMMON, EXECUTOR, METRICS, file_options, full_option, output_options, report_command
+from .params import flattened
 from .process import INCONCLUSIVE, REJECTED
 
 ARGUMENTS = (
@@ -71,7 +73,9 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     chosen = made(GateOptions, values)
     if chosen.human is not None:
         options["missing"] = "pairwise"  # segments without labels are meant
-    inputs = Inputs.from_options(*_positional(systems, options), options, chosen.threads)
+    of_folders = {} if systems else _sets_of_folders(options)
+    positional = _positional(systems, options)
+    inputs = Inputs.from_options(*positional, options, chosen.threads, of_folders)
     if inputs.is_one:  # manifests may also be for compare
         inputs.sets[""].check_source()
     config = [] if files.config is None else [files.config]
@@ -99,34 +103,62 @@ def _check_outputs(systems: Sequence[str], options: Mapping[str, Any]) -> None:
         )
     if options["human"] is not None and systems and (len(systems) != 2 or any(name in given for name in systems)):
         raise InputError(f"{expected}{listed(systems)}: if these are other raters, a gate takes one (--human NAME)")
-    for metric, files in given.items():
-        _check_folders(files, f"scores.{metric} = ")
     if systems and len(systems) != 2:
         hint = ": if one is the reference, write BASE NEW --ref REF" if len(systems) == 3 else ""
         if len(systems) == 1 and Path(systems[0]).suffix in (".toml", ".json"):
             hint = ": if it is a manifest, write --manifest before it"
         raise InputError(f"{expected}{listed(systems)}{hint}")
-    without_files = next((f"scores.{metric} = " for metric, files in given.items() if not files), None)
-    _check_folders(systems, without_files or 'references = "REF", systems = ')
+    if options["references"] and not given:
+        _check_no_folders(systems, flattened(options["references"]) or ())
     if systems and not any(options[name] for name in ("references", "scores", "counts")):
         raise InputError(
             f"no reference: add --ref REF; if these are scores of segments, write --scores NAME {shlex.join(systems)}"
         )
 
 
-def _check_folders(systems: Sequence[str], key: str) -> None:
-    """:class:`InputError` for two folders with files of the same names: probably one for each test set."""
-    if len(systems) != 2 or not all(map(is_folder, systems)):
-        return
-    folders = [{Path(file).name: file for file in files_in(folder)} for folder in systems]
-    common = next((name for name in folders[0] if name in folders[1]), None)
-    if common is not None:
-        base, new = (json.dumps(files[common], ensure_ascii=False) for files in folders)
-        example = f"sets.{Path(common).stem} = {{ {key}{{ base = {base}, new = {new} }} }}"
+def _check_no_folders(systems: Sequence[str], references: Sequence[str]) -> None:
+    """:class:`InputError` for texts in two folders with a file for each test set, which have other references."""
+    for task, files in files_of_tasks(systems).items():
+        given = json.dumps(references, ensure_ascii=False)
         raise InputError(
             f"{listed(map(display_name, systems))} are folders with files of the same names: if each file is of a test "
-            f"set, name them in a manifest (--manifest tasks.toml) with lines such as {example}"
+            "set, name them in a manifest (--manifest tasks.toml) with lines such as "
+            f"sets.{_key(task)} = {{ references = {given}, systems = {_table(files)} }}"
         )
+
+
+def _sets_of_folders(options: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The test sets, as in a manifest, if scores are in two folders with a file for each of them; else none.
+
+    Their scores, and which are better, are then taken out of ``options``.
+    """
+    if options["sets"] or options["manifest"]:
+        return {}
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for metric, files in options["scores"]:
+        for task, of_task in files_of_tasks(files).items():
+            found.setdefault(task, {})[metric] = of_task
+    if not found:
+        return {}
+    lacking = next((m for m, _ in options["scores"] for scores in found.values() if m not in scores), None)
+    if lacking is not None:
+        raise InputError(
+            f"--scores {lacking}: expected two folders with files of {listed(found)}, as for the other scores; or name "
+            "them in a manifest (--manifest)"
+        )
+    lower = flattened(options["lower_is_better"]) or ()
+    options["scores"] = options["lower_is_better"] = ()
+    return {task: {"scores": scores, "lower_is_better": lower} for task, scores in found.items()}
+
+
+def _key(name: str) -> str:
+    """A key of TOML."""
+    return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name, ensure_ascii=False)
+
+
+def _table(values: Mapping[str, str]) -> str:
+    """A table of TOML in a line."""
+    return f"{{ {', '.join(f'{_key(key)} = {json.dumps(each, ensure_ascii=False)}' for key, each in values.items())} }}"
 
 
 def _with_config(path: str | None, values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:

@@ -289,9 +289,7 @@ def number_list(kind: type[int] | type[float]) -> Parsed:
     return Parsed("numbers", read, lambda word: numbers(word) is not None)
 
 
-def of_metric(
-    number: Callable[[str], Any] = float, only: str | None = None, examples: str = "bleu=0.5"
-) -> Parsed:
+def of_metric(number: Callable[[str], Any] = float, only: str | None = None, examples: str = "bleu=0.5") -> Parsed:
     """A metric and its value, which is a number unless ``number`` makes something else of the text: ``bleu=0.5``.
 
     ``only`` is the name for a value without one.
