@@ -814,6 +814,13 @@ def test_a_bad_value_of_a_configuration_is_named_by_file_and_key(folder: Path, t
         command("baseline.txt tuned.txt --ref ref.txt --config gate.toml")
 
 
+def test_a_history_may_be_named_by_the_configuration(folder: Path) -> None:
+    (folder / "ci").mkdir()
+    (folder / "ci" / "gate.toml").write_text('margin = 9\nhistory = "nights.jsonl"\n')
+    assert command("baseline.txt tuned.txt --ref ref.txt --config ci/gate.toml") == 0
+    assert len((folder / "ci" / "nights.jsonl").read_text().splitlines()) == 1
+
+
 def test_metrics_of_texts_are_refused_where_all_test_sets_of_a_manifest_have_scores(folder: Path) -> None:
     for name in ("base", "new"):
         (folder / f"{name}.jsonl").write_text('{"correct": true}\n{"correct": false}\n' * 20)
@@ -835,7 +842,8 @@ def test_the_help_fits_a_screen(capsys: pytest.CaptureFixture[str], monkeypatch:
     run(["gate", "--help"])
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 65
-    assert any(line.startswith("  --margin METRIC=MARGIN") for line in lines)
+    for option in ("--margin METRIC=MARGIN", "--manifest FILE", "--lower-is-better NAME"):
+        assert any(line.startswith(f"  {option}") for line in lines)
 
 
 def test_a_saved_gate_is_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

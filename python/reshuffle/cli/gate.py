@@ -26,8 +26,9 @@ from .process import INCONCLUSIVE, REJECTED
 ARGUMENTS = (
     (
         "BASE, NEW",
-        "The outputs of the baseline and of the new system, in the formats of 'reshuffle compare'. Leave them out with "
-        "--set or --manifest, and with --scores without texts.",
+        "The outputs of the baseline and of the new system: text with one segment per line, JSON lines, a column of a "
+        "table (FILE#NAME), mteval, parses or transcripts. Leave them out with --set or --manifest, and with --scores "
+        "without texts.",
     ),
 )
 # A program that reads the exit code must not take an error for a verdict: docs/guide/files.md has all codes.
@@ -47,14 +48,17 @@ CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCO
     (EXECUTOR, full_option("tables of all tasks and of the segments that lost most")),
     output=output_options(get_args(types.GateFormat)),
     arguments=ARGUMENTS,
-    common=(*COMMON, "sets", "margin", "rule", "primary", "human", "alpha", "config", "history", "page", "full"),
+    common=(
+        *(*COMMON, "lower_is_better", "sets", "manifest"),
+        *("margin", "rule", "primary", "human", "alpha", "config", "history", "page", "full"),
+    ),
 )
 def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     """Decide whether NEW may replace BASE: allow (exit code 0), reject (1) or inconclusive (5).
 
     NEW is allowed if, under every metric on every test set, it is shown not to be worse than BASE by the margin or
-    more; else it is rejected if it is shown to be worse under some metric; else the gate is inconclusive. For bad input
-    the exit code is 2.
+    more; else it is rejected if it is shown to be worse under some metric, even by less than the margin; else the gate
+    is inconclusive. For bad input the exit code is 2.
     """
     from ..gate import gated
     from ..report import Layout
