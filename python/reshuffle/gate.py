@@ -68,9 +68,9 @@ def gate(options: GateOptions) -> Gate:
     ``allow``: on every task, the new system is shown not to be worse by the margin or more. Each task is tested at
     level ``alpha``. A system that is worse by the margin on any task is allowed with a probability of at most
     ``alpha``, however many tasks there are, as far as the tests hold their level: docs/statistics/gate.md. ``reject``:
-    not allowed, and on some task the new system is shown to be worse, even by less than the margin. A system that is no worse on any task is rejected
-    with a probability of at most ``alpha``, as far as the tests hold it. ``inconclusive``: neither. Test sets of fewer
-    than 20 segments (or documents) show nothing.
+    not allowed, and on some task the new system is shown to be worse, even by less than the margin. A system that is no
+    worse on any task is rejected with a probability of at most ``alpha``, as far as the tests hold it.
+    ``inconclusive``: neither. Test sets of fewer than 20 segments (or documents) show nothing.
 
     Returns
     -------
