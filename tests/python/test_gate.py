@@ -830,6 +830,8 @@ def test_metrics_of_texts_are_refused_where_all_test_sets_of_a_manifest_have_sco
     for options in ("-m bleu --margin 0.1", "--config gate.toml"):
         with pytest.raises(InputError, match="-m bleu needs texts, which no test set has"):
             command(f"--manifest tasks.toml {options}")
+    (folder / "gate.toml").write_text('metrics = ["correct"]\nmargin = 0.1\n')  # the scores, which need no -m
+    assert command("--manifest tasks.toml --config gate.toml") == 0
 
 
 def test_a_source_that_nothing_reads_is_refused(folder: Path) -> None:

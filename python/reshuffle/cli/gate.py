@@ -15,6 +15,7 @@ from .. import types
 from ..data.files import STDIN, display_name
 from ..errors import InputError, listed, warn
 from ..options.declare import check_each
+from ..options.files import SetFiles
 from ..options.gate import Gate as GateOptions
 from ..options.gate import Gated, GatedFiles, GatedSets, GateFiles, GateKeys
 from .declared import declared_options, given_values, made
@@ -177,7 +178,7 @@ def _with_config(path: str | None, values: dict[str, Any], options: dict[str, An
     found.pop("metric_options", None)
     metrics = found.pop("metrics", ())
     # Scores and counts from files have names like metrics, but are chosen by options of their own.
-    own = {name.casefold() for option in ("scores", "counts") for name, _ in options[option]}
+    own = _names_of_numbers(options) if metrics else set()
     metrics = [text for text in metrics if text.casefold() not in own]
     try:
         check_each(GateOptions(**found))  # here, where errors can name the file: its keys are the names of fields
@@ -191,6 +192,18 @@ def _with_config(path: str | None, values: dict[str, Any], options: dict[str, An
         if name not in values and found.pop(name, None):
             warn(f"{display_name(path)}: {name} is left out, because --rule {values['rule']} has none")
     return found | values
+
+
+def _names_of_numbers(options: Mapping[str, Any]) -> set[str]:
+    """The names of scores and counts on the command line and in a manifest, in lower case."""
+    from .inputs.sets import read_manifest
+
+    given = [{key: [name for name, _ in options[key]] for key in ("scores", "counts")}]
+    if options["manifest"] not in (None, STDIN):
+        given += read_manifest(options["manifest"], "test sets in JSON or TOML").sets(SetFiles).values()
+    scores = [name for each in given for name in each.get("scores", ())]
+    counts = [name.partition(":")[0].strip() for each in given for name in each.get("counts", ())]
+    return {name.casefold() for name in [*scores, *counts]}
 
 
 def _positional(systems: tuple[str, ...], options: dict[str, Any]) -> tuple[str | None, tuple[str, ...]]:
