@@ -913,6 +913,8 @@ def test_the_page_draws_each_task_its_bound_and_its_margin() -> None:
     lost = gate(metrics=noisy(80, -20.0), rule="no-regression")
     assert [*forest(lost).iter(f"{svg}path")]
     assert "in units of its standard error" in lost.render("html")
+    for result, has_margins in ((found, True), (lost, False)):
+        assert ("Margins" in result.render("html"), ">Plan<" in result.render("html")) == (has_margins, False)
 
 
 def test_the_headline_and_the_table_write_the_same_p() -> None:

@@ -486,6 +486,7 @@ def _page(gate: Gate, document: Document, layout: Layout) -> Page:
     figures = [] if forest is None else [Drawn(*forest)]
     figures += [Drawn(_drawn(trend), about.format(trend.task, trend.n_runs)) for trend in gate.trends]
     facts = [("Verdict", gate.verdict), ("Baseline", gate.baseline), ("System", gate.system), ("Rule", gate.rule)]
+    margins = {task.name: task.given_margin for task in gate.tasks if task.given_margin is not None}
     shown = StudyContent(
         title=f"Gate: {gate.verdict}",
         facts=[*facts, ("α", number(gate.alpha)), ("Replicates", f"{gate.n_resamples:,}"), ("Seed", f"{gate.seed}")],
@@ -494,7 +495,7 @@ def _page(gate: Gate, document: Document, layout: Layout) -> Page:
         notes=document.notes,
         figures=figures,
         command=layout.command,
-        plan=json.dumps({task.name: task.given_margin for task in gate.tasks}, indent=2, ensure_ascii=False),
+        plan=json.dumps(margins, indent=2, ensure_ascii=False) if margins else "",
         plan_heading="Margins",
         signature=gate.signature,
         version=gate.version,

@@ -54,7 +54,7 @@ class StudyContent(Content):
     without: str = ""
     """A sentence about figures that are not in the page."""
     plan: str
-    """JSON."""
+    """JSON; empty for results without one."""
     plan_heading: str = "Plan"
 
 
