@@ -135,7 +135,6 @@ def test_notes_name_flags_and_standard_input_is_read(saved: Path, run: Any, monk
         ("comparison/as.json --triangle", "a triangle (--triangle) needs all pairs"),
         ("comparison/as.json --full", "--full is for results of 'reshuffle runs' and 'reshuffle gate': leave it out"),
         ("study/as.json --full", "--full is for results of 'reshuffle runs' and 'reshuffle gate': leave it out"),
-        ("runs/as.json --full --format csv", "--full is for the format text, not csv: leave it out"),
         ("comparison/as.json --table pairs", "--table is for the format csv, not text: leave it out"),
         ("runs/as.json --format csv --table pairs", "unknown table 'pairs'; known: systems, comparisons, observed"),
         ("scores/as.json --format csv --table pairs", "unknown table 'pairs'; known: systems"),

@@ -17,7 +17,7 @@ from attrs import evolve
 from .. import types
 from ..data.files import STDIN, check_stdin, display_name
 from ..data.reading import split_name
-from ..errors import InputError, either, printable, shortened, writing
+from ..errors import InputError, either, printable, shortened, warn, writing
 from ..leftovers import opened, replacements
 from ..report import PAPERS, WITH_METHODS, Layout, Terminal, formats_by_ending, pieces
 from ..report.terminal import stdout_width
@@ -113,10 +113,10 @@ def chosen_output(options: dict[str, Any], tables: Sequence[str] = ()) -> Output
 
 
 def chosen_full(options: dict[str, Any], reports: Reports) -> bool:
-    """Take ``--full`` out of ``options``; :class:`InputError` if no report is as text."""
+    """Take ``--full`` out of ``options``, and warn if no report is as text."""
     full: bool = options.pop("full", False)
-    if full:
-        reports.check("--full", ["text"], ": other formats have everything")
+    if full and "text" not in reports.formats:
+        warn("--full changes nothing: formats other than text always have everything")
     return full
 
 

@@ -30,7 +30,7 @@ MANY_IDS = 20
 # The most texts of another length that an error names.
 MAX_DIFFERENT = 4
 # Samples of lm-evaluation-harness are called after the task and the time, and their folder after the model.
-SAMPLES = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT[\d-]+(\.\d+)?\.jsonl")
+SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d-]+(\.\d+)?\.jsonl")
 T = TypeVar("T")
 
 

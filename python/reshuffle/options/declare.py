@@ -136,6 +136,7 @@ class Reads(NamedTuple):
     function: Callable[[str], Any] = float
     only: str | None = None
     """The key of a value that is given without one."""
+    examples: str = "bleu=0.5"
 
 
 class Trait(NamedTuple):
