@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from importlib import import_module
 from typing import get_args
 
 from .. import types
-from ..errors import InputError, quoted, shortened
+from ..errors import InputError, either, nearest, quoted, shortened
 from ..lazy import lazy
 from ..names import metric_key
 from .entries import Entry
+from .habits import name_advice
 
 
 @dataclass(frozen=True)
@@ -207,6 +207,10 @@ def _same(known: str, name: str) -> bool:
 
 def _unknown(name: str, known: Sequence[str]) -> InputError:
     """The error for a name that nothing has: a list of more than a hundred names would not help."""
-    near = get_close_matches(name.casefold(), known, n=1)
-    meant = f": did you mean {quoted(near[0])}?" if near else ":"
+    for kind in KINDS:
+        advice = name_advice(kind.key.removesuffix("s"), name)
+        if advice is not None:
+            return advice
+    near = nearest(name, known, 3, 0.7)
+    meant = f": did you mean {either(map(quoted, near))}?" if near else ":"
     return InputError(f"unknown name {quoted(shortened(name))}{meant} 'reshuffle explain' lists all names")
