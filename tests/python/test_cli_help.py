@@ -214,7 +214,7 @@ def test_options_are_explained_with_all_places_where_they_are_written(run: Any) 
     assert "margin: option (reshuffle COMMAND --help) What How much worse NEW may be" in text
     assert "Written --margin of gate Elsewhere --margin of study gate: The margin of each task" in text
     assert "--margin of tune mert: How far to go past the last corner" in text
-    assert "Written --baseline of compare Elsewhere " in " ".join(run("explain", "baseline").out.split())
+    assert "Written --baseline of compare, watch, human Elsewhere " in " ".join(run("explain", "baseline").out.split())
     assert "--looks of watch" in run("explain", "looks").out
     assert "votes: command (reshuffle COMMAND)" in run("explain", "votes").out
     assert len(run("explain", "options").out.splitlines()) < len(run("explain", "everything").out.splitlines())

@@ -589,8 +589,8 @@ CAVEATS: Mapping[str, str | Callable[[Values], str]] = {
     "small-sample": _small_sample,
     "few-differing": _few_differing,
     "skewed": _skewed,
-    "rare-segments": "With {segments:segment}, a kind of segment that makes up {share:.0%} of all is missing from the "
-    "test set with probability {probability:.2f}; p says nothing about such segments.",
+    "rare-segments": "With {segments:segment}, a kind of segment with a share of {share:.0%} has a "
+    "{probability:.0%} chance of not occurring in this test set; p says nothing about such segments.",
     "few-draws": _few_draws,
     "star-and-interval": _star_and_interval,
 }
