@@ -712,10 +712,10 @@ def test_captions_of_a_paper_explain_the_columns() -> None:
     (ranks,) = [each for each in captions if "Ranks" in each]
     assert ranks.endswith(
         "Rank: simultaneous 95\\% confidence intervals of the ranks. Group: systems that share a letter do not differ "
-        "significantly (compact letter display). Significant: adjusted p $\\leq$ 0.05 in the t test of the pair."
+        "significantly (compact letter display). Significant: adjusted $p$ $\\leq$ 0.05 in the $t$ test of the pair."
     )
     (differences,) = [each for each in captions if "Differences of all pairs" in each]
-    for symbol in ("p is adjusted for all pairs", r"$\rho$: ", "Worth: ", "MDD: ", "for 0.1: "):
+    for symbol in ("$p$ is adjusted for all pairs", r"$\rho$: ", "Worth: ", "MDD: ", "for 0.1: "):
         assert symbol in differences
     (scores,) = [each for each in captions if ". Scores." in each]
     assert "MDD" not in scores

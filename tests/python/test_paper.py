@@ -189,6 +189,13 @@ def test_figures_have_captions(unsaved: None) -> None:
     assert of_runs.count(r"\caption{") == of_runs.count(r"\includegraphics{") > 2
 
 
+def test_a_caption_says_that_not_all_panels_have_room(unsaved: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "Only the first 1 of 2 panels have room."
+    assert said not in paper_files(ranked(), Layout())["figures.tex"].decode()
+    monkeypatch.setattr("reshuffle.report.plots.style.PAGE_HEIGHT", 1.0)
+    assert said in paper_files(ranked(), Layout())["figures.tex"].decode()
+
+
 def test_the_text_refers_to_tables_and_figures(unsaved: None) -> None:
     latex, typst = (paper_files(in_pairs(), Layout())[f"methods.{ending}"].decode() for ending in ("tex", "typ"))
     for label, shows in (("forest", "differences from"), ("matrix", "adjusted $p$-values of")):

@@ -293,7 +293,7 @@ def test_marks_are_explained_with_the_table_that_has_them() -> None:
     result = made(("hierarchical", "run"))
     assert "†" not in result.render("text")
     captions = re.findall(r"\\caption\{(.*)\}\\label", result.render("latex"))
-    assert [r"\textdagger{}: exact p" in each for each in captions[:2]] == [False, True]
+    assert [r"\textdagger{}: exact $p$" in each for each in captions[:2]] == [False, True]
 
 
 def test_tests_that_cannot_reach_alpha_are_marked() -> None:

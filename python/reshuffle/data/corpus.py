@@ -225,7 +225,7 @@ def _begin_with_ids(columns: Sequence[Sequence[str | None]]) -> bool:
 
 def _are_numbers(lines: Sequence[str | None]) -> bool:
     """Whether a text is a list of numbers, as no output of a system is unless references are numbers, too."""
-    return all(line is not None and not math.isnan(number_in(line)) for line in lines)
+    return all(isinstance(line, str) and not math.isnan(number_in(line)) for line in lines)
 
 
 def _have_decimals(lines: Sequence[str | None]) -> bool:

@@ -23,7 +23,7 @@ MAX_TRIANGLE = 20
 MAX_TEXTS = 50_000_000
 
 
-@frozen(slots=False, eq=False, repr=False)
+@frozen(slots=False, repr=False)
 class Layout(Displayed):
     """The options of a report: those that users have, and what formats and commands decide."""
 

@@ -160,7 +160,8 @@ def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tup
         under = joined(dict.fromkeys(metric for _, metric in shown.values()))
         over = ", average over the test sets" if averaged else ""
         what = _what(kind, [*shown.values()], layout)
-        yield f"{kind}.pdf", _picture(figure, f"{under}{over}: {what}.", f"the {what}")
+        left = "" if len(shown) == len(panels) else f" Only the first {len(shown)} of {len(panels)} panels have room."
+        yield f"{kind}.pdf", _picture(figure, f"{under}{over}: {what}.{left}", f"the {what}")
 
 
 Panels: TypeAlias = dict[str, tuple[Comparison, str]]
