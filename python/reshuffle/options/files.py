@@ -93,7 +93,7 @@ class Files(Measured):
     by_position: Annotated[bool, NO_KEY, Needs(("scores", "counts"), "texts are always matched by position")] = False
     """Match --scores and --counts with SYS by order, not by name."""
     lower_is_better: Annotated[tuple[str, ...], Flag(metavar="NAME")] = ()
-    """For --scores or --counts NAME, lower is better, as for errors, losses and times."""
+    """Lower is better under these --scores or --counts: errors, losses, times."""
     parses: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--parses",))] = ()
     """For depf with other metrics: CoNLL-U of references, then of every SYS."""
     documents: DocumentFile = None

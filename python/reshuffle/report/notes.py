@@ -106,6 +106,10 @@ def _not_shown(comparison: Comparison, layout: Layout) -> Iterator[str]:
         shown = "differences, intervals and p" if comparison.interval is not None else "differences and p"
         pairs = spelled(option("--pairs", "render(pairs=True)"), layout.command is not None)
         yield f"{pairs}, json and csv have the {shown} of all {counted(tests, 'test')}."
+    if not (layout.paper or layout.shows_all_documents(comparison)):
+        pairs = spelled(option("--pairs", "render(pairs=True)"), layout.command is not None)
+        others = f"{pairs}, json and html" if tests else "json and html"
+        yield f"{others} have the scores on all documents."
     if several and not (tests or layout.shows_details(comparison)) and any(s.details for s in comparison.scores):
         yield "The components of the scores, such as precisions, are in json, and in reports on a single metric."
 
