@@ -298,7 +298,7 @@ def test_of_many_speakers_those_with_most_errors_are_shown(
     result = read_json(run(*command, "--format", "json").out)
     assert isinstance(result, Comparison)
     means = {name: sum(each.score for each in result.document_scores if each.document == name)
-             for name in {each.document for each in result.document_scores}}  # fmt: skip
+             for name in dict.fromkeys(each.document for each in result.document_scores)}  # fmt: skip
     shown = run(*command).out
     assert "WER by document: the 5 highest of 30\n" in shown
     found = re.findall(r"^(s\d+) ", shown, re.MULTILINE)
