@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 
-from reshuffle import InputError
+from reshuffle import InputError, StudyResult
 from reshuffle.cli import examples
 from reshuffle.cli.explained import KINDS, chosen
 from reshuffle.cli.process import EXIT_CODES
@@ -142,8 +143,9 @@ def test_every_head_of_a_column_is_explained(demo: Path, run: Any, monkeypatch: 
         made(self, title, header, *args, **kwargs)
 
     monkeypatch.setattr(Table, "__init__", recorded)
-    for result in (*RUNS.values(), *META.values(), *POWER.values()):
-        result().render("text")
+    results: list[Callable[[], StudyResult]] = [*RUNS.values(), *META.values(), *POWER.values()]
+    for made_result in results:
+        made_result().render("text")
     for name, share in (("a", 2), ("b", 3)):
         (demo / f"{name}.s").write_text("".join(f"{int(i % share > 0)}\n" for i in range(60)))
         (demo / f"{name}.l").write_text("".join(f"{i % share / 2 if i % 3 else ''}\n" for i in range(60)))

@@ -208,7 +208,11 @@ def test_commands_for_scores_of_any_form_work(tmp_path: Path, run: Any, monkeypa
     (tmp_path / "gaps.tsv").write_text("\n".join(["id\told\tnew", *wide]) + "\n")
     long = [f"{system}\tx{i}\t{i % 4 or 'NA'}" for i in range(30) for system in ("a", "b")]
     (tmp_path / "long.tsv").write_text("\n".join(["system\titem\tscore", *long]) + "\n")
+    for name, gap in (("people.tsv", "NA"), ("judge.tsv", "1")):
+        rows_of_table = [f"{i}\t{i % 3}\t{i % 4}" if i % 2 else f"{i}\t{gap}\t{gap}" for i in range(1, 51)]
+        (tmp_path / name).write_text("\n".join(["segment\tsmall\tlarge", *rows_of_table]) + "\n")
     expected = {
+        "people.tsv": ("--scores METRIC people.tsv --missing pairwise", "judge.tsv"),
         "answers/a.jsonl": ("--scores ok answers/a.jsonl OTHER", "answers/b.jsonl"),
         "answers": ("--scores ok answers", "answers/b.jsonl"),
         "gaps.tsv": ("--scores METRIC gaps.tsv --missing pairwise", "full.tsv"),
@@ -218,8 +222,14 @@ def test_commands_for_scores_of_any_form_work(tmp_path: Path, run: Any, monkeypa
         (found,) = found_in(name)
         assert found.commands[0] == f"reshuffle compare {first}", name
         for line in found.commands:
-            meant = {"METRIC:FORMULA": "M:id", "OTHER": other, "REF": "question", "SYSTEM": "answer"}
-            written = re.sub("|".join(meant), lambda found, meant=meant: meant[found[0]], line)
+            written = line
+            for word, value in (
+                ("METRIC:FORMULA", "M:id"),
+                ("OTHER", other),
+                ("REF", "question"),
+                ("SYSTEM", "answer"),
+            ):
+                written = written.replace(word, value)
             done = run(*shlex.split(written)[1:])
             assert done.code == 0, (line, done.err)
     assert "human --scores LABELS gaps.tsv --scores METRIC OTHER" in found_in("gaps.tsv")[0].commands[1]

@@ -99,8 +99,21 @@ def found_in(path: str) -> list[Found]:
         if scores is None or scores.problem:
             raise
         texts = None
+    if (
+        scores is not None
+        and scores.format
+        and texts is not None
+        and texts.kind == TABLE.name
+        and not _has_systems(path)
+    ):
+        return [texts]  # which names the columns, and has all commands
     both = [each for each in (scores, texts) if each is not None]
     return sorted(both, key=lambda each: bool(each.problem))
+
+
+def _has_systems(path: str) -> bool:
+    """Whether a table has a column of the names of systems."""
+    return "system" in roles_of(list(_columns(path)))
 
 
 def _is_long(path: str) -> bool:
@@ -408,7 +421,7 @@ def _table(path: str) -> Found | None:
     if not columns:
         return None
     others, numbers, damaged, lacks = [], [], [], False
-    ids = [name for name in columns if name.lower() in IDS]
+    ids = [name for name in columns if name.lower() in IDS or name == roles_of(list(columns)).get("segment")]
     for name, column in columns.items():
         if name in ids:
             continue

@@ -115,10 +115,9 @@ def chosen_output(options: dict[str, Any], tables: Sequence[str] = ()) -> Output
 def chosen_full(options: dict[str, Any], reports: Reports) -> bool:
     """Take ``--full`` out of ``options``; :class:`InputError` if no report is as text."""
     full: bool = options.pop("full", False)
-    if full:
-        if "text" not in reports.formats:
-            always = "has" if len(reports.formats) == 1 else "have"
-            raise InputError(f"leave out --full: {joined(reports.formats)} always {always} everything")
+    if full and "text" not in reports.formats:
+        always = "has" if len(reports.formats) == 1 else "have"
+        raise InputError(f"leave out --full: {joined(reports.formats)} always {always} everything")
     return full
 
 

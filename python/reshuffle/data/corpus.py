@@ -398,8 +398,8 @@ def read_corpus(
     for path in map(os.fspath, id_paths.values()):
         if path.isidentifier() and not os.path.exists(path):  # noqa: PTH110
             speakers = f"to draw by the speakers in its ids, name {references[0]} itself"
-            column = f"a column is FILE#{path}" + ("; did you mean 'speaker'?" if nearest(path, ["speaker"]) else "")
-            raise InputError(f"{path}: no such file; {speakers if path == 'speaker' else column}")
+            in_column = f"a column is FILE#{path}" + ("; did you mean 'speaker'?" if nearest(path, ["speaker"]) else "")
+            raise InputError(f"{path}: no such file; {speakers if path == 'speaker' else in_column}")
     given = [*systems, *([] if source is None else [source])]
     ref_columns, sys_columns, id_columns = read_texts(references, given, input_format, id_paths, max_input)
     sources = {} if source is None else {"source": sys_columns.pop()}

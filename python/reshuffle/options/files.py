@@ -140,8 +140,8 @@ class Unstratified(SetFiles):
     """The files of a test set that has no strata: of studies."""
 
     documents: DocumentFile = None
-    """The document or speaker of each segment, to sample whole documents: FILE, FILE#COLUMN, a column of REF, or speaker
-    (in the ids of transcripts).
+    """The document or speaker of each segment, to sample whole documents: FILE, FILE#COLUMN, a column of REF, or
+    speaker (in the ids of transcripts).
     """
     strata: Annotated[File | None, Flag(hidden=True)] = None
     """Does not apply."""
@@ -178,7 +178,7 @@ class FlipFiles(Unstratified):
     """The files of :func:`reshuffle.flips`."""
 
     documents: DocumentFile = None
-    """The document or speaker of each segment, to compare documents instead of segments: FILE, FILE#COLUMN or speaker."""
+    """The document or speaker of each segment, to compare documents, not segments: FILE, FILE#COLUMN or speaker."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

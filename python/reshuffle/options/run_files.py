@@ -38,8 +38,8 @@ class RunFiles(Reading, Files):
         Mapping[str, Mapping[str, tuple[File, ...]]], Flag(("--scores",), "NAME FILE", greedy=("--scores",))
     ] = field(factory=dict)
     """Segment scores of another metric (COMET, human ratings), higher is better: one FILE per run, named like its
-    output, with a number per segment, or one for all runs. Without --refs, the FILEs of --baseline and --system have the
-    scores, and --scores NAME names the metric.
+    output, with a number per segment, or one for all runs. Without --refs, the FILEs of --baseline and --system have
+    the scores, and --scores NAME names the metric.
     """
     counts: Annotated[
         Mapping[str, Mapping[str, tuple[File, ...]]], Flag(("--counts",), "NAME:FORMULA FILE", greedy=("--counts",))

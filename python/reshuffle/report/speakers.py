@@ -9,7 +9,6 @@ from .cells import Table, decimals_of
 from .layout import Layout
 from .systems import sorted_systems
 
-
 # So many documents are shown of more than FEW.
 FIRST = 5
 
