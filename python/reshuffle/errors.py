@@ -246,19 +246,27 @@ def either(names: Iterable[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+def nearest(name: str, known: Iterable[str], n: int = 1, cutoff: float = 0.6) -> list[str]:
+    """The most similar known names, the nearest first. One in another case is the same name.
+
+    >>> nearest("Elo", ["log", "elo"]), nearest("nonsense", ["log", "elo"])
+    (['elo'], [])
+    """
+    import difflib
+
+    folded = {other.casefold(): other for other in map(str, known)}
+    return [folded[other] for other in difflib.get_close_matches(str(name).casefold(), folded, n=n, cutoff=cutoff)]
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """The error for a name that is not in ``known``. It suggests the most similar known name, if there is one.
 
     >>> print(unknown_name("metric", "blue", ["bleu", "ter"]))
     unknown metric 'blue': did you mean 'bleu'? Known: bleu, ter
     """
-    import difflib
-
     known = list(map(str, known))
-    folded = {other.casefold(): other for other in known}
-    nearest = difflib.get_close_matches(str(name), known, n=1)
-    nearest = nearest or [folded[other] for other in difflib.get_close_matches(str(name).casefold(), folded, n=1)]
-    hint = f": did you mean {quoted(nearest[0])}? Known:" if nearest else "; known:"
+    near = nearest(name, known)
+    hint = f": did you mean {quoted(near[0])}? Known:" if near else "; known:"
     fields = {"kind": kind, "name": quoted(name), "hint": hint, "known": listed(known)}
     return InputError("unknown {kind} {name}{hint} {known}", **fields)
 

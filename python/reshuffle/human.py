@@ -445,6 +445,8 @@ class Planned(NamedTuple):
     of: float
     """The number of units if only these are meant, else infinity."""
     level: float
+    units: int
+    """Those with labels and without."""
 
     def _labels(self, factor: float) -> float:
         """How many labels have the variance of the labels that there are times ``factor``."""
@@ -454,6 +456,8 @@ class Planned(NamedTuple):
         """How many labels alone have the standard error of this estimate."""
         if not alone.standard_error:
             return self.own.n
+        if not self.own.standard_error:  # as without any error: as good as the labels of all
+            return self.units
         return self._labels((self.own.standard_error / alone.standard_error) ** 2)
 
     @property
@@ -484,7 +488,7 @@ def _record(
     alone, own = answers
     low, high = own.interval(options.confidence_level) if own.is_tested else (None, None)
     is_pair = baseline is not None
-    plan = Planned(own, n_units if options.target == "set" else math.inf, 1 - options.confidence_level)
+    plan = Planned(own, n_units if options.target == "set" else math.inf, 1 - options.confidence_level, n_units)
     # More labels do not make raters differ less, and say nothing of the degrees of freedom of strata.
     is_planned = is_pair and options.raters == "fixed" and options.strata is None and own.is_tested
     planned = options.difference if is_planned else None

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 
+from reshuffle import InputError, StudyResult
 from reshuffle.cli import examples
-from reshuffle.cli.explained import KINDS
+from reshuffle.cli.explained import KINDS, chosen
 from reshuffle.cli.process import EXIT_CODES
 from reshuffle.cli.root import cli
 from reshuffle.metrics.registry import metric_specs
+from reshuffle.report.cells import Table
 from reshuffle.results.caveat_kinds import CAVEAT_KINDS, RUN_CAVEAT_KINDS
 from reshuffle.toml import loads
+from test_meta_report import RESULTS as META
+from test_run_reports import RESULTS as RUNS
+from test_study_power_reports import RESULTS as POWER
 
 
 @pytest.mark.parametrize("command", ["watch", "human", "flips", "compare"])
@@ -112,7 +118,7 @@ def test_every_name_is_explained(run: Any, kind: Any) -> None:
 def test_kinds_know_the_names_of_their_entries() -> None:
     for kind in KINDS:
         assert set(kind.names) == (
-            {entry.name for entry in kind.entries} if kind.key not in ("terms", "caveats") else set()
+            {entry.name for entry in kind.entries} if kind.key not in ("terms", "columns", "caveats") else set()
         )
 
 
@@ -126,6 +132,47 @@ def test_words_of_reports_are_explained(run: Any) -> None:
 @pytest.mark.parametrize("name", ["caveats", "notes", "brevity penalty", "BP", "kink", "exit codes"])
 def test_what_readers_of_reports_look_up_is_explained(run: Any, name: str) -> None:
     assert run("explain", name).code == 0
+
+
+def test_every_head_of_a_column_is_explained(demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    heads: dict[str, None] = {}
+    made = Table.__init__
+
+    def recorded(self: Table, title: str, header: list[str], *args: Any, **kwargs: Any) -> None:
+        heads.update(dict.fromkeys(header))
+        made(self, title, header, *args, **kwargs)
+
+    monkeypatch.setattr(Table, "__init__", recorded)
+    results: list[Callable[[], StudyResult]] = [*RUNS.values(), *META.values(), *POWER.values()]
+    for made_result in results:
+        made_result().render("text")
+    for name, share in (("a", 2), ("b", 3)):
+        (demo / f"{name}.s").write_text("".join(f"{int(i % share > 0)}\n" for i in range(60)))
+        (demo / f"{name}.l").write_text("".join(f"{i % share / 2 if i % 3 else ''}\n" for i in range(60)))
+    files = ("reference.txt", "baseline.txt", "tuned.txt", "larger.txt")
+    small = ("--sizes", "40")
+    for command in (
+        ("compare", *files, "-m", "bleu", "chrf", "ter", "meteor", "nist", "gtm", "asr-wer", "--pairs", "-n", "100"),
+        ("compare", *files, "-n", "100", "--all-pairs"),
+        ("score", *files),
+        ("gate", "baseline.txt", "tuned.txt", "--ref", "reference.txt", "--margin", "bleu=1", "--full", "-n", "100"),
+        ("human", "--scores", "L", "a.l", "b.l", "--scores", "M", "a.s", "b.s", "--difference", "0.1", "--looks", "3"),
+        ("watch", "--scores", "ok", "a.s", "b.s"),
+        ("plan", *files),
+        ("study", "validate", *files, *small),
+        ("study", "samples", *files, *small),
+        ("study", "agreement", *files, "-n", "99"),
+    ):
+        assert run(*command).code in (0, 1, 5), command
+    own = re.compile(r"\d* ?|baseline|tuned|larger|ok|[a-z]{2}-en|WER tok:.*")  # systems, sets and metrics
+    unknown = []
+    for head in heads:
+        try:
+            own.fullmatch(head) or chosen([head])
+        except InputError:
+            unknown.append(head)
+    assert len(heads) > 100
+    assert not unknown, f"explain them in cli/entries/columns.toml: {unknown}"
 
 
 def test_exit_codes_are_explained_as_in_the_guide(run: Any) -> None:
@@ -169,7 +216,7 @@ def test_options_are_explained_with_all_places_where_they_are_written(run: Any) 
     assert "margin: option (reshuffle COMMAND --help) What How much worse NEW may be" in text
     assert "Written --margin of gate Elsewhere --margin of study gate: The margin of each task" in text
     assert "--margin of tune mert: How far to go past the last corner" in text
-    assert "Written --baseline of compare Elsewhere " in " ".join(run("explain", "baseline").out.split())
+    assert "Written --baseline of compare, watch, human Elsewhere " in " ".join(run("explain", "baseline").out.split())
     assert "--looks of watch" in run("explain", "looks").out
     assert "votes: command (reshuffle COMMAND)" in run("explain", "votes").out
     assert len(run("explain", "options").out.splitlines()) < len(run("explain", "everything").out.splitlines())

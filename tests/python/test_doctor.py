@@ -192,6 +192,52 @@ def test_commands_that_are_offered_take_the_file(files: Path, run: Any, name: st
     assert name in found.commands[0]
 
 
+def test_commands_for_scores_of_any_form_work(tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        (tmp_path / "answers").mkdir(exist_ok=True)
+        rows = [
+            {"id": i, "question": f"q {i}", "answer": f"{name} {i}", "ms": i + 1, "ok": (i + len(name)) % 3 > 0}
+            for i in range(50)
+        ]
+        (tmp_path / "answers" / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    wide = [f"{i}\t{i % 5}\t{i % 7}" for i in range(50)]
+    for name in ("full.tsv", "copy.tsv"):
+        (tmp_path / name).write_text("\n".join(["id\told\tnew", *wide]) + "\n")
+    wide[1::2] = [f"{i}\tNA\t" for i in range(1, 50, 2)]
+    (tmp_path / "gaps.tsv").write_text("\n".join(["id\told\tnew", *wide]) + "\n")
+    long = [f"{system}\tx{i}\t{i % 4 or 'NA'}" for i in range(30) for system in ("a", "b")]
+    (tmp_path / "long.tsv").write_text("\n".join(["system\titem\tscore", *long]) + "\n")
+    for name, gap in (("people.tsv", "NA"), ("judge.tsv", "1")):
+        rows_of_table = [f"{i}\t{i % 3}\t{i % 4}" if i % 2 else f"{i}\t{gap}\t{gap}" for i in range(1, 51)]
+        (tmp_path / name).write_text("\n".join(["segment\tsmall\tlarge", *rows_of_table]) + "\n")
+    expected = {
+        "people.tsv": ("--scores METRIC people.tsv --missing pairwise", "judge.tsv"),
+        "answers/a.jsonl": ("--scores ok answers/a.jsonl OTHER", "answers/b.jsonl"),
+        "answers": ("--scores ok answers", "answers/b.jsonl"),
+        "gaps.tsv": ("--scores METRIC gaps.tsv --missing pairwise", "full.tsv"),
+        "full.tsv": ("--scores METRIC full.tsv", "copy.tsv"),
+    }
+    for name, (first, other) in expected.items():
+        (found,) = found_in(name)
+        assert found.commands[0] == f"reshuffle compare {first}", name
+        for line in found.commands:
+            written = line
+            for word, value in (
+                ("METRIC:FORMULA", "M:id"),
+                ("OTHER", other),
+                ("REF", "question"),
+                ("SYSTEM", "answer"),
+            ):
+                written = written.replace(word, value)
+            done = run(*shlex.split(written)[1:])
+            assert done.code == 0, (line, done.err)
+    assert "human --scores LABELS gaps.tsv --scores METRIC OTHER" in found_in("gaps.tsv")[0].commands[1]
+    (found,) = found_in("long.tsv")  # no texts in the columns of names
+    assert "no column of segments" in found.contents
+    assert not any("compare" in line for line in found.commands)
+
+
 @pytest.mark.parametrize(
     ("content", "name", "message"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import warnings
 from collections.abc import Callable
@@ -704,6 +705,13 @@ def _three(sample: Sample) -> list[SegmentScores]:
         SegmentScores("people", dict(zip("abc", labels, strict=True)), missing="pairwise"),
         SegmentScores("judge", dict(zip("abc", judge, strict=True))),
     ]
+
+
+def test_a_metric_without_error_is_worth_the_labels_of_all() -> None:
+    scores = {name: [float(i % n) if i % 2 else 1.0 for i in range(50)] for name, n in (("a", 3), ("b", 4))}
+    labels = {name: [each if i % 2 else math.nan for i, each in enumerate(own)] for name, own in scores.items()}
+    metrics = [SegmentScores("labels", labels, missing="pairwise"), SegmentScores("metric", scores)]
+    assert max(each.worth for each in human(metrics=metrics).tables["scores"] if each.predictor) == 25
 
 
 def test_captions_of_a_paper_explain_the_columns() -> None:

@@ -226,8 +226,8 @@ def test_text_shows_scores_then_what_was_found_then_tests() -> None:
         "",
         "By the hierarchical bootstrap, sys1 is not significantly different from baseline",
         "under BLEU and TER.",
-        "Exchanging whole runs is not tested: with 3 runs of each system p ≥ 0.1 whatever",
-        "the outputs; 4 of each could reach 0.0286, and 5 could reach 0.0079.",
+        "Whole runs are not exchanged: with 3 runs each, p cannot fall below 0.1; with 4,",
+        "below 0.0286, and with 5, below 0.0079.",
         "Large s_sel: sys1 − baseline under BLEU (0.26, difference 0.29). Clark et al.",
         "advise more runs in this case, and say that a larger test set may help.",
         "For manual analysis: the median runs by BLEU on the test set are run 0 of",
@@ -301,11 +301,11 @@ def test_tests_that_cannot_reach_alpha_are_marked() -> None:
     text = result.render("text", full=True)
     assert "0.3000†‡" in text
     assert "†: exact p. ‡: no outputs could give p ≤ 0.05." in text
-    sentence = "run: with 3 runs of each system p ≥ 0.1 whatever the outputs; 4 of each could reach 0.0286, "
-    assert found(result, f"{sentence}and 5 could reach 0.0079.")
+    sentence = "run: with 3 runs each, p cannot fall below 0.1; with 4, below 0.0286, "
+    assert found(result, f"{sentence}and with 5, below 0.0079.")
     reaching = tuple(replace(each, smallest_pvalue=0.02) for each in result.comparisons)
     enough = replace(result, tables={**result.tables, "comparisons": reaching})
-    assert "whatever" not in " ".join(conclusions(enough))
+    assert "cannot fall below" not in " ".join(conclusions(enough))
     assert "‡" not in enough.render("text", full=True)
 
 
@@ -561,10 +561,10 @@ def test_the_runs_that_are_enough_are_those_of_the_test(alternative: str) -> Non
     for alpha in (0.05, 0.01, 0.001):
         needed = runs_needed(alpha, alternative)
         result = made(plan={"alpha": alpha, "alternative": alternative})
-        (sentence,) = found(result, "Exchanging whole runs") or [""]
+        (sentence,) = found(result, "Whole runs") or [""]
         reached = smallest_of_splits(3, 3, alternative) <= alpha
         assert (sentence == "") is reached
-        assert reached or f"; {needed} of each could reach" in sentence
+        assert reached or f"; with {needed}, below" in sentence
 
 
 # --- Formats

@@ -309,6 +309,16 @@ def test_the_only_key_beside_ids_has_the_scores(run: Any) -> None:
     assert pair["test"]["statistic"] == pytest.approx((sum(B) - sum(A)) / len(A))
 
 
+def test_a_key_that_is_advised_has_scores_and_one_that_is_called_a_metric_is_found(run: Any) -> None:
+    for name in "ab":
+        rows = [{"id": i, "question": f"q{i}", "ms": i * 10, "ok": i % 3 > 0} for i in range(12)]
+        put(f"{name}.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert "choose one as in 'a.jsonl#ok'" in run("compare", "--scores", "accuracy", "a.jsonl", "b.jsonl").refusal()
+    refused = run("compare", "-m", "ok", "a.jsonl", "b.jsonl").refusal()
+    assert "a.jsonl has scores of this name, so write --scores ok a.jsonl b.jsonl" in refused
+    assert "known: bleu" in run("compare", "-m", "question", "a.jsonl", "b.jsonl").refusal()  # texts
+
+
 def test_true_and_false_in_json_are_scores(run: Any) -> None:
     def put_files(ones: Any, zeros: Any) -> None:
         for name in "ab":

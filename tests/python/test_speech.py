@@ -289,6 +289,26 @@ def test_speakers_are_units_and_have_a_table(tmp_path: Path, monkeypatch: pytest
     assert run("compare", *files, *options[:-1], "ref.trn").out == shown.out
 
 
+def test_of_many_speakers_those_with_most_errors_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_transcripts(tmp_path, speakers=30)
+    command = ("compare", "ref.trn", "a.trn", "b.trn", "-m", "asr-wer", "--docs", "speaker", "-n", "100")
+    result = read_json(run(*command, "--format", "json").out)
+    assert isinstance(result, Comparison)
+    means = {name: sum(each.score for each in result.document_scores if each.document == name)
+             for name in dict.fromkeys(each.document for each in result.document_scores)}  # fmt: skip
+    shown = run(*command).out
+    assert "WER by document: the 5 highest of 30\n" in shown
+    found = re.findall(r"^(s\d+) ", shown, re.MULTILINE)
+    assert found == sorted(means, key=means.__getitem__, reverse=True)[:5]
+    assert "--pairs, json and html have the scores on all documents." in " ".join(shown.split())
+    for options, n in ((["--pairs"], 30), (["--no-pairs"], 0)):
+        assert len(re.findall(r"^s\d+ ", run(*command, *options).out, re.MULTILINE)) == n
+    assert "5 highest" not in run(*command, "--format", "html").out
+
+
 def test_the_word_speaker_needs_ids(demo: Path, run: Any) -> None:
     refused = run("compare", "reference.txt", "tuned.txt", "rules.txt", "-m", "asr-wer", "--docs", "speaker")
     assert refused.code == 2

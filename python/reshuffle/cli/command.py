@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+import shlex
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
-from ..errors import InputError, listed, shortened, warn
+from ..errors import InputError, listed, quoted, shortened, warn
 from .examples import examples_of
 from .habits import check_habits
 from .params import Option, Parsed, WordList, starting
@@ -143,6 +145,8 @@ class Command(click.Command):
             if option is None:
                 raise
             raise InputError(f"{error.option_name} needs {option.metavar}, got nothing after it") from None
+        except InputError as error:
+            raise (_own_scores(args) if error.fields.get("kind") == "metric" else None) or error from None
         ctx.params.update({name: _unmarked(value) for name, value in ctx.params.items()})
         if self.instead and ctx.args:
             raise InputError(f"{listed(ctx.args)}: expected a file after an option: write {self.instead}")
@@ -157,6 +161,19 @@ class Command(click.Command):
                 takers |= dict.fromkeys(param.opts, Words(accepts))
             takers |= getattr(param, "takes", {})
         return takers
+
+
+def _own_scores(args: Sequence[str]) -> InputError | None:
+    """The error for a name after -m that no metric has, but a column or key of scores in the files after it has."""
+    from ..data.scores import with_scores
+
+    names = [name for option, name in itertools.pairwise(args) if option in METRIC]
+    for name in names:
+        files = [word for word in args if word != name and with_scores(word, name)]
+        if files:
+            written = shlex.join(["--scores", name, *files])
+            return InputError(f"unknown metric {quoted(name)}: {files[0]} has scores of this name, so write {written}")
+    return None
 
 
 # The key of whether the help shows all options, in `click.Context.meta`.

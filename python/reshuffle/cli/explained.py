@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from importlib import import_module
 from typing import get_args
 
 from .. import types
-from ..errors import InputError, quoted, shortened
+from ..errors import InputError, either, nearest, quoted, shortened
 from ..lazy import lazy
 from ..names import metric_key
 from .entries import Entry
+from .habits import name_advice
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Kind:
 
     def is_called(self, name: str) -> bool:
         """Whether the kind has this name."""
-        return name in (self.key, self.key.removesuffix("s"))
+        return name.casefold() in (self.key, self.key.removesuffix("s"))
 
     @property
     def known(self) -> Sequence[str]:
@@ -55,6 +56,7 @@ class Kind:
 # several kinds have is explained in this order.
 USED: Sequence[Kind] = (
     Kind("terms", "word", "Terms used in reports", "in results", "terms:terms"),
+    Kind("columns", "head of a column", "Heads of columns", "in tables", "terms:columns"),
     Kind(
         "caveats",
         "kind of note",
@@ -188,8 +190,11 @@ def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
         is_metric = metric_key(name) in metrics
         kinds = only or ([kind for kind in KINDS if kind.key != "caveats"] if is_metric else every)
         meant = [kind for kind in kinds if kind.is_called(name) or any(_same(each, name) for each in kind.known)]
+        if not meant and not only:
+            name = _head(name)
+            meant = [kind for kind in KINDS if any(_same(each, name) for each in kind.known)]
         if not meant:
-            raise _unknown(name, [each for kind in every for each in (*kind.known, kind.key)])
+            raise _unknown(own_name if only else given, [each for kind in every for each in (*kind.known, kind.key)])
         # The list of a whole kind comes before an option of that name.
         for kind in sorted(meant, key=lambda kind: not kind.is_called(name)):
             own = [
@@ -201,12 +206,26 @@ def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
     return list(found.values())
 
 
+def _head(name: str) -> str:
+    """The head of a column without what is particular to a table: the level, a number, an arrow, or which p it is.
+
+    >>> [_head(head) for head in ("99% CI", "p, welch", "α=0.05", "M, α=0.1", "prec_12", "5 runs", "TER ↓")]
+    ['CI', 'welch', 'α', 'M', 'prec_n', 'n runs', 'TER']
+    """
+    name = re.sub(r"^p, | [↑↓]$|(, α)?=[\d.,]+$|^[\d.]+% ", "", name)
+    return re.sub(r"(?<=_)\d+$|^\d[\d,]*(?= )|(?<=for )[\d.]+$", "n", name) or name
+
+
 def _same(known: str, name: str) -> bool:
     return known.casefold() == name.casefold().replace(" ", "-") or known == metric_key(name)
 
 
 def _unknown(name: str, known: Sequence[str]) -> InputError:
     """The error for a name that nothing has: a list of more than a hundred names would not help."""
-    near = get_close_matches(name.casefold(), known, n=1)
-    meant = f": did you mean {quoted(near[0])}?" if near else ":"
+    for kind in KINDS:
+        advice = name_advice(kind.key.removesuffix("s"), name)
+        if advice is not None:
+            return advice
+    near = nearest(name, known, 3)
+    meant = f": did you mean {either(map(quoted, near))}?" if near else ":"
     return InputError(f"unknown name {quoted(shortened(name))}{meant} 'reshuffle explain' lists all names")

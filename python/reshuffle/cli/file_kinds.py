@@ -13,6 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..data.corpus import MANY_IDS, first_words, system_names
 from ..data.count_files import is_count_file
 from ..data.evaluations import JUDGMENT_FORMATS, SCORE_FORMATS
@@ -26,7 +28,7 @@ from ..data.reading import read_texts
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
 from ..data.score_tables import recognized
-from ..data.scores import IDS, MISSING_WORDS
+from ..data.scores import IDS, MISSING_WORDS, columns_of_scores, roles_of, scores_in, sniffed
 from ..data.votes import has_votes, read_votes
 from ..errors import InputError, InputWarning, counted, listed, quoted
 from ..metrics.stored import open_counts
@@ -89,14 +91,36 @@ def found_in(path: str) -> list[Found]:
         scores = Found(kind=SCORES.name, problem=str(error)) if named else None
     if scores is not None and scores.format and scores.format.partition(":")[0] not in AS_COLUMNS:
         return [scores]
+    if scores is not None and scores.format and _is_long(path):
+        return [scores]
     try:
         texts = _found(TABLE, path) or _found(TEXTS, path)
     except InputError:
         if scores is None or scores.problem:
             raise
         texts = None
+    if (
+        scores is not None
+        and scores.format
+        and texts is not None
+        and texts.kind == TABLE.name
+        and not _has_systems(path)
+    ):
+        return [texts]  # which names the columns, and has all commands
     both = [each for each in (scores, texts) if each is not None]
     return sorted(both, key=lambda each: bool(each.problem))
+
+
+def _has_systems(path: str) -> bool:
+    """Whether a table has a column of the names of systems."""
+    return "system" in roles_of(list(_columns(path)))
+
+
+def _is_long(path: str) -> bool:
+    """Whether a table has a row for each system and segment: its columns of names are no texts."""
+    columns = _columns(path)
+    name = roles_of(list(columns)).get("system")
+    return name is not None and 2 * len(set(columns[name].lines)) <= len(columns[name].lines)
 
 
 def _are_damaged_scores(path: str) -> bool:
@@ -117,7 +141,9 @@ def _found(kind: Kind, path: str) -> Found | None:
     said = kind.read(path)
     if said is None:
         return None
-    return replace(said, kind=kind.name, commands=[_with(path, each) for each in said.commands or kind.commands])
+    return replace(
+        said, kind=said.kind or kind.name, commands=[_with(path, each) for each in said.commands or kind.commands]
+    )
 
 
 def _with(path: str, command: str) -> str:
@@ -141,7 +167,28 @@ def _folder(path: str) -> Found | None:
     if not is_folder(path):
         return None
     files = files_in(path)
-    return _said("folder", f"{counted(len(files), 'file')}: {listed(system_names(files))}")
+    names = system_names(files)
+    holds = f"{counted(len(files), 'file')}: {listed(names)}"
+    scores = _scores_in_folder(path, files)
+    return _said("folder", holds) if scores is None else replace(scores, contents=f"{holds}; {scores.contents}")
+
+
+def _scores_in_folder(path: str, files: Sequence[str]) -> Found | None:
+    """What a folder holds whose files have scores; None if one of the first has texts of systems, or no scores."""
+    seen: list[tuple[str, Found]] = []
+    for file in files[:FIRST_FILES]:
+        with contextlib.suppress(InputError):
+            seen += [(file, each) for each in found_in(file)[:1]]
+    with_scores = [(file, each) for file, each in seen if each.commands and each.commands[0].startswith(BY_SCORES)]
+    if not with_scores or len(with_scores) < len([each for _, each in seen if each.kind in (TABLE.name, TEXTS.name)]):
+        return None
+    file, first = with_scores[0]
+    command, shown = first.commands[0], shlex.quote(file)
+    # Files of logs are named by what is in them.
+    by_file = first.kind == TABLE.name or "systems" not in first.contents
+    every = [command.replace(f" {shown} OTHER", " FILE")] if by_file and len(files) > 1 else []
+    about = f"in {Path(file).name}: {first.contents}"
+    return Found(kind="scores", format="folder", contents=about, commands=[*every, command])
 
 
 def _counts(path: str) -> Found | None:
@@ -298,14 +345,40 @@ def _scores(path: str) -> Found | None:
             return None
         return _by_language_pair(error, f"{name}, by language pair: {score_format.about}", [several])
     systems = cells.ids if cells.system is not None else []
-    unnamed = metrics == [source.name]  # where a file does not name its metric
-    one = f"reshuffle compare --scores {'METRIC' if unnamed else shlex.quote(metrics[0])} FILE OTHER"
+    unnamed = metrics == [Path(source.name).name]  # where a file does not name its metric
     holds = counted(len(cells.values), "score") + ("" if unnamed else f" of each of {listed(metrics)}")
+    holds += f"; systems {listed(systems)}" if systems else ""
+    key = "METRIC" if unnamed else shlex.quote(metrics[0])
+    lacks = bool(np.isnan(cells.values).any())
+    commands = _with_scores(key, "FILE OTHER", lacks)
+    if len(systems) > 1:
+        if not (compared := _n_systems(path, metrics[0]) > 1):
+            holds += "; no column of segments, such as 'segment', which compare needs"
+        commands = [*(_with_scores(key, "FILE", lacks) if compared else []), several]
     return _said(
         f"{name}: {score_format.about}",
-        f"{holds}; systems {listed(systems)}" if systems else holds,
-        (several,) if len(systems) > 1 else (one,),
+        holds,
+        commands,
     )
+
+
+def _with_scores(name: str, files: str, lacks: bool) -> list[str]:
+    """The commands for files of scores, some of which are missing if ``lacks``."""
+    compared = f"{BY_SCORES} {name} {files}"
+    if not lacks:
+        return [compared]
+    labels = [f"reshuffle human --scores LABELS {files} --scores METRIC OTHER"] if files == "FILE" else []
+    return [f"{compared} --missing pairwise", *labels]
+
+
+def _n_systems(path: str, metric: str | None = None) -> int:
+    """How many systems have scores in a file on its own, as ``--scores`` reads it."""
+    source = _source(path)
+    with warnings.catch_warnings(), contextlib.suppress(InputError):
+        warnings.simplefilter("ignore", InputWarning)
+        by_system, _ = scores_in(source, None, sniffed(source, format_of(path)), missing="pairwise", metric=metric)
+        return len([name for name in by_system if name is not None])
+    return 0
 
 
 def _texts(path: str) -> Found | None:
@@ -347,33 +420,57 @@ def _table(path: str) -> Found | None:
     columns = _columns(path)
     if not columns:
         return None
-    others, numbers, damaged = [], [], []
-    ids = [name for name in columns if name.lower() in IDS]
+    others, numbers, damaged, lacks = [], [], [], False
+    ids = [name for name in columns if name.lower() in IDS or name == roles_of(list(columns)).get("segment")]
     for name, column in columns.items():
         if name in ids:
             continue
         wrong = [row for row, cell in enumerate(column.lines) if not _is_number(cell)]
         if not wrong:
             numbers.append(name)
+            lacks |= any(map(_is_missing, column.lines))
         elif 2 * len(wrong) <= len(column.lines):
             cell = quoted(str(column.lines[wrong[0]]))
-            damaged.append(f"numbers in {name}, but {cell} in segment {wrong[0] + 1:,}")
+            damaged.append((name, f"numbers in {name}, but {cell} in segment {wrong[0] + 1:,}"))
         else:
             others.append(name)
     found = (("ids", ids), ("texts", others), ("numbers", numbers))
     holds = [f"{what} in {listed(own)}" for what, own in found if own]
-    commands = (*(COLUMNS if len(others) > 1 else ()), *(NUMBERS if numbers or damaged else ()))
-    if len(others) == 1 and not commands:
-        commands = tuple(each.replace("FILE", f"FILE#{shlex.quote(others[0])}") for each in OF_TEXTS)
-    elif not commands:
-        commands = (f"reshuffle compare REF BASELINE NEW --docs FILE#{shlex.quote(ids[0])}",)
     name = format_of(path)
+    texts = COLUMNS if len(others) > 2 else OF_TWO_COLUMNS if len(others) > 1 else ()
+    scores = _of_numbers(path, numbers or [name for name, _ in damaged], lacks)
+    # A column of texts beside scores is what was asked or answered; a line of JSON has one system's answer.
+    commands = [*scores, *texts] if name == "jsonl" else [*texts, *scores]
+    if len(others) == 1 and not commands:
+        commands = [each.replace("FILE", f"FILE#{shlex.quote(others[0])}") for each in OF_TEXTS]
+    elif not commands:
+        commands = [f"reshuffle compare REF BASELINE NEW --docs FILE#{shlex.quote(ids[0])}"]
     size = counted(len(next(iter(columns.values())).lines), "segment")
-    return _said(f"{name}: {INPUT_FORMATS[name].about}", "; ".join([size, *holds, *damaged]), commands)
+    problems = [problem for _, problem in damaged]
+    return _said(f"{name}: {INPUT_FORMATS[name].about}", "; ".join([size, *holds, *problems]), commands)
+
+
+def _of_numbers(path: str, names: Sequence[str], lacks: bool) -> list[str]:
+    """The commands that take columns of numbers: scores of systems, or of one, or counts."""
+    if not names:
+        return []
+    source = _source(path)
+    best = columns_of_scores(source, INPUT_FORMATS[format_of(path)], names)[:1] or names[:1]
+    one = _with_scores(shlex.quote(best[0]), "FILE OTHER", lacks)
+    if _n_systems(path) < 2:
+        found = one
+    else:
+        every = _with_scores("METRIC", "FILE", lacks)
+        found = [*one, *every] if format_of(path) == "jsonl" else [*every, *one]
+    return found if lacks else [*found, COUNTED]
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or (isinstance(value, str) and value.strip().lower() in MISSING_WORDS)
 
 
 def _is_number(value: object) -> bool:
-    if isinstance(value, str) and value.strip().lower() in MISSING_WORDS:
+    if _is_missing(value):
         return True
     try:
         float(value)  # type: ignore[arg-type]
@@ -391,16 +488,16 @@ VOTES = (
 OF_TEXTS = ("reshuffle compare FILE BASELINE NEW", "reshuffle compare REF FILE NEW", "reshuffle score REF FILE")
 SHOWN = ("reshuffle show FILE", "reshuffle verify FILE COMMAND")
 COLUMNS = ("reshuffle compare FILE#REF FILE#BASELINE FILE#NEW", "reshuffle score FILE#REF FILE#NEW")
+OF_TWO_COLUMNS = ("reshuffle compare FILE#REF FILE#SYSTEM OTHER#SYSTEM", "reshuffle score FILE#REF FILE#SYSTEM")
 OF_FORMAT: Mapping[str, Sequence[str]] = {
     "conllu": ("reshuffle compare FILE BASELINE NEW -m depf", "reshuffle compare REF FILE NEW -m depf"),
     "trn": ("reshuffle compare FILE BASELINE NEW -m asr-wer --docs speaker", "reshuffle score REF FILE -m asr-wer"),
     "utt2spk": ("reshuffle compare REF BASELINE NEW -m asr-wer --input-format kaldi --docs FILE",),
 }
-NUMBERS = (
-    "reshuffle compare --scores METRIC FILE",
-    "reshuffle compare --scores METRIC FILE#COLUMN OTHER#COLUMN",
-    "reshuffle compare --counts METRIC:FORMULA FILE OTHER",
-)
+BY_SCORES = "reshuffle compare --scores"
+COUNTED = "reshuffle compare --counts METRIC:FORMULA FILE OTHER"
+# So many files show what a folder holds.
+FIRST_FILES = 3
 KINDS: Sequence[Kind] = (
     Kind("outputs of systems", _folder, ("reshuffle compare REF FILE", "reshuffle compare REF FILE --all-pairs")),
     Kind("counts", _counts, ("reshuffle compare FILE", "reshuffle score FILE")),

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import get_args
 
-from ..errors import InputError, quoted, shortened
+from ..errors import InputError, nearest, quoted, shortened
 from ..names import is_metric
 from ..toml import loads
 
@@ -91,7 +91,12 @@ def command_advice(name: str) -> str | None:
     return habits("command").get(name.lower())
 
 
-def name_advice(kind: str, name: str) -> InputError | None:
-    """The error for a name that other tools know and reshuffle does not."""
-    advice = {**habits(kind), **habits(f"another {kind}")}.get(name.lower())
+def name_advice(kind: str, name: str, known: Sequence[str] | None = None) -> InputError | None:
+    """The error for a name that other tools know and reshuffle does not.
+
+    With ``known``, also for a name that is like one of these and like none that is known.
+    """
+    every = {**habits(kind), **habits(f"another {kind}")}
+    near = [] if known is None or nearest(name, known) else nearest(name, every, cutoff=0.8)
+    advice = every.get(name.lower()) or next((f"{every[each]} ({each})" for each in near), None)
     return None if advice is None else InputError(f"unknown {kind} {quoted(shortened(name))}: {advice}")

@@ -87,7 +87,7 @@ class Name(StrParam):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         name = self.without_options(str(value))
-        advice = None if name in self.known else name_advice(self.kind, str(name))
+        advice = None if name in self.known else name_advice(self.kind, str(name), self.known)
         if advice is not None:
             raise advice
         alone, colon, _ = name.partition(":")

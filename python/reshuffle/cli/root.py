@@ -95,6 +95,13 @@ class Commands(WithExamples, click.Group):
         context.meta[COMMAND_LINE] = command
         return context
 
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """As click. The commands are all there is to show, and have more to show themselves."""
+        found = super().get_help_option(ctx)
+        if found is not None:
+            found.help = "Show this message and exit; 'reshuffle COMMAND --help-all' shows all options of a command."
+        return found
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for section in SECTIONS.values() for name in section]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from ..documented import record
-from ..errors import Argument, InputError, counted, listed, quoted, warn
+from ..errors import Argument, InputError, counted, listed, nearest, quoted, warn
 from ..types import InputFormat
 from .alignment import aligned
 from .columns import BY_ID, Table, named_columns, segment_list
@@ -398,7 +398,8 @@ def read_corpus(
     for path in map(os.fspath, id_paths.values()):
         if path.isidentifier() and not os.path.exists(path):  # noqa: PTH110
             speakers = f"to draw by the speakers in its ids, name {references[0]} itself"
-            raise InputError(f"{path}: no such file; {speakers if path == 'speaker' else f'a column is FILE#{path}'}")
+            in_column = f"a column is FILE#{path}" + ("; did you mean 'speaker'?" if nearest(path, ["speaker"]) else "")
+            raise InputError(f"{path}: no such file; {speakers if path == 'speaker' else in_column}")
     given = [*systems, *([] if source is None else [source])]
     ref_columns, sys_columns, id_columns = read_texts(references, given, input_format, id_paths, max_input)
     sources = {} if source is None else {"source": sys_columns.pop()}

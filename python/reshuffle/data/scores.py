@@ -43,6 +43,8 @@ OF_TREC_EVAL = re.compile(rb"[^\s\t]+ *\t[^\s\t]+\t-?[0-9.]+(?:e-?[0-9]+)?\r?(?:
 NUMBER = re.compile(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?")
 # What separates fields. Files of people's scores with these endings may have white space instead.
 SEPARATORS = {"tsv": "\t", "csv": ","}
+# The most values of a label, such as right and wrong.
+MAX_LABELS = 2
 # How files of text and tables mark a missing score, in lower case. WMT's have None.
 MISSING_WORDS = ("", "nan", "-nan", "na", "n/a", "none", "null")
 
@@ -229,8 +231,39 @@ def scores_in(
     if name is None and len(known) > 1:
         left = [each for each in known if each.lower() not in (*SEGMENT_IDS, *IDS, *TEXTS)]
         key = left[0] if single is None and len(left) == 1 else single
+        if key is None:
+            kind = "key" if format_name == "jsonl" else "column"
+            choose(source, kind, None, known, columns_of_scores(source, file_format, left))
     (column,) = file_format.read(source, [key])
     return {None: numbers_of(column)}, row_ids(file_format, source, [key])
+
+
+def columns_of_scores(source: Source, file_format: FileFormat, names: Sequence[str]) -> list[str]:
+    """Those of the columns or keys that have numbers, or true and false; none if they cannot be read.
+
+    Those with two values, such as whether an answer is right, come first.
+    """
+    try:
+        columns = file_format.read(source, names)
+    except InputError:  # of another line
+        return []
+    convert = number_in if file_format.numbers is str else _to_float
+    values = {name: {*map(convert, column.lines)} for name, column in zip(names, columns, strict=True)}
+    found = [name for name, own in values.items() if any(not math.isnan(value) for value in own)]
+    return sorted(found, key=lambda name: len(values[name]) > MAX_LABELS)
+
+
+def with_scores(file: str, name: str) -> bool:
+    """Whether a word is a file with scores in a column or key of this name."""
+    if not Path(file).is_file():
+        return False
+    try:
+        source, _, format_name = opened(file)
+        file_format = INPUT_FORMATS[format_name]
+        known = [] if file_format.names is None else file_format.names(source)
+        return name in known and bool(columns_of_scores(source, file_format, [name]))
+    except InputError:
+        return False
 
 
 def may_be_log(source: Source) -> bool:

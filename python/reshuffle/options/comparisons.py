@@ -111,7 +111,7 @@ class Pairs(Test):
     """Which pairs are compared, and in which direction."""
 
     baseline: Annotated[str | None, Flag(metavar="NAME", note=SYSTEM_OR_FILE), Excludes(("all_pairs",))] = None
-    """The system that all others are compared with. By default the first."""
+    """The system to compare with. By default the first."""
     all_pairs: bool = False
     """Compare every pair of systems."""
     alternative: Alternative = "two-sided"

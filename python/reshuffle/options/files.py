@@ -50,8 +50,9 @@ class Outputs(Options):
     scores: Annotated[Mapping[str, OfSystems], Flag(("--scores",), "NAME FILE", greedy=("--scores",))] = field(
         factory=dict
     )
-    """Segment scores of another metric (COMET, people), or results of lm-eval, inspect_ai or trec_eval: a FILE named
-    like each SYS, a folder of these, or a table (.tsv, .csv, comet-score) for all. Without REF, each FILE is a system.
+    """Segment scores (COMET, people), or results of lm-eval, inspect_ai or trec_eval; higher is better unless
+    --lower-is-better NAME: a FILE named like each SYS, a folder of these, or a table (.tsv, .csv) for all. Without REF,
+    each FILE is a system.
     """
     counts: Annotated[Mapping[str, OfSystems], Flag(("--counts",), "NAME:FORMULA FILE", greedy=("--counts",))] = field(
         factory=dict
@@ -92,11 +93,13 @@ class Files(Measured):
     by_position: Annotated[bool, NO_KEY, Needs(("scores", "counts"), "texts are always matched by position")] = False
     """Match --scores and --counts with SYS by order, not by name."""
     lower_is_better: Annotated[tuple[str, ...], Flag(metavar="NAME")] = ()
-    """For --scores or --counts NAME, lower is better."""
+    """Lower is better under these --scores or --counts: errors, losses, times."""
     parses: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--parses",))] = ()
     """For depf with other metrics: CoNLL-U of references, then of every SYS."""
     documents: DocumentFile = None
-    """Document ids (FILE#NAME, a column of REF, text, mteval): draw documents."""
+    """The document or speaker of each segment, to draw whole documents: FILE, FILE#COLUMN, a column of REF, or speaker
+    (in the ids of transcripts).
+    """
     strata: OneFile = None
     """Stratum ids, one per segment: draw within strata in the bootstrap."""
 
@@ -138,7 +141,9 @@ class Unstratified(SetFiles):
     """The files of a test set that has no strata: of studies."""
 
     documents: DocumentFile = None
-    """Document ids, one per segment (text, FILE#NAME or mteval): sample and resample whole documents."""
+    """The document or speaker of each segment, to sample whole documents: FILE, FILE#COLUMN, a column of REF, or
+    speaker (in the ids of transcripts).
+    """
     strata: Annotated[File | None, Flag(hidden=True)] = None
     """Does not apply."""
     source: OneFile = None
@@ -150,7 +155,7 @@ class WatchFiles(Unstratified):
     """The files of :func:`reshuffle.watch`."""
 
     documents: DocumentFile = None
-    """Document ids (FILE#NAME, a column of REF, text, mteval): documents are the units."""
+    """The document or speaker of each segment, to draw whole documents: FILE, FILE#COLUMN or a column of REF."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -174,7 +179,7 @@ class FlipFiles(Unstratified):
     """The files of :func:`reshuffle.flips`."""
 
     documents: DocumentFile = None
-    """Document ids, one per segment (text, FILE#NAME or mteval): compare documents instead of segments."""
+    """The document or speaker of each segment, to compare documents, not segments: FILE, FILE#COLUMN or speaker."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

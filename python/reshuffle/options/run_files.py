@@ -37,9 +37,9 @@ class RunFiles(Reading, Files):
     scores: Annotated[
         Mapping[str, Mapping[str, tuple[File, ...]]], Flag(("--scores",), "NAME FILE", greedy=("--scores",))
     ] = field(factory=dict)
-    """Segment scores of another metric (COMET, human ratings): one FILE per run, named like its output, with a number
-    per segment, or one for all runs. Without --refs, the FILEs of --baseline and --system have the scores, and --scores
-    NAME names the metric.
+    """Segment scores of another metric (COMET, human ratings), higher is better: one FILE per run, named like its
+    output, with a number per segment, or one for all runs. Without --refs, the FILEs of --baseline and --system have
+    the scores, and --scores NAME names the metric.
     """
     counts: Annotated[
         Mapping[str, Mapping[str, tuple[File, ...]]], Flag(("--counts",), "NAME:FORMULA FILE", greedy=("--counts",))
@@ -48,7 +48,7 @@ class RunFiles(Reading, Files):
     by_position: Annotated[bool, NO_KEY] = False
     """Match --scores and --counts with runs by order, not by name."""
     parses: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--parses",))] = ()
-    """CoNLL-U parses of all references and then of the output of each run, for depf."""
+    """For depf: CoNLL-U of all references, then of the output of each run."""
     dev: Annotated[DevFiles, PYTHON] = DevFiles()
     """The development set."""
 

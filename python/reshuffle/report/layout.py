@@ -15,7 +15,8 @@ from ..results import Caveat, ComparedTexts, Comparison, ConfidenceInterval, Ran
 from .cells import difference_and_interval
 from .terminal import Terminal
 
-# Tables of pairs are shown by default if there are at most this many tests; likewise tables of components of scores.
+# Tables of pairs are shown by default if there are at most this many tests; likewise tables of components of scores,
+# and all documents.
 FEW = 12
 # A triangular matrix of more systems does not fit 80 columns.
 MAX_TRIANGLE = 20
@@ -94,6 +95,11 @@ class Layout(Displayed):
         if self.pairs is None:
             return not self.triangle and 0 < len(comparison.comparisons) <= FEW
         return self.pairs and bool(comparison.comparisons)
+
+    def shows_all_documents(self, comparison: Comparison) -> bool:
+        """Whether the report has the scores on all documents, if the result has them."""
+        few = len({each.document for each in comparison.document_scores}) <= FEW
+        return not comparison.document_scores or bool(self.pairs) or (few and self.pairs is None)
 
     def shows_parts(self, comparison: Comparison) -> bool:
         """Whether the report has what parts of formulas contribute to the differences: on request, if it is known."""

@@ -106,6 +106,10 @@ def _not_shown(comparison: Comparison, layout: Layout) -> Iterator[str]:
         shown = "differences, intervals and p" if comparison.interval is not None else "differences and p"
         pairs = spelled(option("--pairs", "render(pairs=True)"), layout.command is not None)
         yield f"{pairs}, json and csv have the {shown} of all {counted(tests, 'test')}."
+    if not (layout.paper or layout.shows_all_documents(comparison)):
+        pairs = spelled(option("--pairs", "render(pairs=True)"), layout.command is not None)
+        others = f"{pairs}, json and html" if tests else "json and html"
+        yield f"{others} have the scores on all documents."
     if several and not (tests or layout.shows_details(comparison)) and any(s.details for s in comparison.scores):
         yield "The components of the scores, such as precisions, are in json, and in reports on a single metric."
 
@@ -589,8 +593,8 @@ CAVEATS: Mapping[str, str | Callable[[Values], str]] = {
     "small-sample": _small_sample,
     "few-differing": _few_differing,
     "skewed": _skewed,
-    "rare-segments": "With {segments:segment}, a kind of segment that makes up {share:.0%} of all is missing from the "
-    "test set with probability {probability:.2f}; p says nothing about such segments.",
+    "rare-segments": "With {segments:segment}, a kind of segment with a share of {share:.0%} has a "
+    "{probability:.0%} chance of not occurring in this test set; p says nothing about such segments.",
     "few-draws": _few_draws,
     "star-and-interval": _star_and_interval,
 }

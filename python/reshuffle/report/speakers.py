@@ -9,10 +9,16 @@ from .cells import Table, decimals_of
 from .layout import Layout
 from .systems import sorted_systems
 
+# So many documents are shown of more than FEW.
+FIRST = 5
 
-def document_tables(comparison: Comparison, layout: Layout) -> Iterator[Table]:
-    """A row for each document and system; no table if there are no scores of documents. JSON has all metrics."""
-    if not comparison.document_scores:
+
+def document_tables(comparison: Comparison, layout: Layout, every: bool = False) -> Iterator[Table]:
+    """A row for each document and system; no table if there are no scores of documents. JSON has all metrics.
+
+    Of many documents, those with the highest error rates are shown, unless tables of pairs or ``every`` are wanted.
+    """
+    if not comparison.document_scores or (layout.pairs is False and not every):
         return
     metric = comparison.document_scores[0].metric
     in_all = [score for score in comparison.scores if score.metric == metric]
@@ -22,7 +28,13 @@ def document_tables(comparison: Comparison, layout: Layout) -> Iterator[Table]:
         if score.metric == metric:
             by_document.setdefault(score.document, {})[score.system] = score
     header = ["Document", "System", "Segments", metric, *details]
-    table = Table(f"{metric} by document", header, n_names=2, grouped=1)
+    title = f"{metric} by document"
+    if not (every or layout.shows_all_documents(comparison)):
+        means = {name: sum(each.score for each in own.values()) / len(own) for name, own in by_document.items()}
+        highest = sorted(by_document, key=means.__getitem__, reverse=True)[:FIRST]
+        title = f"{title}: the {len(highest)} highest of {len(by_document)}"
+        by_document = {name: by_document[name] for name in highest}
+    table = Table(title, header, n_names=2, grouped=1)
 
     def add(document: str, scores: Mapping[str, DocumentScore | SystemScore]) -> None:
         for score in map(scores.__getitem__, sorted_systems(comparison)):

@@ -1,4 +1,4 @@
-"""Words of reports, from ``terms.toml``, and the kinds of caveats."""
+"""Words of reports, from ``terms.toml``, heads of their columns, from ``columns.toml``, and the kinds of caveats."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ def terms() -> Iterable[Entry]:
         if name == "exit-code":
             facts["Codes"] = "\n".join(f"{code:<3} {meaning}" for code, meaning in EXIT_CODES.items())
         yield Entry(name, term["about"], facts=facts, also=term.get("also", ()))
+
+
+def columns() -> Iterable[Entry]:
+    for name, column in loads(Path(__file__).with_name("columns.toml").read_text("utf-8")).items():
+        yield Entry(name, column["about"], also=column.get("also", ()))
 
 
 def caveats() -> Iterable[Entry]:

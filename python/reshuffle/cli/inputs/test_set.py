@@ -65,6 +65,7 @@ class Input:
     @classmethod
     def checked(cls, files: SetFiles, least: int, **others: Any) -> Input:
         """Check the files of at least so many systems. ``others`` are fields that do not follow from the files."""
+        files = _with_directions(files)
         _check_options_of_scores(files)
         reference = files.references[0] if files.references else None
         in_file = reference is not None and is_count_file(reference)
@@ -316,6 +317,12 @@ def _with_speakers(files: SetFiles) -> SetFiles:
             "kaldi, or a file with the speaker of each segment"
         )
     return evolve(files, documents=reference)
+
+
+def _with_directions(files: SetFiles) -> SetFiles:
+    """The files with the metrics of ``--lower-is-better`` as ``--scores`` and ``--counts`` write them, in any case."""
+    names = {name.casefold(): name for name in (*files.scores, *(given.partition(":")[0] for given in files.counts))}
+    return evolve(files, lower_is_better=tuple(names.get(each.casefold(), each) for each in files.lower_is_better))
 
 
 def _check_options_of_scores(files: SetFiles) -> None:

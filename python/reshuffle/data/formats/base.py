@@ -155,11 +155,14 @@ def number_in(text: str) -> float:
         return math.nan
 
 
-def choose(source: Source, kind: str, name: str | None, known: Sequence[str]) -> str:
-    """``name`` if it is known, or the only known name if ``name`` is None; otherwise :class:`InputError`."""
+def choose(source: Source, kind: str, name: str | None, known: Sequence[str], fit: Sequence[str] = ()) -> str:
+    """``name`` if it is known, or the only known name if ``name`` is None; otherwise :class:`InputError`.
+
+    ``fit`` are known names that hold what is read: one of them is the example, if there are any.
+    """
     if name is None:
         if len(known) != 1:
-            example = next((each for each in known if not each.lower().endswith("id")), None)
+            example = next((each for each in fit or known if not each.lower().endswith("id")), None)
             hint = f": choose one as in '{source.file}#{shortened(example or known[0])}'" if known else ""
             shown = f" ({listed(known)})" if known else ""
             raise InputError(display_name(f"{source.name}: expected one {kind}, got {len(known)}{shown}{hint}"))

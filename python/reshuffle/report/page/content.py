@@ -109,7 +109,7 @@ def content(result: Comparison | SetComparison, layout: Layout, since: Since) ->
     else:
         title, settings = _title(result), [*sizes(result), *facts(result)]
         found = [*conclusions(result, layout)]
-        tables = [*system_tables(result, layout), *document_tables(result, layout)]
+        tables = [*system_tables(result, layout), *document_tables(result, layout, every=True)]
         pairs = [*pair_tables(result, layout)]
         caveats, sentences = cautions(result, with_pairs), explanations(result, with_pairs)
     methods = Methods.of(comparison_sentences, result)

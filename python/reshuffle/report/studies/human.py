@@ -29,8 +29,8 @@ COEFFICIENTS = {
     "kappa": "κ",
 }
 RATERS = {
-    "fixed": "Estimates are for these raters' labels. Others may differ; with at least five raters, raters 'random' "
-    "(--raters random) allows for that.",
+    "fixed": "Estimates are for these raters' labels. Others may differ; with five raters or more, --raters random "
+    "allows for that.",
     "random": "Raters are a sample, too: intervals are for all raters like these.",
 }
 

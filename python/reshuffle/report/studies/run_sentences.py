@@ -123,14 +123,14 @@ def _unreachable_run(result: RunComparison) -> Iterator[str]:
     pair = max(smallest, key=lambda pair: smallest[pair])
     if smallest[pair] > result.plan.alpha:
         limit = _whatever(result, pairs[pair], smallest[pair])
-        yield f"Exchanging whole runs is not tested: {limit}; {_enough(result)}."
+        yield f"Whole runs are not exchanged: {limit}; {_enough(result)}."
 
 
 def _whatever(result: RunComparison, each: RunDifference, smallest: float) -> str:
     """The smallest p that the numbers of runs of a pair allow."""
     n, m = (result.plan.systems[name] for name in (each.system, each.baseline))
-    numbers = f"{counted(n, 'run')} of each system" if n == m else f"{n:,} and {m:,} runs"
-    return f"with {numbers} p {'=' if smallest == 1 else '≥'} {smallest:.3g} whatever the outputs"
+    numbers = f"{counted(n, 'run')} each" if n == m else f"{n:,} and {m:,} runs"
+    return f"with {numbers}, p {'is always 1' if smallest == 1 else f'cannot fall below {smallest:.3g}'}"
 
 
 def _enough(result: RunComparison) -> str:
@@ -138,7 +138,7 @@ def _enough(result: RunComparison) -> str:
     alternative = result.plan.alternative
     needed = runs_needed(result.plan.alpha, alternative) or MOST_RUNS
     first, second = (smallest_of_splits(n, n, alternative) for n in (needed, needed + 1))
-    return f"{needed:,} of each could reach {first:.3g}, and {needed + 1:,} could reach {second:.2g}"
+    return f"with {needed:,}, below {first:.3g}, and with {needed + 1:,}, below {second:.2g}"
 
 
 # What limits the answer.
