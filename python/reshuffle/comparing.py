@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core, signature
-from .data.columns import Texts
+from .data.columns import Texts, check_rows
 from .data.formats.base import number_in
 from .errors import InputError, either
 from .inference.caveats import with_caveats
@@ -125,6 +125,8 @@ def data_and_units(options: Any, metrics: Metrics | None = None) -> tuple[Data, 
     source = getattr(options, "source", None)
     own = options.metrics if metrics is None else metrics
     data = Data.from_arguments(texts.references, texts.systems, own, documents=texts.documents, source=source)
+    columns = {"references": options.references, "systems": options.systems, **{m.name: m for m in data.metrics}}
+    check_rows("", {**columns, "documents": options.documents, "strata": strata, "source": source})
     return data, Units(texts.documents, texts.strata, source)
 
 

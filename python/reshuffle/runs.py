@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, signature
+from .data.columns import check_rows
 from .data.corpus import Lines
 from .errors import InputError, counted, listed, quoted, unknown_name, warn
 from .inference.enough import automatic, for_pvalue
@@ -98,6 +99,8 @@ class Runs:
                 source=units.source,
                 warn_of_duplicates=False,
             )
+        columns = {"systems": systems, **{m.name: m for m in data.metrics}}
+        check_rows("", {**columns, "documents": units.documents, "strata": units.strata})
         shown = names if outputs is None else {name: outputs.get(name, own) for name, own in names.items()}
         return cls(data, shown, units)
 

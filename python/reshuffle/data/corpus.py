@@ -17,7 +17,7 @@ from ..documented import record
 from ..errors import Argument, InputError, counted, listed, quoted, warn
 from ..types import InputFormat
 from .alignment import aligned
-from .columns import BY_ID, Table, named_columns, segment_list
+from .columns import BY_ID, Table, check_rows, named_columns, segment_list
 from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats.base import Column, number_in
 from .reading import PLURALS, read_texts, split_name
@@ -195,6 +195,7 @@ class Corpus:
                 f"systems: expected the outputs of each system, got a list of strings, {quoted(systems)}: for one "
                 "system write {'NAME': outputs}"
             )
+        check_rows("", {"references": references, "systems": systems})
         named = named_columns("systems", systems)
         if named is None:
             named = number_systems(segment_list("systems", systems))
@@ -225,7 +226,7 @@ def _begin_with_ids(columns: Sequence[Sequence[str | None]]) -> bool:
 
 def _are_numbers(lines: Sequence[str | None]) -> bool:
     """Whether a text is a list of numbers, as no output of a system is unless references are numbers, too."""
-    return all(line is not None and not math.isnan(number_in(line)) for line in lines)
+    return all(isinstance(line, str) and not math.isnan(number_in(line)) for line in lines)
 
 
 def _have_decimals(lines: Sequence[str | None]) -> bool:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
 from ..data.arrays import as_array
-from ..data.columns import missing, named_columns, segment_list
+from ..data.columns import check_rows, index_of, missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
 from ..errors import SEGMENT_MESSAGE, Argument, InputError, counted, listed, printable, quoted, shortened
 from ..names import has_formula
@@ -71,6 +71,8 @@ class PrecomputedCounts(Metric):
     # The largest number of references of a segment, if the counts are those of texts that are not there.
     most_references: int = 0
     segment_ids: Sequence[str] | None = None
+    # The index of the columns of pandas that were given, if any: see :func:`~reshuffle.data.columns.check_rows`.
+    index: Any = None
 
     @property
     def system_names(self) -> tuple[str, ...]:
@@ -179,6 +181,7 @@ class SegmentScores(PrecomputedCounts):
         check_text("the name of a metric", self.name)
         check_flag("higher_is_better", self.higher_is_better)
         check_name("missing", self.missing, TREATMENTS_OF_MISSING)
+        object.__setattr__(self, "index", index_of(self.scores))
         arrays = {system: self._checked(system, scores) for system, scores in _items_by_system(self.name, self.scores)}
         if not arrays:
             raise InputError(f"{self.name}: no scores, at least one system is needed")
@@ -455,6 +458,7 @@ class FromCounts(CountsOfFormula):
         check_text("the name of a metric", self.name)
         if self.higher_is_better is not None:
             check_flag("higher_is_better", self.higher_is_better)
+        object.__setattr__(self, "index", index_of(self.counts))
         tables = dict(_items_by_system(self.name, self.counts))
         given: Expression | None = None
         if isinstance(self.scoring, str) and not has_formula(self.scoring.partition(":")[0]):
@@ -592,6 +596,7 @@ def _items_by_system(name: str, values: Any) -> list[tuple[str, Any]]:
             named = number_systems(values if is_iterable else as_array(values, name))
         except TypeError:
             raise InputError(f"{name}: expected a mapping from systems to values, got {values!r}") from None
+    check_rows(f"{name}: ", named)
     return list(named.items())
 
 
