@@ -351,3 +351,18 @@ def test_other_labels_of_rows_are_refused_and_equal_or_dropped_ones_are_not() ->
         SegmentScores("acc", {"a": a, "b": b})
     SegmentScores("acc", {"a": a, "b": b.reset_index(drop=True).set_axis(a.index)})
     assert SegmentScores("acc", {"a": a, "b": b.to_numpy(), "c": pl.Series([1, 2, 3])}).n_segments == 3
+
+
+# --- Columns of ids
+
+WITH_IDS = {"question": [*range(1, 31)], "passage": [i // 3 for i in range(30)], "a": [0, 1] * 15, "b": [1, 1, 0] * 10}
+
+
+@each_table
+def test_columns_that_look_like_ids_are_a_warning_and_those_named_so_an_error(table: Make) -> None:
+    said = r"acc: 'question', 'passage' look like ids, and are taken as systems: .* as in table\[\['a', 'b'\]\]"
+    with pytest.warns(reshuffle.InputWarning, match=said):
+        SegmentScores("acc", table(WITH_IDS))
+    with pytest.raises(InputError, match=r"acc: expected a column of scores for each system, got ids \('Doc_ID'\)"):
+        SegmentScores("acc", table({"Doc_ID": ["x"] * 30, "a": WITH_IDS["a"]}))
+    assert SegmentScores("acc", WITH_IDS).n_segments == 30  # their names are given, so they are meant

@@ -22,11 +22,12 @@ from ..data.files import STDIN
 from ..data.formats import INPUT_FORMATS, Column, Source, format_of
 from ..data.formats.base import is_number
 from ..data.history import runs_in
+from ..data.id_columns import names_ids
 from ..data.reading import read_texts
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
 from ..data.score_tables import recognized
-from ..data.scores import IDS, MISSING_WORDS
+from ..data.scores import MISSING_WORDS
 from ..data.votes import has_votes, read_votes
 from ..errors import InputError, InputWarning, counted, listed, quoted
 from ..metrics.stored import open_counts
@@ -348,7 +349,7 @@ def _table(path: str) -> Found | None:
     if not columns:
         return None
     others, numbers, damaged = [], [], []
-    ids = [name for name in columns if name.lower() in IDS]
+    ids = [name for name in columns if names_ids(name)]
     for name, column in columns.items():
         if name in ids:
             continue

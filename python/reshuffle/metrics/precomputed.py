@@ -21,6 +21,7 @@ from .. import _core, signature
 from ..data.arrays import as_array
 from ..data.columns import check_rows, index_of, missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
+from ..data.id_columns import names_ids, warn_of_ids
 from ..errors import SEGMENT_MESSAGE, Argument, InputError, counted, listed, printable, quoted, shortened
 from ..names import has_formula
 from ..results.lookup import first_names
@@ -182,10 +183,20 @@ class SegmentScores(PrecomputedCounts):
         check_flag("higher_is_better", self.higher_is_better)
         check_name("missing", self.missing, TREATMENTS_OF_MISSING)
         object.__setattr__(self, "index", index_of(self.scores))
-        arrays = {system: self._checked(system, scores) for system, scores in _items_by_system(self.name, self.scores)}
+        items = _items_by_system(self.name, self.scores)
+        is_table = not isinstance(self.scores, Mapping | list | tuple)
+        named_ids = [quoted(system) for system, _ in items if is_table and names_ids(system)]
+        if named_ids:
+            raise InputError(
+                f"{self.name}: expected a column of scores for each system, got ids ({listed(named_ids)}): choose "
+                "columns, as in table[['a', 'b']]"
+            )
+        arrays = {system: self._checked(system, scores) for system, scores in items}
         if not arrays:
             raise InputError(f"{self.name}: no scores, at least one system is needed")
         check_same_length(self.name, arrays)
+        if is_table:
+            warn_of_ids(self.name, arrays, lambda names: f"table[{names[:2]}]")
         n_segments = len(next(iter(arrays.values())))
         if self.segment_ids is not None:
             ids = tuple(map(str, self.segment_ids))
