@@ -47,6 +47,7 @@ from .base import (
     counts_array,
     totals_array,
 )
+from .direction import check_direction
 from .expression import Expression
 from .fixed_point import MAX_RELATIVE_ERROR, steps_of
 from .named_counts import named_counts, note_divisions
@@ -120,7 +121,8 @@ class SegmentScores(PrecomputedCounts):
     scores : mapping of str to S numbers, sequence of S numbers for each system, or table of S rows
         The scores of each system. A table (pandas, polars, Arrow, a structured array) has one column per system.
         Systems without names are called ``system 1``, ``system 2`` …
-    higher_is_better : bool
+    higher_is_better : bool, optional
+        True by default, with a warning if the name is one of an error, such as ``WER`` or ``latency``.
     missing : {'error', 'pairwise'}
         What to do about missing scores: NaN, None, null or masked values. With ``pairwise``, the score of a system is
         the mean of the scores that it has, and two systems are compared on the segments for which both have a score.
@@ -163,7 +165,7 @@ class SegmentScores(PrecomputedCounts):
 
     name: str
     scores: PerSystem = field(repr=False)
-    higher_is_better: bool = True
+    higher_is_better: bool | None = None  # type: ignore[assignment]
     missing: Missing | str = "error"
     segment_ids: Sequence[str] | None = field(default=None, repr=False)
     core: _core.Metric = field(init=False, repr=False, compare=False)
@@ -180,7 +182,8 @@ class SegmentScores(PrecomputedCounts):
 
     def __post_init__(self) -> None:
         check_text("the name of a metric", self.name)
-        check_flag("higher_is_better", self.higher_is_better)
+        if self.higher_is_better is not None:
+            check_flag("higher_is_better", self.higher_is_better)
         check_name("missing", self.missing, TREATMENTS_OF_MISSING)
         object.__setattr__(self, "index", index_of(self.scores))
         items = _items_by_system(self.name, self.scores)
@@ -206,6 +209,9 @@ class SegmentScores(PrecomputedCounts):
         all_scores = np.concatenate(list(arrays.values()))
         lacking = {} if self.missing == "error" else {name: np.isnan(array) for name, array in arrays.items()}
         lacking = {name: is_missing for name, is_missing in lacking.items() if is_missing.any()}
+        if self.higher_is_better is None:
+            check_direction(self.name, float(np.nanmax(all_scores)))
+            object.__setattr__(self, "higher_is_better", True)
         largest = float(np.nanmax(np.abs(all_scores)))
         if 0 < largest < SMALLEST_SCORE:
             raise InputError(
@@ -233,7 +239,7 @@ class SegmentScores(PrecomputedCounts):
         object.__setattr__(
             self, "_unrounded", {name: array.copy() for name, array in arrays.items()} if max_error else {}
         )
-        object.__setattr__(self, "core", _core.Metric.mean(self.name, scale, self.higher_is_better))
+        object.__setattr__(self, "core", _core.Metric.mean(self.name, scale, bool(self.higher_is_better)))
 
     def __repr__(self) -> str:
         systems = f"{counted(len(self.counts), 'system')} ({first_names(self.counts)})"
@@ -255,7 +261,8 @@ class SegmentScores(PrecomputedCounts):
         if table.segments is None:
             raise InputError(f"{table.source}: expected scores of segments, got scores of systems")
         by_system = dict(zip(table.systems, table.segments, strict=True))
-        return cls(table.name, by_system, table.higher_is_better, missing, table.segment_ids)
+        higher_is_better = None if table.higher_is_better else False
+        return cls(table.name, by_system, higher_is_better, missing, table.segment_ids)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.name, self.scores, self.higher_is_better, self.missing, self.segment_ids)
@@ -316,7 +323,7 @@ class SegmentScores(PrecomputedCounts):
 
     def without_data(self) -> Metric:
         """See :meth:`Metric.without_data`."""
-        return Mean(self.name, self._steps, self.higher_is_better)
+        return Mean(self.name, self._steps, bool(self.higher_is_better))
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`. The scores do not depend on references, so none are shown."""
@@ -502,6 +509,8 @@ class FromCounts(CountsOfFormula):
         object.__setattr__(self, "decimals", formula.decimals)
         if self.higher_is_better is None:
             object.__setattr__(self, "higher_is_better", formula.higher_is_better)
+            if given is not None or not isinstance(self.scoring, str | Metric):
+                check_direction(self.name)
 
     def _checked(self, system: str, rows: ArrayLike) -> Counts:
         what = f"{self.name}, system {system}"
