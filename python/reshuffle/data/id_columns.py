@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..errors import listed, quoted, warn
 
 # Headers of the ids of segments.
@@ -35,6 +33,8 @@ def are_like_ids(numbers: Any) -> bool:
     >>> are_like_ids(range(1, 41)), are_like_ids([i // 4 for i in range(40)]), are_like_ids([0] * 20 + [1] * 20)
     (True, True, False)
     """
+    import numpy as np  # commands that read no scores start without it
+
     array = np.asarray(numbers, dtype=np.float64)
     if len(array) < FEWEST or not (np.isfinite(array) & (array == np.rint(array))).all():
         return False
