@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
-from ..data.arrays import as_array
+from ..data.arrays import as_array, holds_array
 from ..data.columns import check_rows, index_of, missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
 from ..data.id_columns import names_ids, warn_of_ids
@@ -120,7 +120,8 @@ class SegmentScores(PrecomputedCounts):
         Name of the metric in tables and signatures.
     scores : mapping of str to S numbers, sequence of S numbers for each system, or table of S rows
         The scores of each system. A table (pandas, polars, Arrow, a structured array) has one column per system.
-        Systems without names are called ``system 1``, ``system 2`` …
+        Systems without names are called ``system 1``, ``system 2`` … For :func:`reshuffle.compare_runs`, a list with
+        the scores of each run, or an array with a row for each; the runs of ``x`` are called ``x#0``, ``x#1`` …
     higher_is_better : bool, optional
         True by default, with a warning if the name is one of an error, such as ``WER`` or ``latency``.
     missing : {'error', 'pairwise'}
@@ -186,7 +187,8 @@ class SegmentScores(PrecomputedCounts):
             check_flag("higher_is_better", self.higher_is_better)
         check_name("missing", self.missing, TREATMENTS_OF_MISSING)
         object.__setattr__(self, "index", index_of(self.scores))
-        items = _items_by_system(self.name, self.scores)
+        of_systems = _items_by_system(self.name, self.scores)
+        items = [item for system, scores in of_systems for item in _runs_of(system, scores)]
         is_table = not isinstance(self.scores, Mapping | list | tuple)
         named_ids = [quoted(system) for system, _ in items if is_table and names_ids(system)]
         if named_ids:
@@ -282,7 +284,8 @@ class SegmentScores(PrecomputedCounts):
                 f"{what}: expected a number for every segment: {shortened(str(error), 80)}{hint}"
             ) from None
         if array.ndim != 1 or array.size == 0:
-            raise InputError(f"{what}: expected a number for every segment, got shape {array.shape}")
+            hint = "; of several runs, pass a list with the scores of each run" if array.ndim == 2 else ""
+            raise InputError(f"{what}: expected a number for every segment, got shape {array.shape}{hint}")
         are_scores = np.abs(array) <= LARGEST_SCORE
         if are_scores.all():
             return array
@@ -605,6 +608,42 @@ def f_score(totals: NDArray[np.int64], beta: float = 1.0) -> Scores:
     matches, hypothesis, reference = np.moveaxis(counts.astype(np.float64), -1, 0)
     items = hypothesis + beta**2 * reference
     return np.asarray(100 * (1 + beta**2) * matches / np.where(items == 0, 1, items))
+
+
+def output_name(system: str, run: int) -> str:
+    """The name of a run's output: the key of its scores in :class:`SegmentScores` and :class:`FromCounts`.
+
+    >>> output_name("baseline", 0)
+    'baseline#0'
+    """
+    return f"{system}#{run}"
+
+
+def _runs_of(system: str, scores: Any) -> list[tuple[str, Any]]:
+    """The scores of each run of a system by name, if they are of several segments each; else those of the system."""
+    first: Any = scores[0] if isinstance(scores, list | tuple | np.ndarray) and len(scores) else None
+    is_list = isinstance(first, list | tuple) or holds_array(first)
+    if not is_list or np.ndim(first) == 0 or len(scores) > len(first):
+        return [(system, scores)]
+    return [(output_name(system, run), own) for run, own in enumerate(scores)]
+
+
+def runs_in(metric: str, names: Sequence[str]) -> dict[str, int]:
+    """The number of runs of each system, from the names of their outputs; :class:`InputError` for other names.
+
+    >>> runs_in("accuracy", ["old#0", "old#1", "new#0"])
+    {'old': 2, 'new': 1}
+    """
+    found: dict[str, int] = {}
+    for name in names:
+        system, mark, run = name.rpartition("#")
+        if not (mark and system and run.isdecimal()):
+            raise InputError(
+                f"{metric}: expected the scores of each run, as in {{'old': [run, run, run], 'new': [run, run, run]}}, "
+                f"got those of {listed(names)}"
+            )
+        found[system] = found.get(system, 0) + 1
+    return found
 
 
 def _items_by_system(name: str, values: Any) -> list[tuple[str, Any]]:
