@@ -24,6 +24,7 @@ from ..data.corpus import Corpus, Lines, number_systems
 from ..data.id_columns import names_ids, warn_of_ids
 from ..errors import SEGMENT_MESSAGE, Argument, InputError, counted, listed, printable, quoted, shortened
 from ..names import has_formula
+from ..options.declare import with_hints
 from ..results.lookup import first_names
 from ..types import MetricName, Missing
 from ..validate import (
@@ -100,6 +101,7 @@ class PrecomputedCounts(Metric):
         return self.segment_scores(counts)
 
 
+@with_hints
 @dataclass(frozen=True, eq=False)  # == of arrays is not a bool
 class SegmentScores(PrecomputedCounts):
     """Segment scores from another tool or from raters; a system's score is their mean.
@@ -408,6 +410,7 @@ class CountsOfFormula(PrecomputedCounts):
         return self.formula.without_data()
 
 
+@with_hints
 @dataclass(frozen=True, eq=False)
 class FromCounts(CountsOfFormula):
     """User-supplied integer counts for every segment, and the formula that scores their sums.
