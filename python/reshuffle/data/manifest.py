@@ -124,7 +124,7 @@ def table_of(where: str, value: Any) -> dict[str, Any]:
     return value
 
 
-# Keys by which a test set is recognised that is not among 'sets'.
+# Keys by which a test set is recognized that is not among 'sets'.
 FILES_OF_SETS = {"references", "systems", "scores", "counts"}
 # Keys that are called like the flags of the same meaning.
 LIKE_FLAGS = {"ref": "references", "refs": "references", "reference": "references", "docs": "documents"}
