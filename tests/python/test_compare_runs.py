@@ -155,5 +155,9 @@ def test_scores_of_runs_are_a_list_for_each_system() -> None:
     message = r"X: expected the scores of each run, as in {'old': \[run, run, run\], 'new': .*}, got those of a, b"
     with pytest.raises(InputError, match=message):
         compare_runs(metrics=SegmentScores("X", FULL))
+    with pytest.raises(
+        InputError, match=r"X has the scores of runs of each system: use compare_runs\(metrics=…\), or pass one of"
+    ):
+        reshuffle.compare(metrics=SegmentScores("X", own))
     with pytest.raises(InputError, match="BLEU needs texts: pass references and systems"):
         compare_runs()

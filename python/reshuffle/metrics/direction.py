@@ -8,8 +8,8 @@ from ..errors import warn
 
 # Words in the names of metrics of which lower scores are usually better.
 LOWER = {
-    "cer", "error", "errors", "latency", "loss", "mae", "mer", "mse", "nll", "perplexity", "ppl", "rmse", "ter", "wer",
-    "wil",
+    "cer", "error", "errors", "latency", "loss", "mae", "mer", "metricx", "mse", "nll", "perplexity", "ppl", "rmse",
+    "ter", "wer", "wil",
 }  # fmt: skip
 # What makes a score of an error: 1-wer, neg_loss, no errors.
 REVERSED = re.compile(r"(-|1|neg|inv|no\b|error[- _]?free)")

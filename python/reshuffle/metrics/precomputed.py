@@ -76,6 +76,8 @@ class PrecomputedCounts(Metric):
     segment_ids: Sequence[str] | None = None
     # The index of the columns of pandas that were given, if any: see :func:`~reshuffle.data.columns.check_rows`.
     index: Any = None
+    # Whether systems were given with several runs, each of which is a system here.
+    has_runs: bool = False
 
     @property
     def system_names(self) -> tuple[str, ...]:
@@ -191,6 +193,7 @@ class SegmentScores(PrecomputedCounts):
         object.__setattr__(self, "index", index_of(self.scores))
         of_systems = _items_by_system(self.name, self.scores)
         items = [item for system, scores in of_systems for item in _runs_of(system, scores)]
+        object.__setattr__(self, "has_runs", [*dict(items)] != [*dict(of_systems)])
         is_table = not isinstance(self.scores, Mapping | list | tuple)
         named_ids = [quoted(system) for system, _ in items if is_table and names_ids(system)]
         if named_ids:
