@@ -629,7 +629,8 @@ def _runs_of(system: str, scores: Any) -> list[tuple[str, Any]]:
     """The scores of each run of a system by name, if they are of several segments each; else those of the system."""
     first: Any = scores[0] if isinstance(scores, list | tuple | np.ndarray) and len(scores) else None
     is_list = isinstance(first, list | tuple) or holds_array(first)
-    if not is_list or np.ndim(first) == 0 or len(scores) > len(first):
+    shape = as_array(first, system).shape if is_list else ()
+    if not shape or len(scores) > shape[0]:
         return [(system, scores)]
     return [(output_name(system, run), own) for run, own in enumerate(scores)]
 
