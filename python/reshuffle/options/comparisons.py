@@ -349,18 +349,19 @@ class CompareRuns(Resampled, Medians, RunTests, Pairs, Stratified):
     """:func:`reshuffle.compare_runs`."""
 
     references: Annotated["References", PYTHON, Kind("S references, or columns of S references each, or None")] = field(
-        kw_only=False
+        default=None, kw_only=False
     )
     """As for :func:`reshuffle.compare`. None if all metrics bring their own scores."""
     systems: Annotated[
-        "Mapping[str, Sequence[Lines] | int]", PYTHON, Kind("mapping of str to sequence of S hypotheses each")
-    ] = field(kw_only=False)
+        "Mapping[str, Sequence[Lines] | int] | None", PYTHON, Kind("mapping of str to sequence of S hypotheses each")
+    ] = field(default=None, kw_only=False)
     """For each system the outputs of its runs; systems may have different numbers of runs. Without references, the
-    number of runs of each system.
+    number of runs of each system, by default of all runs that have scores.
     """
     metrics: AnyMetrics = field(default="bleu", kw_only=False)
-    """As for :func:`reshuffle.compare`. For metrics that bring their own scores, the output of run i of the system
-    ``x`` is called ``x#i``, counted from 0. Functions of texts are not supported.
+    """As for :func:`reshuffle.compare`. Metrics that bring their own scores have those of each run, as in
+    ``SegmentScores("accuracy", {"x": [run, run], "y": [run, run]})``; or the output of run i of the system ``x`` is
+    called ``x#i``, counted from 0. Functions of texts are not supported.
     """
     documents: IdsOfDocuments = field(default=None, kw_only=True)
     """As for :func:`reshuffle.compare`."""

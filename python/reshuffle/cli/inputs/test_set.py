@@ -210,7 +210,8 @@ class Input:
             check_same_length(name, by_system, "; if the files are of several tasks, name those of each in a manifest "
                               "(--manifest)")  # fmt: skip
         scores = [
-            SegmentScores(name, scores, name not in lower, missing, ids) for name, scores in found.by_metric.items()
+            SegmentScores(name, scores, False if name in lower else None, missing, ids)
+            for name, scores in found.by_metric.items()
         ]
         return [*scores, *given_counts(self.files, self.systems, beside)]
 
