@@ -806,7 +806,7 @@ def test_display_names_are_shown_and_systems_keep_theirs(browser: Browser) -> No
     field.send_keys("The larger one")
     assert browser.texts("#pairs .count") == ["3 of 6 pairs"]
     with pytest.raises(InputError, match="unknown system"):
-        RESULTS["all pairs"].render("html", names=names)
+        RESULTS["all pairs"].render("html", names={"gone": "left out"})
 
 
 def test_without_scripts_the_page_has_the_tables_of_the_text_report(browser: Browser) -> None:
