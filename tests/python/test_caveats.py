@@ -453,6 +453,18 @@ def test_open_stars_are_those_of_adjusted_p_values() -> None:
         assert found == ([sum(near)] if any(near) else [])
 
 
+def test_open_stars_are_named_with_a_number_of_replicates_that_decides() -> None:
+    pair = compared(ratings()).comparisons[0]
+    for share, enough in ((1.01, 2000), (1.001, 200_000), (1.0, None)):
+        found = compared(ratings(), alpha=pair.test.pvalue / share).caveats
+        assert [caveat.values["enough"] for caveat in found if caveat.kind == "near-alpha"] == [enough]
+    noisy = compared(ratings(k=6, apart=3.0), all_pairs=True, n_resamples=100)
+    names = [f"{p.system} − {p.baseline}" for p in noisy.comparisons if "near-alpha" in p.caveats]
+    text = " ".join(str(noisy).split())
+    assert f"For 4 of 15 tests ({', '.join(names[:3])} and 1 more), Monte" in text
+    assert "if p stays the same, n_resamples=1_000 decides." in text
+
+
 # --- Intervals
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from string import Formatter
 from typing import Any
 
@@ -66,12 +67,31 @@ def cautions(comparison: Comparison, layout: Layout) -> Iterator[str]:
     found: dict[str, list[str]] = {}
     for caveat in comparison.caveats:
         if caveat.kind not in hidden:
-            sentence = worded(caveat, layout.command is not None)
+            sentence = worded(with_pairs(comparison, caveat), layout.command is not None)
             about = f"{caveat.values.get('metric')}: "
             start = about if sentence.startswith(about) else ""
             found.setdefault(sentence.removeprefix(start), []).append(start.removesuffix(": "))
     for text, metrics in found.items():
         yield f"{', '.join(metrics)}: {text}" if all(metrics) else text
+
+
+# Of more pairs, a note has the number.
+MOST_PAIRS = 3
+
+
+def with_pairs(comparison: Comparison, caveat: Caveat) -> Caveat:
+    """The caveat with the first pairs that it is about, if its sentence names them."""
+    if caveat.kind != "near-alpha":
+        return caveat
+    pairs = [pair for pair in comparison.comparisons if caveat.kind in pair.caveats]
+    several = len(comparison.metrics) > 1
+    names = [
+        (f"{pair.system} − {pair.baseline}" if comparison.baseline is None else pair.system)
+        + (f" under {pair.metric}" if several else "")
+        for pair in pairs
+    ]
+    more = [f"{len(names) - MOST_PAIRS:,} more"] if len(names) > MOST_PAIRS else []
+    return replace(caveat, values={**caveat.values, "named": joined([*names[:MOST_PAIRS], *more])})
 
 
 # How the sentence about ranks begins.
@@ -446,10 +466,18 @@ def _few_units(values: Values) -> str:
 
 
 def _near_alpha(values: Values) -> str:
-    which = "" if values["tests"] == 1 else f"For {values['near']:,} of {values['tests']:,} tests, "
+    named = f" ({values['named']})" if values.get("named") else ""
+    which = "" if values["tests"] == 1 else f"For {values['near']:,} of {values['tests']:,} tests{named}, "
+    enough = values.get("enough", 0)
+    if enough is None:
+        more = "it is too near for any practical number of replicates to decide that"
+    elif enough:
+        more = f"if p stays the same, {option(f'-n {enough}', f'n_resamples={enough:_}')} decides"
+    else:
+        more = MORE
     return (
         f"{which}Monte Carlo error leaves open on which side of {number(values['alpha'])} {_p(values)} lies (95% "
-        f"Clopper-Pearson interval); {MORE}."
+        f"Clopper-Pearson interval); {more}."
     )
 
 
