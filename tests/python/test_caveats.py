@@ -455,9 +455,9 @@ def test_open_stars_are_those_of_adjusted_p_values() -> None:
 
 def test_open_stars_are_named_with_a_number_of_replicates_that_decides() -> None:
     pair = compared(ratings()).comparisons[0]
-    for share, enough in ((1.01, 2000), (1.001, 200_000), (1.0, None)):
+    for share, deciding in ((1.01, 2000), (1.001, 200_000), (1.0, None)):
         found = compared(ratings(), alpha=pair.test.pvalue / share).caveats
-        assert [caveat.values["enough"] for caveat in found if caveat.kind == "near-alpha"] == [enough]
+        assert [caveat.values["enough"] for caveat in found if caveat.kind == "near-alpha"] == [deciding]
     noisy = compared(ratings(k=6, apart=3.0), all_pairs=True, n_resamples=100)
     names = [f"{p.system} − {p.baseline}" for p in noisy.comparisons if "near-alpha" in p.caveats]
     text = " ".join(str(noisy).split())

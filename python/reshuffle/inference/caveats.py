@@ -29,7 +29,7 @@ SMALL_SAMPLE = 40
 # Of ratings, tests that are adjusted for all pairs need more (docs/evidence/votes.md).
 SMALL_SAMPLE_OF_RATINGS = 100
 # The numbers of replicates among which that which would decide all stars is sought.
-DECIDING = tuple(digit * 10**power for power in range(3, 7) for digit in (1, 2, 5)) + (10_000_000,)
+DECIDING = [digit * 10**power for power in range(3, 7) for digit in (1, 2, 5)]
 # Outputs count as exchangeable if a difference's standard deviation over shuffles, divided by its standard error, is
 # between these limits.
 EXCHANGEABLE = (0.8, 1.25)
