@@ -527,7 +527,7 @@ def test_tests_and_intervals_by_different_methods_may_disagree() -> None:
     comparison = compared(own, test="sign-test", interval="delta")
     (caveat,) = comparison.caveats
     assert (caveat.kind, caveat.values["reasons"], caveat.values["starred"]) == ("star-and-interval", ("method",), 1)
-    said = "although the 95% CI contains 0: test and interval are computed by different methods."
+    said = "although the 95% CI contains 0, because test and interval are computed by different methods."
     assert f"rating: the difference is significant, {said}" in " ".join(str(comparison).split())
 
 
@@ -543,7 +543,7 @@ def test_the_default_test_does_not_always_reject_what_its_half_and_the_interval_
     comparison = compare(metrics=own, n_resamples=999)
     (caveat,) = comparison.caveats
     assert (caveat.kind, caveat.values["reasons"], caveat.values["starred"]) == ("star-and-interval", ("half",), 0)
-    said = "the 95% CI excludes 0: the interval is that of bootstrap-percentile, but bootstrap-both asks the centred"
+    said = "excludes 0, because the interval is that of bootstrap-percentile, but bootstrap-both asks the centred"
     assert f"{said} bootstrap, too." in " ".join(str(comparison).split())
     assert kinds(compare(metrics=own, test="bootstrap-percentile", n_resamples=999)) == ["skewed"]
 

@@ -219,15 +219,16 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str, mark: str, whol
         tests *= test.n_sets
         return f"{method} over {tests:,} tests, {pairs} under each of {metrics:,} metrics{on_sets}; {controlled}."
     # Each metric adds at most alpha to the chance of a false star, or to the share of false stars, over all metrics.
-    together = f"For the {metrics:,} metrics together"
     family = option(f"--family {whole}", f"family={whole!r}")
-    limits = (
-        f"may be up to {number(min(1, round(metrics * alpha, 12)))}; with {family} it is at most {number(alpha)} over "
-        f"the {tests * test.n_sets:,} tests."
-    )
+    limit, over = number(min(1, round(metrics * alpha, 12))), f"over the {tests * test.n_sets:,} tests"
     if comparison.family_size == 1:
-        return f"Each metric is a family of one test, so p needs no adjustment. {together}, {risk} {limits}"
-    return f"{method} over {pairs} under each metric{on_sets}; {controlled} under a metric. {together} it {limits}"
+        return (
+            f"Each metric is a family of one test, so p needs no adjustment. For the {metrics:,} metrics together, "
+            f"{risk} may be up to {limit}; with {family} it is at most {number(alpha)} {over}."
+        )
+    both = "both" if metrics == 2 else f"all {metrics:,}"
+    rates = f"≤ {number(alpha)} under a metric, ≤ {limit} under {both} (with {family}, ≤ {number(alpha)} {over})"
+    return f"{method} over {pairs} under each metric{on_sets}; {nominal}{rate} {rates}: {risk}."
 
 
 def _of_units(comparison: Comparison, test: UsedTest) -> str:
@@ -527,16 +528,15 @@ def _or_of_kink(values: Values) -> str:
 
 
 def _skewed(values: Values) -> str:
-    units = counted(values["units"], values["unit"])
     if values["pairs"] == 1:
-        where = f"the difference of {values['system']} and {values['baseline']} rests"
+        where = f"the difference of {values['system']} and {values['baseline']} comes"
     else:
-        where = f"{_of_pairs(values)} have differences that rest"
+        where = f"{_of_pairs(values)} have differences that come"
     worst = "" if values["pairs"] == 1 else "at worst "
     return (
-        f"{values['metric']}: {where} on few {values['unit']}s ({worst}effectively {values['effective']:.3g} of "
-        f"{units}, skewness {values['skewness']:.2g}): with fewer than {values['enough']:,}, tests of such "
-        "differences may reject too often, so p may be too small."
+        f"{values['metric']}: {where} from few {values['unit']}s ({worst}the equivalent of {values['effective']:.3g} "
+        f"of {values['units']:,}; skewness {values['skewness']:.2g}). Below about {values['enough']:,} "
+        f"{values['unit']}s, tests of so skewed a difference may reject too often."
     )
 
 
@@ -549,7 +549,7 @@ def _few_draws(values: Values) -> str:
 
 
 REASONS = {
-    "adjustment": "p is adjusted, the interval is not",
+    "adjustment": "p is adjusted for several tests and the interval is not",
     "level": "alpha is not 1 - confidence",
     "alternative": "the test is one-sided",
     "step-down": "stars are from step-down maxT, simultaneous intervals from single-step maxT",
@@ -579,7 +579,7 @@ def _star_and_interval(values: Values) -> str:
         *([side(others, "not significant", inside)] if others else []),
     ]
     reasons = ", and ".join(REASONS[reason] for reason in values["reasons"])
-    return f"{about}{', and '.join(sides)}: {reasons}."
+    return f"{about}{', and '.join(sides)}, because {reasons}."
 
 
 # The wording of each kind of caveat.
