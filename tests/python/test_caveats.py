@@ -96,6 +96,10 @@ CASES: dict[str, tuple[Callable[[], Comparison], dict[str, Any]]] = {
         {"metric": "length", "test": "ar-studentized", "used": "ar"},
     ),
     "dependence": (lambda: compared(ratings(), documents=[i // 6 for i in range(SEGMENTS)]), {"metric": "rating"}),
+    "identical": (
+        lambda: compared(SegmentScores("m", dict.fromkeys("ab", [1.0, 2.0, 4.0] * 20))),
+        {"pairs": 1, "tests": 1, "system": "b", "baseline": "a"},
+    ),
     "not-exchangeable": (
         lambda: compared(lengths()),
         {"metric": "F", "pairs": 1, "tests": 1, "system": "short", "baseline": "long", "test": "ar"},

@@ -78,6 +78,7 @@ def with_caveats(
     ``n_resamples="auto"`` asked for, if that was used. ``others`` are the comparisons on other test sets.
     """
     found = [
+        *_identical(comparison),
         *([] if plan is None else _of_tests(comparison, plan, enough, others)),
         *_of_concentration(comparison, plan is not None and plan.automatic),
         *_of_intervals(comparison),
@@ -147,6 +148,19 @@ def _of_tests(comparison: Comparison, plan: Plan, enough: int | None, others: Se
     if not few_units or few_units[0].pairs is not None:
         few_replicates = _few_replicates(comparison, plan, families)
         yield from few_replicates or [*_near_alpha(comparison, plan, families), *_auto_limit(enough)]
+
+
+def _identical(comparison: Comparison) -> Iterator[_Found]:
+    """Pairs of systems that differ nowhere under any metric."""
+    indices: dict[tuple[str, str], list[int]] = {}
+    for index, pair in enumerate(comparison.comparisons):
+        indices.setdefault((pair.system, pair.baseline), []).append(index)
+    differing = [pair.influence and pair.influence.differing for pair in comparison.comparisons]
+    same = {names: own for names, own in indices.items() if all(differing[index] == 0 for index in own)}
+    if same:
+        (system, baseline), *_ = same
+        values = {"pairs": len(same), "tests": len(indices), "system": system, "baseline": baseline}
+        yield _Found(Caveat("identical", values), [index for own in same.values() for index in own])
 
 
 def _all_exchangeable(comparison: Comparison, plan: Plan) -> Iterator[_Found]:

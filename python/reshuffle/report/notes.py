@@ -582,8 +582,15 @@ def _star_and_interval(values: Values) -> str:
     return f"{about}{', and '.join(sides)}, because {reasons}."
 
 
+def _identical(values: Values) -> str:
+    both = f"{values['system']} and {values['baseline']}"
+    which = both if values["pairs"] == 1 else f"{_of_pairs(values)}, such as {both},"
+    return f"{which} are identical, or have the same scores everywhere: a file may have been passed twice."
+
+
 # The wording of each kind of caveat.
 CAVEATS: Mapping[str, str | Callable[[Values], str]] = {
+    "identical": _identical,
     "liberal": "{test} rejects about {rate:.0%} of true null hypotheses at {level}: use ar or {instead}, which reject "
     "about {level:.0%} in the same simulations.",
     "all-exchangeable": lambda values: (

@@ -119,7 +119,7 @@ def _views(comparison: Comparison, layout: Layout) -> list[Mapping[str, Any]]:
 def _sentences(comparison: Comparison, metric: str, for_command: bool) -> dict[str, list[str]]:
     """The sentences of the caveats that apply to a metric, by kind."""
     own = (caveat for caveat in comparison.caveats if caveat.values.get("metric") in (None, metric))
-    return grouped((caveat.kind, worded(with_pairs(comparison, caveat), for_command)) for caveat in own)
+    return grouped((caveat.kind, printable(worded(with_pairs(comparison, caveat), for_command))) for caveat in own)
 
 
 def escaped_json(text: str) -> str:
