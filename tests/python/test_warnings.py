@@ -151,7 +151,7 @@ def test_a_byte_order_mark_and_nul_give_a_warning_that_names_the_file(
     Path("nul.txt").write_bytes(b"a\nb\0\n")
     assert warnings_of(read_corpus, ["ref.txt"], ["bom.txt", "nul.txt"]) == [
         "bom.txt begins with a byte order mark (U+FEFF), which is counted as part of the first word, as in sacreBLEU"
-        ": save the file without it",
+        ": to avoid this, save the file without it",
         "nul.txt, line 2 contains a NUL character (U+0000): is the file UTF-8 text?",
     ]
     # UTF-16 without a byte order mark: only the NUL characters show it.
@@ -241,7 +241,7 @@ def test_the_command_line_prints_a_line_per_warning_and_continues(demo: Path, ru
     assert warned.out.startswith("BLEU: 400 segments")
     assert warned.err.splitlines() == [
         "reshuffle: warning: again.txt begins with a byte order mark (U+FEFF), which is counted as part of the first "
-        "word, as in sacreBLEU: save the file without it",
+        "word, as in sacreBLEU: to avoid this, save the file without it",
         "reshuffle: warning: the outputs of systems 'tuned' and 'copy' are identical: was a file passed twice?",
     ]
 

@@ -20,6 +20,7 @@ from ..data.reading import split_name
 from ..errors import InputError, either, printable, shortened, warn, writing
 from ..leftovers import opened, replacements
 from ..report import PAPERS, WITH_METHODS, Layout, Terminal, formats_by_ending, pieces
+from ..report.layout import named_systems
 from ..report.terminal import stdout_width
 from ..report.wording import joined
 from ..results import Comparison, Flips, Gate, SegmentTable, SetComparison
@@ -154,7 +155,9 @@ def destination(output: Output, inputs: Sequence[str]) -> Iterator[Writer]:
             if read:
                 result = replace(result, inputs=read)
             if layout.names and isinstance(result, Comparison | SetComparison):
-                result = replace(result, display_names=layout.names)
+                known = named_systems(result)
+                names = {system: name for system, name in layout.names.items() if system in known}
+                result = replace(result, display_names=names)
             if reports.paper is not None and isinstance(result, Comparison | SetComparison | StudyResult):
                 from ..report import write_paper
 

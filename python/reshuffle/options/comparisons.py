@@ -185,12 +185,13 @@ class Replicated(Options):
 
     TITLE: ClassVar[str] = "Resampling"
     n_resamples: AnyNumber = 10_000
-    """Shuffles and draws; auto: as many as are needed.
+    """Shuffles and draws; auto: 10,000 to 1,000,000.
 
     R, the number of shuffles or draws of the test, and the number of draws of the intervals. ``auto`` is at least
     10,000 and at most a million: 20/``alpha`` − 1 for the test, or 20·m/``alpha`` − 1 for families of m tests with any
     adjustment but ``maxt`` and ``tukey``; twice as many for ``bootstrap-both`` and ``bootstrap-percentile``; and 40/(1
     − ``confidence_level``) − 1 for intervals whose ends are draws. The result and its signature have the number used.
+    Where p is near ``alpha``, a note says how many would decide on which side it lies.
     """
 
 
@@ -204,7 +205,7 @@ class Draws(Replicated):
     """How many draws there are, for intervals."""
 
     n_resamples: AnyNumber = 10_000
-    """Bootstrap draws, for intervals that need them; auto: as many as are needed.
+    """Bootstrap draws, for intervals that need them; auto: 10,000 to 1,000,000.
 
     ``auto`` is 40/(1 − ``confidence_level``) − 1, but at least 10,000 and at most a million. The result and its
     signature have the number used.

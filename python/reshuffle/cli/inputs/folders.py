@@ -21,15 +21,39 @@ def is_folder(path: str) -> bool:
     return path != STDIN and path_is(path, Path.is_dir)
 
 
+# So many files in the order of their names may be what the shell made of a pattern such as *.txt.
+MANY = 3
+
+
 def note_baseline(files: SetFiles, names: Sequence[str], otherwise: str) -> None:
-    """Say which system is the baseline if its file was not named, the first one of a folder, and how to choose."""
+    """Say which system is the baseline if its file was not chosen: the first of a folder, or of those of a pattern."""
     given = files.systems or next(iter(files.numbers.values()), ())
-    if names and not isinstance(given, Mapping) and given and is_folder(given[0]):
-        folder = printable(display_name(given[0]))
-        click.echo(
-            f"reshuffle: the baseline is {printable(names[0])}, the first file of {folder} by name: {otherwise}",
-            err=True,
-        )
+    if not names or isinstance(given, Mapping) or not given:
+        return
+    if is_folder(given[0]):
+        first = f"first file of {printable(display_name(given[0]))}"
+    elif len(given) >= MANY and _may_be_a_pattern(given):
+        first = f"first of {len(given):,} files"
+    else:
+        return
+    click.echo(f"reshuffle: the baseline is {printable(names[0])}, the {first} by name: {otherwise}", err=True)
+
+
+def _may_be_a_pattern(paths: Sequence[str]) -> bool:
+    """Whether files follow each other in a folder, in the order of one of the locales of shells."""
+    folder = Path(paths[0]).parent
+    own = [Path(path).name for path in paths]
+    if any(path == STDIN or Path(path).parent != folder for path in paths) or not folder.is_dir():
+        return False
+    names = [path.name for path in folder.iterdir() if path.suffix == Path(own[0]).suffix]
+    orders = (sorted(names), sorted(names, key=_as_in_locales))
+    starts = [(order, order.index(own[0])) for order in orders if own[0] in order]
+    return any(order[start : start + len(own)] == own for order, start in starts)
+
+
+def _as_in_locales(name: str) -> tuple[str, str]:
+    """The order of names in most locales: case and punctuation count only if names are otherwise the same."""
+    return "".join(filter(str.isalnum, name)).casefold(), name
 
 
 def of_single_systems(files: SetFiles) -> SetFiles:

@@ -123,7 +123,7 @@ class Input:
             raise InputError("--source is for reports of compare with texts, and for sari: leave it out")
 
     def note_baseline(self, name: str | None, otherwise: str = "--baseline chooses another") -> None:
-        """Without a name, the first system is the baseline: say so if it is only the first file of a folder."""
+        """Without a name, the first system is the baseline: say so if that may not have been chosen."""
         if name is None and self.given is not None:
             note_baseline(self.given, self.names, otherwise)
 
