@@ -84,6 +84,7 @@ RESULTS = Lazy[Comparison](
         "score": lambda: score(REFERENCES, SYSTEMS, ["bleu", "ter"]),
         "score with intervals": lambda: score(REFERENCES, SYSTEMS, "bleu", interval="delta"),
         "without replicates": lambda: compare(metrics=ratings(), test="t-test", interval="t"),
+        "identical": lambda: compare(metrics=SegmentScores("m", dict.fromkeys("ab", [1.0, 2.0] * 30)), n_resamples=99),
         "few replicates": lambda: compare(metrics=ratings(), test="ar:scheme=iid", n_resamples=9, interval=None),
         "few units": lambda: compare(
             metrics=ratings(2, 4), test="ar:scheme=iid", n_resamples=99, interval=None, all_pairs=True

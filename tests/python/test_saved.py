@@ -412,7 +412,7 @@ def test_damaged_and_strange_json_is_refused_with_its_place(text: str, message: 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (having("caveats", [{"kind": "new", "values": {}}]), "unknown caveat 'new'; known: liberal, "),
+        (having("caveats", [{"kind": "new", "values": {}}]), "unknown caveat 'new'; known: identical, "),
         (
             having("caveats", [{"kind": "many-tests", "values": {}}]),
             "the values of the caveat 'many-tests' are not complete",
