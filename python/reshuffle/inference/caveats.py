@@ -442,34 +442,36 @@ def _near_alpha(comparison: Comparison, plan: Plan, families: Sequence[_Group]) 
     # Gandy's rule bounds the probability of that.
     if stopping is not None and stopping.rule == "gandy":
         return
-    near = _undecided_in(families, plan)
+    undecided = [(family, _undecided(family, plan)) for family in families]
+    near = [family.pairs[index] for family, own in undecided for index in own if index < len(family.pairs)]
     if near:
         tests, adjusted = len(comparison.comparisons), comparison.family_size > 1
         values: dict[str, Any] = {"near": len(near), "tests": tests, "alpha": plan.alpha, "adjusted": adjusted}
         if stopping is None:  # with a stopping rule, more shuffles would not all be used
             now = comparison.n_resamples or 0
-            enough = (n for n in DECIDING if n > now and not _undecided_in(families, plan, n))
-            values["enough"] = next(enough, None)
+            more = (n for n in DECIDING if n > now)
+            values["enough"] = next(
+                (n for n in more if not any(_undecided(family, plan, n, own) for family, own in undecided)), None
+            )
         yield _Found(Caveat("near-alpha", values), near)
 
 
-def _undecided_in(families: Sequence[_Group], plan: Plan, n: int | None = None) -> list[int]:
-    """The pairs whose p, after adjustment, may lie on either side of alpha; if p were the same with n replicates."""
-    near: list[int] = []
-    for family in families:
-        near += [family.pairs[index] for index in _undecided(family, plan, n) if index < len(family.pairs)]
-    return near
+def _undecided(family: _Group, plan: Plan, n: int | None = None, among: Sequence[int] | None = None) -> Sequence[int]:
+    """The indices in a family of the tests whose p, after adjustment, may lie on either side of alpha.
 
-
-def _undecided(family: _Group, plan: Plan, n: int | None) -> Sequence[int]:
-    """The indices in a family of these tests."""
-    if plan.adjustment is None:
-        return [index for index, test in enumerate(family.tests) if _with(test, n).may_lie_across(plan.alpha)]
-    if not plan.adjustment.from_replicates:
+    With ``n``, if p were the same with n replicates. ``among`` has the only tests to look at, unless it depends on all.
+    """
+    if plan.adjustment is not None and not plan.adjustment.from_replicates:
         return plan.adjustment.undecided([_with(pair.test, n) for pair in family.everywhere], plan.alpha)
-    # Adjusted p-values of several test sets are computed from those of each, which are shares of replicates.
-    tests = [test if plan.n_sets == 1 else _on_one_set(test, plan.n_sets) for test in family.tests]
-    return plan.adjustment.undecided([_with(test, n) for test in tests], plan.level_on_one_set)
+    indices = range(len(family.tests)) if among is None else among
+    tests = [family.tests[index] for index in indices]
+    if plan.adjustment is None:
+        found = [index for index, test in enumerate(tests) if _with(test, n).may_lie_across(plan.alpha)]
+    else:
+        # Adjusted p-values of several test sets are computed from those of each, which are shares of replicates.
+        tests = [test if plan.n_sets == 1 else _on_one_set(test, plan.n_sets) for test in tests]
+        found = plan.adjustment.undecided([_with(test, n) for test in tests], plan.level_on_one_set)
+    return [indices[index] for index in found]
 
 
 def _with(test: SignificanceResult, n: int | None) -> SignificanceResult:
