@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core, signature
-from .data.columns import Texts
+from .data.columns import Texts, check_rows
 from .data.formats.base import number_in
 from .errors import InputError, either
 from .inference.caveats import with_caveats
@@ -31,6 +31,7 @@ from .inference.rankings import with_rankings
 from .inference.running import records, run_signature, run_tests
 from .inference.steps import JobPlan, counting_steps
 from .inference.tests import TESTS
+from .metrics.precomputed import PrecomputedCounts
 from .resampling import CountSample, Pairs, Replicates, Sample
 from .resampling.averaged import AveragedData, averaged_samples
 from .resampling.counting import Data, Metrics
@@ -125,6 +126,13 @@ def data_and_units(options: Any, metrics: Metrics | None = None) -> tuple[Data, 
     source = getattr(options, "source", None)
     own = options.metrics if metrics is None else metrics
     data = Data.from_arguments(texts.references, texts.systems, own, documents=texts.documents, source=source)
+    of_runs = next((m for m in data.metrics if isinstance(m, PrecomputedCounts) and m.has_runs), None)
+    if of_runs is not None:
+        raise InputError(
+            f"{of_runs.name} has the scores of runs of each system: use compare_runs(metrics=…), or pass one of each"
+        )
+    columns = {"references": options.references, "systems": options.systems, **{m.name: m for m in data.metrics}}
+    check_rows("", {**columns, "documents": options.documents, "strata": strata, "source": source})
     return data, Units(texts.documents, texts.strata, source)
 
 

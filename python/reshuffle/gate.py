@@ -68,9 +68,9 @@ def gate(options: GateOptions) -> Gate:
     ``allow``: on every task, the new system is shown not to be worse by the margin or more. Each task is tested at
     level ``alpha``. A system that is worse by the margin on any task is allowed with a probability of at most
     ``alpha``, however many tasks there are, as far as the tests hold their level: docs/statistics/gate.md. ``reject``:
-    not allowed, and on some task the new system is shown to be worse. A system that is no worse on any task is rejected
-    with a probability of at most ``alpha``, as far as the tests hold it. ``inconclusive``: neither. Test sets of fewer
-    than 20 segments (or documents) show nothing.
+    not allowed, and on some task the new system is shown to be worse, even by less than the margin. A system that is no
+    worse on any task is rejected with a probability of at most ``alpha``, as far as the tests hold it.
+    ``inconclusive``: neither. Test sets of fewer than 20 segments (or documents) show nothing.
 
     Returns
     -------
@@ -134,6 +134,7 @@ def gated(sets: Mapping[str, SetData], options: GateOptions, resampling: Resampl
 def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> Gate:
     """Count the systems on each test set, test the tasks, and decide."""
     names = _two_systems(sets)
+    _check_sets_of(rule, sets)
     if rule.human is not None:
         return _labelled(sets, names, rule, resampling)
     metrics = [metric for each in sets.values() for metric in each.data.metrics]
@@ -214,6 +215,33 @@ def _two_systems(sets: Mapping[str, SetData]) -> tuple[str, str]:
                 raise InputError("all test sets need metrics of the same names, in the same order")
     baseline, system = names
     return baseline, system
+
+
+def _check_sets_of(rule: Gated, sets: Mapping[str, SetData]) -> None:
+    """:class:`InputError` for the name of a margin or a primary metric with a test set that is not there.
+
+    Unknown metrics are found with those of each test set.
+    """
+    metrics = next(iter(sets.values())).data.metrics
+    if [*sets] == [""]:
+        return
+    for name in rule.margin:
+        of_set, _, metric = name.rpartition("/")
+        if name == ONLY or of_set in sets or metrics_named(name, metrics):
+            continue
+        if name in sets:
+            raise InputError(
+                f"a margin of {quoted(name)}, which is a test set: write {name}/METRIC, such as "
+                f"{name}/{metrics[0].name}={rule.margin[name]}"
+            )
+        if of_set:
+            raise unknown_name("test set of a margin", of_set, sets)
+    for name in rule.primary:
+        of_set, _, metric = name.rpartition("/")
+        if of_set in sets and not metrics_named(name, metrics):
+            raise InputError(
+                f"primary metric {quoted(name)}: a metric is primary on all test sets, so write {quoted(metric)}"
+            )
 
 
 def _given_margins(

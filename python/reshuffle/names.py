@@ -58,6 +58,18 @@ def is_metric(name: str) -> bool:
     return name.casefold() in _keys()
 
 
+def higher_is_better(name: str) -> bool:
+    """Whether higher scores of a metric of the registry are better.
+
+    >>> higher_is_better("BLEU"), higher_is_better("ter"), higher_is_better("accuracy")
+    (True, False, True)
+    """
+    from . import _core
+
+    key = metric_key(name)
+    return key in IN_PYTHON or _core.Metric(key, {}).higher_is_better
+
+
 def has_formula(name: str) -> bool:
     """Whether a metric with this name has a formula of sums that does not depend on the texts."""
     return is_metric(name) and metric_key(name) not in IN_PYTHON

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, signature
+from .data.columns import check_rows
 from .data.corpus import Lines
 from .errors import InputError, counted, listed, quoted, unknown_name, warn
 from .inference.enough import automatic, for_pvalue
@@ -24,6 +25,7 @@ from .inference.run_tests import RunOutcome, chosen_exchanges, run_outcome
 from .inference.run_variation import observed_differences, variations
 from .inference.steps import counting_steps
 from .metrics.native import NativeMetric
+from .metrics.precomputed import output_name, runs_in
 from .options.comparisons import CompareRuns
 from .options.declare import called_with, taken
 from .progress import reported
@@ -37,15 +39,6 @@ from .validate import LARGEST_SCORE, expected_score
 
 # The test sets on which the median run can be determined.
 SETS = ("test", "dev")
-
-
-def output_name(system: str, run: int) -> str:
-    """The name of an output: the key of its scores in :class:`~reshuffle.SegmentScores` and ``FromCounts``.
-
-    >>> output_name("baseline", 0)
-    'baseline#0'
-    """
-    return f"{system}#{run}"
 
 
 @dataclass(frozen=True)
@@ -62,18 +55,20 @@ class Runs:
     def from_arguments(
         cls,
         references: References,
-        systems: Mapping[str, Sequence[Lines] | int],
+        systems: Mapping[str, Sequence[Lines] | int] | None,
         metrics: Metrics,
         units: Units = SEGMENTS,
         outputs: Mapping[str, Sequence[str]] | None = None,
     ) -> Runs:
         """From the arguments of :func:`compare_runs`; :class:`InputError` if they cannot be used together."""
+        data = Data.from_arguments(None, None, metrics) if references is None else None
+        if systems is None and data is not None:
+            systems = runs_in(data.metrics[0].name, data.names)
         if not isinstance(systems, Mapping) or not systems:
             raise InputError(f"systems: expected a mapping from names to the outputs of runs, got {quoted(systems)}")
         for name, runs in systems.items():
             _check_runs(name, runs, references is None)
         numbers = {name: runs if isinstance(runs, int) else len(runs) for name, runs in systems.items()}
-        data = Data.from_arguments(None, None, metrics) if references is None else None
         if data is not None:  # before names are made, because a number of runs may be a mistake
             known = set(data.names)
             outputs_of = (output_name(name, run) for name, n in numbers.items() for run in range(n))
@@ -98,6 +93,8 @@ class Runs:
                 source=units.source,
                 warn_of_duplicates=False,
             )
+        columns = {"systems": systems, **{m.name: m for m in data.metrics}}
+        check_rows("", {**columns, "documents": units.documents, "strata": units.strata})
         shown = names if outputs is None else {name: outputs.get(name, own) for name, own in names.items()}
         return cls(data, shown, units)
 
@@ -172,8 +169,8 @@ def compare_runs(options: CompareRuns) -> RunComparison:
     >>> from reshuffle import SegmentScores, compare_runs
     >>> rng = np.random.default_rng(1)
     >>> means = {"a": 0.0, "b": 0.3}
-    >>> ratings = {f"{name}#{run}": rng.normal(mean, 1, 300) for name, mean in means.items() for run in range(4)}
-    >>> result = compare_runs(None, {"a": 4, "b": 4}, SegmentScores("rating", ratings), n_resamples=999)
+    >>> ratings = {name: [rng.normal(mean, 1, 300) for run in range(4)] for name, mean in means.items()}
+    >>> result = compare_runs(metrics=SegmentScores("rating", ratings), n_resamples=999)
     >>> [(each.exchange, round(each.smallest_pvalue, 4)) for each in result.comparisons]
     [('hierarchical', 0.001), ('welch', 0.0), ('run', 0.0286), ('segment', 0.001), ('pooled', 0.001)]
     """

@@ -83,10 +83,12 @@ def for_interval(interval: str, confidence_level: float, simultaneous: bool = Fa
 def for_margins(margins: Iterable[float]) -> str:
     """Margins of equivalence or non-inferiority, in the order of the metrics; only one if all are equal.
 
-    >>> for_margins([0.5, 1]), for_margins([0.5, 0.5])
-    ('0.5,1', '0.5')
+    Of those in percent, digits that are only rounding errors are left out.
+
+    >>> for_margins([0.5, 1]), for_margins([0.5, 0.5]), for_margins([0.014039999999999999])
+    ('0.5,1', '0.5', '0.01404')
     """
-    formatted = [repr(float(margin)).removesuffix(".0") for margin in margins]
+    formatted = [f"{float(margin):.12g}" for margin in margins]
     return ",".join(formatted[:1] if len(set(formatted)) == 1 else formatted)
 
 

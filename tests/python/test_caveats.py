@@ -96,6 +96,10 @@ CASES: dict[str, tuple[Callable[[], Comparison], dict[str, Any]]] = {
         {"metric": "length", "test": "ar-studentized", "used": "ar"},
     ),
     "dependence": (lambda: compared(ratings(), documents=[i // 6 for i in range(SEGMENTS)]), {"metric": "rating"}),
+    "identical": (
+        lambda: compared(SegmentScores("m", dict.fromkeys("ab", [1.0, 2.0, 4.0] * 20))),
+        {"pairs": 1, "tests": 1, "system": "b", "baseline": "a"},
+    ),
     "not-exchangeable": (
         lambda: compared(lengths()),
         {"metric": "F", "pairs": 1, "tests": 1, "system": "short", "baseline": "long", "test": "ar"},
@@ -453,6 +457,18 @@ def test_open_stars_are_those_of_adjusted_p_values() -> None:
         assert found == ([sum(near)] if any(near) else [])
 
 
+def test_open_stars_are_named_with_a_number_of_replicates_that_decides() -> None:
+    pair = compared(ratings()).comparisons[0]
+    for share, deciding in ((1.01, 2000), (1.001, 200_000), (1.0, None)):
+        found = compared(ratings(), alpha=pair.test.pvalue / share).caveats
+        assert [caveat.values["enough"] for caveat in found if caveat.kind == "near-alpha"] == [deciding]
+    noisy = compared(ratings(k=6, apart=3.0), all_pairs=True, n_resamples=100)
+    names = [f"{p.system} − {p.baseline}" for p in noisy.comparisons if "near-alpha" in p.caveats]
+    text = " ".join(str(noisy).split())
+    assert f"For 4 of 15 tests ({', '.join(names[:3])} and 1 more), Monte" in text
+    assert "if p stays the same, n_resamples=1_000 decides." in text
+
+
 # --- Intervals
 
 
@@ -515,7 +531,7 @@ def test_tests_and_intervals_by_different_methods_may_disagree() -> None:
     comparison = compared(own, test="sign-test", interval="delta")
     (caveat,) = comparison.caveats
     assert (caveat.kind, caveat.values["reasons"], caveat.values["starred"]) == ("star-and-interval", ("method",), 1)
-    said = "although the 95% CI contains 0: test and interval are computed by different methods."
+    said = "although the 95% CI contains 0, because test and interval are computed by different methods."
     assert f"rating: the difference is significant, {said}" in " ".join(str(comparison).split())
 
 
@@ -531,7 +547,7 @@ def test_the_default_test_does_not_always_reject_what_its_half_and_the_interval_
     comparison = compare(metrics=own, n_resamples=999)
     (caveat,) = comparison.caveats
     assert (caveat.kind, caveat.values["reasons"], caveat.values["starred"]) == ("star-and-interval", ("half",), 0)
-    said = "the 95% CI excludes 0: the interval is that of bootstrap-percentile, but bootstrap-both asks the centred"
+    said = "excludes 0, because the interval is that of bootstrap-percentile, but bootstrap-both asks the centred"
     assert f"{said} bootstrap, too." in " ".join(str(comparison).split())
     assert kinds(compare(metrics=own, test="bootstrap-percentile", n_resamples=999)) == ["skewed"]
 

@@ -174,7 +174,15 @@ def test_a_note_says_which_file_of_a_folder_is_the_baseline(outputs: Path, run: 
     assert run(*line).err.count("reshuffle: the baseline is baseline, the first file of outputs by name: --base") == 1
     for chosen in (["--baseline", "tuned"], ["--all-pairs"]):
         assert "the first file" not in run(*line, *chosen).err
-    assert "the first file" not in run(*command.split(), "reference.txt", *ALL_FILES, "-n", "50").err
+
+
+def test_a_note_says_which_file_of_a_pattern_is_the_baseline(outputs: Path, run: Any) -> None:
+    """The shell writes *.txt as files in the order of their names; in another order, they were chosen."""
+    note = "reshuffle: the baseline is baseline, the first of 4 files by name: --baseline chooses another"
+    line = ["compare", "reference.txt", "-n", "50"]
+    assert note in run(*line, *ALL_FILES).err
+    for files in (ALL_FILES[:2], ALL_FILES[:2] + ALL_FILES[3:], ALL_FILES[::-1], [*ALL_FILES, "--all-pairs"]):
+        assert "by name" not in run(*line, *files).err
 
 
 @pytest.mark.parametrize(
@@ -208,8 +216,8 @@ def test_a_folder_stands_for_the_files_in_it(
     few = ["-n", "50"] if "score" not in args else []
     found, expected = run(*args, *few, "--format", "json"), run(*same, *few, "--format", "json")
     # A note on the baseline, which test_a_note_says_which_file_of_a_folder_is_the_baseline checks.
-    err = [line for line in found.err.splitlines() if "the first file of" not in line]
-    assert (found.code, err) == (0, expected.err.splitlines())
+    err, other = ([line for line in each.err.splitlines() if "by name" not in line] for each in (found, expected))
+    assert (found.code, err) == (0, other)
     assert unnamed(found.out) == unnamed(expected.out)
 
 

@@ -308,7 +308,9 @@ def test_a_tokenizer_of_another_tool_gets_a_hint(demo: Path, run: Any) -> None:
 def test_a_forgotten_command_gets_a_hint(demo: Path, run: Any) -> None:
     outcome = run(*TEXTS)
     assert outcome.code == 2
-    assert f"to compare systems write 'reshuffle compare {' '.join(TEXTS)}'" in outcome.err
+    hint = f"to compare systems write 'reshuffle compare {' '.join(TEXTS)}'"
+    assert hint in outcome.err
+    assert hint in run(TEXTS[0], "-i", *TEXTS[1:]).err  # as in sacreBLEU
     assert "did you mean 'compare'" in run("compair", *TEXTS).err
 
 

@@ -405,7 +405,7 @@ def test_a_formula_scores_the_counts_of_each_run(runs: Path, run: Any) -> None:
     for file, own in rows.items():
         write(file, ["edits\twords", *(f"{edits}\t{words}" for edits, words in own)])
     tables_of = {
-        reshuffle.runs.output_name(name, i): dict(zip(("edits", "words"), zip(*rows[file], strict=True), strict=True))
+        f"{name}#{i}": dict(zip(("edits", "words"), zip(*rows[file], strict=True), strict=True))
         for name, files in COUNTS.items()
         for i, file in enumerate(files)
     }

@@ -142,3 +142,22 @@ def test_sums_over_many_runs_that_would_overflow_are_refused_with_advice() -> No
     scores = SegmentScores("X", {f"{name}#{run}": rng.normal(30, 1, 20) for name in "ab" for run in range(300)})
     with pytest.raises(InputError, match=r"the 300 runs of a are too large .* round the scores"):
         compare_runs(None, {"a": 300, "b": 300}, scores, exchange="pooled", n_resamples=9)
+
+
+def test_scores_of_runs_are_a_list_for_each_system() -> None:
+    own = {name: [RATINGS[f"{name}#{run}"] for run in range(3)] for name in NUMBERS}
+    expected = compare_runs(None, NUMBERS, X, n_resamples=99)
+    assert compare_runs(metrics=SegmentScores("X", own), n_resamples=99) == expected
+    assert (
+        compare_runs(metrics=SegmentScores("X", {k: np.array(v) for k, v in own.items()}), n_resamples=99) == expected
+    )
+    assert compare_runs(metrics=X, n_resamples=99) == expected
+    message = r"X: expected the scores of each run, as in {'old': \[run, run, run\], 'new': .*}, got those of a, b"
+    with pytest.raises(InputError, match=message):
+        compare_runs(metrics=SegmentScores("X", FULL))
+    with pytest.raises(
+        InputError, match=r"X has the scores of runs of each system: use compare_runs\(metrics=…\), or pass one of"
+    ):
+        reshuffle.compare(metrics=SegmentScores("X", own))
+    with pytest.raises(InputError, match="BLEU needs texts: pass references and systems"):
+        compare_runs()

@@ -71,7 +71,9 @@ def test_manifests_have_tables(tables: dict[str, Any], run: Callable[..., Any]) 
 def test_names_of_error_rates_are_warned_of(tables: dict[str, Any], run: Callable[..., Any]) -> None:
     outcome = run("compare", "--counts", f"CER:{FORMULA}", "a.tsv", "b.tsv", "-n", "99")
     assert outcome.code == 0
-    warning = "CER: higher scores count as better; for an error or a loss add --lower-is-better CER"
+    warning = (
+        "CER: higher scores count as better; for an error or a loss add higher_is_better=False (--lower-is-better CER)"
+    )
     assert warning in " ".join(outcome.err.split())
 
 

@@ -256,14 +256,17 @@ def test_what_is_in_the_wrong_place_is_told_where_it_belongs() -> None:
     by_id = {"u1": "a b", "u2": "c d"}
     table = reshuffle.ScoreTable("acc", ("x", "y"), segments=np.array([[1, 0], [1, 1]]))
     wrong: tuple[tuple[dict[str, Any], str], ...] = (
-        ({"references": reshuffle.Corpus([references], systems)}, "pass corpus.references and corpus.systems"),
+        ({"references": reshuffle.Corpus([references], systems)}, "write compare(corpus.references, corpus.systems)"),
         ({"references": table}, "a ScoreTable holds scores: write metrics=SegmentScores.from_table(scores)"),
         ({"metrics": table}, "a ScoreTable holds scores: write metrics=SegmentScores.from_table(scores)"),
         (
             {"references": {"ref": references} | systems},
-            "name the columns, as in compare(frame, ['a', 'b'], reference=",
+            "name its columns: compare(frame, ['a', 'b'], reference=",
         ),
-        ({"references": {"ref": references} | systems, "systems": "ref", "metrics": ["x"]}, "name the columns, as in"),
+        (
+            {"references": {"ref": references} | systems, "systems": "ref", "metrics": ["x"]},
+            "name its columns: compare(",
+        ),
         (
             {"references": [0.5, 1], "systems": [1, 0]},
             "expected texts, got numbers: write metrics=SegmentScores('NAME'",

@@ -591,7 +591,7 @@ def test_the_length_ratio_equals_that_of_sacrebleu(segments: list[tuple[str, str
         ({"a": [1, None]}, "rating, system a, segment 2: the score is missing"),
         ({"a": ["good", "bad"]}, "rating, system a: expected a number for every segment"),
         ({"a": [10**400, 1]}, "rating, system a: expected a number for every segment: int too large"),
-        ({"a": [[1, 2]]}, r"rating, system a: expected a number for every segment, got shape \(1, 2\)"),
+        ({"a": [[1], [2]]}, r"a: expected a number for every segment, got shape \(2, 1\); of several runs, pass a"),
         ([[1, 2], [1]], "rating: system 1 has 2 segments, system 2 has 1: all systems"),
     ],
 )

@@ -325,7 +325,7 @@ def test_the_notes_say_how_much_a_difference_rests_on() -> None:
     assert influence is not None
     assert caveat.values["effective"] == influence.effective
     assert caveat.values["enough"] == round(SKEWED * (influence.skewness or 0) ** 2) > 100
-    assert "tests of such differences may reject too often, so p may be too small." in " ".join(str(comparison).split())
+    assert "tests of so skewed a difference may reject too often." in " ".join(str(comparison).split())
 
 
 def test_small_test_sets_may_lack_a_kind_of_segment() -> None:

@@ -317,3 +317,52 @@ def test_test_sets_may_be_frames() -> None:
     assert one == other
     with pytest.raises(InputError, match="test set 'x': unknown column of reference 'reff': did you mean 'ref'"):
         reshuffle.compare_sets({"x": reshuffle.TestSet(DATA, ["sys-a", "sys-b"], reference="reff")})
+
+
+# --- Indexes of pandas
+
+ROWS = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [2.0, 2.0, 5.0], "doc": ["x", "x", "y"]})
+OTHER_ORDER = r"have the same index labels in another order: sort both by \.sort_index\(\); or, if"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: SegmentScores("acc", {"a": ROWS.a, "b": ROWS.b[::-1]}),
+        lambda: SegmentScores("acc", [ROWS.a, ROWS.b[::-1]]),
+        lambda: compare(metrics=SegmentScores("acc", ROWS[["a", "b"]]), documents=ROWS.doc[::-1]),
+        lambda: score(metrics=SegmentScores("acc", {"a": ROWS.a}), strata=ROWS.doc[::-1]),
+        lambda: compare(ROWS.doc, {"a": ROWS.doc, "b": ROWS.doc[::-1]}),
+        lambda: reshuffle.bootstrap_test(ROWS.a, ROWS.b[::-1]),
+        lambda: reshuffle.bootstrap_interval(ROWS.a, documents=ROWS.doc[::-1]),
+        lambda: metric("bleu").suff_stats(ROWS.doc, {"a": ROWS.doc[::-1]}),
+        lambda: reshuffle.VoteTable.from_columns(ROWS.doc, ROWS.doc, ROWS.doc, judge=ROWS.doc[::-1]),
+    ],
+)
+def test_rows_of_pandas_in_another_order_are_refused(call: Callable[[], object]) -> None:
+    with pytest.raises(InputError, match=OTHER_ORDER):
+        call()
+
+
+def test_other_labels_of_rows_are_refused_and_equal_or_dropped_ones_are_not() -> None:
+    by_model = pd.DataFrame({"model": list("aaabbb"), "score": [1, 2, 3, 2, 2, 5]}).set_index([list("uvwxyz")])
+    a, b = (by_model[by_model.model == name].score for name in "ab")
+    with pytest.raises(InputError, match=r"acc: a and b have different indexes \('u' and 'x' in row 1\): if they bel"):
+        SegmentScores("acc", {"a": a, "b": b})
+    SegmentScores("acc", {"a": a, "b": b.reset_index(drop=True).set_axis(a.index)})
+    assert SegmentScores("acc", {"a": a, "b": b.to_numpy(), "c": pl.Series([1, 2, 3])}).n_segments == 3
+
+
+# --- Columns of ids
+
+WITH_IDS = {"question": [*range(1, 31)], "passage": [i // 3 for i in range(30)], "a": [0, 1] * 15, "b": [1, 1, 0] * 10}
+
+
+@each_table
+def test_columns_that_look_like_ids_are_a_warning_and_those_named_so_an_error(table: Make) -> None:
+    said = r"acc: 'question', 'passage' look like ids, and are taken as systems: .* as in table\[\['a', 'b'\]\]"
+    with pytest.warns(reshuffle.InputWarning, match=said):
+        SegmentScores("acc", table(WITH_IDS))
+    with pytest.raises(InputError, match=r"acc: expected a column of scores for each system, got ids \('Doc_ID'\)"):
+        SegmentScores("acc", table({"Doc_ID": ["x"] * 30, "a": WITH_IDS["a"]}))
+    assert SegmentScores("acc", WITH_IDS).n_segments == 30  # their names are given, so they are meant

@@ -297,8 +297,12 @@ def test_a_margin_of_one_test_set_replaces_that_of_all(human: str | None) -> Non
     del margins[metric]
     with pytest.raises(InputError, match=f"test set 'talks': no margin for {metric}"):
         gate(sets=sets, margin=margins, human=human, n_resamples=99)
-    with pytest.raises(InputError, match=f"unknown metric of a margin 'tolks/{metric}'"):
+    with pytest.raises(InputError, match=r"^unknown test set of a margin 'tolks': did you mean 'talks'"):
         gate(sets=sets, margin={metric: 3, f"tolks/{metric}": 2}, human=human, n_resamples=99)
+    with pytest.raises(InputError, match=f"'talks', which is a test set: write talks/METRIC, such as talks/{metric}=2"):
+        gate(sets=sets, margin={metric: 3, "talks": 2}, human=human, n_resamples=99)
+    with pytest.raises(InputError, match=f"a metric is primary on all test sets, so write '{metric}'"):
+        gate(sets=sets, margin={metric: 3}, rule="superior", primary=f"news/{metric}", human=human, n_resamples=99)
 
 
 def test_how_likely_it_was_to_be_allowed_is_said_if_the_gate_is_inconclusive() -> None:
@@ -307,13 +311,13 @@ def test_how_likely_it_was_to_be_allowed_is_said_if_the_gate_is_inconclusive() -
     few = {name: TestSet(metrics=noisy(n, 0)) for name, n in zip("abcd", (30, 40, 50, 60), strict=True)}
     found = gate(sets={name: few[name] for name in "ab"}, margin=0.2, n_resamples=99)
     said = re.search(
-        r"or about (\d+) more segments of a and (\d+) more segments of b, would give", " ".join(f"{found}".split())
+        r"or about (\d+) more segments of a and (\d+) more segments of b\. Weakest", " ".join(f"{found}".split())
     )
     assert said
     assert [task.more_units for task in found.tasks] == pytest.approx([int(each) for each in said.groups()], rel=0.1)
     found = gate(sets=few, margin=0.15, n_resamples=99)
     name = max(found.tasks, key=lambda task: task.more_units or 0).test_set
-    assert f" more segments of {name} and fewer of others, would give 0.80" in " ".join(f"{found}".split())
+    assert f" more segments of {name} and fewer of others. Weakest" in " ".join(f"{found}".split())
 
 
 def test_margins_of_bleu_in_standard_deviations_follow_from_its_standard_error() -> None:
@@ -507,10 +511,23 @@ def test_every_format_has_the_verdict_and_json_is_read_back(verdict: str) -> Non
     assert [row["verdict"] for row in found.to_dicts()] == [verdict] * 2
 
 
-def test_text_is_short() -> None:
+def test_text_is_short_and_has_the_table_of_tasks_that_are_not_allowed() -> None:
     lines = [line for line in str(RESULTS["inconclusive"]).splitlines() if line]
-    assert len(lines) <= 10
+    assert len(lines) <= 16
     assert lines[0].startswith("INCONCLUSIVE: BLEU is not shown to be within 1 of the baseline (-2.05, bound -4.")
+    tables = {verdict: "adjusted p (worse)" in str(found) for verdict, found in RESULTS.items()}
+    assert tables == {"allow": False, "reject": True, "inconclusive": True}
+
+
+def test_which_scores_are_better_is_said_unless_the_name_says_it() -> None:
+    metrics = [noisy(80, 0, "points"), noisy(80, 0, "WER", 2), noisy(80, 0, "BLEU", 3)]
+    metrics.append(SegmentScores("seconds", {"base": [1.0] * 80, "new": [1.0, 1.1] * 40}, higher_is_better=False))
+    found = gate(metrics=metrics, margin=dict.fromkeys(["points", "WER", "BLEU", "seconds"], 2), n_resamples=99)
+    for fmt in ("text", "markdown"):
+        assert "Under points and WER, higher scores are better." in found.render(fmt)
+        assert "Under seconds, lower scores are better." in found.render(fmt)
+    assert "Under TER, lower scores are better." in str(RESULTS["reject"])
+    assert "scores are better" not in str(RESULTS["allow"])
 
 
 def test_a_markdown_comment_is_found_again_and_escapes_names() -> None:
@@ -534,6 +551,26 @@ def test_junit_has_a_case_for_each_task(verdict: str) -> None:
     assert root.tag == "testsuite"
     assert (root.get("tests"), root.get("failures")) == ("2", str(sum(failures)))
     assert failures == {"allow": [False] * 2, "reject": [True] * 2, "inconclusive": [True, False]}[verdict]
+
+
+def test_a_loss_within_its_margin_is_rejected_with_the_open_task_named() -> None:
+    """Of a task that is worse within its margin, one beyond it, one that is open and one that passes."""
+    tasks = {"math": (0.3, 0.9), "qa": (0.0, 0.5), "code": (0.0, 0.1)}
+    sets = {name: TestSet(metrics=noisy(200, -mean)) for name, (mean, _) in tasks.items()}
+    margin = {f"{name}/points": allowed for name, (_, allowed) in tasks.items()}
+    found = gate(sets=sets, margin=margin, n_resamples=999)
+    assert found.verdict == "reject"
+    said = " ".join(f"{found}".split())
+    assert re.search(r"points on math is worse \(.*?\), though within its margin of 0.9; points on code is not", said)
+    assert "A loss within its margin is allowed only if no other task is open." in said
+    failures = [case.find("failure") for case in ElementTree.fromstring(found.render("junit")).iter("testcase")]
+    assert [None if each is None else each.get("type") for each in failures] == ["reject", None, "inconclusive"]
+    texts = [each.text or "" for each in failures if each is not None]
+    assert texts[0].startswith("REJECT: points on math is worse")
+    assert texts[1].startswith("INCONCLUSIVE: points on code is not shown to be within 0.1")
+    # A loss beyond its margin is reason enough.
+    found = gate(sets=sets, margin=margin | {"math/points": 0.05}, n_resamples=999)
+    assert "code is not" not in str(found)
 
 
 def test_junit_can_hold_any_name() -> None:
@@ -586,12 +623,10 @@ def test_the_exit_code_is_the_verdict(
         ("ref.txt baseline.txt tuned.txt", "if one is the reference, write BASE NEW --ref REF"),
         ("a.scores b.scores --scores rating --margin 1", "without texts, write --scores rating a.scores b.scores"),
         ("--scores rating a.scores --margin 1", "a gate compares a new system with a baseline, got 1 system: a"),
-        ("base new --ref ref.txt", r"sets.talks = { references = \"REF\", systems = { base = \"base/talks.txt\", "),
-        ("base new --scores r", r"sets.talks = { scores.r = { base = \"base/talks.txt\", new = \"new/talks.txt\" } }"),
-        ("--scores r base new --margin 1", r"in a manifest \(--manifest tasks.toml\) with lines such as sets.talks = "),
+        ("base new --scores r --margin 1", "without texts, write --scores r base new"),
         ("--scores r a.scores b.scores --margin 1", "if the files are of several tasks, name those of each in a manif"),
         ("baseline.txt tuned.txt --ref ref.txt --set a ref.txt baseline.txt tuned.txt --margin bleu=1", "--set"),
-        ("baseline.txt tuned.txt --ref ref.txt --margin bleu", "must be a metric and a number"),
+        ("baseline.txt tuned.txt --ref ref.txt --margin bleu=5pp", "such as bleu=0.5, bleu=0.1sd or bleu=1%, got"),
         ("baseline.txt tuned.txt --ref ref.txt --margin bleu=1 bleu=2", "margin of bleu is given twice"),
         ("baseline.txt tuned.txt --ref ref.txt -m bleu ter --margin bleu=1", "no margin for TER"),
         ("baseline.txt tuned.txt --ref ref.txt -m bleu ter --margin 2%", r"with margin \(such as BLEU=2%\)"),
@@ -653,13 +688,82 @@ def test_files_of_the_same_names_in_two_folders_are_of_two_systems_on_each_test_
     assert (found["baseline"], found["system"], len(found["tasks"])) == ("base", "new", 2)
 
 
-def test_full_text_has_the_tables_and_other_formats_refuse_the_option(folder: Path, run: Any) -> None:
+def logs_in_folders(folder: Path, base: list[str], new: list[str]) -> str:
+    """A log of right and wrong answers for each name, in two folders; the words that name them."""
+    for system, names in (("base", base), ("new", new)):
+        (folder / system).mkdir()
+        for n, name in enumerate(names):
+            (folder / system / name).write_text('{"correct": true}\n{"correct": false}\n' * (20 + n))
+    return "--scores correct base new --margin correct=0.5"
+
+
+def test_folders_of_scores_have_a_task_for_each_file_as_in_a_manifest(folder: Path, run: Any) -> None:
+    line = logs_in_folders(folder, ["qa.jsonl", "math.jsonl"], ["qa.jsonl", "math.jsonl"])
+    (folder / "tasks.toml").write_text(
+        "".join(
+            f'sets.{name}.scores.correct = {{ base = "base/{name}.jsonl", new = "new/{name}.jsonl" }}\n'
+            for name in ("math", "qa")
+        )
+    )
+    found = run("gate", *line.split(), "-n", "999", "--format", "json").out
+    again = run("gate", *"--manifest tasks.toml --margin correct=0.5 -n 999 --format json".split()).out
+    assert json.loads(found)["tasks"] == json.loads(again)["tasks"]
+    assert [task["test_set"] for task in json.loads(found)["tasks"]] == ["math", "qa"]
+    lower = run("gate", *line.split(), "--lower-is-better", "correct", "-n", "999", "--format", "json").out
+    assert [task["higher_is_better"] for task in json.loads(lower)["tasks"]] == [False, False]
+
+
+def test_folders_of_samples_of_lm_eval_are_matched_by_task(folder: Path, run: Any) -> None:
+    date = "2026-11-28T10-00-0"
+    names = [[f"samples_{task}_{date}{n}.5.jsonl" for task in ("a.b", "c")] for n in (1, 2)]
+    line = logs_in_folders(folder, [*names[0], f"results_{date}1.5.json"], names[1])
+    outcome = run("gate", *line.split(), "-n", "999", "--format", "json")
+    assert [task["test_set"] for task in json.loads(outcome.out)["tasks"]] == ["a.b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "message"),
+    [
+        (["qa.jsonl", "math.jsonl"], ["qa.jsonl"], "the folder new has no file of math"),
+        (["qa.jsonl", "qa.txt"], ["qa.jsonl"], r"base/qa.jsonl and base/qa.txt are both of qa: move one"),
+    ],
+)
+def test_folders_of_other_files_are_refused(folder: Path, base: list[str], new: list[str], message: str) -> None:
+    line = logs_in_folders(folder, base, new)
+    with pytest.raises(InputError, match=message):
+        command(line)
+
+
+def test_the_line_for_folders_of_texts_works(folder: Path) -> None:
+    for name, system in (("base", "baseline"), ("new", "tuned")):
+        (folder / name).mkdir()
+        (folder / name / "news.2.txt").write_bytes((folder / f"{system}.txt").read_bytes())
+    with pytest.raises(InputError, match=r"lines such as sets\.\"news\.2\"") as caught:
+        command("base new --ref ref.txt --margin bleu=2")
+    (folder / "tasks.toml").write_text(str(caught.value).partition("such as ")[2])
+    assert command("--manifest tasks.toml --margin bleu=2") == 0
+
+
+def test_labels_of_several_test_sets(folder: Path, run: Any) -> None:
+    for name, values in by_system(labelled(0.3)[0]).items():
+        (folder / f"{name}.people").write_text("".join(f"{value}\n" for value in values))
+    for name, values in by_system(labelled(0.3)[1]).items():
+        (folder / f"{name}.judge").write_text("".join(f"{value}\n" for value in values))
+    (folder / "tasks.toml").write_text(
+        '[sets.a.scores]\npeople = ["base.people", "new.people"]\njudge = ["base.judge", "new.judge"]\n'
+    )
+    line = "gate --manifest tasks.toml --human people --margin 1 --format json"
+    assert json.loads(run(*line.split()).out)["verdict"] == "allow"
+
+
+def test_full_text_has_the_tables_and_other_formats_have_them_anyway(folder: Path, run: Any) -> None:
     line = ["gate", "baseline.txt", "tuned.txt", "--ref", "ref.txt", "--margin", "bleu=9"]
     short, full = run(*line).out, run(*line, "--full").out
     assert full.startswith(short.splitlines()[0])
     assert len(full.splitlines()) > len(short.splitlines())
     outcome = run(*line, "--full", "--format", "json")
-    assert (outcome.code, "--full is for the format text" in outcome.err) == (2, True)
+    assert (outcome.code, "--full changes nothing" in outcome.err) == (0, True)
+    assert json.loads(outcome.out)["verdict"] == "allow"
 
 
 def test_the_baseline_of_a_folder_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -710,6 +814,26 @@ def test_a_bad_value_of_a_configuration_is_named_by_file_and_key(folder: Path, t
         command("baseline.txt tuned.txt --ref ref.txt --config gate.toml")
 
 
+def test_a_history_may_be_named_by_the_configuration(folder: Path) -> None:
+    (folder / "ci").mkdir()
+    (folder / "ci" / "gate.toml").write_text('margin = 9\nhistory = "nights.jsonl"\n')
+    assert command("baseline.txt tuned.txt --ref ref.txt --config ci/gate.toml") == 0
+    assert len((folder / "ci" / "nights.jsonl").read_text().splitlines()) == 1
+
+
+def test_metrics_of_texts_are_refused_where_all_test_sets_of_a_manifest_have_scores(folder: Path) -> None:
+    for name in ("base", "new"):
+        (folder / f"{name}.jsonl").write_text('{"correct": true}\n{"correct": false}\n' * 20)
+    scores = '{ base = "base.jsonl", new = "new.jsonl" }'
+    (folder / "tasks.toml").write_text(f"sets.qa = {{ scores.correct = {scores} }}\n")
+    (folder / "gate.toml").write_text('metrics = ["bleu"]\nmargin = 0.1\n')
+    for options in ("-m bleu --margin 0.1", "--config gate.toml"):
+        with pytest.raises(InputError, match="-m bleu needs texts, which no test set has"):
+            command(f"--manifest tasks.toml {options}")
+    (folder / "gate.toml").write_text('metrics = ["correct"]\nmargin = 0.1\n')  # the scores, which need no -m
+    assert command("--manifest tasks.toml --config gate.toml") == 0
+
+
 def test_a_source_that_nothing_reads_is_refused(folder: Path) -> None:
     with pytest.raises(InputError, match="--source is for reports of compare with texts, and for sari"):
         command("baseline.txt tuned.txt --ref ref.txt --source ref.txt --margin bleu=2")
@@ -720,7 +844,8 @@ def test_the_help_fits_a_screen(capsys: pytest.CaptureFixture[str], monkeypatch:
     run(["gate", "--help"])
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 65
-    assert any(line.startswith("  --margin METRIC=MARGIN") for line in lines)
+    for option in ("--margin METRIC=MARGIN", "--manifest FILE", "--lower-is-better NAME"):
+        assert any(line.startswith(f"  {option}") for line in lines)
 
 
 def test_a_saved_gate_is_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -751,9 +876,11 @@ def test_of_equal_losses_the_first_are_listed_and_counted() -> None:
     found = gate(metrics=SegmentScores("correct", {"base": base, "new": [0.0] * 10 + [1.0] * 30}), margin=0.5)
     (task,) = found.tasks
     assert ([each.segment for each in task.lost], task.n_lost) == ([1, 2, 3], 10)
-    assert "The segments that lost most under correct, the first 3 of 10 that lost as much" in found.render("markdown")
+    assert "The segments that lost most under correct, 3 of 10 with the same loss" in found.render("markdown")
     base[0] = 3.0  # only this one lost most, and 9 others lost as much as the third
-    (task,) = gate(metrics=SegmentScores("correct", {"base": base, "new": [0.0] * 10 + [1.0] * 30}), margin=0.5).tasks
+    found = gate(metrics=SegmentScores("correct", {"base": base, "new": [0.0] * 10 + [1.0] * 30}), margin=0.5)
+    (task,) = found.tasks
+    assert "under correct, the last 2 of 9 with the same loss" in found.render("markdown")
     assert ([each.segment for each in task.lost], task.n_lost) == ([1, 2, 3], 10)
 
 
@@ -786,6 +913,8 @@ def test_the_page_draws_each_task_its_bound_and_its_margin() -> None:
     lost = gate(metrics=noisy(80, -20.0), rule="no-regression")
     assert [*forest(lost).iter(f"{svg}path")]
     assert "in units of its standard error" in lost.render("html")
+    for result, has_margins in ((found, True), (lost, False)):
+        assert ("Margins" in result.render("html"), ">Plan<" in result.render("html")) == (has_margins, False)
 
 
 def test_the_headline_and_the_table_write_the_same_p() -> None:

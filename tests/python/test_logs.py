@@ -386,3 +386,23 @@ def test_the_real_inspect_ai() -> None:
             table = read_scores(file, metric=name)
             assert table.systems == (model,)
             assert table.means[0] == pytest.approx(mean, rel=1e-12)
+
+
+def test_json_lines_of_ones_own_are_read_and_joined_by_id() -> None:
+    for folder, rights in (("base", (True, False, True)), ("new", (False, False, True))):
+        Path(folder).mkdir(exist_ok=True)
+        rows = [{"id": f"q{i}", "doc": {"text": "x"}, "correct": right, "ms": 5} for i, right in enumerate(rights)]
+        put(f"{folder}/qa.jsonl", "\n".join(map(json.dumps, rows if folder == "base" else rows[::-1])))
+    files = ["base/qa.jsonl", "new/qa.jsonl"]
+    joined = join_scores(files, metric="correct").table
+    assert (joined.systems, joined.segment_ids) == (("base/qa.jsonl", "new/qa.jsonl"), ("q0", "q1", "q2"))
+    assert joined.segments is not None
+    assert joined.segments.tolist() == [[1, 0, 1], [0, 0, 1]]
+    by_name = join_scores({"base": f"{files[0]}#correct", "new": f"{files[1]}#correct"})
+    assert by_name.table.systems == ("base", "new")
+    assert read_scores("base/qa.jsonl#ms").means.tolist() == [5]
+    assert join_scores("base/qa.jsonl", metric="correct").table.systems == ("qa",)  # not a file for each letter
+    with pytest.raises(InputError, match=r"expected the scores of one metric, got correct, ms: choose one as in"):
+        read_scores("base/qa.jsonl")
+    with pytest.raises(InputError, match=r"'base/qa.jsonl#ms' and metric='correct' name two metrics: leave out one"):
+        read_scores("base/qa.jsonl#ms", metric="correct")

@@ -38,7 +38,7 @@ from reshuffle.data.demo import demo_corpus
 from reshuffle.errors import printable
 from reshuffle.report import Layout
 from reshuffle.report.cells import pvalue_cell, short_pvalue
-from reshuffle.report.notes import worded
+from reshuffle.report.notes import with_pairs, worded
 from reshuffle.report.page import HERE, SCRIPTS, STUDY_SCRIPTS
 from reshuffle.report.tables import pair_tables, tables
 
@@ -204,6 +204,20 @@ def test_pvalues_are_written_as_in_other_reports_and_on_their_side_of_alpha(brow
             assert alpha is None or all(text[0] == "<" or (float(text) <= alpha) == (p <= alpha) for text in shown)
 
 
+def test_buttons_lead_to_the_sections_at_any_width(browser: Browser) -> None:
+    browser.open(PAGES["all pairs"])
+    wide = browser.texts("#contents button")
+    browser.resize(390)
+    assert len(wide) > 4
+    assert browser.one("#contents").is_displayed()
+    assert browser.run("return document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_the_heading_names_the_test_sets(browser: Browser) -> None:
+    browser.open(PAGES["sets"])
+    assert browser.texts("h1")[0].endswith(f" on {' and '.join(RESULTS['sets'].sets)}")
+
+
 def test_a_table_that_is_cut_off_says_how_many_columns_more_it_has(browser: Browser) -> None:
     scores = [SegmentScores(f"m{i}", {name: [1.0, 2.0, 3.0, i] * 9 for name in "abc"}) for i in range(4)]
     browser.resize(390)
@@ -293,7 +307,7 @@ def test_at_most_three_notes_are_above_the_figures(browser: Browser) -> None:
 
 
 def cautions_of(*comparisons: Comparison) -> set[str]:
-    return {worded(caveat) for each in comparisons for caveat in each.caveats}
+    return {worded(with_pairs(each, caveat)) for each in comparisons for caveat in each.caveats}
 
 
 @pytest.mark.parametrize("name", ["baseline", "sets"])
@@ -806,7 +820,7 @@ def test_display_names_are_shown_and_systems_keep_theirs(browser: Browser) -> No
     field.send_keys("The larger one")
     assert browser.texts("#pairs .count") == ["3 of 6 pairs"]
     with pytest.raises(InputError, match="unknown system"):
-        RESULTS["all pairs"].render("html", names=names)
+        RESULTS["all pairs"].render("html", names={"gone": "left out"})
 
 
 def test_without_scripts_the_page_has_the_tables_of_the_text_report(browser: Browser) -> None:

@@ -952,7 +952,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_text(result.render(name.partition(".")[2]), "utf-8")
     (folder / "names.tsv").write_text("tuned\tOurs\nbaseline\tBase\n")
     (folder / "names.pdf").write_text("tuned\tOurs\n")
-    (folder / "others.tsv").write_text("tuned\tOurs\nnobody\tx\n")
+    (folder / "others.tsv").write_text("nobody\tx\n")
     (folder / "text.txt").write_text("some text\n")
     return folder
 
@@ -1037,7 +1037,7 @@ BAD = {
         "pairs.json ranking -o x.pdf --set one",
         "the result has a single test set, without a name: leave out --set one",
     ),
-    "names": ("baseline.json ranking -o x.pdf --names others.tsv", "others.tsv, line 2: unknown system 'nobody'"),
+    "names": ("baseline.json ranking -o x.pdf --names others.tsv", "others.tsv, line 1: unknown system 'nobody'"),
     "digits": ("baseline.json ranking -o x.pdf --digits 16", "--digits must be a whole number from 0 to 15, got 16"),
     "room": ("baseline.json ranking -o x.pdf --width 0.4", "a figure of 0.4 × 1.19 inches has no room for its labels"),
     "an input": ("baseline.json ranking -o names.pdf --names names.pdf", "names.pdf is also an input"),

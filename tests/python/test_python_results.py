@@ -36,6 +36,7 @@ from reshuffle import (
     metric,
     score,
     segment_scores,
+    study,
 )
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import TABLES, Layout, Terminal, as_fragment, document, render
@@ -453,7 +454,7 @@ def test_a_test_result_prints_its_settings_and_its_p_value() -> None:
             approximate_randomization(a, b, "bleu", stopping="gandy", n_resamples=9),
             ["9 shuffles, not stopped by gandy (at most 9)"],
         ),
-        (RESULTS["without replicates"].comparisons[0].test, ["rating: a - b = ", "(t-test, two-sided)\nSignature: "]),
+        (RESULTS["without replicates"].comparisons[0].test, ["rating: s1 - s0 = ", "(t-test, two-sided)\nSignature: "]),
         (RESULTS["all pairs"].comparisons[0].test, [", adjusted p = "]),
         (
             approximate_randomization(a.reshape(2, 40, -1), b.reshape(2, 40, -1), "bleu", n_resamples=99),
@@ -468,3 +469,28 @@ def test_a_test_result_prints_its_settings_and_its_p_value() -> None:
     first = cases[0][0]
     assert f"p = {first.pvalue:.4f}" in str(first)
     assert f", {first.exceedances:,} exceedances," in str(first)
+
+
+def test_names_of_systems_are_in_the_words_of_a_pairs_test() -> None:
+    scores = SegmentScores("acc", {"old": [0, 1, 1, 0] * 9, "new": [1, 1, 1, 0] * 9})
+    pair = compare(metrics=scores, n_resamples=99).pair("new")
+    assert str(pair.test).startswith("acc: new - old = +0.25, p = ")
+    assert str(pair.reversed.test).startswith("acc: old - new = -0.25, p = ")
+
+
+def test_plots_say_which_figures_there_are() -> None:
+    scores = SegmentScores("acc", {"old": [0, 1, 1, 0] * 9, "new": [1, 1, 1, 0] * 9})
+    for result, figure in (
+        (compare(metrics=scores, n_resamples=99), "forest"),
+        (study.plan(metrics=scores), "detectable"),
+    ):
+        assert repr(result.plot).startswith("figures of the result: result.plot.")
+        assert f"result.plot.{figure}(" in repr(result.plot)
+        with pytest.raises(TypeError, match=r"figures of the result: result\.plot\."):
+            result.plot()
+
+
+def test_an_argument_that_own_scores_do_not_have_gets_a_hint() -> None:
+    message = r"SegmentScores\(\) got .* 'lower_is_better': did you mean 'higher_is_better=False'\?"
+    with pytest.raises(TypeError, match=message):
+        SegmentScores("WER", {"a": [1]}, lower_is_better=True)  # type: ignore[call-arg]

@@ -480,7 +480,7 @@ def test_the_answer_follows_the_direction_of_the_metric() -> None:
     worse = {"BLEU": -0.3, "TER": -0.8}
     for differences, expected in (
         ({"BLEU": 0.3, "TER": -0.8}, "sys1 is better than baseline under BLEU and TER."),
-        (worse, "sys1 is worse than baseline under BLEU; under TER sys1 is better than baseline."),
+        (worse, "under BLEU, sys1 is worse than baseline; under TER, sys1 is better than baseline."),
     ):
         result = made(differences=differences, pvalues=low)
         assert next(conclusions(result)) == f"By the hierarchical bootstrap, {expected}"

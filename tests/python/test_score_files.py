@@ -438,3 +438,12 @@ def test_a_table_without_a_header_is_refused(run: Any) -> None:
     put("2.txt", "a\nc\n")
     found = run("compare", "1.txt", "1.txt", "2.txt", "--scores", "x", "x.csv", "-n", "99")
     assert (found.code, "header" in found.err) == (0, False)
+
+
+def test_columns_of_ids_are_not_systems(run: Any) -> None:
+    rows = [f"{i},{i},{i // 3},{i % 2},{i % 5 == 0:d}" for i in range(30)]
+    put("q.csv", "\n".join(["question_id,question,passage,a,b", *rows]))
+    outcome = run("compare", "--scores", "acc", "q.csv", "-n", "99")
+    assert "q.csv: 'question', 'passage' look like ids, and are taken as systems: if so, choose other" in outcome.err
+    assert "as in 'q.csv#a' 'q.csv#b'" in outcome.err
+    assert "question_id" not in outcome.out

@@ -135,7 +135,6 @@ def test_notes_name_flags_and_standard_input_is_read(saved: Path, run: Any, monk
         ("comparison/as.json --triangle", "a triangle (--triangle) needs all pairs"),
         ("comparison/as.json --full", "--full is for results of 'reshuffle runs' and 'reshuffle gate': leave it out"),
         ("study/as.json --full", "--full is for results of 'reshuffle runs' and 'reshuffle gate': leave it out"),
-        ("runs/as.json --full --format csv", "--full is for the format text, not csv: leave it out"),
         ("comparison/as.json --table pairs", "--table is for the format csv, not text: leave it out"),
         ("runs/as.json --format csv --table pairs", "unknown table 'pairs'; known: systems, comparisons, observed"),
         ("scores/as.json --format csv --table pairs", "unknown table 'pairs'; known: systems"),
@@ -390,6 +389,20 @@ def test_verify_writes_nothing_and_takes_the_line_of_a_page(saved: Path, run: An
 def test_what_cannot_be_run_again_is_refused_in_a_sentence(saved: Path, run: Any, words: str, message: str) -> None:
     (saved / "nameless.json").write_text(nameless(saved / "comparison/as.json"), "utf-8")
     assert message in run("verify", *words.split()).refusal()
+
+
+def test_one_list_of_names_serves_all_tables(demo: Path, run: Any) -> None:
+    """Names of other systems are ignored and not saved; two systems of a table still cannot share a name."""
+    words = "compare reference.txt tuned.txt larger.txt -n 99 --names names.tsv".split()
+    Path("names.tsv").write_text("gone\tOurs\ntuned\tOurs\n", "utf-8")
+    assert "Ours" in run(*words, "-o", "-", "-o", "r.json").out
+    assert json.loads(Path("r.json").read_text("utf-8"))["display_names"] == {"tuned": "Ours"}
+    Path("names.tsv").write_text("gone\tx\nother\ty\n", "utf-8")
+    refusal = run(*words).refusal()
+    assert "names.tsv, line 1: unknown system 'gone'" in refusal
+    assert "no name of the 2 is for one of the systems" in refusal
+    Path("names.tsv").write_text("gone\tx\ntuned\tlarger\n", "utf-8")
+    assert "would both be called 'larger'" in run(*words).refusal()
 
 
 def test_a_saved_result_keeps_the_display_names(demo: Path, run: Any) -> None:

@@ -52,21 +52,25 @@ def test_scores_before_and_now_of_all_systems() -> None:
 def test_verdicts_that_changed_are_listed_also_of_pairs_in_the_other_direction() -> None:
     before, now = rated({"a": 50, "b": 51, "c": 60}), rated({"c": 50, "b": 51, "a": 50})
     assert {now.verdict(pair) for pair in now.comparisons} == {"undecided"}
-    _, verdicts = since_tables(now, Layout(since=before))
+    _, ranks, verdicts = since_tables(now, Layout(since=before))
+    assert sorted(ranks.rows) == [["a", "2–3", "1–3"], ["b", "2–3", "1–3"], ["c", "1", "1–3"]]
     assert {(*{*row[:2]},) for row in verdicts.rows} <= {("a", "c"), ("c", "a"), ("b", "c"), ("c", "b")}
     for system, baseline, metric, earlier, later in verdicts.rows:
         assert (metric, later) == ("rating", "no significant difference")
         assert earlier == ("better" if system == "c" else "worse")
         assert "c" in (system, baseline)
     assert len(verdicts.rows) == 2
-    assert [*since_sentences(now, Layout(since=before))] == ["2 verdicts changed since the earlier result."]
+    assert [*since_sentences(now, Layout(since=before))] == [
+        "3 ranks and 2 verdicts changed since the earlier result.",
+        "Candidates for the best system under rating: now b, c and a; before c.",
+    ]
 
 
 def test_nothing_changes_since_the_same_result() -> None:
     layout = Layout(since=NOW)
     (only,) = since_tables(NOW, layout)
     assert {row[-1] for row in only.rows} == {"+0.00"}
-    assert [*since_sentences(NOW, layout)] == ["0 verdicts changed since the earlier result."]
+    assert [*since_sentences(NOW, layout)] == ["0 ranks and 0 verdicts changed since the earlier result."]
     assert [*since_tables(NOW, Layout())] == []
 
 
@@ -77,7 +81,7 @@ def test_sentences_say_what_is_new_or_gone_and_what_is_not_comparable() -> None:
     other = {"a": systems["a"] * 2, "c": systems["b"] * 2}
     now = compare(texts * 2, other, reshuffle.metric("bleu", tokenize="none"), n_resamples=9, test="bootstrap-shift")
     found = [*since_sentences(now, Layout(since=before, since_name="x", names={"c": "See"}))]
-    assert found[:3] == ["0 verdicts changed since x.", "new: See.", "gone: b."]
+    assert found[:3] == ["0 verdicts changed since x.", "New system: See.", "Gone system: b."]
     assert found[3].startswith("BLEU was computed as BLEU|")
     assert "tok:13a" in found[3]
     assert "tok:none" in found[3]
@@ -114,7 +118,30 @@ def test_systems_that_are_gone_have_the_names_of_the_earlier_result() -> None:
     layout = Layout(since=before, since_name="x", names={"c": "Carl"})
     first, *_ = since_tables(NOW, layout)
     assert {row[0] for row in first.rows} == {"Ada", "Carl", "b", "d"}
-    assert "gone: Ada." in [*since_sentences(NOW, layout)]
+    assert "Gone system: Ada." in [*since_sentences(NOW, layout)]
+
+
+def test_a_new_leader_is_the_headline() -> None:
+    """Nothing changed between the systems of before, but the best is another, and all ranks moved."""
+    before, now = rated({"a": 50, "b": 55}), rated({"a": 50, "b": 55, "d": 60})
+    scores, ranks = since_tables(now, Layout(since=before))
+    assert [row[0] for row in scores.rows] == ["d", "b", "a"]  # by rank, not as in the input
+    assert ranks.title == "Ranks that changed since the earlier result"
+    assert ranks.rows == [["d", "new", "1"], ["b", "1", "2"], ["a", "2", "3"]]
+    assert [*since_sentences(now, Layout(since=before, names={"d": "Dora"}))] == [
+        "2 ranks and 0 verdicts changed since the earlier result.",
+        "New system: Dora.",
+        "Candidates for the best system under rating: now Dora; before b.",
+    ]
+
+
+def test_metrics_that_are_new_or_gone_are_said() -> None:
+    texts = ["the cat sat on the mat", "a dog barked", "it rained all day"]
+    before, now = (
+        compare(texts, {"a": texts, "b": texts[::-1]}, metrics, n_resamples=9)
+        for metrics in (["bleu", "chrf"], ["bleu", "ter", "wer"])
+    )
+    assert [*since_sentences(now, Layout(since=before))][1:3] == ["New metrics: TER and WER.", "Gone metric: chrF2."]
 
 
 def test_results_without_a_common_metric_are_an_error() -> None:
@@ -162,7 +189,7 @@ def test_the_page_has_a_section_of_changes_with_hostile_names(browser: Browser) 
     assert name in browser.texts("#since td.name")
     assert browser.run("return window.broken") is None
     assert browser.all("main img") == []
-    assert len(browser.all("#since .sortable th button")) == 4
+    assert len(browser.all("#since .sortable th button")) == 4 + 3
 
 
 def test_the_command_line_reads_json_and_html(demo: Path, run: Any) -> None:
@@ -172,7 +199,7 @@ def test_the_command_line_reads_json_and_html(demo: Path, run: Any) -> None:
         outcome = run("compare", *files, "-n", "99", "--since", old)
         assert outcome.code == 0
         assert f"Scores since {old}" in outcome.out
-        assert "new: larger." in outcome.out
+        assert "New system: larger." in outcome.out
     assert run("show", "old.json", "--since", "old.html").out.count("changed since old.html") == 1
     wrong = {
         ("--since", "old.json", "--format", "csv"): "--since is for the formats text, markdown and html, not csv",

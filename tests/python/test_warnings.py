@@ -151,7 +151,7 @@ def test_a_byte_order_mark_and_nul_give_a_warning_that_names_the_file(
     Path("nul.txt").write_bytes(b"a\nb\0\n")
     assert warnings_of(read_corpus, ["ref.txt"], ["bom.txt", "nul.txt"]) == [
         "bom.txt begins with a byte order mark (U+FEFF), which is counted as part of the first word, as in sacreBLEU"
-        ": save the file without it",
+        ": to avoid this, save the file without it",
         "nul.txt, line 2 contains a NUL character (U+0000): is the file UTF-8 text?",
     ]
     # UTF-16 without a byte order mark: only the NUL characters show it.
@@ -241,7 +241,7 @@ def test_the_command_line_prints_a_line_per_warning_and_continues(demo: Path, ru
     assert warned.out.startswith("BLEU: 400 segments")
     assert warned.err.splitlines() == [
         "reshuffle: warning: again.txt begins with a byte order mark (U+FEFF), which is counted as part of the first "
-        "word, as in sacreBLEU: save the file without it",
+        "word, as in sacreBLEU: to avoid this, save the file without it",
         "reshuffle: warning: the outputs of systems 'tuned' and 'copy' are identical: was a file passed twice?",
     ]
 
@@ -287,3 +287,22 @@ def test_pythonwarnings_applies_to_the_command_line(demo: Path, setting: str, co
     )
     assert (done.returncode, done.stderr.count("\n")) == (code, int(bool(err)))
     assert done.stderr.startswith(err)
+
+
+def test_scores_called_like_an_error_give_a_warning_unless_their_direction_is_given() -> None:
+    scores = {"a": [0.5, 1.0], "b": [1.0, 1.0]}
+    said = "latency_ms: higher scores count as better; for an error or a loss add higher_is_better=False (--lower-is-b"
+    (message,) = warnings_of(reshuffle.SegmentScores, "latency_ms", scores)
+    assert message.startswith(said)
+    counts = {name: {"edits": [1, 2], "words": [9, 9]} for name in "ab"}
+    assert warnings_of(reshuffle.FromCounts, "WER", counts, "edits / words")[0].startswith("WER: higher scores count")
+    assert warnings_of(reshuffle.SegmentScores, "WER", scores, higher_is_better=True) == []
+    assert warnings_of(reshuffle.SegmentScores, "1-WER", scores) == []
+    assert warnings_of(reshuffle.SegmentScores, "TER", {"a": [-0.5, 0], "b": [0, -1.0]}) == []  # negated
+
+
+def test_files_of_scores_called_like_an_error_give_a_warning(tmp_path: Path, run: Any) -> None:
+    (tmp_path / "x.csv").write_text("a,b\n" + "1,2\n2,2\n" * 30)
+    command = ("compare", "--scores", "WER", str(tmp_path / "x.csv"), "-n", "99")
+    assert "add higher_is_better=False (--lower-is-better WER)" in run(*command).err
+    assert run(*command, "--lower-is-better", "WER").err == ""

@@ -24,11 +24,12 @@ from ..data.files import STDIN
 from ..data.formats import INPUT_FORMATS, Column, Source, format_of
 from ..data.formats.base import is_number
 from ..data.history import runs_in
+from ..data.id_columns import names_ids
 from ..data.reading import read_texts
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
 from ..data.score_tables import recognized
-from ..data.scores import IDS, MISSING_WORDS, columns_of_scores, roles_of, scores_in, sniffed
+from ..data.scores import MISSING_WORDS, columns_of_scores, roles_of, scores_in, sniffed
 from ..data.votes import has_votes, read_votes
 from ..errors import InputError, InputWarning, counted, listed, quoted
 from ..metrics.stored import open_counts
@@ -421,7 +422,7 @@ def _table(path: str) -> Found | None:
     if not columns:
         return None
     others, numbers, damaged, lacks = [], [], [], False
-    ids = [name for name in columns if name.lower() in IDS or name == roles_of(list(columns)).get("segment")]
+    ids = [name for name in columns if names_ids(name) or name == roles_of(list(columns)).get("segment")]
     for name, column in columns.items():
         if name in ids:
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,18 +15,21 @@ from .. import types
 from ..data.files import STDIN, display_name
 from ..errors import InputError, listed, warn
 from ..options.declare import check_each
+from ..options.files import SetFiles
 from ..options.gate import Gate as GateOptions
 from ..options.gate import Gated, GatedFiles, GatedSets, GateFiles, GateKeys
 from .declared import declared_options, given_values, made
-from .inputs.folders import files_in, is_folder
+from .inputs.folders import files_of_tasks
 from .options import COMMON, EXECUTOR, METRICS, file_options, full_option, output_options, report_command
+from .params import flattened
 from .process import INCONCLUSIVE, REJECTED
 
 ARGUMENTS = (
     (
         "BASE, NEW",
-        "The outputs of the baseline and of the new system, in the formats of 'reshuffle compare'. Leave them out with "
-        "--set or --manifest, and with --scores without texts.",
+        "The outputs of the baseline and of the new system: text with one segment per line, JSON lines, a column of a "
+        "table (FILE#NAME), mteval, parses or transcripts. Leave them out with --set or --manifest, and with --scores "
+        "without texts.",
     ),
 )
 # A program that reads the exit code must not take an error for a verdict: docs/guide/files.md has all codes.
@@ -45,14 +49,17 @@ CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCO
     (EXECUTOR, full_option("tables of all tasks and of the segments that lost most")),
     output=output_options(get_args(types.GateFormat)),
     arguments=ARGUMENTS,
-    common=(*COMMON, "sets", "margin", "rule", "primary", "human", "alpha", "config", "history", "page", "full"),
+    common=(
+        *(*COMMON, "lower_is_better", "sets", "manifest"),
+        *("margin", "rule", "primary", "human", "alpha", "config", "history", "page", "full"),
+    ),
 )
 def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     """Decide whether NEW may replace BASE: allow (exit code 0), reject (1) or inconclusive (5).
 
     NEW is allowed if, under every metric on every test set, it is shown not to be worse than BASE by the margin or
-    more; else it is rejected if it is shown to be worse under some metric; else the gate is inconclusive. For bad input
-    the exit code is 2.
+    more; else it is rejected if it is shown to be worse under some metric, even by less than the margin; else the gate
+    is inconclusive. For bad input the exit code is 2.
     """
     from ..gate import gated
     from ..report import Layout
@@ -71,7 +78,9 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     chosen = made(GateOptions, values)
     if chosen.human is not None:
         options["missing"] = "pairwise"  # segments without labels are meant
-    inputs = Inputs.from_options(*_positional(systems, options), options, chosen.threads)
+    of_folders = {} if systems else _sets_of_folders(options)
+    positional = _positional(systems, options)
+    inputs = Inputs.from_options(*positional, options, chosen.threads, of_folders)
     if inputs.is_one:  # manifests may also be for compare
         inputs.sets[""].check_source()
     config = [] if files.config is None else [files.config]
@@ -99,34 +108,62 @@ def _check_outputs(systems: Sequence[str], options: Mapping[str, Any]) -> None:
         )
     if options["human"] is not None and systems and (len(systems) != 2 or any(name in given for name in systems)):
         raise InputError(f"{expected}{listed(systems)}: if these are other raters, a gate takes one (--human NAME)")
-    for metric, files in given.items():
-        _check_folders(files, f"scores.{metric} = ")
     if systems and len(systems) != 2:
         hint = ": if one is the reference, write BASE NEW --ref REF" if len(systems) == 3 else ""
         if len(systems) == 1 and Path(systems[0]).suffix in (".toml", ".json"):
             hint = ": if it is a manifest, write --manifest before it"
         raise InputError(f"{expected}{listed(systems)}{hint}")
-    without_files = next((f"scores.{metric} = " for metric, files in given.items() if not files), None)
-    _check_folders(systems, without_files or 'references = "REF", systems = ')
+    if options["references"] and not given:
+        _check_no_folders(systems, flattened(options["references"]) or ())
     if systems and not any(options[name] for name in ("references", "scores", "counts")):
         raise InputError(
             f"no reference: add --ref REF; if these are scores of segments, write --scores NAME {shlex.join(systems)}"
         )
 
 
-def _check_folders(systems: Sequence[str], key: str) -> None:
-    """:class:`InputError` for two folders with files of the same names: probably one for each test set."""
-    if len(systems) != 2 or not all(map(is_folder, systems)):
-        return
-    folders = [{Path(file).name: file for file in files_in(folder)} for folder in systems]
-    common = next((name for name in folders[0] if name in folders[1]), None)
-    if common is not None:
-        base, new = (json.dumps(files[common], ensure_ascii=False) for files in folders)
-        example = f"sets.{Path(common).stem} = {{ {key}{{ base = {base}, new = {new} }} }}"
+def _check_no_folders(systems: Sequence[str], references: Sequence[str]) -> None:
+    """:class:`InputError` for texts in two folders with a file for each test set, which have other references."""
+    for task, files in files_of_tasks(systems).items():
+        given = json.dumps(references, ensure_ascii=False)
         raise InputError(
             f"{listed(map(display_name, systems))} are folders with files of the same names: if each file is of a test "
-            f"set, name them in a manifest (--manifest tasks.toml) with lines such as {example}"
+            "set, name them in a manifest (--manifest tasks.toml) with lines such as "
+            f"sets.{_key(task)} = {{ references = {given}, systems = {_table(files)} }}"
         )
+
+
+def _sets_of_folders(options: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The test sets, as in a manifest, if scores are in two folders with a file for each of them; else none.
+
+    Their scores, and which are better, are then taken out of ``options``.
+    """
+    if options["sets"] or options["manifest"]:
+        return {}
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for metric, files in options["scores"]:
+        for task, of_task in files_of_tasks(files).items():
+            found.setdefault(task, {})[metric] = of_task
+    if not found:
+        return {}
+    lacking = next((m for m, _ in options["scores"] for scores in found.values() if m not in scores), None)
+    if lacking is not None:
+        raise InputError(
+            f"--scores {lacking}: expected two folders with files of {listed(found)}, as for the other scores; or name "
+            "them in a manifest (--manifest)"
+        )
+    lower = flattened(options["lower_is_better"]) or ()
+    options["scores"] = options["lower_is_better"] = ()
+    return {task: {"scores": scores, "lower_is_better": lower} for task, scores in found.items()}
+
+
+def _key(name: str) -> str:
+    """A key of TOML."""
+    return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name, ensure_ascii=False)
+
+
+def _table(values: Mapping[str, str]) -> str:
+    """A table of TOML in a line."""
+    return f"{{ {', '.join(f'{_key(key)} = {json.dumps(each, ensure_ascii=False)}' for key, each in values.items())} }}"
 
 
 def _with_config(path: str | None, values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -141,7 +178,7 @@ def _with_config(path: str | None, values: dict[str, Any], options: dict[str, An
     found.pop("metric_options", None)
     metrics = found.pop("metrics", ())
     # Scores and counts from files have names like metrics, but are chosen by options of their own.
-    own = {name.casefold() for option in ("scores", "counts") for name, _ in options[option]}
+    own = _names_of_numbers(options) if metrics else set()
     metrics = [text for text in metrics if text.casefold() not in own]
     try:
         check_each(GateOptions(**found))  # here, where errors can name the file: its keys are the names of fields
@@ -155,6 +192,18 @@ def _with_config(path: str | None, values: dict[str, Any], options: dict[str, An
         if name not in values and found.pop(name, None):
             warn(f"{display_name(path)}: {name} is left out, because --rule {values['rule']} has none")
     return found | values
+
+
+def _names_of_numbers(options: Mapping[str, Any]) -> set[str]:
+    """The names of scores and counts on the command line and in a manifest, in lower case."""
+    from .inputs.sets import read_manifest
+
+    given = [{key: [name for name, _ in options[key]] for key in ("scores", "counts")}]
+    if options["manifest"] not in (None, STDIN):
+        given += read_manifest(options["manifest"], "test sets in JSON or TOML").sets(SetFiles).values()
+    scores = [name for each in given for name in each.get("scores", ())]
+    counts = [name.partition(":")[0].strip() for each in given for name in each.get("counts", ())]
+    return {name.casefold() for name in [*scores, *counts]}
 
 
 def _positional(systems: tuple[str, ...], options: dict[str, Any]) -> tuple[str | None, tuple[str, ...]]:

@@ -86,6 +86,15 @@ def _has_what_is_advised(name: str, advice: str, own: Collection[str]) -> bool:
     return not named or named[0] in own
 
 
+def without_options_of_outputs(args: Sequence[str]) -> list[str]:
+    """Words without the options that other tools have before the outputs of systems.
+
+    >>> without_options_of_outputs(["ref.txt", "-i", "a.txt", "-m", "bleu"])
+    ['ref.txt', 'a.txt', '-m', 'bleu']
+    """
+    return [word for word in args if habits("option").get(word) != _AFTER_REF]
+
+
 def command_advice(name: str) -> str | None:
     """The command that is called otherwise elsewhere."""
     return habits("command").get(name.lower())

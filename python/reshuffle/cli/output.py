@@ -17,9 +17,10 @@ from attrs import evolve
 from .. import types
 from ..data.files import STDIN, check_stdin, display_name
 from ..data.reading import split_name
-from ..errors import InputError, either, printable, shortened, writing
+from ..errors import InputError, either, printable, shortened, warn, writing
 from ..leftovers import opened, replacements
 from ..report import PAPERS, WITH_METHODS, Layout, Terminal, formats_by_ending, pieces
+from ..report.layout import named_systems
 from ..report.terminal import stdout_width
 from ..report.wording import joined
 from ..results import Comparison, Flips, Gate, SegmentTable, SetComparison
@@ -113,11 +114,10 @@ def chosen_output(options: dict[str, Any], tables: Sequence[str] = ()) -> Output
 
 
 def chosen_full(options: dict[str, Any], reports: Reports) -> bool:
-    """Take ``--full`` out of ``options``; :class:`InputError` if no report is as text."""
+    """Take ``--full`` out of ``options``, and warn if no report is as text."""
     full: bool = options.pop("full", False)
     if full and "text" not in reports.formats:
-        always = "has" if len(reports.formats) == 1 else "have"
-        raise InputError(f"leave out --full: {joined(reports.formats)} always {always} everything")
+        warn("--full changes nothing: formats other than text always have everything")
     return full
 
 
@@ -155,7 +155,9 @@ def destination(output: Output, inputs: Sequence[str]) -> Iterator[Writer]:
             if read:
                 result = replace(result, inputs=read)
             if layout.names and isinstance(result, Comparison | SetComparison):
-                result = replace(result, display_names=layout.names)
+                known = named_systems(result)
+                names = {system: name for system, name in layout.names.items() if system in known}
+                result = replace(result, display_names=names)
             if reports.paper is not None and isinstance(result, Comparison | SetComparison | StudyResult):
                 from ..report import write_paper
 

@@ -289,7 +289,7 @@ def number_list(kind: type[int] | type[float]) -> Parsed:
     return Parsed("numbers", read, lambda word: numbers(word) is not None)
 
 
-def of_metric(number: Callable[[str], Any] = float, only: str | None = None) -> Parsed:
+def of_metric(number: Callable[[str], Any] = float, only: str | None = None, examples: str = "bleu=0.5") -> Parsed:
     """A metric and its value, which is a number unless ``number`` makes something else of the text: ``bleu=0.5``.
 
     ``only`` is the name for a value without one.
@@ -304,7 +304,7 @@ def of_metric(number: Callable[[str], Any] = float, only: str | None = None) -> 
     def read(flag: str, text: str) -> Any:
         found = pair(text)
         if found is None:
-            raise InputError(f"{flag} must be a metric and a number, such as bleu=0.5, got {quoted(text)}")
+            raise InputError(f"{flag} must be a metric and a number, such as {examples}, got {quoted(text)}")
         return found
 
     # A file may have a name with an equals sign.

@@ -11,7 +11,7 @@ from ..errors import InputError, either, listed, quoted
 from ..options.declare import options_of
 from ..options.figures import ComparisonFigure, Figure, StudyFigure
 from ..report import PLOTS
-from ..report.layout import check_names
+from ..report.layout import check_names, named_systems
 from ..report.plots import figure_of, file_of
 from ..report.studies import draw_figure
 from ..results import Comparison, Flips, Gate, SetComparison
@@ -100,14 +100,13 @@ def _chosen(result: Comparison | SetComparison, test_set: str | None) -> Compari
 
 
 def _names(path: str | None, result: Comparison | SetComparison, comparison: Comparison) -> dict[str, str]:
-    """The display names of the systems in the comparison, from a file that may also name dropped systems.
+    """The display names of the systems in the comparison, from a file that may also name others.
 
     Without a file, those of the result.
     """
     found = result.display_names or {}
     if path is not None:
         names = read_names(path)
-        dropped = result.dropped if isinstance(result, SetComparison) else ()
-        check_names(names.names, [*comparison.systems, *dropped], names.where)
+        check_names(names.names, named_systems(result), names.where)
         found = names.names
     return {system: name for system, name in found.items() if system in comparison.systems}

@@ -16,7 +16,7 @@ from .. import __version__
 from ..errors import InputError, quoted
 from ..validate import check_name
 from .examples import WithExamples
-from .habits import command_advice
+from .habits import command_advice, without_options_of_outputs
 from .params import COMMAND_LINE
 from .process import check_room, single_threaded_blas
 
@@ -130,7 +130,7 @@ class Commands(WithExamples, click.Group):
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             if Path(name).exists() or "." in name:
-                words = shlex.join(args)
+                words = shlex.join(without_options_of_outputs(args))
                 words = words if len(words) <= MAX_WORDS_SHOWN else "REF SYS SYS..."
                 raise InputError(
                     f"unknown command {quoted(name)}: to compare systems write 'reshuffle compare {words}', to score "

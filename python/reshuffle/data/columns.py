@@ -206,6 +206,47 @@ def named_columns(what: str, values: Any) -> dict[str, Any] | None:
     return {str(name): table[name] for name in names}
 
 
+def check_rows(where: str, arguments: Mapping[str, Any]) -> None:
+    """Raise :class:`InputError` if columns of pandas that belong together have different indexes.
+
+    Rows are matched by position, so nothing else would show that a column is in another order. Arguments may be
+    columns, tables, precomputed metrics, and mappings and lists of these; ``where`` begins the message.
+    """
+    (first, index), *others = [*_indexes(arguments)] or [("", None)]
+    for name, other in others:
+        if index is other or len(index) != len(other) or index.equals(other):
+            continue
+        row = next((row for row, (a, b) in enumerate(zip(index, other, strict=True), 1) if a != b), 1)
+        if index.is_unique and other.is_unique and set(index) == set(other):
+            raise InputError(
+                f"{where}{first} and {name} have the same index labels in another order: sort both by "
+                ".sort_index(); or, if they belong together row by row, drop the indexes by .reset_index(drop=True)"
+            )
+        labels = f"{quoted(index[row - 1])} and {quoted(other[row - 1])}"
+        raise InputError(
+            f"{where}{first} and {name} have different indexes ({labels} in row {row:,}): if they belong "
+            "together row by row, drop the indexes by .reset_index(drop=True); otherwise take the rows of both by the "
+            "same labels, as in column.loc[labels]"
+        )
+
+
+def index_of(values: Any) -> Any:
+    """The index of the rows of columns or tables of pandas, for :func:`check_rows`; None for other values."""
+    return next((index for _, index in _indexes({"": values})), None)
+
+
+def _indexes(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The indexes of the columns of pandas in some arguments, with their names."""
+    for name, value in arguments.items():
+        index = getattr(value, "index", None)
+        if callable(getattr(index, "equals", None)):
+            yield str(name), index
+        elif isinstance(value, Mapping):
+            yield from _indexes({quoted(str(key)): each for key, each in value.items()})
+        elif isinstance(value, list | tuple) and value and not isinstance(value[0], str | int | float | None):
+            yield from _indexes({f"{name}[{i}]": each for i, each in enumerate(value)})
+
+
 def _opened(values: Any, what: str = "references") -> tuple[Any, list[Any]] | None:
     """A table with columns by name, and their names; None if ``values`` is not a table."""
     if isinstance(values, Mapping):

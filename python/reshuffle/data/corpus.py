@@ -17,7 +17,7 @@ from ..documented import record
 from ..errors import Argument, InputError, counted, listed, nearest, quoted, warn
 from ..types import InputFormat
 from .alignment import aligned
-from .columns import BY_ID, Table, named_columns, segment_list
+from .columns import BY_ID, Table, check_rows, named_columns, segment_list
 from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats.base import Column, number_in
 from .reading import PLURALS, read_texts, split_name
@@ -30,7 +30,7 @@ MANY_IDS = 20
 # The most texts of another length that an error names.
 MAX_DIFFERENT = 4
 # Samples of lm-evaluation-harness are called after the task and the time, and their folder after the model.
-SAMPLES = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT[\d-]+(\.\d+)?\.jsonl")
+SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d-]+(\.\d+)?\.jsonl")
 T = TypeVar("T")
 
 
@@ -195,6 +195,7 @@ class Corpus:
                 f"systems: expected the outputs of each system, got a list of strings, {quoted(systems)}: for one "
                 "system write {'NAME': outputs}"
             )
+        check_rows("", {"references": references, "systems": systems})
         named = named_columns("systems", systems)
         if named is None:
             named = number_systems(segment_list("systems", systems))

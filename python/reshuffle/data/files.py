@@ -125,7 +125,7 @@ def warn_of_mark(name: str) -> None:
     """Warn of a byte order mark at the beginning of a text."""
     warn(
         f"{name} begins with a byte order mark (U+FEFF), which is counted as part of the first word, as in sacreBLEU: "
-        "save the file without it"
+        "to avoid this, save the file without it"
     )
 
 

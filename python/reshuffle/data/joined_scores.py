@@ -15,7 +15,9 @@ from ..errors import InputError, listed, quoted, warn
 from ..results.lookup import first_names
 from ..types import Unmatched
 from ..validate import check_name
+from .corpus import system_names
 from .evaluations import SCORE_FORMATS
+from .evaluations.tables import UNNAMED
 from .file_names import few
 from .files import display_name
 from .formats.base import Source
@@ -50,7 +52,11 @@ class JoinedScores:
 
 
 def join_scores(
-    scores: Mapping[str, ScoreTable | str | os.PathLike[str]] | Iterable[ScoreTable | str | os.PathLike[str]],
+    scores: Mapping[str, ScoreTable | str | os.PathLike[str]]
+    | Iterable[ScoreTable | str | os.PathLike[str]]
+    | ScoreTable
+    | str
+    | os.PathLike[str],
     *,
     unmatched: Unmatched | str = "error",
     by_position: bool = False,
@@ -60,8 +66,9 @@ def join_scores(
 
     Parameters
     ----------
-    scores : mapping of str to ScoreTable or path, or iterable of these
-        A mapping names the systems, and each of its files has one system. Otherwise the files name them.
+    scores : mapping of str to ScoreTable or path, or iterable of these, or a path
+        A mapping names the systems, and each of its files has one system. Otherwise the files name them, or are named
+        like them.
     unmatched : {'error', 'drop'}
         What to do if a system lacks a segment that another one has: an error with the number of these segments and
         three of their ids, or a warning with the same text, and only segments that all systems have.
@@ -97,7 +104,11 @@ def join_scores(
     check_name("treatment of unmatched segments", unmatched, get_args(Unmatched))
     rows: dict[str, ScoreTable] = {}
     named = isinstance(scores, Mapping)
+    if isinstance(scores, str | os.PathLike | ScoreTable):
+        scores = [scores]
     given = list(scores.items()) if isinstance(scores, Mapping) else [(None, each) for each in scores]
+    paths = [os.fspath(each) for _, each in given if not isinstance(each, ScoreTable)]
+    of_file = dict(zip(paths, system_names(paths), strict=True))
     if not given:
         raise InputError("scores: expected at least one file, got none")
     for name, each in given:
@@ -109,6 +120,8 @@ def join_scores(
             raise InputError(f"{table.source}: expected scores of segments, got scores of systems")
         for i, own in enumerate(table.systems):
             system = own if name is None else name
+            if name is None and own == UNNAMED and not isinstance(each, ScoreTable):
+                system = of_file[os.fspath(each)]
             if system in rows:
                 raise InputError(
                     f"{table.source}: system {quoted(system)} is also in {rows[system].source}: name the systems, as "

@@ -15,12 +15,8 @@ from ..validate import check_name
 from .files import MAX_INPUT, STDIN, check_stdin, has_lone_surrogate
 from .formats import INPUT_FORMATS, format_of
 from .formats.base import Column, FileFormat, Source, is_score, shown_json
+from .id_columns import SEGMENT_IDS
 
-# Columns with the ids of segments.
-SEGMENT_IDS = (
-    "id", "sample_id", "item_id", "segment_id", "seg_id", "segid", "sid", "segment", "question_id", "task_id",
-    "utterance_id", "utt_id", "doc_id",
-)  # fmt: skip
 # The format of a path, and the columns that were read from it.
 ReadPath: TypeAlias = tuple[FileFormat, list[Column]]
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from attrs import evolve
 from numpy.typing import NDArray
 
 from ..documented import record
@@ -17,9 +18,10 @@ from ..options.declare import called_with
 from ..options.evaluations import ReadAllScores, ReadScores, Scores
 from ..results.lookup import first_names
 from ..validate import LARGEST_SCORE, expected_score
-from .evaluations import SCORE_FORMATS
+from .evaluations import SCORE_FORMATS, columns
 from .evaluations.base import Cells, ScoreFormat, ScoreOptions, beginning, check_segments
 from .formats.base import Source
+from .reading import split_name
 from .system_names import Naming
 
 # Names of systems as they are in the file.
@@ -129,10 +131,14 @@ def read_scores(options: ReadScores) -> ScoreTable:
     >>> Path("mqm.tsv").unlink()
     """
     naming = Naming.from_arguments(options.systems, options.sysmap, options.unknown)
-    file = ScoreFile.read(options, options.metric)
-    return file.table(
-        file.chosen(options.metric), naming, options.n_segments, options.higher_is_better, options.repeated
-    )
+    path, metric = options.path, options.metric
+    if isinstance(path, str | os.PathLike):
+        path, name = split_name(os.fspath(path))
+        if name is not None and metric not in (None, name):
+            raise InputError(f"{quoted(options.path)} and metric={quoted(metric)} name two metrics: leave out one")
+        metric = metric or name
+    file = ScoreFile.read(evolve(options, path=path), metric)
+    return file.table(file.chosen(metric), naming, options.n_segments, options.higher_is_better, options.repeated)
 
 
 @called_with(ReadAllScores)
@@ -184,8 +190,12 @@ class ScoreFile:
         source = Source.read(file, "a line for each score", options.max_input)
         # A table whose columns have to be named is not recognized; its reader says which columns it expects.
         name = options.input_format or recognized(source) or "table"
+        file_format = SCORE_FORMATS[name]
+        is_plain = (options.input_format, options.language_pair, options.test_set, options.columns) == (None,) * 4
+        if is_plain and name in ("table", "jsonl") and columns.is_of_columns(source):
+            file_format = columns.FORMAT
         given = options.language_pair, options.test_set, dict(options.columns or {}), options.segment_base
-        return cls(source, SCORE_FORMATS[name], SCORE_FORMATS[name].parse(source), ScoreOptions(metric, *given))
+        return cls(source, file_format, file_format.parse(source), ScoreOptions(metric, *given))
 
     @cached_property
     def known(self) -> tuple[list[str], bool]:

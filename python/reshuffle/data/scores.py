@@ -19,7 +19,8 @@ from .formats import INPUT_FORMATS, format_of
 from .formats.base import Column, FileFormat, Source, choose, is_score, number_in, shown_json
 from .formats.comet import KEYS, is_printed
 from .formats.named import is_named
-from .reading import SEGMENT_IDS, row_ids, split_name
+from .id_columns import names_ids, warn_of_ids
+from .reading import row_ids, split_name
 
 # Headers, in lower case, by the role of the column.
 ROLES = {
@@ -31,8 +32,6 @@ ROLES = {
     "metric": ("metric",),
 }
 TEXTS = ("source", "translation", "reference", "src", "mt", "ref", "hypothesis")
-# Headers of numbers that are no scores. The empty one is that of the index that pandas writes.
-IDS = ("", "id", "index", "doc", "docid", "doc_id", "document", "document_id", "domain")
 # The formats in which each column or key may be a system.
 TABLES = ("tsv", "csv", "jsonl", "table")
 # Formats of text that are recognized by their first line.
@@ -226,10 +225,13 @@ def scores_in(
     if is_table and several and single is None and len(known) > 1:
         left_out = {*(key for role, key in roles.items() if role != "score"), *others}
         columns = dict(_wide(source, file_format, known, left_out, roles.get("segment")))
-        return {key: numbers_of(column) for key, column in columns.items()}, next(iter(columns.values())).keys
+        numbers: dict[str | None, list[float]] = {key: numbers_of(column) for key, column in columns.items()}
+        if not systems:
+            warn_of_ids(source.name, numbers, lambda names: " ".join(f"'{source.name}#{name}'" for name in names[:2]))
+        return numbers, next(iter(columns.values())).keys
     key = name
     if name is None and len(known) > 1:
-        left = [each for each in known if each.lower() not in (*SEGMENT_IDS, *IDS, *TEXTS)]
+        left = [each for each in known if not names_ids(each) and each.lower() not in TEXTS]
         key = left[0] if single is None and len(left) == 1 else single
         if key is None:
             kind = "key" if format_name == "jsonl" else "column"
@@ -338,7 +340,7 @@ def _wide(
     source: Source, file_format: FileFormat, known: Sequence[str], left_out: Collection[str], segment: str | None
 ) -> Iterator[tuple[str, Column]]:
     """The columns that have numbers and are not known as something else, in the order of the segments."""
-    keys = [key for key in known if key not in left_out and key.lower() not in (*TEXTS, *IDS)]
+    keys = [key for key in known if key not in left_out and not names_ids(key) and key.lower() not in TEXTS]
     *columns, segments = file_format.read(source, [*keys, known[0] if segment is None else segment])
     order: Sequence[int] = range(len(segments.lines))
     ids = row_ids(file_format, source, keys)

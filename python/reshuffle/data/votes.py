@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..documented import record
 from ..errors import InputError, listed, quoted, unknown_name, warn
+from .columns import check_rows
 from .evaluations import JUDGMENT_FORMATS, pearmut
 from .evaluations._samples import Samples
 from .evaluations.base import JudgmentFormat, codes, first_line
@@ -98,6 +99,7 @@ class VoteTable:
                 raise unknown_name("unit of votes", name, UNITS)
             if isinstance(column, str) or not isinstance(column, Iterable):
                 raise InputError(f"{name}: expected a sequence with a value for each vote, got {quoted(column)}")
+        check_rows("", columns)
         texts = {name: ["" if _is_missing(each) else str(each) for each in column] for name, column in columns.items()}
         if len({len(column) for column in texts.values()}) != 1 or not texts["first"]:
             sizes = listed(f"{name}: {len(column):,}" for name, column in texts.items())

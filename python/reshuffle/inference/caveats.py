@@ -28,6 +28,8 @@ from .tests import INSTEAD, TESTS
 SMALL_SAMPLE = 40
 # Of ratings, tests that are adjusted for all pairs need more (docs/evidence/votes.md).
 SMALL_SAMPLE_OF_RATINGS = 100
+# The numbers of replicates among which that which would decide all stars is sought.
+DECIDING = [digit * 10**power for power in range(3, 7) for digit in (1, 2, 5)]
 # Outputs count as exchangeable if a difference's standard deviation over shuffles, divided by its standard error, is
 # between these limits.
 EXCHANGEABLE = (0.8, 1.25)
@@ -76,6 +78,7 @@ def with_caveats(
     ``n_resamples="auto"`` asked for, if that was used. ``others`` are the comparisons on other test sets.
     """
     found = [
+        *_identical(comparison),
         *([] if plan is None else _of_tests(comparison, plan, enough, others)),
         *_of_concentration(comparison, plan is not None and plan.automatic),
         *_of_intervals(comparison),
@@ -127,7 +130,7 @@ def _of_tests(comparison: Comparison, plan: Plan, enough: int | None, others: Se
     families = _families(comparison, others)
     yield from map(_Found, plan.caveats)
     yield from _all_exchangeable(comparison, plan)
-    yield from _undecided(comparison)
+    yield from _never_stopped(comparison)
     for group in _by_metric(comparison):
         yield from _approximate(group)
         yield from _other_test(group, plan)
@@ -145,6 +148,19 @@ def _of_tests(comparison: Comparison, plan: Plan, enough: int | None, others: Se
     if not few_units or few_units[0].pairs is not None:
         few_replicates = _few_replicates(comparison, plan, families)
         yield from few_replicates or [*_near_alpha(comparison, plan, families), *_auto_limit(enough)]
+
+
+def _identical(comparison: Comparison) -> Iterator[_Found]:
+    """Pairs of systems that differ nowhere under any metric."""
+    indices: dict[tuple[str, str], list[int]] = {}
+    for index, pair in enumerate(comparison.comparisons):
+        indices.setdefault((pair.system, pair.baseline), []).append(index)
+    differing = [pair.influence and pair.influence.differing for pair in comparison.comparisons]
+    same = {names: own for names, own in indices.items() if all(differing[index] == 0 for index in own)}
+    if same:
+        (system, baseline), *_ = same
+        values = {"pairs": len(same), "tests": len(indices), "system": system, "baseline": baseline}
+        yield _Found(Caveat("identical", values), [index for own in same.values() for index in own])
 
 
 def _all_exchangeable(comparison: Comparison, plan: Plan) -> Iterator[_Found]:
@@ -167,7 +183,7 @@ def _approximate(family: _Group) -> Iterator[_Found]:
             yield _Found(caveat, family.pairs)
 
 
-def _undecided(comparison: Comparison) -> Iterator[_Found]:
+def _never_stopped(comparison: Comparison) -> Iterator[_Found]:
     """Tests by Gandy's rule that used all shuffles without a decision."""
     rules = [pair.test.stopping for pair in comparison.comparisons]
     undecided = [
@@ -426,24 +442,41 @@ def _near_alpha(comparison: Comparison, plan: Plan, families: Sequence[_Group]) 
     # Gandy's rule bounds the probability of that.
     if stopping is not None and stopping.rule == "gandy":
         return
-    near: list[int] = []
-    for family in families:
-        near += [family.pairs[index] for index in _undecided_in(family, plan) if index < len(family.pairs)]
+    near = _undecided_in(families, plan)
     if near:
         tests, adjusted = len(comparison.comparisons), comparison.family_size > 1
         values = {"near": len(near), "tests": tests, "alpha": plan.alpha, "adjusted": adjusted}
+        if stopping is None:  # with a stopping rule, more shuffles would not all be used
+            now = comparison.n_resamples or 0
+            enough = (n for n in DECIDING if n > now and not _undecided_in(families, plan, n))
+            values["enough"] = next(enough, None)
         yield _Found(Caveat("near-alpha", values), near)
 
 
-def _undecided_in(family: _Group, plan: Plan) -> Sequence[int]:
-    """The tests of a family whose p, after adjustment, may lie on either side of alpha."""
+def _undecided_in(families: Sequence[_Group], plan: Plan, n: int | None = None) -> list[int]:
+    """The pairs whose p, after adjustment, may lie on either side of alpha; if p were the same with n replicates."""
+    near: list[int] = []
+    for family in families:
+        near += [family.pairs[index] for index in _undecided(family, plan, n) if index < len(family.pairs)]
+    return near
+
+
+def _undecided(family: _Group, plan: Plan, n: int | None) -> Sequence[int]:
+    """The indices in a family of these tests."""
     if plan.adjustment is None:
-        return [index for index, test in enumerate(family.tests) if test.may_lie_across(plan.alpha)]
+        return [index for index, test in enumerate(family.tests) if _with(test, n).may_lie_across(plan.alpha)]
     if not plan.adjustment.from_replicates:
-        return plan.adjustment.undecided([pair.test for pair in family.everywhere], plan.alpha)
+        return plan.adjustment.undecided([_with(pair.test, n) for pair in family.everywhere], plan.alpha)
     # Adjusted p-values of several test sets are computed from those of each, which are shares of replicates.
     tests = [test if plan.n_sets == 1 else _on_one_set(test, plan.n_sets) for test in family.tests]
-    return plan.adjustment.undecided(tests, plan.level_on_one_set)
+    return plan.adjustment.undecided([_with(test, n) for test in tests], plan.level_on_one_set)
+
+
+def _with(test: SignificanceResult, n: int | None) -> SignificanceResult:
+    """The test as if it had n replicates, and the same share of them at least as extreme."""
+    if n is None or not test.n_resamples or test.exceedances is None:
+        return test
+    return replace(test, n_resamples=n, exceedances=round(test.exceedances / test.n_resamples * n))
 
 
 def _on_one_set(test: SignificanceResult, n_sets: int) -> SignificanceResult:

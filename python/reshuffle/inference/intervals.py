@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.arrays import as_array
+from ..data.columns import check_rows
 from ..documented import record
 from ..errors import Argument, InputError
 from ..lazy import lazy
@@ -419,7 +420,9 @@ class _Request:
     @lazy
     def arrays(self) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """a, and b if there is one."""
-        return as_array(self.options.a, "a"), None if self.options.b is None else as_array(self.options.b, "b")
+        given = self.options
+        check_rows("", {"a": given.a, "b": given.b, "documents": given.documents, "strata": given.strata})
+        return as_array(given.a, "a"), None if given.b is None else as_array(given.b, "b")
 
     @property
     def units(self) -> Units:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from ..data.arrays import as_array
+from ..data.columns import check_rows
 from ..errors import InputError
 from ..metrics.base import Metric, Scores
 from ..options.arrays import ApproximateRandomization, BootstrapTest
@@ -37,6 +38,7 @@ def _test(
 
     ``replay`` holds user-supplied replicates, if any. ``null`` computes the null distribution for the result.
     """
+    check_rows("", {"a": options.a, "b": options.b, "documents": options.documents, "strata": options.strata})
     metric, a, b = options.metric, as_array(options.a, "a"), as_array(options.b, "b")
     units = Units(options.documents, options.strata)
     if plan.alternative in ("better", "worse") and not isinstance(metric, str | Metric):

@@ -195,8 +195,8 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "bootstrap-both",
             "centred and percentile bootstrap",
-            "the larger p of bootstrap and bootstrap-percentile, which mostly reject too often in different cases; "
-            "tests whether expected scores are equal",
+            "the larger p of bootstrap and bootstrap-percentile, each of which rejects too often, mostly in different "
+            "cases; tests whether expected scores are equal",
             "doi:10.2307/2532163; doi:10.1017/CBO9780511802843, 5.3",
             bootstrap.both,
             in_batches=True,

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from .. import _core, signature
 from .._core import Progress
-from ..data.columns import named_columns, segment_list
+from ..data.columns import check_rows, named_columns, segment_list
 from ..data.corpus import number_systems, reference_columns
 from ..data.files import has_lone_surrogate
 from ..data.formats.base import StrippedText
@@ -258,6 +258,7 @@ class NativeMetric(Metric):
         >>> metric("bleu").suff_stats([["a b d"]], [["a b c"]])
         array([[[3, 3, 2, 1, 0, 0, 3, 2, 1, 0]]])
         """
+        check_rows("", {"references": references, "systems": systems})
         named = named_columns("systems", systems) or number_systems(segment_list("systems", systems))
         with reported(progress) as watched:
             if watched is not None:

@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
-from ..data.arrays import as_array
-from ..data.columns import missing, named_columns, segment_list
+from ..data.arrays import as_array, holds_array
+from ..data.columns import check_rows, index_of, missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
+from ..data.id_columns import names_ids, warn_of_ids
 from ..errors import SEGMENT_MESSAGE, Argument, InputError, counted, listed, printable, quoted, shortened
 from ..names import has_formula
+from ..options.declare import with_hints
 from ..results.lookup import first_names
 from ..types import MetricName, Missing
 from ..validate import (
@@ -46,6 +48,7 @@ from .base import (
     counts_array,
     totals_array,
 )
+from .direction import check_direction
 from .expression import Expression
 from .fixed_point import MAX_RELATIVE_ERROR, steps_of
 from .named_counts import named_counts, note_divisions
@@ -71,6 +74,10 @@ class PrecomputedCounts(Metric):
     # The largest number of references of a segment, if the counts are those of texts that are not there.
     most_references: int = 0
     segment_ids: Sequence[str] | None = None
+    # The index of the columns of pandas that were given, if any: see :func:`~reshuffle.data.columns.check_rows`.
+    index: Any = None
+    # Whether systems were given with several runs, each of which is a system here.
+    has_runs: bool = False
 
     @property
     def system_names(self) -> tuple[str, ...]:
@@ -96,6 +103,7 @@ class PrecomputedCounts(Metric):
         return self.segment_scores(counts)
 
 
+@with_hints
 @dataclass(frozen=True, eq=False)  # == of arrays is not a bool
 class SegmentScores(PrecomputedCounts):
     """Segment scores from another tool or from raters; a system's score is their mean.
@@ -116,8 +124,10 @@ class SegmentScores(PrecomputedCounts):
         Name of the metric in tables and signatures.
     scores : mapping of str to S numbers, sequence of S numbers for each system, or table of S rows
         The scores of each system. A table (pandas, polars, Arrow, a structured array) has one column per system.
-        Systems without names are called ``system 1``, ``system 2`` …
-    higher_is_better : bool
+        Systems without names are called ``system 1``, ``system 2`` … For :func:`reshuffle.compare_runs`, a list with
+        the scores of each run, or an array with a row for each; the runs of ``x`` are called ``x#0``, ``x#1`` …
+    higher_is_better : bool, optional
+        True by default, with a warning if the name is one of an error, such as ``WER`` or ``latency``.
     missing : {'error', 'pairwise'}
         What to do about missing scores: NaN, None, null or masked values. With ``pairwise``, the score of a system is
         the mean of the scores that it has, and two systems are compared on the segments for which both have a score.
@@ -160,7 +170,7 @@ class SegmentScores(PrecomputedCounts):
 
     name: str
     scores: PerSystem = field(repr=False)
-    higher_is_better: bool = True
+    higher_is_better: bool | None = None  # type: ignore[assignment]
     missing: Missing | str = "error"
     segment_ids: Sequence[str] | None = field(default=None, repr=False)
     core: _core.Metric = field(init=False, repr=False, compare=False)
@@ -177,12 +187,26 @@ class SegmentScores(PrecomputedCounts):
 
     def __post_init__(self) -> None:
         check_text("the name of a metric", self.name)
-        check_flag("higher_is_better", self.higher_is_better)
+        if self.higher_is_better is not None:
+            check_flag("higher_is_better", self.higher_is_better)
         check_name("missing", self.missing, TREATMENTS_OF_MISSING)
-        arrays = {system: self._checked(system, scores) for system, scores in _items_by_system(self.name, self.scores)}
+        object.__setattr__(self, "index", index_of(self.scores))
+        of_systems = _items_by_system(self.name, self.scores)
+        items = [item for system, scores in of_systems for item in _runs_of(system, scores)]
+        object.__setattr__(self, "has_runs", [*dict(items)] != [*dict(of_systems)])
+        is_table = not isinstance(self.scores, Mapping | list | tuple)
+        named_ids = [quoted(system) for system, _ in items if is_table and names_ids(system)]
+        if named_ids:
+            raise InputError(
+                f"{self.name}: expected a column of scores for each system, got ids ({listed(named_ids)}): choose "
+                "columns, as in table[['a', 'b']]"
+            )
+        arrays = {system: self._checked(system, scores) for system, scores in items}
         if not arrays:
             raise InputError(f"{self.name}: no scores, at least one system is needed")
         check_same_length(self.name, arrays)
+        if is_table:
+            warn_of_ids(self.name, arrays, lambda names: f"table[{names[:2]}]")
         n_segments = len(next(iter(arrays.values())))
         if self.segment_ids is not None:
             ids = tuple(map(str, self.segment_ids))
@@ -192,6 +216,9 @@ class SegmentScores(PrecomputedCounts):
         all_scores = np.concatenate(list(arrays.values()))
         lacking = {} if self.missing == "error" else {name: np.isnan(array) for name, array in arrays.items()}
         lacking = {name: is_missing for name, is_missing in lacking.items() if is_missing.any()}
+        if self.higher_is_better is None:
+            check_direction(self.name, float(np.nanmax(all_scores)))
+            object.__setattr__(self, "higher_is_better", True)
         largest = float(np.nanmax(np.abs(all_scores)))
         if 0 < largest < SMALLEST_SCORE:
             raise InputError(
@@ -219,7 +246,7 @@ class SegmentScores(PrecomputedCounts):
         object.__setattr__(
             self, "_unrounded", {name: array.copy() for name, array in arrays.items()} if max_error else {}
         )
-        object.__setattr__(self, "core", _core.Metric.mean(self.name, scale, self.higher_is_better))
+        object.__setattr__(self, "core", _core.Metric.mean(self.name, scale, bool(self.higher_is_better)))
 
     def __repr__(self) -> str:
         systems = f"{counted(len(self.counts), 'system')} ({first_names(self.counts)})"
@@ -241,7 +268,8 @@ class SegmentScores(PrecomputedCounts):
         if table.segments is None:
             raise InputError(f"{table.source}: expected scores of segments, got scores of systems")
         by_system = dict(zip(table.systems, table.segments, strict=True))
-        return cls(table.name, by_system, table.higher_is_better, missing, table.segment_ids)
+        higher_is_better = None if table.higher_is_better else False
+        return cls(table.name, by_system, higher_is_better, missing, table.segment_ids)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.name, self.scores, self.higher_is_better, self.missing, self.segment_ids)
@@ -261,7 +289,8 @@ class SegmentScores(PrecomputedCounts):
                 f"{what}: expected a number for every segment: {shortened(str(error), 80)}{hint}"
             ) from None
         if array.ndim != 1 or array.size == 0:
-            raise InputError(f"{what}: expected a number for every segment, got shape {array.shape}")
+            hint = "; of several runs, pass a list with the scores of each run" if array.ndim == 2 else ""
+            raise InputError(f"{what}: expected a number for every segment, got shape {array.shape}{hint}")
         are_scores = np.abs(array) <= LARGEST_SCORE
         if are_scores.all():
             return array
@@ -302,7 +331,7 @@ class SegmentScores(PrecomputedCounts):
 
     def without_data(self) -> Metric:
         """See :meth:`Metric.without_data`."""
-        return Mean(self.name, self._steps, self.higher_is_better)
+        return Mean(self.name, self._steps, bool(self.higher_is_better))
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`. The scores do not depend on references, so none are shown."""
@@ -384,6 +413,7 @@ class CountsOfFormula(PrecomputedCounts):
         return self.formula.without_data()
 
 
+@with_hints
 @dataclass(frozen=True, eq=False)
 class FromCounts(CountsOfFormula):
     """User-supplied integer counts for every segment, and the formula that scores their sums.
@@ -455,6 +485,7 @@ class FromCounts(CountsOfFormula):
         check_text("the name of a metric", self.name)
         if self.higher_is_better is not None:
             check_flag("higher_is_better", self.higher_is_better)
+        object.__setattr__(self, "index", index_of(self.counts))
         tables = dict(_items_by_system(self.name, self.counts))
         given: Expression | None = None
         if isinstance(self.scoring, str) and not has_formula(self.scoring.partition(":")[0]):
@@ -487,6 +518,8 @@ class FromCounts(CountsOfFormula):
         object.__setattr__(self, "decimals", formula.decimals)
         if self.higher_is_better is None:
             object.__setattr__(self, "higher_is_better", formula.higher_is_better)
+            if given is not None or not isinstance(self.scoring, str | Metric):
+                check_direction(self.name)
 
     def _checked(self, system: str, rows: ArrayLike) -> Counts:
         what = f"{self.name}, system {system}"
@@ -583,6 +616,43 @@ def f_score(totals: NDArray[np.int64], beta: float = 1.0) -> Scores:
     return np.asarray(100 * (1 + beta**2) * matches / np.where(items == 0, 1, items))
 
 
+def output_name(system: str, run: int) -> str:
+    """The name of a run's output: the key of its scores in :class:`SegmentScores` and :class:`FromCounts`.
+
+    >>> output_name("baseline", 0)
+    'baseline#0'
+    """
+    return f"{system}#{run}"
+
+
+def _runs_of(system: str, scores: Any) -> list[tuple[str, Any]]:
+    """The scores of each run of a system by name, if they are of several segments each; else those of the system."""
+    first: Any = scores[0] if isinstance(scores, list | tuple | np.ndarray) and len(scores) else None
+    is_list = isinstance(first, list | tuple) or holds_array(first)
+    shape = as_array(first, system).shape if is_list else ()
+    if not shape or len(scores) > shape[0]:
+        return [(system, scores)]
+    return [(output_name(system, run), own) for run, own in enumerate(scores)]
+
+
+def runs_in(metric: str, names: Sequence[str]) -> dict[str, int]:
+    """The number of runs of each system, from the names of their outputs; :class:`InputError` for other names.
+
+    >>> runs_in("accuracy", ["old#0", "old#1", "new#0"])
+    {'old': 2, 'new': 1}
+    """
+    found: dict[str, int] = {}
+    for name in names:
+        system, mark, run = name.rpartition("#")
+        if not (mark and system and run.isdecimal()):
+            raise InputError(
+                f"{metric}: expected the scores of each run, as in {{'old': [run, run, run], 'new': [run, run, run]}}, "
+                f"got those of {listed(names)}"
+            )
+        found[system] = found.get(system, 0) + 1
+    return found
+
+
 def _items_by_system(name: str, values: Any) -> list[tuple[str, Any]]:
     named = named_columns(name, values)
     if named is None:
@@ -592,6 +662,7 @@ def _items_by_system(name: str, values: Any) -> list[tuple[str, Any]]:
             named = number_systems(values if is_iterable else as_array(values, name))
         except TypeError:
             raise InputError(f"{name}: expected a mapping from systems to values, got {values!r}") from None
+    check_rows(f"{name}: ", named)
     return list(named.items())
 
 

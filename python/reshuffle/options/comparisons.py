@@ -185,12 +185,13 @@ class Replicated(Options):
 
     TITLE: ClassVar[str] = "Resampling"
     n_resamples: AnyNumber = 10_000
-    """Shuffles and draws; auto: as many as are needed.
+    """Shuffles and draws; auto: 10,000 to 1,000,000.
 
     R, the number of shuffles or draws of the test, and the number of draws of the intervals. ``auto`` is at least
     10,000 and at most a million: 20/``alpha`` − 1 for the test, or 20·m/``alpha`` − 1 for families of m tests with any
     adjustment but ``maxt`` and ``tukey``; twice as many for ``bootstrap-both`` and ``bootstrap-percentile``; and 40/(1
     − ``confidence_level``) − 1 for intervals whose ends are draws. The result and its signature have the number used.
+    Where p is near ``alpha``, a note says how many would decide on which side it lies.
     """
 
 
@@ -204,7 +205,7 @@ class Draws(Replicated):
     """How many draws there are, for intervals."""
 
     n_resamples: AnyNumber = 10_000
-    """Bootstrap draws, for intervals that need them; auto: as many as are needed.
+    """Bootstrap draws, for intervals that need them; auto: 10,000 to 1,000,000.
 
     ``auto`` is 40/(1 − ``confidence_level``) − 1, but at least 10,000 and at most a million. The result and its
     signature have the number used.
@@ -349,18 +350,19 @@ class CompareRuns(Resampled, Medians, RunTests, Pairs, Stratified):
     """:func:`reshuffle.compare_runs`."""
 
     references: Annotated["References", PYTHON, Kind("S references, or columns of S references each, or None")] = field(
-        kw_only=False
+        default=None, kw_only=False
     )
     """As for :func:`reshuffle.compare`. None if all metrics bring their own scores."""
     systems: Annotated[
-        "Mapping[str, Sequence[Lines] | int]", PYTHON, Kind("mapping of str to sequence of S hypotheses each")
-    ] = field(kw_only=False)
+        "Mapping[str, Sequence[Lines] | int] | None", PYTHON, Kind("mapping of str to sequence of S hypotheses each")
+    ] = field(default=None, kw_only=False)
     """For each system the outputs of its runs; systems may have different numbers of runs. Without references, the
-    number of runs of each system.
+    number of runs of each system, by default of all runs that have scores.
     """
     metrics: AnyMetrics = field(default="bleu", kw_only=False)
-    """As for :func:`reshuffle.compare`. For metrics that bring their own scores, the output of run i of the system
-    ``x`` is called ``x#i``, counted from 0. Functions of texts are not supported.
+    """As for :func:`reshuffle.compare`. Metrics that bring their own scores have those of each run, as in
+    ``SegmentScores("accuracy", {"x": [run, run], "y": [run, run]})``; or the output of run i of the system ``x`` is
+    called ``x#i``, counted from 0. Functions of texts are not supported.
     """
     documents: IdsOfDocuments = field(default=None, kw_only=True)
     """As for :func:`reshuffle.compare`."""

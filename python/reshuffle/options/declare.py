@@ -136,6 +136,7 @@ class Reads(NamedTuple):
     function: Callable[[str], Any] = float
     only: str | None = None
     """The key of a value that is given without one."""
+    examples: str = "bleu=0.5"
 
 
 class Trait(NamedTuple):
@@ -533,8 +534,25 @@ def _meant(given: Mapping[str, Any], options: Mapping[str, Option]) -> str:
                     return f": write {option.name}={shown.__name__}({name}=…)"
         of_flag = (each.name for each in options.values() if name in [flag.lstrip("-") for flag in each.flag.names])
         elsewhere = meant(name)
-        return meant_argument(name, options, next(of_flag, elsewhere if elsewhere in options else None))
+        known = elsewhere is not None and elsewhere.partition("=")[0] in options
+        return meant_argument(name, options, next(of_flag, elsewhere if known else None))
     return ""
+
+
+def with_hints(made: type[T]) -> type[T]:
+    """A class whose errors for arguments that do not exist say which one may be meant, as those of functions."""
+    init, known = made.__init__, [*inspect.signature(made).parameters]
+
+    @functools.wraps(init)
+    def hinting(self: T, *args: Any, **kwargs: Any) -> None:
+        for name in kwargs:
+            if name not in known:
+                hint = meant_argument(name, known, meant(name))
+                raise TypeError(f"{made.__name__}() got an unexpected keyword argument {name!r}{hint}")
+        init(self, *args, **kwargs)
+
+    made.__init__ = hinting  # type: ignore[assignment]
+    return made
 
 
 def documented(record: type[R]) -> type[R]:

@@ -95,7 +95,9 @@ class Displayed(Shown):
     names: Annotated[Mapping[str, str], Check(_check_names), Kind("mapping of str to str, optional")] = field(
         factory=dict, converter=_given_names
     )
-    """Display names, by system. The formats json and csv keep the names of the input."""
+    """Display names, by system; those of other systems are ignored. The formats json and csv keep the names of the
+    input.
+    """
     table: str | None = None
     """For csv: ``systems`` or ``pairs``, the default if there are any."""
     since: Annotated["Comparison | SetComparison | None", Kind("Comparison or SetComparison, optional")] = None

@@ -113,6 +113,7 @@ class Incomplete(Options):
     missing: Annotated[
         types.Missing | str,
         Kind(noun="value of --missing"),
+        OF_ALL_SETS,
         Needs(("scores",), "other metrics have no missing scores"),
     ] = "error"
     """For missing --scores (empty, NaN, NA, None or null): error, or pairwise to compare two systems on the segments

@@ -16,7 +16,7 @@ from ..errors import Argument, InputError, quoted
 from ..validate import check_path
 from .comparisons import Resampled, Stratified, Texts
 from .declare import Check, Flag, Kind, Options, Reads
-from .files import File, References, SetFiles, Sets
+from .files import File, OfSystems, References, SetFiles, Sets
 from .groups import ONLY, PYTHON, FixedLevel, names
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Gated(Options):
         Mapping[str, float | str],
         Flag(metavar="METRIC=MARGIN"),
         Kind("float, str, or mapping of str to these"),
-        Reads(Margin.from_text, ONLY),
+        Reads(Margin.from_text, ONLY, "bleu=0.5, bleu=0.1sd or bleu=1%"),
     ] = field(default=None, converter=margins)
     """How much worse NEW may be: points (bleu=0.8), standard deviations of BASE's segments (bleu=0.1sd), or percent of
     its score (bleu=1%). There is no default. The name can be left out if there is one metric. For one test set,
@@ -193,6 +193,12 @@ class GatedFiles(SetFiles):
 
     references: References = ()
     """The references; --refs takes all files up to the next option."""
+    scores: Annotated[Mapping[str, OfSystems], Flag(("--scores",), "NAME FILE", greedy=("--scores",))] = field(
+        factory=dict
+    )
+    """Segment scores (COMET, people, right or wrong) or results of lm-eval, inspect_ai or trec_eval, of BASE and NEW: a
+    file each or, for several test sets, a folder each with files of the same names.
+    """
     source: Annotated[str | None, Flag(metavar="FILE")] = None
     """The source text, for sari."""
 
@@ -214,7 +220,7 @@ class GateFiles(Options):
     TITLE: ClassVar[str] = "Gate"
 
     config: Annotated[str | None, Flag(metavar="FILE")] = None
-    """TOML or JSON with margin, rule, primary, alpha and metrics; options replace its keys."""
+    """TOML or JSON with margin, rule, primary, alpha, metrics and history; options replace its keys."""
     page: Annotated[str | None, Flag(metavar="URL")] = None
     """In Markdown: the address of the report, to link to."""
 
@@ -225,3 +231,5 @@ class GateKeys(Gated):
 
     metrics: Annotated[tuple[str, ...], MinLen(0)] = ()
     """The metrics on texts."""
+    history: File | None = None
+    """As --history, relative to the folder of this file."""

@@ -57,7 +57,7 @@ def conclusions_of_sets(result: SetComparison) -> Iterator[str]:
             name: (statement(comparison, metric, order), doubts(comparison, metric))
             for name, comparison in result.sets.items()
         }
-        yield f"{metric.name}: {one_sentence(statements, 'on')}"
+        yield one_sentence(statements, "on", f"{metric.name}: ")
 
 
 def statement(comparison: Comparison, metric: UsedMetric, order: Sequence[str] = ()) -> str:
@@ -117,25 +117,30 @@ def _doubt(comparison: Comparison, kind: str, found: Sequence[PairedDifference])
     return f"{named(names, 'pair')}: {phrase}"
 
 
-def one_sentence(statements: Mapping[str, tuple[str, str]], preposition: str) -> str:
+def one_sentence(statements: Mapping[str, tuple[str, str]], preposition: str, start: str = "") -> str:
     """One sentence of the statements, with the metrics or test sets for which each holds, and then its doubts.
+
+    Where there are several, the metrics of each come first, so that they are not read as those of its last part alone.
 
     >>> equal, better = ("a and b differ", ""), ("a is better than b", " (p is unreliable)")
     >>> one_sentence({"BLEU": better, "chrF": better, "TER": equal}, "under")
-    'a is better than b under BLEU and chrF (p is unreliable); under TER a and b differ.'
+    'Under BLEU and chrF, a is better than b (p is unreliable); under TER, a and b differ.'
+    >>> one_sentence({"BLEU": better, "chrF": better}, "under", "Here ")
+    'Here a is better than b under BLEU and chrF (p is unreliable).'
     """
     where = grouped((text, name) for name, text in statements.items())
-    ((first, doubt), names), *others = where.items()
-    parts = [f"{preposition} {joined(names)} {text}{doubt}" for (text, doubt), names in others]
-    # Other statements begin with a number or with a name, which keeps its case.
-    start = _capitalized(first)
-    return "; ".join([f"{start} {preposition} {joined(names)}{doubt}", *parts]) + "."
+    if len(where) > 1:
+        parts = (f"{preposition} {joined(names)}, {text}{doubt}" for (text, doubt), names in where.items())
+        sentence = "; ".join(parts)
+        return f"{start}{sentence if start else sentence[0].upper() + sentence[1:]}."
+    (((text, doubt), names),) = where.items()
+    return f"{start}{_capitalized(text)} {preposition} {joined(names)}{doubt}."
 
 
 def _capitalized(text: str) -> str:
     """A statement as the start of a sentence, unless it begins with the name of a system, which keeps its case."""
-    ours = (NONE_BETTER, *WITHOUT_NAME)
-    return f"{text[0].upper()}{text[1:]}" if text.startswith(ours) else text
+    ours = text.startswith((NONE_BETTER, *WITHOUT_NAME)) or re.match(r"all [\d,]+ other systems are ", text)
+    return f"{text[0].upper()}{text[1:]}" if ours else text
 
 
 def _order(comparison: Comparison) -> Sequence[str]:
@@ -194,9 +199,9 @@ def against_baseline(relations: Mapping[str, str], baseline: str) -> str:
     for system, each in relations.items():
         groups[each].append(system)
     (first, systems), *others = ((each, systems) for each, systems in groups.items() if systems)
-    n = f"{len(systems):,}"
-    subject = _some(systems) if others or len(systems) <= MAX_NAMED else f"{n} of {n} systems are"
-    *phrases, last = f"{subject} {first} {baseline}", *(f"{_some(s)} {RELATIONS[each]}" for each, s in others)
+    subject = _some(systems) if others or len(systems) <= MAX_NAMED else f"all {len(systems):,} other systems are"
+    counts = len(systems) > MAX_NAMED
+    *phrases, last = f"{subject} {first} {baseline}", *(f"{_some(s, counts)} {RELATIONS[each]}" for each, s in others)
     return f"{', '.join(phrases)}, and {last}" if phrases else last
 
 
@@ -213,8 +218,10 @@ def relation(verdict: Verdict, alternative: str, metric: UsedMetric) -> str:
     return "not significantly different from" if sought is None else f"not shown to be {sought} than"
 
 
-def _some(systems: list[str]) -> str:
-    return f"{named(systems, 'system')} {are(len(systems))}"
+def _some(systems: list[str], counted_before: bool = False) -> str:
+    """The systems as a subject with its verb; as a number alone if the sentence has said of what."""
+    some = f"{len(systems):,}" if counted_before and len(systems) > MAX_NAMED else named(systems, "system")
+    return f"{some} {are(len(systems))}"
 
 
 def number_of_pairs(significant: Sequence[bool]) -> str:

@@ -36,7 +36,8 @@ def _(result: SignificanceResult) -> str:
     else:
         side = str(result.alternative) if result.margin is None else f"margin {number(result.margin)}"
         p = _p(result, random_replicates(result), f"{result.test}, {side}")
-        lines = [f"{result.metric}: a - b = {result.statistic:+.6g}, {p}", replicates_in_words(result) or ""]
+        what = f"{result.metric}: {' - '.join(result.names)} = {result.statistic:+.6g}"
+        lines = [f"{what}, {p}", replicates_in_words(result) or ""]
     return _text(*lines, *map(worded, result.caveats), f"Signature: {result.signature}")
 
 

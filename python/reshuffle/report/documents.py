@@ -83,7 +83,7 @@ def _document(
     """``shown`` is the result with the display names."""
     methods = methods_of(shown, layout) if layout.methods else None
     if layout.since is not None and not layout.paper:
-        blocks = [*blocks, *since_tables(result, layout), Paragraph([*since_sentences(result, layout)])]
+        blocks = [*blocks, Paragraph([*since_sentences(result, layout)]), *since_tables(result, layout)]
     return Document(blocks, [*sentences], shown.signature, methods, partial(page_of, result, layout))
 
 

@@ -14,6 +14,7 @@ from unicodedata import east_asian_width
 from xml.etree import ElementTree
 
 from ..errors import counted, printable
+from ..names import higher_is_better, is_metric
 from ..results import Gate, GateTask, Trend
 from ..results.schemas import GATE
 from .cells import Table, decimals_apart, decimals_for, equation, pvalue_cell, signed
@@ -29,27 +30,52 @@ from .wording import joined, number
 MOST_LISTED = 3
 # "About": tests hold their levels only nearly, with few units up to .08 at .05 (docs/statistics/gate.md).
 MEANINGS = {
-    "non-inferior": "In one run, the probability is about {alpha} at most that a system that is worse by a margin is "
-    "allowed, or that one that is no worse is rejected.",
-    "superior": "In one run, the probability is about {alpha} at most that a system that is no better under a primary "
-    "metric, or worse by a margin, is allowed, or that one that is no worse is rejected.",
-    "no-regression": "In one run, the probability is about {alpha} at most that a system that is no worse is rejected. "
+    "non-inferior": "In one run, a system that is worse by a margin is allowed, and one that is no worse is rejected, "
+    "each with a probability of about {alpha} at most.",
+    "superior": "In one run, a system that is no better under a primary metric, or worse by a margin, is allowed, and "
+    "one that is no worse is rejected, each with a probability of about {alpha} at most.",
+    "no-regression": "In one run, a system that is no worse is rejected with a probability of about {alpha} at most. "
     "How often a worse one is allowed is not bounded.",
 }
 
 
 def gate_document(gate: Gate, layout: Layout) -> Document:
-    """The verdict, tables of tasks and of the segments that lost most, and sentences. Short text has no tables."""
-    tables = [_tasks(gate), *_lost(gate)] if layout.full or layout.paper else []
+    """The verdict, tables of tasks and of the segments that lost most, and sentences.
+
+    Short text has only the table of several tasks that are not all allowed.
+    """
+    tables = []
+    if layout.full or layout.paper:
+        tables = [_tasks(gate), *_lost(gate)]
+    elif gate.verdict != "allow" and len(gate.tasks) > 1:
+        tables = [_tasks(gate)]
     return Document(
         [*tables, Paragraph([*_sentences(gate)])],
-        [MEANINGS[gate.rule].format(alpha=number(gate.alpha))],
+        [*_directions(gate), MEANINGS[gate.rule].format(alpha=number(gate.alpha))],
         gate.signature,
         page=lambda: _page(gate, gate_document(gate, layout), layout),
         headline=headline(gate),
         marker=f"reshuffle-gate {_suite(gate)}",
         link=layout.page,
     )
+
+
+def _directions(gate: Gate) -> Iterator[str]:
+    """Which scores are better, unless the name of the metric says that higher ones are."""
+    directions = {task.metric: task.higher_is_better for task in gate.tasks}
+    for is_higher, word in ((True, "higher"), (False, "lower")):
+        names = [name for name, higher in directions.items() if higher == is_higher and not (higher and _known(name))]
+        if names:
+            yield f"Under {_names(names)}, {word} scores are better."
+
+
+def _known(name: str) -> bool:
+    """Whether a metric of this name is known, and higher scores are better."""
+    return is_metric(name) and higher_is_better(name)
+
+
+def _names(names: Sequence[str]) -> str:
+    return joined(names) if len(names) <= MOST_LISTED else counted(len(names), "metric")
 
 
 def _suite(gate: Gate) -> str:
@@ -66,17 +92,30 @@ def headline(gate: Gate) -> str:
 def _reason(gate: Gate) -> str:
     """Why the verdict was reached."""
     if not all(task.has_enough for task in gate.tasks) and gate.verdict != "reject":
-        task = min(gate.tasks, key=lambda each: each.n_units)
-        return f"{counted(task.n_units, task.unit)} are too few for a verdict: 20 are needed ({task.name})."
+        return f"{_own_reason(gate, min(gate.tasks, key=lambda each: each.n_units))}."
     if gate.is_identical and not _untested(gate):
         return "the systems do not differ under any metric."
     if gate.verdict == "reject":
-        return f"{_listed([t for t in gate.tasks if t.is_worse], partial(_worse, alpha=gate.alpha))}."
+        worse = sorted((task for task in gate.tasks if task.is_worse), key=_is_within)
+        reasons = [_listed(worse, partial(_rejected, alpha=gate.alpha))]
+        if all(map(_is_within, worse)):  # which would be allowed, but for these
+            reasons.append(_listed(_open_tasks(gate), partial(_own_reason, gate)))
+        return f"{'; '.join(filter(None, reasons))}."
     if gate.rule == "no-regression":
         return f"no regression was found under {_under(gate.tasks)}."
     if gate.verdict == "allow":
         return f"{_listed(_closest(gate.tasks), partial(_shown, alpha=gate.alpha))}."
-    return f"{_listed([task for task in gate.tasks if not task.is_shown], _open)}."
+    return f"{_listed(_open_tasks(gate), _open)}."
+
+
+def _is_within(task: GateTask) -> bool:
+    """Whether a task is worse, but shown to be so by less than its margin."""
+    return task.is_worse and task.is_shown and task.margin is not None
+
+
+def _open_tasks(gate: Gate) -> list[GateTask]:
+    """The tasks that neither allow nor reject the outputs."""
+    return [task for task in gate.tasks if not task.is_shown and not task.is_worse]
 
 
 def _untested(gate: Gate) -> list[GateTask]:
@@ -137,6 +176,19 @@ def _worse(task: GateTask, alpha: float) -> str:
     return f"{task.name} is worse ({_signed(task, task.difference)}, {p})"
 
 
+def _rejected(task: GateTask, alpha: float) -> str:
+    return _worse(task, alpha) + f", though within its margin of {_margin(task)}" * _is_within(task)
+
+
+def _own_reason(gate: Gate, task: GateTask) -> str:
+    """Why this task keeps the outputs from being allowed."""
+    if task.is_worse:
+        return _rejected(task, gate.alpha)
+    if not task.has_enough:
+        return f"{counted(task.n_units, task.unit)} are too few for a verdict: 20 are needed ({task.name})"
+    return _open(task)
+
+
 def _pvalue(p: float, alpha: float) -> str:
     return equation("p", pvalue_cell(p, alpha=alpha))
 
@@ -173,6 +225,8 @@ def _sentences(gate: Gate) -> Iterator[str]:
     worse = [task for task in gate.tasks if task.is_worse]
     if gate.verdict == "allow" and worse:
         yield f"{_listed(worse, partial(_worse, alpha=gate.alpha))}: by less than the margin."
+    if gate.verdict == "reject" and all(map(_is_within, worse)):
+        yield "A loss within its margin is allowed only if no other task is open."
     if gate.verdict == "inconclusive" and not worse and all(task.has_enough for task in gate.tasks):
         shown = [task for task in gate.tasks if task.is_shown]
         closest = f"; {_listed(_closest(shown), partial(_shown, alpha=gate.alpha))}" if shown else ""
@@ -198,9 +252,9 @@ def _power(gate: Gate) -> Iterator[str]:
         yield f"{chance}."
         return
     units = _more(gate)
-    enough = f", or about {units}," if units else ""
+    enough = f", or about {units}" if units else ""
     yield (
-        f"{chance}; margins of {gate.needed_room:.2f} standard errors{enough} would give 0.80. "
+        f"{chance}. For 0.80, it would take margins of {gate.needed_room:.2f} standard errors{enough}. "
         f"Weakest: {weakest.name}, {weakest.room:.2f} standard errors."
     )
 
@@ -280,7 +334,10 @@ def _lost(gate: Gate) -> Iterator[Table]:
     task = max(losing, key=lambda each: each.loss / (each.standard_error or 1.0))
     title = f"The {task.unit}s that lost most under {task.name}"
     if (task.n_lost or 0) > len(task.lost):
-        title += f", the first {len(task.lost)} of {task.n_lost:,} that lost as much"
+        last = task.lost[-1].contribution
+        same = sum(math.isclose(each.contribution, last) for each in task.lost)
+        n_same = (task.n_lost or 0) - len(task.lost) + same
+        title += f", {'' if same == len(task.lost) else 'the last '}{same} of {n_same:,} with the same loss"
     header = [task.unit.capitalize(), gate.baseline, gate.system, "Part of Δ"]
     yield segments_table(title, header, task.lost, [each.contribution for each in task.lost])
 
@@ -299,20 +356,25 @@ def gate_columns(gate: Gate, table: str | None = None) -> Columns:
 
 
 def gate_as_junit(gate: Gate, layout: object = None) -> str:
-    """JUnit's XML: a test case for each task. A task that keeps the outputs from being allowed is a failure."""
-    cases = [(task, result_of(gate, task)) for task in gate.tasks]
-    failed = [gate.verdict != "allow" and result in ("worse", "open", "too few") for _, result in cases]
-    suite = ElementTree.Element("testsuite", name="reshuffle gate", tests=f"{len(cases)}", failures=f"{sum(failed)}")
-    for (task, result), fails in zip(cases, failed, strict=True):
+    """JUnit's XML: a test case for each task. Unless the outputs are allowed, tasks that are worse or open fail."""
+    failed = {
+        n: "reject" if task.is_worse else "inconclusive"
+        for n, task in enumerate(gate.tasks)
+        if gate.verdict != "allow" and (task.is_worse or not (task.has_enough and task.is_shown))
+    }
+    suite = ElementTree.Element(
+        "testsuite", name="reshuffle gate", tests=f"{len(gate.tasks)}", failures=f"{len(failed)}"
+    )
+    for n, task in enumerate(gate.tasks):
         case = ElementTree.SubElement(
             suite, "testcase", classname=_plain(task.test_set or "reshuffle gate"), name=_plain(task.metric)
         )
-        worse = result == "worse"
-        said = _plain(_worse(task, gate.alpha) if worse else _open(task) if result == "open" else f"{result}")
-        if fails:
-            ElementTree.SubElement(case, "failure", type=gate.verdict, message=said).text = _plain(headline(gate))
+        if n in failed:
+            said = _plain(_own_reason(gate, task))
+            failure = ElementTree.SubElement(case, "failure", type=failed[n], message=said)
+            failure.text = f"{failed[n].upper()}: {said}."
         else:
-            ElementTree.SubElement(case, "system-out").text = said
+            ElementTree.SubElement(case, "system-out").text = result_of(gate, task)
     ElementTree.SubElement(suite, "system-out").text = _plain("\n".join([headline(gate), *_sentences(gate)]))
     ElementTree.indent(suite)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suite, encoding="unicode")}\n'
@@ -424,6 +486,7 @@ def _page(gate: Gate, document: Document, layout: Layout) -> Page:
     figures = [] if forest is None else [Drawn(*forest)]
     figures += [Drawn(_drawn(trend), about.format(trend.task, trend.n_runs)) for trend in gate.trends]
     facts = [("Verdict", gate.verdict), ("Baseline", gate.baseline), ("System", gate.system), ("Rule", gate.rule)]
+    margins = {task.name: task.given_margin for task in gate.tasks if task.given_margin is not None}
     shown = StudyContent(
         title=f"Gate: {gate.verdict}",
         facts=[*facts, ("α", number(gate.alpha)), ("Replicates", f"{gate.n_resamples:,}"), ("Seed", f"{gate.seed}")],
@@ -432,7 +495,8 @@ def _page(gate: Gate, document: Document, layout: Layout) -> Page:
         notes=document.notes,
         figures=figures,
         command=layout.command,
-        plan=json.dumps({task.name: task.given_margin for task in gate.tasks}, indent=2, ensure_ascii=False),
+        plan=json.dumps(margins, indent=2, ensure_ascii=False) if margins else "",
+        plan_heading="Margins",
         signature=gate.signature,
         version=gate.version,
         schema=GATE,

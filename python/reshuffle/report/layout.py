@@ -121,8 +121,8 @@ class Layout(Displayed):
         Raises
         ------
         InputError
-            If a display name is for an unknown system, if two systems would have the same display name, or if there are
-            too many systems for a triangular matrix.
+            If no display name is for a system of the comparison, if two systems would have the same display name, or if
+            there are too many systems for a triangular matrix.
         """
         if self.triangle:
             check_triangle(len(comparison.systems), comparison.baseline is None and bool(comparison.comparisons))
@@ -132,13 +132,13 @@ class Layout(Displayed):
         return self._renamed(comparison)
 
     def apply_to_sets(self, result: SetComparison) -> SetComparison:
-        """The same for several test sets. Names of systems that were left out are allowed."""
+        """The same for several test sets. Names of systems that were left out count as well."""
         first, *_ = result.sets.values()
         if self.triangle:
             check_triangle(len(first.systems), first.baseline is None)
         if not self.names:
             return result
-        check_names(self.names, [*first.systems, *result.dropped])
+        check_names(self.names, named_systems(result))
         return replace(
             result,
             sets={name: self._renamed(comparison) for name, comparison in result.sets.items()},
@@ -177,16 +177,27 @@ class Layout(Displayed):
         )
 
 
+def named_systems(result: Comparison | SetComparison) -> list[str]:
+    """The systems of a result that reports name, also those that were left out."""
+    if isinstance(result, Comparison):
+        return list(result.systems)
+    first, *_ = result.sets.values()
+    return [*first.systems, *result.dropped]
+
+
 def check_names(
     names: Mapping[str, str], systems: Sequence[str], where: Callable[[str], str] = lambda system: "names"
 ) -> None:
-    """Raise :class:`InputError` for a display name of an unknown system, or of two systems.
+    """Raise :class:`InputError` if no display name is for one of the systems, or if two systems get the same.
 
-    ``where`` returns the place from which the display name of a system was read, for the message.
+    Names of other systems are ignored, so that one list serves many tables. ``where`` returns the place from which the
+    display name of a system was read, for the message.
     """
+    if names and not set(names) & set(systems):
+        first, *others = names
+        none = "" if not others else f" (no name of the {len(names)} is for one of the systems)"
+        raise InputError(f"{where(first)}: {unknown_name('system', str(first), systems)}{none}")
     for system, name in names.items():
-        if system not in systems:
-            raise InputError(f"{where(system)}: {unknown_name('system', str(system), systems)}")
         if not isinstance(name, str) or not name.strip():
             raise InputError(f"{where(system)}: expected a name to display for {quoted(system)}, got {quoted(name)}")
     shown: dict[str, str] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from string import Formatter
 from typing import Any
 
@@ -66,12 +67,31 @@ def cautions(comparison: Comparison, layout: Layout) -> Iterator[str]:
     found: dict[str, list[str]] = {}
     for caveat in comparison.caveats:
         if caveat.kind not in hidden:
-            sentence = worded(caveat, layout.command is not None)
+            sentence = worded(with_pairs(comparison, caveat), layout.command is not None)
             about = f"{caveat.values.get('metric')}: "
             start = about if sentence.startswith(about) else ""
             found.setdefault(sentence.removeprefix(start), []).append(start.removesuffix(": "))
     for text, metrics in found.items():
         yield f"{', '.join(metrics)}: {text}" if all(metrics) else text
+
+
+# Of more pairs, a note has the number.
+MOST_PAIRS = 3
+
+
+def with_pairs(comparison: Comparison, caveat: Caveat) -> Caveat:
+    """The caveat with the first pairs that it is about, if its sentence names them."""
+    if caveat.kind != "near-alpha":
+        return caveat
+    pairs = [pair for pair in comparison.comparisons if caveat.kind in pair.caveats]
+    several = len(comparison.metrics) > 1
+    names = [
+        (f"{pair.system} − {pair.baseline}" if comparison.baseline is None else pair.system)
+        + (f" under {pair.metric}" if several else "")
+        for pair in pairs
+    ]
+    more = [f"{len(names) - MOST_PAIRS:,} more"] if len(names) > MOST_PAIRS else []
+    return replace(caveat, values={**caveat.values, "named": joined([*names[:MOST_PAIRS], *more])})
 
 
 # How the sentence about ranks begins.
@@ -203,15 +223,16 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str, mark: str, whol
         tests *= test.n_sets
         return f"{method} over {tests:,} tests, {pairs} under each of {metrics:,} metrics{on_sets}; {controlled}."
     # Each metric adds at most alpha to the chance of a false star, or to the share of false stars, over all metrics.
-    together = f"For the {metrics:,} metrics together"
     family = option(f"--family {whole}", f"family={whole!r}")
-    limits = (
-        f"may be up to {number(min(1, round(metrics * alpha, 12)))}; with {family} it is at most {number(alpha)} over "
-        f"the {tests * test.n_sets:,} tests."
-    )
+    limit, over = number(min(1, round(metrics * alpha, 12))), f"over the {tests * test.n_sets:,} tests"
     if comparison.family_size == 1:
-        return f"Each metric is a family of one test, so p needs no adjustment. {together}, {risk} {limits}"
-    return f"{method} over {pairs} under each metric{on_sets}; {controlled} under a metric. {together} it {limits}"
+        return (
+            f"Each metric is a family of one test, so p needs no adjustment. For the {metrics:,} metrics together, "
+            f"{risk} may be up to {limit}; with {family} it is at most {number(alpha)} {over}."
+        )
+    both = "both" if metrics == 2 else f"all {metrics:,}"
+    rates = f"≤ {number(alpha)} under a metric, ≤ {limit} under {both} (with {family}, ≤ {number(alpha)} {over})"
+    return f"{method} over {pairs} under each metric{on_sets}; {nominal}{rate} {rates}: {risk}."
 
 
 def _of_units(comparison: Comparison, test: UsedTest) -> str:
@@ -450,10 +471,18 @@ def _few_units(values: Values) -> str:
 
 
 def _near_alpha(values: Values) -> str:
-    which = "" if values["tests"] == 1 else f"For {values['near']:,} of {values['tests']:,} tests, "
+    named = f" ({values['named']})" if values.get("named") else ""
+    which = "" if values["tests"] == 1 else f"For {values['near']:,} of {values['tests']:,} tests{named}, "
+    enough = values.get("enough", 0)
+    if enough is None:
+        more = "it is too near for any practical number of replicates to decide that"
+    elif enough:
+        more = f"if p stays the same, {option(f'-n {enough}', f'n_resamples={enough:_}')} decides"
+    else:
+        more = MORE
     return (
         f"{which}Monte Carlo error leaves open on which side of {number(values['alpha'])} {_p(values)} lies (95% "
-        f"Clopper-Pearson interval); {MORE}."
+        f"Clopper-Pearson interval); {more}."
     )
 
 
@@ -503,16 +532,15 @@ def _or_of_kink(values: Values) -> str:
 
 
 def _skewed(values: Values) -> str:
-    units = counted(values["units"], values["unit"])
     if values["pairs"] == 1:
-        where = f"the difference of {values['system']} and {values['baseline']} rests"
+        where = f"the difference of {values['system']} and {values['baseline']} comes"
     else:
-        where = f"{_of_pairs(values)} have differences that rest"
+        where = f"{_of_pairs(values)} have differences that come"
     worst = "" if values["pairs"] == 1 else "at worst "
     return (
-        f"{values['metric']}: {where} on few {values['unit']}s ({worst}effectively {values['effective']:.3g} of "
-        f"{units}, skewness {values['skewness']:.2g}): with fewer than {values['enough']:,}, tests of such "
-        "differences may reject too often, so p may be too small."
+        f"{values['metric']}: {where} from few {values['unit']}s ({worst}the equivalent of {values['effective']:.3g} "
+        f"of {values['units']:,}; skewness {values['skewness']:.2g}). Below about {values['enough']:,} "
+        f"{values['unit']}s, tests of so skewed a difference may reject too often."
     )
 
 
@@ -525,7 +553,7 @@ def _few_draws(values: Values) -> str:
 
 
 REASONS = {
-    "adjustment": "p is adjusted, the interval is not",
+    "adjustment": "p is adjusted for several tests and the interval is not",
     "level": "alpha is not 1 - confidence",
     "alternative": "the test is one-sided",
     "step-down": "stars are from step-down maxT, simultaneous intervals from single-step maxT",
@@ -555,11 +583,18 @@ def _star_and_interval(values: Values) -> str:
         *([side(others, "not significant", inside)] if others else []),
     ]
     reasons = ", and ".join(REASONS[reason] for reason in values["reasons"])
-    return f"{about}{', and '.join(sides)}: {reasons}."
+    return f"{about}{', and '.join(sides)}, because {reasons}."
+
+
+def _identical(values: Values) -> str:
+    both = f"{values['system']} and {values['baseline']}"
+    which = both if values["pairs"] == 1 else f"{_of_pairs(values)}, such as {both},"
+    return f"{which} are identical, or have the same scores everywhere: a file may have been passed twice."
 
 
 # The wording of each kind of caveat.
 CAVEATS: Mapping[str, str | Callable[[Values], str]] = {
+    "identical": _identical,
     "liberal": "{test} rejects about {rate:.0%} of true null hypotheses at {level}: use ar or {instead}, which reject "
     "about {level:.0%} in the same simulations.",
     "all-exchangeable": lambda values: (

@@ -1,4 +1,4 @@
-"""What has changed since an earlier result: scores, verdicts, and systems that are new or gone."""
+"""What has changed since an earlier result: scores, ranks, verdicts, and systems and metrics that are new or gone."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ..errors import InputError
-from ..results import Comparison, PairedDifference, SetComparison, UsedMetric, Verdict
-from .cells import Table, decimals_for
+from ..grouping import grouped
+from ..results import Comparison, PairedDifference, Ranking, SetComparison, UsedMetric, Verdict
+from .cells import Table, decimals_for, rank_cell
+from .conclusions import MAX_CANDIDATES
 from .layout import Layout
 from .margins import claim, has_margin, within, within_all
-from .wording import counted, joined, number
+from .systems import has_ranks, sorted_systems
+from .wording import counted, joined, named, number
 
 ABSENT = "–"
 OPPOSITE: Mapping[Verdict, Verdict] = {"better": "worse", "worse": "better", "undecided": "undecided"}
@@ -36,8 +39,16 @@ class Change(NamedTuple):
 
     @property
     def systems(self) -> list[str]:
-        """The systems of now, then those that are gone."""
-        return [*self.now.systems, *self.gone]
+        """The systems of now, in the order of their table, then those that are gone."""
+        return [*sorted_systems(self.now), *self.gone]
+
+    @property
+    def rankings(self) -> list[tuple[Ranking, Ranking]]:
+        """Before and now, under each metric that has ranks in both."""
+        if not (has_ranks(self.before) and has_ranks(self.now)):
+            return []
+        before = {ranking.metric: ranking for ranking in self.before.rankings}
+        return [(before[ranking.metric], ranking) for ranking in self.now.rankings if ranking.metric in before]
 
     @property
     def gone(self) -> list[str]:
@@ -51,24 +62,46 @@ class Change(NamedTuple):
 
 
 def since_tables(result: Comparison | SetComparison, layout: Layout) -> Iterator[Table]:
-    """The scores before and now, and the verdicts that have changed; nothing without an earlier result."""
+    """The scores before and now, and the ranks and verdicts that changed; nothing without an earlier result."""
     for change in _changes(result, layout):
         yield _scores(change, layout)
-        verdicts = _verdicts(change, layout)
-        if verdicts.rows:
-            yield verdicts
+        yield from (table for table in (_ranks(change, layout), _verdicts(change, layout)) if table.rows)
 
 
 def since_sentences(result: Comparison | SetComparison, layout: Layout) -> Iterator[str]:
     """In words, what is new, what is gone, and why numbers may not be comparable."""
     for change in _changes(result, layout):
         about = f"{change.name}: " if change.name else ""
-        tables = counted(len(_verdicts(change, layout).rows), "verdict")
-        yield f"{about}{tables} changed since {layout.since_name}."
-        for systems, what in ((change.new, "new"), (change.gone, "gone")):
-            if systems:
-                yield f"{about}{what}: {joined(_name(change, system, layout) for system in systems)}."
+        verdicts = counted(len(_verdicts(change, layout).rows), "verdict")
+        ranks = f"{counted(_changed_ranks(change), 'rank')} and " if change.rankings else ""
+        yield f"{about}{ranks}{verdicts} changed since {layout.since_name}."
+        yield from (f"{about}{each}" for each in _new_and_gone(change, layout))
+        yield from (f"{about}{each}" for each in _candidates(change, layout))
         yield from (f"{about}{reason}" for reason in _incomparable(change))
+
+
+def _new_and_gone(change: Change, layout: Layout) -> Iterator[str]:
+    """The systems and metrics that only one of the results has."""
+    before, now = ([metric.name for metric in each.metrics] for each in (change.before, change.now))
+    for what, systems, metrics in (
+        ("New", change.new, [name for name in now if name not in before]),
+        ("Gone", change.gone, [name for name in before if name not in now]),
+    ):
+        names = [_name(change, system, layout) for system in systems]
+        for kind, found in (("system", names), ("metric", metrics)):
+            if found:
+                yield f"{what} {kind}{'s' if len(found) > 1 else ''}: {joined(found)}."
+
+
+def _candidates(change: Change, layout: Layout) -> Iterator[str]:
+    """Which systems may be the best, under metrics where these are not the same as before."""
+    sets = {now.metric: (before.best, now.best) for before, now in change.rankings if {*before.best} != {*now.best}}
+    shown = grouped(
+        (tuple(named([_name(change, s, layout) for s in best], "system", MAX_CANDIDATES) for best in both), metric)
+        for metric, both in sets.items()
+    )
+    for (before, now), metrics in shown.items():
+        yield f"Candidates for the best system under {joined(metrics)}: now {now}; before {before}."
 
 
 def _changes(result: Comparison | SetComparison, layout: Layout) -> list[Change]:
@@ -156,6 +189,30 @@ def _score_cells(change: Change, metric: UsedMetric, system: str, layout: Layout
         return before or "new", now or "gone", ABSENT
     (difference,) = layout.difference(found[1] - found[0], None, decimals)
     return before, now, difference
+
+
+def _rank(ranking: Ranking, system: str) -> str | None:
+    """The rank of a system, as tables have it; None if the system is not ranked."""
+    found = (each for each in ranking.systems if each.system == system)
+    return next((rank_cell(each.rank_low, each.rank_high) for each in found), None)
+
+
+def _changed_ranks(change: Change) -> int:
+    """How many ranks of systems that both have are not what they were, over all metrics."""
+    common = [system for system in change.now.systems if system not in change.new]
+    return sum(_rank(before, system) != _rank(now, system) for before, now in change.rankings for system in common)
+
+
+def _ranks(change: Change, layout: Layout) -> Table:
+    """The systems whose rank under any metric is not what it was."""
+    header = [f"{now.metric} {what}" for _, now in change.rankings for what in ("before", "now")]
+    table = Table(_titled(f"Ranks that changed since {layout.since_name}", change), ["System", *header])
+    for system in change.systems:
+        ranks = [(_rank(before, system), _rank(now, system)) for before, now in change.rankings]
+        if any(before != now for before, now in ranks):
+            cells = (cell for before, now in ranks for cell in (before or "new", now or "gone"))
+            table.add([_name(change, system, layout), *cells])
+    return table
 
 
 def _verdicts(change: Change, layout: Layout) -> Table:

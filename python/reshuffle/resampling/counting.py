@@ -85,11 +85,11 @@ def _waits_for_texts(m: object) -> bool:
 def _check_arguments(references: Any, systems: Any) -> None:
     """Raise :class:`InputError` for what is passed as references, but is something else."""
     if isinstance(references, Corpus):
-        raise InputError("a Corpus is one argument too few: pass corpus.references and corpus.systems")
+        raise InputError("compare takes references and systems: write compare(corpus.references, corpus.systems)")
     if _is_table(references):
         raise _no_texts(references)
     if (systems is None or isinstance(systems, str)) and named_columns("references", references) is not None:
-        raise InputError("of a data frame, name the columns, as in compare(frame, ['a', 'b'], reference='ref')")
+        raise InputError("if this is a data frame, name its columns: compare(frame, ['a', 'b'], reference='ref')")
     first = references[0] if isinstance(references, list | tuple) and references else None
     if isinstance(first, Real) or getattr(getattr(references, "dtype", None), "kind", None) in ("b", "i", "u", "f"):
         raise InputError("expected texts, got numbers: write metrics=SegmentScores('NAME', {'a': scores, 'b': scores})")

@@ -21,6 +21,11 @@ MORE = "Increase -n, or use -n auto"
 
 # In the order in which reports have them, and docs/statistics/notes.md.
 CAVEAT_KINDS: Mapping[str, CaveatKind] = {
+    "identical": CaveatKind(
+        "systems that were compared have the same outputs, or the same scores everywhere",
+        "Check whether a file was passed twice.",
+        "how many pairs, and the first of them",
+    ),
     "liberal": CaveatKind(
         "the test rejects true null hypotheses far more often than its level says",
         "Use the default test, or --test ar.",

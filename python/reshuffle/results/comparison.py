@@ -205,6 +205,9 @@ class PairedDifference(Worded):
 
     DERIVED: ClassVar[tuple[str, ...]] = ("difference",)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "test", replace(self.test, names=(self.system, self.baseline)))
+
     def __repr__(self) -> str:
         return (
             f"<PairedDifference: {self.metric}, {self.system} against {self.baseline}; "

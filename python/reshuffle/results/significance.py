@@ -111,6 +111,8 @@ class SignificanceResult(Worded, Tested):
     margin or more), and ``exceedances`` is the number of replicates that p counts, those of the larger p of two
     one-sided tests.
     """
+    names: tuple[str, str] = field(default=("a", "b"), repr=False, compare=False)
+    """What ``print`` calls a and b: the system and its baseline, in a comparison."""
 
     DERIVED: ClassVar[tuple[str, ...]] = ("exact_by", "pvalue_interval")
 

@@ -8,14 +8,11 @@ from functools import partial
 from ...data.files import display_name
 from ...data.formats.base import Column
 from ...data.scores import read_count_tables
-from ...errors import InputError, warn
+from ...errors import InputError
 from ...metrics.expression import Expression
 from ...metrics.precomputed import FromCounts
 from ...options.files import SetFiles
 from .score_files import ordered_files
-
-# Names of metrics of which lower scores are usually better.
-LOWER = ("cer", "error", "errors", "loss", "mer", "nll", "per", "perplexity", "ppl", "ter", "wer", "wil")
 
 
 def name_and_formula(given: str) -> tuple[str, str]:
@@ -42,9 +39,7 @@ def given_counts(files: SetFiles, systems: Mapping[str, str], beside: Sequence[C
         used = partial(_used, name, formula)
         read = read_count_tables(ordered, used, input_format, max_input=files.max_input, beside=beside)
         tables = dict(zip(systems, read, strict=True))
-        if name.casefold() in LOWER and name not in files.lower_is_better:
-            warn(f"{name}: higher scores count as better; for an error or a loss add --lower-is-better {name}")
-        found.append(FromCounts(name, tables, formula, higher_is_better=name not in files.lower_is_better))
+        found.append(FromCounts(name, tables, formula, False if name in files.lower_is_better else None))
     return found
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 from attrs import evolve
 
-from ...data.corpus import system_names
-from ...data.files import STDIN, display_name
+from ...data.corpus import SAMPLES, system_names
+from ...data.files import STDIN, display_name, uncompressed
 from ...data.reading import path_is, split_name, systems_in
 from ...errors import InputError, listed, printable, warn
 from ...options.files import OfSystems, SetFiles
@@ -21,15 +21,39 @@ def is_folder(path: str) -> bool:
     return path != STDIN and path_is(path, Path.is_dir)
 
 
+# So many files in the order of their names may be what the shell made of a pattern such as *.txt.
+MANY = 3
+
+
 def note_baseline(files: SetFiles, names: Sequence[str], otherwise: str) -> None:
-    """Say which system is the baseline if its file was not named, the first one of a folder, and how to choose."""
+    """Say which system is the baseline if its file was not chosen: the first of a folder, or of those of a pattern."""
     given = files.systems or next(iter(files.numbers.values()), ())
-    if names and not isinstance(given, Mapping) and given and is_folder(given[0]):
-        folder = printable(display_name(given[0]))
-        click.echo(
-            f"reshuffle: the baseline is {printable(names[0])}, the first file of {folder} by name: {otherwise}",
-            err=True,
-        )
+    if not names or isinstance(given, Mapping) or not given:
+        return
+    if is_folder(given[0]):
+        first = f"first file of {printable(display_name(given[0]))}"
+    elif len(given) >= MANY and _may_be_a_pattern(given):
+        first = f"first of {len(given):,} files"
+    else:
+        return
+    click.echo(f"reshuffle: the baseline is {printable(names[0])}, the {first} by name: {otherwise}", err=True)
+
+
+def _may_be_a_pattern(paths: Sequence[str]) -> bool:
+    """Whether files follow each other in a folder, in the order of one of the locales of shells."""
+    folder = Path(paths[0]).parent
+    own = [Path(path).name for path in paths]
+    if any(path == STDIN or Path(path).parent != folder for path in paths) or not folder.is_dir():
+        return False
+    names = [path.name for path in folder.iterdir() if path.suffix == Path(own[0]).suffix]
+    orders = (sorted(names), sorted(names, key=_as_in_locales))
+    starts = [(order, order.index(own[0])) for order in orders if own[0] in order]
+    return any(order[start : start + len(own)] == own for order, start in starts)
+
+
+def _as_in_locales(name: str) -> tuple[str, str]:
+    """The order of names in most locales: case and punctuation count only if names are otherwise the same."""
+    return "".join(filter(str.isalnum, name)).casefold(), name
 
 
 def of_single_systems(files: SetFiles) -> SetFiles:
@@ -101,6 +125,56 @@ def files_in(folder: str, of: str = "system") -> list[str]:
         hint = f", but it has the folders {listed(folders)}, which can be named instead" if folders else ""
         raise InputError(f"the folder {display_name(folder)} has no files: expected one for each {of}{hint}")
     return own
+
+
+def files_by_task(folder: str) -> dict[str, str]:
+    """The files in a folder by test set: by the task of samples of lm-eval, beside which others are left out, else by
+    name without ending.
+
+    :class:`InputError` for two files of a test set.
+    """
+    files = files_in(folder, "test set")
+    samples = [file for file in files if SAMPLES.fullmatch(Path(file).name)]
+    found: dict[str, str] = {}
+    for file in samples or files:
+        name = Path(file).name
+        of_task = SAMPLES.fullmatch(name)
+        task = Path(uncompressed(name)).stem if of_task is None else of_task[1]
+        if task in found:
+            raise InputError(
+                f"{display_name(found[task])} and {display_name(file)} are both of {display_name(task)}: move one of "
+                "them out of the folder, or name the file of each test set in a manifest (--manifest)"
+            )
+        found[task] = file
+    return found
+
+
+def files_of_tasks(folders: Sequence[str]) -> dict[str, dict[str, str]]:
+    """The files of systems by test set and system, if each of these folders has those of a system; else none.
+
+    That is so if there are two folders or more, and a test set is in all of them. :class:`InputError` if another one is
+    not, or if folders have the same name.
+    """
+    if len(folders) < 2 or not all(map(is_folder, folders)):
+        return {}
+    files = [files_by_task(folder) for folder in folders]
+    common = set.intersection(*map(set, files))
+    if not common:
+        return {}
+    every = list(dict.fromkeys(task for own in files for task in own))
+    for folder, own in zip(folders, files, strict=True):
+        missing = [task for task in every if task not in own]
+        if missing:
+            raise InputError(
+                f"the folder {display_name(folder)} has no file of {listed(missing)}, which another one has: expected "
+                "the same test sets in all folders, or those of each system in a manifest (--manifest)"
+            )
+    names = [Path(folder).resolve().name for folder in folders]
+    if len(set(names)) < len(names):
+        names = [display_name(folder) for folder in folders]
+    if len(set(names)) < len(names):
+        raise InputError(f"{names[0]} is named twice: expected a folder for each system")
+    return {task: {name: own[task] for name, own in zip(names, files, strict=True)} for task in every}
 
 
 def _check_others(folder: str, own: Sequence[str], others: Sequence[str]) -> None:

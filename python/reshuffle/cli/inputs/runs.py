@@ -12,10 +12,11 @@ from ...data.corpus import system_names
 from ...data.files import display_name
 from ...data.manifest import Manifest
 from ...errors import InputError, counted, listed, unknown_name
+from ...metrics.precomputed import output_name
 from ...options.declare import options_of, taken
 from ...options.files import OfSystems, SetFiles
 from ...options.run_files import GivenRuns, RunFiles
-from ...runs import Development, Runs, check_same_runs, output_name
+from ...runs import Development, Runs, check_same_runs
 from ...settings import Units
 from ..declared import flag_of
 from .run_options import check_system, files_from_options, outputs_of

@@ -38,17 +38,25 @@ class Inputs:
 
     @classmethod
     def from_options(
-        cls, reference: str | None, systems: Sequence[str], options: dict[str, Any], threads: int | None
+        cls,
+        reference: str | None,
+        systems: Sequence[str],
+        options: dict[str, Any],
+        threads: int | None,
+        of_folders: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Inputs:
-        """Check all that can be checked before files are read, and take the options used here out of ``options``."""
+        """Check all that can be checked before files are read, and take the options used here out of ``options``.
+
+        ``of_folders`` are test sets as those of a manifest in the current folder.
+        """
         sets = Sets(**given_values(Sets, options))
         check_combined(sets, flags_of(Sets))
-        if not sets.sets and sets.manifest is None:
+        if not sets.sets and sets.manifest is None and not of_folders:
             files = given_files(SetFiles, options, reference, systems)
             return cls({"": Input.checked(files, least=2, threads=threads)})
         _check_several(sets, reference, options)
         given = command_line(SetFiles, options)
-        folder, found = Path(), _from_words(sets.sets)
+        folder, found = Path(), of_folders or _from_words(sets.sets)
         if sets.manifest is not None:
             manifest = read_manifest(sets.manifest, "test sets in JSON or TOML")
             folder, found = manifest.folder, manifest.sets(SetFiles)
@@ -56,6 +64,10 @@ class Inputs:
         for name, values in found.items():
             with on_test_set(name):
                 inputs[name] = Input.checked(_files_of_set(given, values, folder), least=2, threads=threads)
+        if given.metrics and not any(each.files.references for each in inputs.values()):
+            raise InputError(
+                f"-m {given.metrics[0].name} needs texts, which no test set has: external scores need no -m"
+            )
         return cls(inputs, sets.manifest)
 
     @property

@@ -123,7 +123,7 @@ class Input:
             raise InputError("--source is for reports of compare with texts, and for sari: leave it out")
 
     def note_baseline(self, name: str | None, otherwise: str = "--baseline chooses another") -> None:
-        """Without a name, the first system is the baseline: say so if it is only the first file of a folder."""
+        """Without a name, the first system is the baseline: say so if that may not have been chosen."""
         if name is None and self.given is not None:
             note_baseline(self.given, self.names, otherwise)
 
@@ -210,7 +210,8 @@ class Input:
             check_same_length(name, by_system, "; if the files are of several tasks, name those of each in a manifest "
                               "(--manifest)")  # fmt: skip
         scores = [
-            SegmentScores(name, scores, name not in lower, missing, ids) for name, scores in found.by_metric.items()
+            SegmentScores(name, scores, False if name in lower else None, missing, ids)
+            for name, scores in found.by_metric.items()
         ]
         return [*scores, *given_counts(self.files, self.systems, beside)]
 

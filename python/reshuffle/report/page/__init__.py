@@ -10,20 +10,20 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ...errors import printable
 from ...grouping import grouped
-from ...results import Caveat, Comparison, SetComparison
+from ...results import Comparison, SetComparison
 from ..cells import decimals_of
 from ..document import Document, Page
 from ..json import embedded_json
 from ..latex import ESCAPES
 from ..layout import Layout
-from ..notes import worded
+from ..notes import with_pairs, worded
 from ..since import since_sentences, since_tables
 from .content import content
 
@@ -108,7 +108,7 @@ def _views(comparison: Comparison, layout: Layout) -> list[Mapping[str, Any]]:
     return [
         {
             "decimals": decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits),
-            "caveats": _sentences(comparison.caveats, metric.name, layout.command is not None),
+            "caveats": _sentences(comparison, metric.name, layout.command is not None),
             "test": "" if comparison.test is None else comparison.test.title,
             "test_name": "" if comparison.test is None else comparison.test.name,
         }
@@ -116,10 +116,10 @@ def _views(comparison: Comparison, layout: Layout) -> list[Mapping[str, Any]]:
     ]
 
 
-def _sentences(caveats: Sequence[Caveat], metric: str, for_command: bool) -> dict[str, list[str]]:
+def _sentences(comparison: Comparison, metric: str, for_command: bool) -> dict[str, list[str]]:
     """The sentences of the caveats that apply to a metric, by kind."""
-    own = (caveat for caveat in caveats if caveat.values.get("metric") in (None, metric))
-    return grouped((caveat.kind, worded(caveat, for_command)) for caveat in own)
+    own = (caveat for caveat in comparison.caveats if caveat.values.get("metric") in (None, metric))
+    return grouped((caveat.kind, printable(worded(with_pairs(comparison, caveat), for_command))) for caveat in own)
 
 
 def escaped_json(text: str) -> str:

@@ -24,7 +24,7 @@ from ..sets import cautions_of_sets, explanations_of_sets, headed, set_tables, w
 from ..speakers import document_tables
 from ..systems import size_of
 from ..tables import pair_tables, system_tables
-from ..wording import ci, joined, number
+from ..wording import ci, joined, named, number
 
 # How many notes are above the figures, unless there are more cautions.
 MOST_UNFOLDED = 3
@@ -97,7 +97,7 @@ def content(result: Comparison | SetComparison, layout: Layout, since: Since) ->
         first, *_ = result.sets.values()
         averages = [] if result.average is None else [result.average]
         chosen = with_choice(result, layout)
-        title = f"{_title(first)} on {counted(len(result.sets), 'test set')}"
+        title = f"{_title(first)} on {named([*result.sets], 'test set')}"
         settings = [("Test sets", f"{len(result.sets):,}"), *facts(first)]
         found = [*(s for average in averages for s in conclusions(average, layout)), *conclusions_of_sets(result)]
         tables = [*(t for average in averages for t in system_tables(average, layout)), *set_tables(result, layout)]

@@ -6,12 +6,12 @@ entry in :data:`PLOTS`. Add its name to :mod:`reshuffle.types`, for type checker
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...documented import record
 from ...errors import InputError, quoted
@@ -69,6 +69,13 @@ class Plots:
     """
 
     comparison: Comparison
+
+    def __repr__(self) -> str:
+        return figures_in_words("result.plot", PLOTS)
+
+    def __call__(self, *args: object, **options: object) -> NoReturn:
+        """Say which figures there are."""
+        raise TypeError(figures_in_words("result.plot", PLOTS))
 
     def forest(
         self, metric: str | None = None, *, baseline: str | None = None, ax: Axes | None = None,
@@ -325,6 +332,15 @@ class _Panel(Plots):
 
     def _view(self, metric: str | None, names: Mapping[str, str] | None, digits: int | None) -> View:
         return replace(super()._view(metric, names, digits), order=self.order)
+
+
+def figures_in_words(plot: str, names: Iterable[str]) -> str:
+    """What a result's figures print as, and say if they are called.
+
+    >>> figures_in_words("result.plot", ["ranking", "forest"])
+    'figures of the result: result.plot.ranking(), result.plot.forest()'
+    """
+    return f"figures of the result: {', '.join(f'{plot}.{name}()' for name in names)}"
 
 
 def check_matplotlib() -> None:

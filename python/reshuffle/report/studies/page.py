@@ -54,7 +54,8 @@ class StudyContent(Content):
     without: str = ""
     """A sentence about figures that are not in the page."""
     plan: str
-    """JSON."""
+    """JSON; empty for results without one."""
+    plan_heading: str = "Plan"
 
 
 def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:

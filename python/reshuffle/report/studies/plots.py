@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...documented import record
 from ...errors import Argument, InputError, listed, unknown_name
 from ...results.lookup import metric_name
 from ...results.studies import StudyResult
 from ...validate import check_name
+from ..plots import figures_in_words
 from .base import Figure
 from .registry import report_of
 
@@ -39,6 +40,13 @@ class StudyPlots:
     """
 
     study: StudyResult
+
+    def __repr__(self) -> str:
+        return figures_in_words("result.plot", dir(self)[:-1])
+
+    def __call__(self, *args: object, **options: object) -> NoReturn:
+        """Say which figures there are."""
+        raise TypeError(repr(self))
 
     def __getattr__(self, name: str) -> Callable[..., Axes]:
         figures = {kind.replace("-", "_"): kind for kind in report_of(self.study).figures}

@@ -84,7 +84,7 @@ def notes(result: RunComparison) -> Iterator[str]:
 def _answer(result: RunComparison) -> str:
     """Which systems are better, by the exchange unit that decides."""
     statements = {metric.name: (_statement(result, metric), "") for metric in result.metrics}
-    return f"By {exchange_phrase(result)}, {one_sentence(statements, 'under')}"
+    return one_sentence(statements, "under", f"By {exchange_phrase(result)}, ")
 
 
 def _statement(result: RunComparison, metric: UsedMetric) -> str:

@@ -188,7 +188,7 @@ function nullSummary(view, pair) {
 
 const RULE_WORDS = {
   extreme: "Filled: at least as extreme as the observed difference",
-  opposite: "Filled: draws in which the difference, before centring, is 0 or has the opposite sign",
+  opposite: "Filled: draws in which the other system did at least as well",
   shifted: "Filled: draws counted by the test, |difference| − mean |difference| ≥ |observed difference|",
 };
 

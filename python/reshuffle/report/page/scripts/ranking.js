@@ -5,16 +5,11 @@ function showsRanks(view) {
   return view.baseline === null && view.ranking !== null;
 }
 
-/** Whether there is a column of ranks: beside groups, narrow figures have no room for it. */
-function hasRankColumn(view, wide) {
-  return showsRanks(view) && (wide || !view.ranking.groups?.length);
-}
-
 /** The columns of text to the right of the plot. */
 function rankingColumns(view, wide) {
   const { systems } = view;
   const columns = [{ title: "Score", texts: systems.map((system) => formatScore(system.score, view)) }];
-  if (hasRankColumn(view, wide)) {
+  if (showsRanks(view)) {
     columns.push({ title: "Rank", texts: systems.map(({ ranked }) => rankText(ranked)) });
   }
   if (view.baseline !== null && view.pairs.length > 0) {
@@ -140,7 +135,7 @@ function rankingCaption(view, wide) {
     if (view.ranking.groups) parts.push(" Systems in the same group do not differ significantly.");
     const level = Number((100 * (1 - view.alpha)).toFixed(10));
     const ranks = view.ranking.simultaneous ? `simultaneous ${level}% confidence intervals` : "those compatible with the significant differences";
-    if (hasRankColumn(view, wide)) parts.push(` Ranks: ${ranks}.`);
+    if (showsRanks(view)) parts.push(` Ranks: ${ranks}.`);
   } else if (view.baseline !== null && view.pairs.length > 0) {
     const level = `${pName(view)} ≤ ${view.alpha}`;
     parts.push(` Filled dots and stars: systems ${view.shows ? claimOf(view) : "that differ significantly from the baseline"} (${level}).`);

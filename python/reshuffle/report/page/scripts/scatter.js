@@ -10,17 +10,17 @@ function otherOf(view) {
   return others.find((position) => metrics[position].name === otherMetric) ?? others[0];
 }
 
-// With more systems, names would hide the dots.
+// Of more systems, only the best have names.
 const MOST_NAMED = 12;
 
-/** Names beside the dots at `places`, {x, y, name}, each where it hides no dot and no other name, else with a line to its dot. */
+/** Names beside the first dots at `places`, {x, y, name}, each where it hides no dot and no other name, else with a line to its dot. */
 function namesBeside(places, { left, right, top, bottom }) {
   const height = TEXT_SIZE + 2;
   const taken = places.map(({ x, y }) => ({ x0: x - 5, x1: x + 5, y0: y - 5, y1: y + 5 }));
   const isFree = (box) => box.x0 >= left && box.x1 <= right && box.y0 >= top && box.y1 <= bottom
     && !taken.some((other) => box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1);
   const directions = [[1, 0], [-1, 0], [0, -1], [0, 1], [1, -1], [-1, -1], [1, 1], [-1, 1]];
-  return places.flatMap(({ x, y, name }) => {
+  return places.slice(0, MOST_NAMED).flatMap(({ x, y, name }) => {
     const shown = fitted(name, (right - left) / 3);
     const width = textWidth(shown) + 2;
     for (const distance of [8, 20, 34, 50, 70]) {
@@ -65,10 +65,8 @@ function drawScatter(view, other, width) {
     const shown = `${point.shown}: ${view.metricName} ${formatScore(point.score, view)}, ${other.metricName} ${formatScore(point.y, other)}`;
     image.append(svg("circle", { class: "dot even", cx: x(point.score), cy: y(point.y), r: 4 }, svg("title", {}, shown)));
   }
-  if (points.length <= MOST_NAMED) {
-    const places = points.map((point) => ({ x: x(point.score), y: y(point.y), name: point.shown }));
-    image.append(...namesBeside(places, { left, right: size, top: top - 12, bottom }));
-  }
+  const places = points.map((point) => ({ x: x(point.score), y: y(point.y), name: point.shown }));
+  image.append(...namesBeside(places, { left, right: size, top: top - 12, bottom }));
   return image;
 }
 
@@ -105,7 +103,7 @@ addSection({
     const scores = view.systems.map(({ name }) => other.systems[other.positions.get(name)].score * other.sign);
     const tau = kendall(view.systems.map(({ score }) => score * view.sign), scores);
     const agreement = Number.isNaN(tau) ? "" : ` Agreement of the two orders, Kendall's τ: ${fixed(tau, 2)}.`;
-    const figure = figureIn(body, "scatter", (width) => drawScatter(view, other, width), [`A dot for each system; its ${view.systems.length > MOST_NAMED ? "name and scores" : "scores"} appear when you point at it.${agreement}`]);
+    const figure = figureIn(body, "scatter", (width) => drawScatter(view, other, width), [`A dot for each system${view.systems.length > MOST_NAMED ? `, with the names of the best ${MOST_NAMED} where there is room; its name and` : "; its"} scores appear when you point at it.${agreement}`]);
     body.replaceChildren(h("p", { class: "controls" }, choice), figure);
   },
 });

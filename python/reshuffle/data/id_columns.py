@@ -1,0 +1,56 @@
+"""Columns of tables that have ids, and not scores or texts of systems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..errors import listed, quoted, warn
+
+# Headers of the ids of segments.
+SEGMENT_IDS = (
+    "id", "sample_id", "item_id", "segment_id", "seg_id", "segid", "sid", "segment", "question_id", "task_id",
+    "utterance_id", "utt_id", "doc_id",
+)  # fmt: skip
+# Headers of other numbers that are no scores. The empty one is that of the index that pandas writes.
+IDS = ("", "id", "index", "doc", "docid", "doc_id", "document", "document_id", "domain")
+# With fewer segments, scores may be distinct integers by chance.
+FEWEST = 20
+
+
+def names_ids(header: str) -> bool:
+    """Whether a column with this header has ids.
+
+    >>> names_ids("Question_ID"), names_ids("large")
+    (True, False)
+    """
+    return header.lower() in (*SEGMENT_IDS, *IDS)
+
+
+def are_like_ids(numbers: Any) -> bool:
+    """Whether numbers may be ids of segments or of documents: integers that never decrease, or without gaps and ties.
+
+    >>> are_like_ids(range(1, 41)), are_like_ids([i // 4 for i in range(40)]), are_like_ids([0] * 20 + [1] * 20)
+    (True, True, False)
+    """
+    import numpy as np  # commands that read no scores start without it
+
+    array = np.asarray(numbers, dtype=np.float64)
+    if len(array) < FEWEST or not (np.isfinite(array) & (array == np.rint(array))).all():
+        return False
+    n_distinct = len(np.unique(array))
+    never_decrease = n_distinct > 2 and bool((np.diff(array) >= 0).all())
+    return never_decrease or (n_distinct == len(array) and bool(np.ptp(array) < 2 * len(array)))
+
+
+def warn_of_ids(where: str, scores: Mapping[Any, Any], chosen: Callable[[Sequence[str]], str]) -> None:
+    """Warn of columns that are taken as scores of systems and look like ids, while others do not.
+
+    ``chosen`` says how to choose columns.
+    """
+    found = [str(name) for name, numbers in scores.items() if are_like_ids(numbers)]
+    others = [str(name) for name in scores if str(name) not in found]
+    if found and others:
+        one = len(found) == 1
+        what = "looks like ids, and is taken as a system" if one else "look like ids, and are taken as systems"
+        warn(f"{where}: {listed(map(quoted, found))} {what}: if so, choose other columns, as in {chosen(others)}")
