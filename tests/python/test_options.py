@@ -363,7 +363,7 @@ def test_no_seed_is_the_default_seed() -> None:
 @pytest.mark.parametrize(
     ("command", "texts"),
     [
-        (("compare", "--help"), ["are compared with (its name or file).  [default: the first]"]),
+        (("compare", "--help"), ["to compare with (its name or file).  [default: the first]"]),
         (
             ("study", "type1", "--help"),
             ["by name (separated by commas or spaces; options follow a colon: ar:scheme=subgroup)."],
