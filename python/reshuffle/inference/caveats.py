@@ -463,8 +463,9 @@ def _undecided(family: _Group, plan: Plan, n: int | None = None, among: Sequence
     """
     if plan.adjustment is not None and not plan.adjustment.from_replicates:
         return plan.adjustment.undecided([_with(pair.test, n) for pair in family.everywhere], plan.alpha)
-    indices = range(len(family.tests)) if among is None else among
-    tests = [family.tests[index] for index in indices]
+    every = family.tests
+    indices = range(len(every)) if among is None else among
+    tests = [every[index] for index in indices]
     if plan.adjustment is None:
         found = [index for index, test in enumerate(tests) if _with(test, n).may_lie_across(plan.alpha)]
     else:
