@@ -214,8 +214,10 @@ def test_buttons_lead_to_the_sections_at_any_width(browser: Browser) -> None:
 
 
 def test_the_heading_names_the_test_sets(browser: Browser) -> None:
+    result = RESULTS["sets"]
+    assert isinstance(result, SetComparison)
     browser.open(PAGES["sets"])
-    assert browser.texts("h1")[0].endswith(f" on {' and '.join(RESULTS['sets'].sets)}")
+    assert browser.texts("h1")[0].endswith(f" on {' and '.join(result.sets)}")
 
 
 def test_a_table_that_is_cut_off_says_how_many_columns_more_it_has(browser: Browser) -> None:

@@ -445,7 +445,7 @@ def _near_alpha(comparison: Comparison, plan: Plan, families: Sequence[_Group]) 
     near = _undecided_in(families, plan)
     if near:
         tests, adjusted = len(comparison.comparisons), comparison.family_size > 1
-        values = {"near": len(near), "tests": tests, "alpha": plan.alpha, "adjusted": adjusted}
+        values: dict[str, Any] = {"near": len(near), "tests": tests, "alpha": plan.alpha, "adjusted": adjusted}
         if stopping is None:  # with a stopping rule, more shuffles would not all be used
             now = comparison.n_resamples or 0
             enough = (n for n in DECIDING if n > now and not _undecided_in(families, plan, n))
