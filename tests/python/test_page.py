@@ -214,6 +214,8 @@ def test_buttons_lead_to_the_sections_at_any_width(browser: Browser) -> None:
 
 
 def test_the_heading_names_the_test_sets(browser: Browser) -> None:
+    result = RESULTS["sets"]
+    assert isinstance(result, SetComparison)
     browser.open(PAGES["sets"])
     result: Any = RESULTS["sets"]
     assert browser.texts("h1")[0].endswith(f" on {' and '.join(result.sets)}")
