@@ -251,6 +251,8 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
 
     >>> print(unknown_name("metric", "blue", ["bleu", "ter"]))
     unknown metric 'blue': did you mean 'bleu'? Known: bleu, ter
+    >>> print(unknown_name("system", "uedin", ["xmu.4910", "uedin-nmt.4722"]))
+    unknown system 'uedin': did you mean 'uedin-nmt.4722'? Known: xmu.4910, uedin-nmt.4722
     """
     import difflib
 
@@ -258,6 +260,8 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     folded = {other.casefold(): other for other in known}
     nearest = difflib.get_close_matches(str(name), known, n=1)
     nearest = nearest or [folded[other] for other in difflib.get_close_matches(str(name).casefold(), folded, n=1)]
+    begun = [full for other, full in folded.items() if name and other.startswith(str(name).casefold())]
+    nearest = begun if len(begun) == 1 else nearest
     hint = f": did you mean {quoted(nearest[0])}? Known:" if nearest else "; known:"
     fields = {"kind": kind, "name": quoted(name), "hint": hint, "known": listed(known)}
     return InputError("unknown {kind} {name}{hint} {known}", **fields)

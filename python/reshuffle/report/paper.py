@@ -162,7 +162,9 @@ def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tup
         over = ", average over the test sets" if averaged else ""
         what = _what(kind, [*shown.values()], layout)
         left = "" if len(shown) == len(panels) else f" Only the first {len(shown)} of {len(panels)} panels have room."
-        yield f"{kind}.pdf", _picture(figure, f"{under}{over}: {what}.{left}", f"the {what}")
+        lettered = any(system.letters for ranking in first.rankings for system in ranking.systems)
+        means = " Systems that share a letter do not differ significantly." if kind == "ranking" and lettered else ""
+        yield f"{kind}.pdf", _picture(figure, f"{under}{over}: {what}.{means}{left}", f"the {what}")
 
 
 Panels: TypeAlias = dict[str, tuple[Comparison, str]]

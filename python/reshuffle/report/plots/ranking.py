@@ -84,7 +84,7 @@ class RankingFigure(RowFigure):
     def _columns(self) -> list[Column]:
         view, decimals = self.view, self.view.decimals
         if view.order:
-            return []
+            return self._shared_columns()
         header = printable(view.metric.name)
         if columns(header) > MAX_HEADER:
             header = "score"
@@ -96,6 +96,16 @@ class RankingFigure(RowFigure):
             pairs = [self._against.get(system) for system in view.scores]
             found.append(Column("Δ", [("", "") if pair is None else self._difference(pair) for pair in pairs]))
         return found
+
+    def _shared_columns(self) -> list[Column]:
+        """The letters of groups, instead of bars, or without letters the ranks: rows may be in another order."""
+        if self.view.ranking is None:
+            return []
+        ranks = [self.view.ranking[system] for system in self.view.rows]
+        letters = [ranked.letters for ranked in ranks]
+        if all(letters):
+            return [Column("group", [(each or "", "") for each in letters])]
+        return [Column("rank", [(rank_cell(ranked.rank_low, ranked.rank_high), "") for ranked in ranks])]
 
     def _difference(self, pair: PairedDifference) -> tuple[str, str]:
         return self.view.signed(pair.difference), "*" if self.view.is_significant(pair) else ""

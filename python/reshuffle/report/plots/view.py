@@ -35,7 +35,7 @@ class View:
     layout: Layout
     """Display names and decimals."""
     order: tuple[str, ...] = ()
-    """The systems in the order of rows that several panels share; such panels have no columns of numbers."""
+    """The systems in the order of rows that several panels share; such panels have no columns of scores."""
 
     @classmethod
     def from_options(
