@@ -333,7 +333,11 @@ def test_the_paragraph_is_true_for_every_test_set() -> None:
 def test_captions_describe_the_tests_of_their_own_table(fmt: str) -> None:
     of_all = "99 shuffles of resampling units within each test set, but exact p-values for 2 of 4 tests"
     adjusted = "Adjusted p: Holm over the 4 pairs on all 2 test sets"
-    text = re.sub(r"\" \+ box\(\$p\$ \+ \"(-\w+)\"\) \+ \"|\$p\$|\" \+ \$p\$ \+ \"", r"p\1", render(uneven_sets(), fmt, Layout(pairs=True)))
+    text = re.sub(
+        r"\" \+ box\(\$p\$ \+ \"(-\w+)\"\) \+ \"|\$p\$|\" \+ \$p\$ \+ \"",
+        r"p\1",
+        render(uneven_sets(), fmt, Layout(pairs=True)),
+    )
     captions = re.findall(r"^.*caption[{:(].*$", text, re.MULTILINE)
     found = {re.split(r"[{\"]", line, maxsplit=1)[1].split(".")[0]: line for line in captions}
     expected = {

@@ -13,7 +13,7 @@ from ...lazy import lazy
 from ...results import PairedDifference
 from ..cells import rank_cell
 from .intervals import Key, draw_key, mark, set_limits, whisker
-from .labels import PLAIN, columns, printable, text_size, wrapped
+from .labels import LABEL, PLAIN, columns, printable, text_size, wrapped
 from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, width_of
 from .style import INK
 from .view import View
@@ -76,7 +76,7 @@ class RankingFigure(RowFigure):
         right = columns_beside(ax, self.rows, self._columns())
         self._draw_groups(ax, right + 1.6 * GAP)
         width = self.rows.label_width(ax, right + self._groups_width)
-        ax.set_xlabel(self._label(width), **PLAIN)
+        ax.set_xlabel(self._label(width), **LABEL)
         if against:
             baseline = wrapped(self.view.name(self.view.comparison.baseline or ""), width - 3)
             draw_key(ax, Key.of(self.view, against.values(), baseline), width)
@@ -127,5 +127,5 @@ class RankingFigure(RowFigure):
 
     def _label(self, width: int) -> str:
         metric = self.view.metric
-        what = ", ".join(filter(None, (metric.name, self.view.interval_name())))
+        what = ", ".join(filter(None, (self.view.scored, self.view.interval_name())))
         return wrapped(f"{what} ({'→' if metric.higher_is_better else '←'} better)", width)

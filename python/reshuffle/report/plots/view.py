@@ -98,6 +98,11 @@ class View:
         return self.comparison.is_reversible
 
     @property
+    def scored(self) -> str:
+        """The metric, in labels."""
+        return f"{self.metric.name}{' (average)' if self.comparison.averaged_over else ''}"
+
+    @property
     def pvalue_name(self) -> str:
         """The name of the p-values that are compared with α: ``p`` or ``adjusted p``."""
         return "p" if self.comparison.family_size == 1 else "adjusted p"
