@@ -108,12 +108,15 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
             of_system = "" if one or not of_best else f": differences {from_best.format(best[metric.name])}"
             table.sections[len(table.rows)] = f"{metric.name}{of_system}"
         decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
-        for pair in _pairs_of(comparison, metric):
-            if not of_best or best[metric.name] in (pair.system, pair.baseline):
-                if of_best and pair.system == best[metric.name] and comparison.is_reversible:
-                    pair = pair.reversed
-                shown = difference_cells(comparison, pair, decimals, numbered, exact, layout)
-                table.add([*(pair.system, pair.baseline)[: len(names)], *shown])
+        pairs = [
+            pair.reversed if of_best and pair.system == best[metric.name] and comparison.is_reversible else pair
+            for pair in _pairs_of(comparison, metric)
+            if not of_best or best[metric.name] in (pair.system, pair.baseline)
+        ]
+        decimals = layout.decimals_of([pair.difference for pair in pairs], decimals)
+        for pair in pairs:
+            shown = difference_cells(comparison, pair, decimals, numbered, exact)
+            table.add([*(pair.system, pair.baseline)[: len(names)], *shown])
     more = detectable_sentence(comparison, layout) if comparison.detectable else ""
     return table.explained(" ".join(filter(None, (symbols(comparison, table), more))))
 
@@ -136,9 +139,9 @@ def _pairs(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
     title = f"{metric.name}: {counted(len(pairs), 'pair')}{margin_in_title(comparison, metric)}"
     table = Table(title, header, n_names=2, bold_means="in tables of pairs, the significantly better system")
     decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
-    exact = some_exact(pairs)
+    decimals, exact = layout.decimals_of([pair.difference for pair in pairs], decimals), some_exact(pairs)
     for pair in pairs:
-        shown = difference_cells(comparison, pair, decimals, bool(number), exact, layout)
+        shown = difference_cells(comparison, pair, decimals, bool(number), exact)
         cells = [pair.system, pair.baseline, *shown]
         verdict = comparison.verdict(pair)
         table.add(cells, [verdict == "better", verdict == "worse", *[False] * (len(cells) - 2)])

@@ -58,7 +58,8 @@ class Forest(RowFigure):
     def _columns(self) -> list[Column]:
         if self.view.order:
             return []
-        differences = [(self.view.signed(pair.difference), "") for pair in self.pairs]
+        among = [pair.difference for pair in self.pairs]
+        differences = [(self.view.signed(difference, among), "") for difference in among]
         pvalues = [(self.view.pvalue_cell(p), "*" if self.view.is_significant(p) else "") for p in self.pairs]
         return [Column("Δ", differences), Column(self.view.pvalue_name, pvalues, symbolic=True)]
 

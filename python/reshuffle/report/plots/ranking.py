@@ -108,7 +108,8 @@ class RankingFigure(RowFigure):
         return [Column("rank", [(rank_cell(ranked.rank_low, ranked.rank_high), "") for ranked in ranks])]
 
     def _difference(self, pair: PairedDifference) -> tuple[str, str]:
-        return self.view.signed(pair.difference), "*" if self.view.is_significant(pair) else ""
+        among = [each.difference for each in self._against.values()]
+        return self.view.signed(pair.difference, among), "*" if self.view.is_significant(pair) else ""
 
     def _draw_groups(self, ax: Axes, left: float) -> None:
         """A bar for each group of systems without significant differences, with its letter above."""
