@@ -152,15 +152,18 @@ def decimals_apart(decimals: int, difference: float, ends: Sequence[float] = ())
 
 
 def decimals_in_column(decimals: int, differences: Iterable[float]) -> int:
-    """One precision for a column of differences: more than ``decimals``, by at most two, where one would show 0.
+    """One precision for a column of differences: more than ``decimals`` where one of them would show 0.
 
-    Ends of intervals need no more: their sign says on which side of 0 they are.
+    The largest has at least two significant digits, and others one, with at most two decimals more. Ends of intervals
+    need none: their sign says on which side of 0 they are.
 
-    >>> [decimals_in_column(2, each) for each in ([2.046, -0.3], [2.046, -0.0015], [0.0, 1e-9])]
-    [2, 3, 2]
+    >>> [decimals_in_column(2, each) for each in ([2.046, -0.3], [2.046, -0.0015], [2.046, 0.0, 1e-9], [-0.0015])]
+    [2, 3, 2, 4]
     """
-    needed = [-math.floor(math.log10(abs(each))) for each in differences if 0 < abs(each) < 0.5 * 10**-decimals]
-    return max([decimals, *(own for own in needed if own <= decimals + 2)])
+    sizes = [abs(each) for each in differences if each]
+    needed = [-math.floor(math.log10(each)) for each in sizes if each < 0.5 * 10**-decimals]
+    enough = [own for own in needed if own <= decimals + 2]
+    return max([decimals_apart(decimals, max(sizes, default=0.0)), *enough])
 
 
 def signed(value: float, decimals: int) -> str:
