@@ -247,15 +247,18 @@ def either(names: Iterable[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str], n: int = 1, cutoff: float = 0.6) -> list[str]:
-    """The most similar known names, the nearest first. One in another case is the same name.
+    """The most similar known names, the nearest first: the only one that begins so, or similar ones, in any case.
 
-    >>> nearest("Elo", ["log", "elo"]), nearest("nonsense", ["log", "elo"])
-    (['elo'], [])
+    >>> nearest("Elo", ["log", "elo"]), nearest("nonsense", ["log", "elo"]), nearest("uedin", ["xmu", "uedin-nmt.4722"])
+    (['elo'], [], ['uedin-nmt.4722'])
     """
     import difflib
 
-    folded = {other.casefold(): other for other in map(str, known)}
-    return [folded[other] for other in difflib.get_close_matches(str(name).casefold(), folded, n=n, cutoff=cutoff)]
+    folded, wanted = {other.casefold(): other for other in map(str, known)}, str(name).casefold()
+    begun = [full for other, full in folded.items() if wanted and other.startswith(wanted)]
+    if n == 1 == len(begun):
+        return begun
+    return [folded[other] for other in difflib.get_close_matches(wanted, folded, n=n, cutoff=cutoff)]
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:

@@ -250,7 +250,7 @@ def test_metrics_units_and_families_are_named() -> None:
     text = comparison.methods_sentence()
     for phrase in (
         "Four systems were scored by BLEU (Papineni et al., 2002, P02-1040) and chrF2 (Popović, 2015, W15-3049) on a "
-        "test set of 60 segments in 15 documents with 1 reference each.",
+        "test set of 60 segments in 15 documents with one reference each.",
         "The differences from baseline were tested by the centred and percentile bootstrap (Hall and Wilson, 1991, "
         "doi:10.2307/2532163; Davison and Hinkley, 1997, doi:10.1017/CBO9780511802843), two-sided, "
         "with R = 99 draws of documents within 2 strata, seed 12345. The p-value is the larger of two p-values "
@@ -295,7 +295,7 @@ def test_several_test_sets_have_a_paragraph() -> None:
     result = compare_sets(sets, ["bleu", "ter"], n_resamples=99, family="all")
     text = result.methods_sentence()
     for phrase in (
-        "on 2 test sets: news (30 segments with 1 reference each) and talks (60 segments with 1 reference each).",
+        "on 2 test sets: news (30 segments with one reference each) and talks (60 segments with one reference each).",
         "seeds derived from 12345",
         "over all 12 tests under 2 metrics on all 2 test sets",
         "The averages of the scores over the test sets were tested in the same way",
@@ -333,7 +333,11 @@ def test_the_paragraph_is_true_for_every_test_set() -> None:
 def test_captions_describe_the_tests_of_their_own_table(fmt: str) -> None:
     of_all = "99 shuffles of resampling units within each test set, but exact p-values for 2 of 4 tests"
     adjusted = "Adjusted p: Holm over the 4 pairs on all 2 test sets"
-    text = re.sub(r"\$p\$|\" \+ \$p\$ \+ \"", "p", render(uneven_sets(), fmt, Layout(pairs=True)))
+    text = re.sub(
+        r"\" \+ box\(\$p\$ \+ \"(-\w+)\"\) \+ \"|\$p\$|\" \+ \$p\$ \+ \"",
+        r"p\1",
+        render(uneven_sets(), fmt, Layout(pairs=True)),
+    )
     captions = re.findall(r"^.*caption[{:(].*$", text, re.MULTILINE)
     found = {re.split(r"[{\"]", line, maxsplit=1)[1].split(".")[0]: line for line in captions}
     expected = {

@@ -116,9 +116,9 @@ def test_the_paper_has_what_its_paragraph_speaks_of(unsaved: None, n: int, all_p
     contents = paper_files(comparison, Layout()).items()
     files = {name: plain(content.decode()) for name, content in contents if "pdf" not in name}
     main, appendix, table = (files[f"{part}.tex"] for part in ("methods", "appendix", "differences"))
-    which = " from the best system" if all_pairs and n == 7 else ""
-    assert rf"Table~\ref{{tab:differences}} has the differences{which} with confidence intervals, p-values" in main
-    assert r"Table~\ref{tab:reshuffle} has the scores. Table~\ref{tab:differences}" in main
+    which = " from the best system under each metric" if all_pairs and n == 7 else ""
+    assert rf"Table~\ref{{tab:differences}} gives the differences{which} with confidence intervals, p-values" in main
+    assert r"Table~\ref{tab:reshuffle} gives the scores. Table~\ref{tab:differences}" in main
     assert r"\label{tab:reshuffle}" in files["table.tex"]
     assert r"\label{tab:differences}" in table
     assert "Minimum detectable difference (80" in table
@@ -161,11 +161,11 @@ def test_differences_of_many_systems_name_both_unless_the_pair_can_be_reversed(
     files = {name: content.decode() for name, content in paper_files(result, Layout()).items() if "pdf" not in name}
     turned = isinstance(test, Equivalence)
     for system in range(6):
-        row = f"& s{system} & $-$" if turned else f"& s6 & s{system} & +"
+        row = f"\ns{system} & $-$" if turned else f"\ns6 & s{system} & +"
         assert row in files["differences.tex"], system
     between = "from {}" if turned else "between {} and others"
-    assert rf"\caption{{Differences {between.format('s6')}." in files["differences.tex"]
-    assert f"has the differences {between.format('the best system')} with" in files["methods.typ"]
+    assert rf"\caption{{Differences {between.format('s6')} under m1." in files["differences.tex"]
+    assert f"gives the differences {between.format('the best system')} with" in files["methods.typ"]
     assert "forest" not in files["figures.tex"]
 
 
@@ -200,9 +200,9 @@ def test_the_text_refers_to_tables_and_figures(unsaved: None) -> None:
     latex, typst = (paper_files(in_pairs(), Layout())[f"methods.{ending}"].decode() for ending in ("tex", "typ"))
     for label, shows in (("forest", "differences from"), ("matrix", "adjusted $p$-values of")):
         assert rf"Figure~\ref{{fig:{label}}} shows the {shows}" in latex
-        assert f'#ref(<fig-{label}>) #"shows the {shows.partition(" $")[0]}' in typst
+        assert f'Figure~#ref(<fig-{label}>, supplement: none) #"shows the {shows.partition(" $")[0]}' in typst
     of_runs = paper_files(RUNS["computed"](), Layout())["methods.tex"].decode()
-    assert r"Figure~\ref{fig:runs}, Figure~\ref{fig:histogram}, " in of_runs
+    assert re.search(r"Figures~\\ref\{fig:runs\}--\\ref\{fig:[\w-]+\} show them\.", of_runs)
 
 
 def test_a_caption_names_the_best_system(unsaved: None) -> None:

@@ -238,7 +238,7 @@ def test_the_forest_shows_the_differences_from_the_baseline() -> None:
     ] == whiskers(ax)
     assert names_of(ax) == ["system-2", "system-3", "system-5", "system-4"]  # by score
     assert ax.get_xlabel() == "Δrating from system-1, 95% CI (→ better)"
-    assert "".join(key_of(ax)).startswith("● adjusted $p$ ≤ 0.05")
+    assert "".join(key_of(ax)).startswith("● worse (adjusted $p$ ≤ 0.05)    ○ others")
     with pytest.raises(
         InputError, match="the systems were compared with 'system-1': leave out the baseline 'system-2'"
     ):
@@ -1024,7 +1024,7 @@ BAD = {
     "empty output": ("pairs.json ranking -o ''", "-o: expected the name of a file, got an empty one"),
     "folder": ("pairs.json ranking -o folder.pdf/x.pdf", "folder.pdf/x.pdf cannot be written: No such file"),
     "result": ("nothing.json ranking -o x.pdf", "nothing.json: no such file"),
-    "no result": ("text.txt ranking -o x.pdf", "text.txt is no JSON: expected the JSON of a result"),
+    "no result": ("text.txt ranking -o x.pdf", "text.txt is not JSON: expected the JSON of a result"),
     "metric": ("pairs.json ranking -o x.pdf --metric chrf", "unknown metric 'chrf'; known: BLEU, TER"),
     "pair of others": ("pairs.json forest -o x.pdf --pair a b", "--pair is for null, not for forest: leave it out"),
     "baseline of others": ("pairs.json null -o x.pdf --baseline a", "--baseline is for forest, not for null"),
@@ -1099,8 +1099,23 @@ def test_panels_of_many_systems_share_their_rows(kind: str, all_pairs: bool) -> 
             pairs = {each.system: each for each in comparison.comparisons if each.metric == metric.name}
             values = [scores[name].score if kind == "ranking" else pairs[name].difference for name in first]
             assert [value for value, _ in markers(ax)] == values
+    if kind == "ranking" and all_pairs:  # beside each row, its letters
+        for ax, ranking in zip(made, comparison.rankings, strict=True):
+            shown = [text.get_text() for text in ax.texts]
+            assert shown == ["group", *(ranking[name].letters for name in first)]
     apart: Any = panels(of_three_metrics(16, True), "forest")  # each metric has its own best system
     assert {len(names_of(ax)) for ax in apart} == {15}
+
+
+def test_plot_says_that_panels_have_other_baselines(tmp_path: Path, run: Any) -> None:
+    scores = {"a": [1.0, 2.0, 3.0] * 9, "b": [2.0, 2.0, 4.0] * 9, "c": [2.0, 2.0, 3.0] * 9}
+    metrics = [SegmentScores("m", scores), SegmentScores("errors", scores, higher_is_better=False)]
+    saved = tmp_path / "saved.json"
+    saved.write_text(compare(metrics=metrics, all_pairs=True, n_resamples=99).render("json"), "utf-8")
+    said = "reshuffle: the differences are from the best system under each metric, b (m) and a (errors): --baseline"
+    plot = ("plot", str(saved), "forest", "-o", str(tmp_path / "x.svg"))
+    assert run(*plot).err.startswith(said)
+    assert (run(*plot, "--baseline", "c").err, run(*plot, "-m", "errors").err) == ("", "")
 
 
 def test_panels_have_one_key_with_the_kinds_of_markers_that_they_have() -> None:
@@ -1110,7 +1125,7 @@ def test_panels_have_one_key_with_the_kinds_of_markers_that_they_have() -> None:
     (key,) = boxes
     texts = [text.get_text() for text in key.findobj(Text)]
     filled = {filled for ax in made for _, filled in markers(ax)}
-    assert (any("≤" in text for text in texts), any(">" in text for text in texts)) == (True in filled, False in filled)
+    assert (any("≤" in text for text in texts), "○" in texts) == (True in filled, False in filled)
     bottom = min(ax.xaxis.label.get_window_extent().y0 for ax in made)
     assert key.get_window_extent().y1 <= bottom
 

@@ -124,7 +124,7 @@ def test_notes_name_flags_and_standard_input_is_read(saved: Path, run: Any, monk
     ("words", "message"),
     [
         ("none.json", "none.json: no such file"),
-        ("reference.txt", "reference.txt is no JSON: expected the JSON of a result, got '"),
+        ("reference.txt", "reference.txt is not JSON: expected the JSON of a result, got '"),
         ("cut.html", "cut.html: expected an HTML report of reshuffle, got HTML without a whole result"),
         ("changed.json", "changed.json, alpha: expected"),
         ("all-pairs/as.json -o all-pairs/as.json", "all-pairs/as.json is also an input and would be overwritten"),

@@ -850,16 +850,16 @@ def test_options_are_named_in_the_language_of_the_reader() -> None:
         assert not {"\0", "\1", "\2"} & {*text, *few}
 
 
-def test_a_difference_that_would_be_shown_as_0_has_two_significant_digits() -> None:
+def test_a_column_has_one_precision_at_which_no_difference_is_shown_as_0() -> None:
     a = np.linspace(20, 80, 200).round(4)
     result = compare(
         metrics=SegmentScores("x", {"a": a, "b": (a + 0.0012).round(4), "c": (a + 5).round(4)}), n_resamples=99
     )
     rows = {line.split()[0]: line for line in result.render().splitlines() if re.match("[bc]  ", line)}
-    assert re.search(r" \+0\.0012 +\+0\.0012 to \+0\.0012 ", rows["b"])
-    assert " +5.00 " in rows["c"]
+    assert re.search(r" \+0\.001 +\+0\.001 to \+0\.001 ", rows["b"])
+    assert " +5.000 " in rows["c"]
     assert "+0.00 " in result.render(digits=2)
-    assert "+0.0012" not in result.render(digits=2)
+    assert "+0.001" not in result.render(digits=2)
     same = compare(metrics=SegmentScores("x", {"a": a, "b": a}), n_resamples=99)
     assert "+0.00 " in same.render()
 
@@ -911,7 +911,7 @@ def test_the_same_best_systems_are_named_once_whatever_their_order_under_a_metri
     assert "are better than c, and not significantly different from each other under x and y." in text
 
 
-def test_a_row_has_one_precision_and_no_difference_is_shown_as_0() -> None:
+def test_a_single_difference_near_0_has_two_significant_digits() -> None:
     rng = np.random.default_rng(1)
     a = rng.normal(30, 5, 3000).round(2)
     b = a.copy()

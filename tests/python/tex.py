@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-PACKAGES = r"\usepackage[T1]{fontenc}\usepackage{booktabs,graphicx,longtable,multirow,natbib}"
+PACKAGES = r"\usepackage[T1]{fontenc}\usepackage{booktabs,graphicx,multirow,natbib}"
 ARTICLE = rf"\documentclass{{article}}{PACKAGES}\begin{{document}}"
 # The columns of an ACL paper. Times, its font, may not be installed.
 TWO_COLUMNS = (

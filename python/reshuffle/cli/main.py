@@ -54,6 +54,8 @@ def _missing(error: click.MissingParameter) -> str:
         about = f"choose {either(error.param.type.known)}"
     elif isinstance(error.param, click.Argument) and error.ctx is not None and not about:
         about = f"'{error.ctx.command_path} --help' has examples"
+    if about[1:2].islower():  # the help of an option, inside the sentence
+        about = about[:1].lower() + about[1:]
     return ": ".join(sentence.rstrip(".") for sentence in (_unlike_click(error.format_message()), about) if sentence)
 
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import click
+
 from ..data.names import read_names
 from ..data.saved import read_json
-from ..errors import InputError, either, listed, quoted
+from ..errors import InputError, either, listed, printable, quoted
+from ..grouping import grouped
 from ..options.declare import options_of
 from ..options.figures import ComparisonFigure, Figure, StudyFigure
 from ..report import PLOTS
 from ..report.layout import check_names, named_systems
 from ..report.plots import figure_of, file_of
 from ..report.studies import draw_figure
+from ..report.systems import sorted_systems
+from ..report.wording import joined
 from ..results import Comparison, Flips, Gate, SetComparison
 from ..results.studies import StudyResult
 from ..validate import check_name
@@ -65,7 +70,21 @@ def _of(result: Comparison | SetComparison, kind: str, options: Figure) -> Any:
     if kind == "null" and options.pair is not None:
         own = dict(zip(("system", "baseline"), options.pair, strict=True))
     metrics = [metric.name for metric in comparison.metrics] if options.metric is None else [options.metric]
+    if kind == "forest" and options.baseline is None and options.metric is None:
+        _note_baselines(comparison)
     return figure_of(kind, {metric: (comparison, metric) for metric in metrics}, **size, **common, **own)
+
+
+def _note_baselines(comparison: Comparison) -> None:
+    """Say that panels show differences from different systems, and how to choose one."""
+    best = grouped((sorted_systems(comparison, metric)[0], metric.name) for metric in comparison.metrics)
+    if len(best) > 1 and comparison.baseline is None and comparison.is_reversible:
+        each = joined(f"{printable(system)} ({', '.join(map(printable, under))})" for system, under in best.items())
+        click.echo(
+            f"reshuffle: the differences are from the best system under each metric, {each}: --baseline chooses one "
+            "for all",
+            err=True,
+        )
 
 
 def _of_study(result: StudyResult, kind: str, options: Figure) -> Any:

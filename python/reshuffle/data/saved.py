@@ -134,7 +134,7 @@ def _parsed(text: str, name: str) -> Any:
         return json.loads(text.removeprefix("\ufeff"), parse_constant=_refused)
     except json.JSONDecodeError as error:
         if not text.removeprefix("\ufeff").lstrip(BLANK).startswith(("{", "[")):
-            raise InputError(f"{name} is no JSON: expected {EXPECTED}, got {quoted(text)}") from None
+            raise InputError(f"{name} is not JSON: expected {EXPECTED}, got {quoted(text)}") from None
         problem = f"expected {EXPECTED}, got: {error.msg} (column {error.colno})"
         raise at_line(name, error.lineno, problem) from None
     except ValueError as error:  # a constant or a number of thousands of digits

@@ -17,7 +17,7 @@ Inches = Annotated[float | None, Flag(metavar="INCHES")]
 class AnyFigure(Options):
     """What all figures have."""
 
-    metric: Name = None
+    metric: Annotated[str | None, Flag(("-m", "--metric"), "NAME")] = None
     """The metric to plot. By default all in comparisons, each in a panel, and the only one in studies."""
     test_set: Annotated[str | None, Flag(("--set",), "NAME")] = None
     """The test set to plot. By default the average over test sets."""

@@ -53,7 +53,7 @@ def _symbols(comparison: Comparison, table: Table, tested: Comparison, adjusted:
         yield "Systems that share a letter do not differ significantly."
     if "Δ" in header and "Baseline" in header:
         yield "Δ: the system's score minus the baseline's."
-    elif "Δ" in header and comparison.baseline is not None:
+    elif "Δ" in header and comparison.baseline is not None and "Differences from" not in table.title:
         yield f"Δ: difference from {comparison.baseline}."
     if test is not None and alpha is not None:
         if any(cell.rstrip().endswith("*") for cell in cells):

@@ -33,6 +33,8 @@ class Table:
     """In the first so many columns, text leaves out a cell that repeats the one above it, and in papers such a cell
     spans the rows. Other formats repeat it, because their tables can be sorted.
     """
+    sections: dict[int, str] = field(default_factory=dict)
+    """In papers, what stands above these rows, across the table: what holds of them all."""
     stacks: bool = False
     """Whether a narrow page shows each row as a list of its cells: the rows are read one by one, not compared."""
     bold_means: str = ""
@@ -48,6 +50,21 @@ class Table:
     def rule(self) -> None:
         """Add a line between the rows so far and the next row."""
         self.rules.append(len(self.rows))
+
+    def part(self, rows: range) -> Table:
+        """Some of the rows, below the section that the first one belongs to.
+
+        >>> table = Table("", ["System", "BLEU"], sections={0: "news", 2: "chat"}, rules=[2])
+        >>> for name in "abcd":
+        ...     table.add([name, "30.00"])
+        >>> later = table.part(range(1, 4))
+        >>> [cells[0] for cells in later.rows], later.sections, later.rules
+        (['b', 'c', 'd'], {0: 'news', 1: 'chat'}, [1])
+        """
+        first, after = rows.start, rows.stop
+        sections = {max(row, first) - first: text for row, text in self.sections.items() if row < after}
+        rules = [row - first for row in self.rules if first < row < after]
+        return replace(self, rows=self.rows[first:after], bold=self.bold[first:after], rules=rules, sections=sections)
 
     def explained(self, symbols: str) -> Table:
         """The same table with sentences that explain its symbols."""
@@ -132,6 +149,21 @@ def decimals_apart(decimals: int, difference: float, ends: Sequence[float] = ())
             own = -math.floor(math.log10(abs(end)))
             needed = own if own <= max(needed, decimals + 2) else needed
     return needed
+
+
+def decimals_in_column(decimals: int, differences: Iterable[float]) -> int:
+    """One precision for a column of differences: more than ``decimals`` where one of them would show 0.
+
+    The largest has at least two significant digits, and others one, with at most two decimals more. Ends of intervals
+    need none: their sign says on which side of 0 they are.
+
+    >>> [decimals_in_column(2, each) for each in ([2.046, -0.3], [2.046, -0.0015], [2.046, 0.0, 1e-9], [-0.0015])]
+    [2, 3, 2, 4]
+    """
+    sizes = [abs(each) for each in differences if each]
+    needed = [-math.floor(math.log10(each)) for each in sizes if each < 0.5 * 10**-decimals]
+    enough = [own for own in needed if own <= decimals + 2]
+    return max([decimals_apart(decimals, max(sizes, default=0.0)), *enough])
 
 
 def signed(value: float, decimals: int) -> str:

@@ -19,6 +19,9 @@ class Paragraph:
     """The test set that they are about. Formats with all sentences below the tables name it."""
 
 
+# What labels of figures begin with.
+FIGURE = "fig:"
+
 Block: TypeAlias = Table | Paragraph
 
 
@@ -48,10 +51,36 @@ class Picture:
 
 @record(slots=False)
 class References:
-    """A sentence of a paper that refers to its tables or figures: their labels in LaTeX, and what the sentence says."""
+    """A sentence of a paper that refers to its tables or figures: their labels in LaTeX, and what they give or show.
+
+    >>> References(["tab:a"], "gives", "the scores").says, References(["fig:a", "fig:b"], "shows", "them").says
+    ('gives the scores', 'show them')
+    """
 
     labels: Sequence[str]
-    says: str
+    verb: str
+    what: str
+
+    @property
+    def says(self) -> str:
+        """What follows the labels."""
+        return f"{self.verb if len(self.labels) == 1 else self.verb.removesuffix('s')} {self.what}"
+
+    def named(self, reference: Callable[[str], str]) -> str:
+        """The labels, as a format refers to them.
+
+        >>> References(["tab:a"], "gives", "").named("({})".format)
+        'Table~(tab:a)'
+        >>> References(["fig:a", "fig:b"], "shows", "").named("({})".format)
+        'Figures~(fig:a) and~(fig:b)'
+        >>> References(["fig:a", "fig:b", "fig:c"], "shows", "").named("({})".format)
+        'Figures~(fig:a)–(fig:c)'
+        """
+        first, *others = map(reference, self.labels)
+        kind = "Figure" if self.labels[0].startswith(FIGURE) else "Table"
+        if not others:
+            return f"{kind}~{first}"
+        return f"{kind}s~{first}{'–' if len(others) > 1 else ' and~'}{others[-1]}"
 
 
 @record(slots=False)

@@ -8,8 +8,8 @@ from functools import partial
 
 from ..errors import printable
 from .cells import Table
-from .document import Document, Picture, References
-from .fitting import LONG, Fit, breaks, fitting
+from .document import FIGURE, Document, Picture, References
+from .fitting import Fit, breaks, fitting, pages
 from .formulas import Symbol, pieces
 from .layout import Layout
 from .methods import Methods
@@ -18,22 +18,14 @@ from .wording import joined
 
 # The labels of the main table and of that of differences.
 LABEL, DIFFERENCES = "tab:reshuffle", "tab:differences"
-# What labels of figures begin with.
-FIGURE = "fig:"
 
 
 def as_latex(document: Document, layout: Layout, label: str = LABEL) -> str:
-    """``table`` environments with labels, or ``longtable`` where one is longer than a page; sentences as comments."""
+    """``table`` environments with labels, in parts where one is taller than a page; sentences as comments."""
     tables = document.tables
-    long = any(len(table.rows) > LONG for table in tables)
-    grouped = any(table.grouped and len(table.rows) <= LONG for table in tables)
-    short = any(len(table.rows) <= LONG for table in tables)
-    optional = (("graphicx", short), ("multirow", grouped), ("longtable", long))
-    packages = ["booktabs", *(name for name, needed in optional if needed)]
+    packages = ["booktabs", "graphicx", *["multirow"] * any(table.grouped for table in tables)]
     lines = ["% needs " + joined(f"\\usepackage{{{name}}}" for name in packages)]
-    lines += [ONE_COLUMN] * long
-    for number, table in enumerate(tables, 1):
-        numbered = label + (f"-{number}" if number > 1 else "")
+    for numbered, table in zip(labels_of(document, label), tables, strict=True):
         lines += _table(table, fitting(table, layout.columns), numbered, document.names)
     if document.methods is not None:
         entries = "-o FILE.tex writes them to FILE.bib"
@@ -44,18 +36,23 @@ def as_latex(document: Document, layout: Layout, label: str = LABEL) -> str:
     return "\n".join(lines) + "\n"
 
 
+def labels_of(document: Document, label: str = LABEL) -> list[str]:
+    """The labels of the tables."""
+    return [label + (f"-{number}" if number > 1 else "") for number in range(1, len(document.tables) + 1)]
+
+
 def latex_paragraph(
     methods: Methods, entries: str, names: Collection[str] = (), refers: Sequence[References] = ()
 ) -> str:
     """The methods paragraph. ``entries`` says where its BibTeX entries are; ``refers``: to tables and figures."""
     needs = r"% the paragraph needs \usepackage{natbib}, and \usepackage{xurl} to break addresses"
-    more = "".join(f" {joined(map(_reference, each.labels))} {_prose(each.says, names)}." for each in refers)
+    more = "".join(f" {_references(each)} {_prose(each.says, names)}." for each in refers)
     paragraph = methods.written(partial(_inline, names=names), _citation, _signature)
     return f"{needs}; the entries: {entries}\n{paragraph}{more}\n"
 
 
-def _reference(label: str) -> str:
-    return f"{'Figure' if label.startswith(FIGURE) else 'Table'}~\\ref{{{label}}}"
+def _references(refers: References) -> str:
+    return refers.named("\\ref{{{}}}".format).replace("–", "--")
 
 
 def figure_label(name: str) -> str:
@@ -92,22 +89,24 @@ def _citation(source: str) -> str:
 
 
 def _table(table: Table, fit: Fit, label: str, names: Collection[str]) -> Iterator[str]:
-    head = [r"\toprule", _line([_prose(name, names) for name in table.header]), r"\midrule"]
-    body = []
-    for number, (row, bold, spans) in enumerate(zip(table.rows, table.bold, table.spans(), strict=True)):
-        body += [r"\midrule"] * (number in table.rules) + [
-            _row(row, bold, spans, len(table.rows) <= LONG, table.n_names)
-        ]
-    captioned = f"\\caption{{{_prose(table.caption, names)}}}\\label{{{label}}}"
-    columns = _columns(table)
-    if len(table.rows) > LONG:
-        yield from ["{", *SIZES[fit.size.scale], f"\\begin{{longtable}}{{{columns}}}", f"{captioned} \\\\", *head]
-        yield from [r"\endfirsthead", *head, r"\endhead", r"\bottomrule", r"\endfoot", *body, r"\end{longtable}", "}"]
-        return
     environment = "table*" if fit.columns == 2 else "table"
-    yield from [f"\\begin{{{environment}}}", r"\centering", SPACE, captioned, *SIZES[fit.size.scale]]
-    yield from [SHRUNK, f"\\begin{{tabular}}{{{columns}}}", *head, *body, r"\bottomrule"]
-    yield from [r"\end{tabular}}", f"\\end{{{environment}}}"]
+    above = [SPACE, f"\\caption{{{_prose(table.caption, names)}}}\\label{{{label}}}"]
+    for part in pages(table, fit):
+        yield from [f"\\begin{{{environment}}}", r"\centering", *above, *SIZES[fit.size.scale]]
+        yield from [SHRUNK, f"\\begin{{tabular}}{{{_columns(table)}}}", r"\toprule"]
+        yield from [_line([_prose(name, names) for name in table.header]), r"\midrule", *_body(part, names)]
+        yield from [r"\bottomrule", r"\end{tabular}}", f"\\end{{{environment}}}"]
+        above = [f"Table~\\ref{{{label}}} (continued)\\par\\medskip"]
+
+
+def _body(table: Table, names: Collection[str]) -> Iterator[str]:
+    for number, (row, bold, spans) in enumerate(zip(table.rows, table.bold, table.spans(), strict=True)):
+        if number in table.rules:
+            yield r"\midrule"
+        if number in table.sections:
+            section = _prose(table.sections[number], names)
+            yield f"\\multicolumn{{{len(table.header)}}}{{@{{}}l@{{}}}}{{\\itshape {section}}} \\\\"
+        yield _row(row, bold, spans, table.n_names)
 
 
 def _columns(table: Table) -> str:
@@ -122,15 +121,14 @@ def _row(
     cells: Sequence[str],
     bold: Sequence[bool] = (),
     spans: Sequence[int] = (),
-    multirow: bool = False,
     n_names: int = 1,
 ) -> str:
-    """``spans``: how many rows the first cells span, in ``\\multirow`` or, in tables of several pages, left empty."""
+    """``spans``: how many rows the first cells span."""
     flags = bold or [False] * len(cells)
     shown = [_cell(cell, flag, index < n_names) for index, (cell, flag) in enumerate(zip(cells, flags, strict=True))]
     for index, n in enumerate(spans):
         if n != 1:
-            shown[index] = f"\\multirow{{{n}}}{{*}}{{{shown[index]}}}" if n and multirow else shown[index] if n else ""
+            shown[index] = f"\\multirow{{{n}}}{{*}}{{{shown[index]}}}" if n else ""
     return _line(shown)
 
 
@@ -153,7 +151,6 @@ def _cell(cell: str, bold: bool, is_name: bool) -> str:
 
 # The fonts of a paper may be wider: a table that would not fit is made smaller.
 SHRUNK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
-ONE_COLUMN = r"% a longtable needs pages of one column: \onecolumn, for example in an appendix"
 
 # LaTeX's classes have space above captions only, as if all were below figures. The package caption, which ACL's style
 # loads, sees that a caption is above and puts that space below it.

@@ -12,7 +12,7 @@ from ..errors import InputError, quoted, unknown_name
 from ..options.declare import check_each, taken
 from ..options.display import Displayed
 from ..results import Caveat, ComparedTexts, Comparison, ConfidenceInterval, Ranking, SetComparison
-from .cells import difference_and_interval
+from .cells import decimals_in_column, difference_and_interval
 from .terminal import Terminal
 
 # Tables of pairs are shown by default if there are at most this many tests; likewise tables of components of scores,
@@ -64,6 +64,10 @@ class Layout(Displayed):
     def difference(self, value: float, interval: ConfidenceInterval | None, decimals: int) -> list[str]:
         """The cells of a difference, with the chosen decimals or with enough to tell it from 0."""
         return difference_and_interval(value, interval, decimals, exactly=self.digits is not None)
+
+    def decimals_of(self, differences: Iterable[float], decimals: int) -> int:
+        """The chosen decimals, or those of a column with these differences: ``decimals`` are those of the scores."""
+        return decimals if self.digits is not None else decimals_in_column(decimals, differences)
 
     @property
     def wants_pairs(self) -> bool:

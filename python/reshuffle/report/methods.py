@@ -124,8 +124,9 @@ def of_differences(comparison: Comparison) -> str:
     adjusted = ["adjusted p-values"] if comparison.family_size > 1 else []
     which = "the differences"
     if shows_best_alone(comparison):
-        which += " from the best system" if comparison.is_reversible else " between the best system and others"
-    return f"has {which} with {joined([*intervals, 'p-values', *adjusted, *detectable])}"
+        best = "the best system" + (" under each metric" if len(comparison.metrics) > 1 else "")
+        which += f" from {best}" if comparison.is_reversible else f" between {best} and others"
+    return f"{which} with {joined([*intervals, 'p-values', *adjusted, *detectable])}"
 
 
 def comparison_sentences(
@@ -239,8 +240,8 @@ def begun(n: int, noun: str) -> str:
 
 def _size(comparison: Comparison) -> str:
     size = size_of(comparison)
-    if comparison.n_references:
-        size += f" with {counted(comparison.n_references, 'reference')} each"
+    if n := comparison.n_references:
+        size += f" with {'one reference' if n == 1 else counted(n, 'reference')} each"
     return size
 
 

@@ -21,7 +21,7 @@ from ..results.studies import StudyResult
 from .checklist import TITLE, as_checklist
 from .document import Document, Picture, References
 from .documents import paper_document
-from .latex import DIFFERENCES, LABEL, as_latex, figure_label, latex_figures, latex_paragraph
+from .latex import DIFFERENCES, as_latex, figure_label, labels_of, latex_figures, latex_paragraph
 from .layout import Layout
 from .methods import of_differences
 from .plots import check_matplotlib, figure_of, file_of
@@ -53,15 +53,16 @@ def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
     assert whole.methods is not None
     table, main, details = replace(whole, methods=None), whole.methods.main, whole.methods.details
     figures = dict(_study_figures(result) if isinstance(result, StudyResult) else _figures(result, layout))
-    refers = [References([LABEL], "has the results" if isinstance(result, StudyResult) else "has the scores")]
+    gives = "the results" if isinstance(result, StudyResult) else "the scores"
+    refers = [References(labels_of(table), "gives", gives)] if table.tables else []
     beside = None if isinstance(result, StudyResult) else _differences(result, layout, whole)
     if beside is not None and not isinstance(result, StudyResult):
-        refers.append(References([DIFFERENCES], of_differences(next(iter(_drawn(result).values())))))
+        what = of_differences(next(iter(_drawn(result).values())))
+        refers.append(References(labels_of(beside, DIFFERENCES), "gives", what))
     if isinstance(result, StudyResult):
-        labels = [figure_label(name) for name in figures]
-        refers += [References(labels, "shows them" if len(labels) == 1 else "show them")] * bool(labels)
+        refers += [References([figure_label(name) for name in figures], "shows", "them")] * bool(figures)
     else:
-        refers += [References([figure_label(name)], f"shows {picture.what}") for name, picture in figures.items()]
+        refers += [References([figure_label(name)], "shows", picture.what) for name, picture in figures.items()]
     texts = {
         "table.tex": as_latex(table, layout),
         **({} if beside is None else {"differences.tex": as_latex(beside, layout, DIFFERENCES)}),
@@ -161,7 +162,9 @@ def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tup
         over = ", average over the test sets" if averaged else ""
         what = _what(kind, [*shown.values()], layout)
         left = "" if len(shown) == len(panels) else f" Only the first {len(shown)} of {len(panels)} panels have room."
-        yield f"{kind}.pdf", _picture(figure, f"{under}{over}: {what}.{left}", f"the {what}")
+        lettered = any(system.letters for ranking in first.rankings for system in ranking.systems)
+        means = " Systems that share a letter do not differ significantly." if kind == "ranking" and lettered else ""
+        yield f"{kind}.pdf", _picture(figure, f"{under}{over}: {what}.{means}{left}", f"the {what}")
 
 
 Panels: TypeAlias = dict[str, tuple[Comparison, str]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..results import Comparison, PairedDifference, UsedMetric
-from .cells import Table, decimals_of
+from .cells import Table, decimals_of, difference_and_interval
 from .layout import Layout
 from .wording import counted, number
 
@@ -32,9 +32,12 @@ def parts_table(comparison: Comparison, metric: UsedMetric, pairs: Sequence[Pair
         header.append(f"{number(100 * comparison.confidence_level)}% of draws")
     table = Table(f"{metric.name}: the parts of each difference", header, n_names=3, grouped=2)
     decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
+    parts = [each.difference for pair in pairs for each in pair.contributions or ()]
+    decimals = layout.decimals_of(parts, decimals)
     for pair in pairs:
         for each in pair.contributions or ():
-            numbers = [*layout.difference(each.difference, each.confidence_interval, decimals), ""]
+            shown = difference_and_interval(each.difference, each.confidence_interval, decimals, exactly=True)
+            numbers = [*shown, ""]
             cells = [pair.system, pair.baseline, part_name(each.part), *numbers]
             table.add(cells[: len(header)])
     return table

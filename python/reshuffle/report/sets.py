@@ -43,7 +43,7 @@ def set_tables(result: SetComparison, layout: Layout) -> Iterator[Table]:
         first = next(iter(by_name.values()))
         title += margin_in_title(first, metric) if first.baseline is not None else ""
         table = Table(title, header, breaks=(*range(2, len(header)),))
-        table.bold_means = f"{bold_means(first)}; names: in all columns"
+        table.bold_means = f"{bold_means(first)}; a name is bold if this holds in every column"
         columns = [_column(comparison, metric, layout) for comparison in by_name.values()]
         for system in order:
             cells, bold = zip(*(column[system] for column in columns), strict=True)

@@ -13,7 +13,16 @@ from ..results import (
     SystemScore,
     UsedMetric,
 )
-from .cells import Table, decimals_of, interval_cells, pvalue_cell, random_replicates, rank_cell
+from .cells import (
+    Table,
+    decimals_of,
+    difference_and_interval,
+    interval_cells,
+    pvalue_cell,
+    random_replicates,
+    rank_cell,
+    signed,
+)
 from .layout import Layout
 from .margins import claim, has_margin, within
 from .notes import EXACT
@@ -139,6 +148,7 @@ class _Columns:
                 if ranking.metric == metric.name:
                     self.ranks = {ranked.system: ranked for ranked in ranking.systems}
                     self.best = ranking.best
+        self.of_differences = layout.decimals_of([p.difference for p in self.pairs.values()], self.decimals)
         lettered = any(ranked.letters is not None for ranked in self.ranks.values())
         n_metrics = len(comparison.metrics)
         self.lettered = lettered and layout.shows_group("letters", n_metrics)
@@ -183,12 +193,10 @@ class _Columns:
         if pair is None:
             return [self.baseline, *[""] * (len(self.difference_header) - 1)]
         if self.complete:
-            return difference_cells(
-                self.comparison, pair, self.decimals, bool(self.number), self.some_exact, self.layout
-            )
+            return difference_cells(self.comparison, pair, self.of_differences, bool(self.number), self.some_exact)
         star = "*" if is_significant(self.comparison, pair) else " "
         n = [f"{pair.n_segments:,}"] * len(self.number)
-        return [f"{self.layout.difference(pair.difference, None, self.decimals)[0]}{star}", *n]
+        return [f"{signed(pair.difference, self.of_differences)}{star}", *n]
 
     def bold(self, system: str) -> bool:
         """Whether the system may be the best one, or is significantly better than the baseline."""
@@ -253,7 +261,6 @@ def difference_cells(
     decimals: int,
     numbered: bool,
     some_exact: bool,
-    layout: Layout,
 ) -> list[str]:
     """The cells of a difference: its value, its interval and its p-values, with a star if it is significant.
 
@@ -267,7 +274,7 @@ def difference_cells(
         pvalues[0] += EXACT if pair.test.scheme == "exact" else " "
     n = [f"{pair.n_segments:,}"] if numbered else []
     return [
-        *layout.difference(pair.difference, pair.confidence_interval, decimals),
+        *difference_and_interval(pair.difference, pair.confidence_interval, decimals, exactly=True),
         *n,
         *pvalues[:-1],
         pvalues[-1] + star,

@@ -85,31 +85,38 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
 
     Of all pairs of many systems, those from the best one under the metric.
     """
-    all_pairs, of_best = comparison.baseline is None, shows_best_alone(comparison)
-    best = {metric.name: sorted_systems(comparison, metric)[0] for metric in comparison.metrics}
-    several = len(set(best.values())) > 1
-    what = f"Differences from {comparison.baseline}"
+    of_best, metrics = shows_best_alone(comparison), comparison.metrics
+    best = {metric.name: sorted_systems(comparison, metric)[0] for metric in metrics}
+    one = len(set(best.values())) == 1
+    from_best = "from {}" if comparison.is_reversible else "between {} and others"
     if of_best:
-        of_all = "the best system" if several else next(iter(best.values()))
-        what = f"Differences from {of_all}" if comparison.is_reversible else f"Differences between {of_all} and others"
-    elif all_pairs:
-        what = "Differences of all pairs"
-    numbered = any(number_header(comparison, metric.name) for metric in comparison.metrics)
-    of_one = of_best and not several and comparison.is_reversible
-    names = ["Metric", "System", *["Baseline"] * (all_pairs and not of_one)]
+        which = from_best.format(best[metrics[0].name] if one else "the best system under each metric")
+    else:
+        which = "of all pairs" if comparison.baseline is None else f"from {comparison.baseline}"
+    under = f" under {metrics[0].name}" if len(metrics) == 1 else ""
+    if comparison.averaged_over:
+        under += f", average over {counted(len(comparison.averaged_over), 'test set')}"
+    numbered = any(number_header(comparison, metric.name) for metric in metrics)
+    names = ["System", *["Baseline"] * (comparison.baseline is None and not (of_best and comparison.is_reversible))]
     header = [*names, "Δ", *interval_header(comparison), *["n"] * numbered, *pvalue_headers(comparison)]
-    table = Table(what, header, n_names=len(names), grouped=1)
+    table = Table(f"Differences {which}{under}", header, n_names=len(names))
     exact = some_exact(comparison.comparisons)
-    for number, metric in enumerate(comparison.metrics):
-        if number:
+    for metric in metrics:
+        if table.rows:
             table.rule()
+        if len(metrics) > 1:
+            of_system = "" if one or not of_best else f": differences {from_best.format(best[metric.name])}"
+            table.sections[len(table.rows)] = f"{metric.name}{of_system}"
         decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
-        for pair in _pairs_of(comparison, metric):
-            if not of_best or best[metric.name] in (pair.system, pair.baseline):
-                if of_best and pair.system == best[metric.name] and comparison.is_reversible:
-                    pair = pair.reversed
-                shown = difference_cells(comparison, pair, decimals, numbered, exact, layout)
-                table.add([*(metric.name, pair.system, pair.baseline)[: len(names)], *shown])
+        pairs = [
+            pair.reversed if of_best and pair.system == best[metric.name] and comparison.is_reversible else pair
+            for pair in _pairs_of(comparison, metric)
+            if not of_best or best[metric.name] in (pair.system, pair.baseline)
+        ]
+        decimals = layout.decimals_of([pair.difference for pair in pairs], decimals)
+        for pair in pairs:
+            shown = difference_cells(comparison, pair, decimals, numbered, exact)
+            table.add([*(pair.system, pair.baseline)[: len(names)], *shown])
     more = detectable_sentence(comparison, layout) if comparison.detectable else ""
     return table.explained(" ".join(filter(None, (symbols(comparison, table), more))))
 
@@ -132,9 +139,9 @@ def _pairs(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
     title = f"{metric.name}: {counted(len(pairs), 'pair')}{margin_in_title(comparison, metric)}"
     table = Table(title, header, n_names=2, bold_means="in tables of pairs, the significantly better system")
     decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
-    exact = some_exact(pairs)
+    decimals, exact = layout.decimals_of([pair.difference for pair in pairs], decimals), some_exact(pairs)
     for pair in pairs:
-        shown = difference_cells(comparison, pair, decimals, bool(number), exact, layout)
+        shown = difference_cells(comparison, pair, decimals, bool(number), exact)
         cells = [pair.system, pair.baseline, *shown]
         verdict = comparison.verdict(pair)
         table.add(cells, [verdict == "better", verdict == "worse", *[False] * (len(cells) - 2)])

@@ -9,25 +9,30 @@ from functools import partial
 from ..errors import printable
 from .cells import Table
 from .document import Document, Picture, References
-from .fitting import LONG, Fit, fitting
+from .fitting import Fit, fitting, pages
 from .formulas import Symbol, pieces
-from .latex import LABEL, NUMBERS, figure_label
+from .latex import LABEL, NUMBERS, figure_label, labels_of
 from .layout import Layout
 from .methods import Methods
 from .sources import keys_of
-from .wording import joined
 
 # What an exponent belongs to if that is text.
 EMPTY = '""'
 # A figure across both columns.
 WIDE = 'placement: auto, scope: "parent", '
+# The fonts of a paper may be wider: a table that would not fit is made smaller.
+FITTED = (
+    "(body => layout(room => { let wide = measure(body).width; "
+    "if wide > room.width { scale(room.width / wide * 100%, reflow: true, body) } else { body } }))"
+)
+# The points above and below a row.
+INSET = 2.75
 
 
 def as_typst(document: Document, layout: Layout, label: str = LABEL) -> str:
     """A ``figure`` with a label for each table, and the sentences as comments. Text is in strings, without markup."""
     lines: list[str] = []
-    for number, table in enumerate(document.tables, 1):
-        numbered = label + (f"-{number}" if number > 1 else "")
+    for numbered, table in zip(labels_of(document, label), document.tables, strict=True):
         lines += _figure(table, fitting(table, layout.columns), numbered, document.names)
     if document.methods is not None:
         entries = "-o FILE.typ writes them to FILE.bib"
@@ -42,13 +47,17 @@ def typst_paragraph(
     methods: Methods, entries: str, names: Collection[str] = (), refers: Sequence[References] = ()
 ) -> str:
     """The methods paragraph. ``entries`` says where its BibTeX entries are; ``refers``: to tables and figures."""
-    more = "".join(f" {joined(map(_reference, each.labels))} {_inline(each.says + '.', names)}" for each in refers)
+    more = "".join(f" {each.named(_number)} {_inline(each.says + '.', names)}" for each in refers)
     paragraph = methods.written(partial(_inline, names=names), _citation, _signature)
     return f"// the entries of the citations: {entries}\n{paragraph}{more}\n"
 
 
 def _reference(label: str) -> str:
     return f"#ref(<{_label(label)}>)"
+
+
+def _number(label: str) -> str:
+    return f"#ref(<{_label(label)}>, supplement: none)"
 
 
 def _label(latex: str) -> str:
@@ -66,14 +75,24 @@ def typst_figures(pictures: Mapping[str, Picture], names: Collection[str] = ()) 
 
 def _inline(text: str, names: Collection[str]) -> str:
     """A text of a paragraph, with the spaces at its ends."""
-    found = pieces(text, names)
-    return "".join(_symbol(each) if isinstance(each, Symbol) else f"#{_quoted(each)}" for each in found)
+    return "".join(f"#{each}" if each[0] in '"b' else each for each in _pieces(text, names))
 
 
 def _prose(text: str, names: Collection[str]) -> str:
     """Code for a text with its symbols as mathematics."""
-    found = pieces(" ".join(text.split()), names)
-    return " + ".join(_symbol(each) if isinstance(each, Symbol) else _quoted(each) for each in found) or '""'
+    return " + ".join(_pieces(" ".join(text.split()), names)) or '""'
+
+
+def _pieces(text: str, names: Collection[str]) -> Iterator[str]:
+    """Strings and mathematics. A line may not end between a symbol and the hyphen after it, as in p-values."""
+    symbol = ""
+    for each in [*pieces(text, names), ""]:
+        rest = "" if isinstance(each, Symbol) else each
+        hyphenated = re.match(r"-\w+", rest) if symbol else None
+        word = hyphenated[0] if hyphenated else ""
+        yield from [f"box({symbol} + {_quoted(word)})" if word else symbol] * bool(symbol)
+        yield from [_quoted(rest[len(word) :])] * (len(rest) > len(word))
+        symbol = _symbol(each) if isinstance(each, Symbol) else ""
 
 
 def _symbol(symbol: Symbol) -> str:
@@ -94,30 +113,28 @@ def _citation(source: str) -> str:
 
 def _figure(table: Table, fit: Fit, label: str, names: Collection[str]) -> Iterator[str]:
     kinds = ["left" if index < table.n_names else "right" for index in range(len(table.header))]
-    if len(table.rows) > LONG:  # a figure stays on one page unless its block may break
-        yield "#show figure: set block(breakable: true)"
-    yield "#figure("
-    if fit.columns == 2 and len(table.rows) <= LONG:
-        yield f"  {WIDE}"
-    yield f"  text(size: {fit.size.scale}em, table("
-    yield f"    columns: {len(kinds)}, align: ({', '.join(kinds)},),"
-    yield f"    stroke: none, inset: (x: {fit.size.space}pt, y: 4pt),"
-    yield from [
-        "    table.hline(),",
-        f"    table.header({', '.join(_prose(name, names) for name in table.header)}),",
-        "    table.hline(stroke: 0.5pt),",
-    ]
-    for number, (row, bold, spans) in enumerate(zip(table.rows, table.bold, table.spans(), strict=True)):
-        if number in table.rules:
-            yield "    table.hline(stroke: 0.5pt),"
-        yield f"    {_row(row, bold, spans, table.n_names)},"
-    yield from [
-        "    table.hline(),",
-        "  )),",
-        "  kind: table,",
-        f"  caption: figure.caption(position: top, {_prose(table.caption, names)}),",
-    ]
-    yield f") <{_label(label)}>"
+    caption, end = _prose(table.caption, names), f") <{_label(label)}>"
+    for part in pages(table, fit):
+        yield "#figure("
+        if fit.columns == 2:
+            yield f"  {WIDE}"
+        yield f"  {FITTED}(text(size: {fit.size.scale}em, table("
+        yield f"    columns: {len(kinds)}, align: ({', '.join(kinds)},),"
+        yield f"    stroke: none, inset: (x: {fit.size.space}pt, y: {INSET}pt),"
+        yield "    table.hline(),"
+        yield f"    table.header({', '.join(_prose(name, names) for name in table.header)}),"
+        yield "    table.hline(stroke: 0.5pt),"
+        for number, (row, bold, spans) in enumerate(zip(part.rows, part.bold, part.spans(), strict=True)):
+            if number in part.rules:
+                yield "    table.hline(stroke: 0.5pt),"
+            if number in part.sections:
+                section = _prose(part.sections[number], names)
+                yield f"    table.cell(colspan: {len(kinds)}, emph({section})),"
+            yield f"    {_row(row, bold, spans, table.n_names)},"
+        yield from ["    table.hline(),", "  ))),", "  kind: table,"]
+        yield f"  caption: figure.caption(position: top, {caption}),"
+        yield end
+        caption, end = f'{_reference(label)[1:]} + " (continued)"', "  numbering: none, outlined: false,\n)"
 
 
 def _row(cells: Sequence[str], bold: Sequence[bool] = (), spans: Sequence[int] = (), n_names: int = 1) -> str:

@@ -14,7 +14,7 @@ from ...errors import InputError
 from ...lazy import lazy
 from ...results import Histogram, SystemScore
 from .intervals import set_limits
-from .labels import PLAIN, columns, printable, wrapped
+from .labels import LABEL, PLAIN, columns, printable, wrapped
 from .rows import RowFigure, Rows
 from .style import INK, MUTED
 from .view import View
@@ -75,7 +75,7 @@ class Densities(RowFigure):
                 ax.vlines(score.draws.low, base - OVERLAP / 2, base, color=INK, linewidth=1.0, zorder=order + 2)
         # Slightly below the middle, to align each name with its curve.
         ax.set_yticks([centre + 0.05 for centre in self.rows.centres], labels=list(self.rows.labels), **PLAIN)
-        ax.set_xlabel(self._label(self.rows.label_width(ax)), **PLAIN)
+        ax.set_xlabel(self._label(self.rows.label_width(ax)), **LABEL)
 
     def _draw_curve(
         self, ax: Axes, score: SystemScore, x: NDArray[np.float64],
@@ -94,7 +94,7 @@ class Densities(RowFigure):
 
     def _label(self, width: int) -> str:
         interval = self.view.interval_name()
-        what, darker = f"{self.view.metric.name} on bootstrap draws", f"darker: {interval}"
+        what, darker = f"{self.view.scored} on bootstrap draws", f"darker: {interval}"
         if not interval:
             return wrapped(what, width)
         line = f"{what}; {darker}"

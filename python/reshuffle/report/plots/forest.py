@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from ...lazy import lazy
 from ...results import PairedDifference
 from .intervals import Key, draw_key, mark, set_limits, whisker
-from .labels import PLAIN, wrapped
+from .labels import LABEL, wrapped
 from .rows import Column, RowFigure, Rows, columns_beside, width_of
 from .style import INK
 from .view import View
@@ -52,19 +52,20 @@ class Forest(RowFigure):
             whisker(ax, y, pair.difference, pair.confidence_interval, color)
             mark(ax, y, pair.difference, color, significant)
         right = columns_beside(ax, self.rows, self._columns())
-        ax.set_xlabel(self._label(self.rows.label_width(ax, right)), **PLAIN)
+        ax.set_xlabel(self._label(self.rows.label_width(ax, right)), **LABEL)
         draw_key(ax, Key.of(self.view, self.pairs))
 
     def _columns(self) -> list[Column]:
         if self.view.order:
             return []
-        differences = [(self.view.signed(pair.difference), "") for pair in self.pairs]
+        among = [pair.difference for pair in self.pairs]
+        differences = [(self.view.signed(difference, among), "") for difference in among]
         pvalues = [(self.view.pvalue_cell(p), "*" if self.view.is_significant(p) else "") for p in self.pairs]
         return [Column("Δ", differences), Column(self.view.pvalue_name, pvalues, symbolic=True)]
 
     def _label(self, width: int) -> str:
         metric = self.view.metric
-        difference = f"Δ{metric.name} from {self.view.name(self.baseline)}"
+        difference = f"Δ{self.view.scored} from {self.view.name(self.baseline)}"
         what = ", ".join(filter(None, (difference, self.view.interval_name(of_differences=True))))
         what += " (→ better)" if metric.higher_is_better else " (← better)"
         what += ", dashed: margin" if self.view.limits else ""

@@ -23,6 +23,8 @@ from .view import View
 MARKER, END = 3.2, 4.8
 # The height of a line of a key, as a multiple of the font size.
 KEY_LINE = 1.4
+# What the colours of significant differences mean.
+DIRECTIONS = {BETTER: "better", WORSE: "worse"}
 # Texts with their colours.
 Pieces: TypeAlias = Sequence[tuple[str, str]]
 
@@ -99,10 +101,14 @@ class Key:
 
     def lines(self, width: float) -> list[Pieces]:
         """The baseline and the markers, on one line if it has room in so many average letters."""
-        of_markers: list[tuple[str, str]] = [("●", color) for color in self.filled]
-        of_markers += [(f" {self.significant}", INK)] * bool(self.filled)
+        of_markers: list[tuple[str, str]] = []
+        for color in self.filled:
+            of_markers += [("  ", INK)] * bool(of_markers)
+            of_markers += [("●", color), (f" {DIRECTIONS[color]} " if color in DIRECTIONS else " ", INK)]
+        directed = any(color in DIRECTIONS for color in self.filled)
+        of_markers += [(f"({self.significant})" if directed else self.significant, INK)] * bool(self.filled)
         of_markers += [("    ", INK)] * bool(self.filled and self.hollow)
-        of_markers += [("○", MUTED), (f" {self.not_significant}", INK)] * self.hollow
+        of_markers += [("○", MUTED), (" others" if directed else f" {self.not_significant}", INK)] * self.hollow
         if not self.baseline:
             return [of_markers]
         of_baseline = [(f"■ {self.baseline}", INK)]

@@ -21,6 +21,9 @@ SPACING = 1.0 if matplotlib.__version_info__ >= (3, 11) else 1.12
 # Names are plain text: without this, matplotlib and LaTeX would read $ as the start of a formula.
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False, "linespacing": SPACING}
 
+# The label of an axis, which may have several lines.
+LABEL: dict[str, Any] = {**PLAIN, "linespacing": 1.2 * SPACING}
+
 # Texts without names, in which `mathematical` has marked the symbols.
 MATHEMATICAL = {**PLAIN, "parse_math": True}
 

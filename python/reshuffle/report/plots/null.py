@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from ...errors import InputError, quoted
 from ...results import NullHistogram, PairedDifference
 from ..cells import equation, pvalue_cell, random_replicates
-from .labels import MATHEMATICAL, PLAIN, mathematical, wrapped
+from .labels import LABEL, MATHEMATICAL, mathematical, wrapped
 from .style import BETTER, COLUMN, FONT_SIZE, INK, MUTED
 from .view import View
 
 HEIGHT = 1.75
 # Columns of letters below the axes.
-LABEL = 50
+WIDTH = 50
 # Tests that count the replicates on the other side of 0, so that the tail is opposite to the observed difference.
 OPPOSITE = ("bootstrap-percentile", "paired-bootstrap")
 
@@ -77,7 +77,7 @@ class NullFigure:
         ax.set_yticks([])
         ax.spines[["left", "top", "right"]].set_visible(False)
         ax.set_ylabel(self._counted())
-        ax.set_xlabel(self._label(), **PLAIN)
+        ax.set_xlabel(self._label(), **LABEL)
         ax.set_title(mathematical(self._observed()), pad=2, **MATHEMATICAL)
 
     def _fill_tail(self, ax: Axes, edges: NDArray[np.float64], low: float, high: float) -> None:
@@ -103,8 +103,8 @@ class NullFigure:
         system, baseline = self.view.name(self.pair.system), self.view.name(self.pair.baseline)
         studentized = not math.isclose(self.null.observed, self.pair.difference)
         what = "Studentized Δ" if studentized else "Δ"
-        pair = f"{what}{self.view.metric.name}: {system} \N{MINUS SIGN} {baseline}"
-        return f"{wrapped(pair, LABEL)}\nunder the null hypothesis"
+        pair = f"{what}{self.view.scored}: {system} \N{MINUS SIGN} {baseline}"
+        return f"{wrapped(pair, WIDTH)}\nunder the null hypothesis"
 
     def _observed(self) -> str:
         test, observed = self.pair.test, self.null.observed

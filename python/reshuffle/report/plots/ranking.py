@@ -13,7 +13,7 @@ from ...lazy import lazy
 from ...results import PairedDifference
 from ..cells import rank_cell
 from .intervals import Key, draw_key, mark, set_limits, whisker
-from .labels import PLAIN, columns, printable, text_size, wrapped
+from .labels import LABEL, PLAIN, columns, printable, text_size, wrapped
 from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, width_of
 from .style import INK
 from .view import View
@@ -76,7 +76,7 @@ class RankingFigure(RowFigure):
         right = columns_beside(ax, self.rows, self._columns())
         self._draw_groups(ax, right + 1.6 * GAP)
         width = self.rows.label_width(ax, right + self._groups_width)
-        ax.set_xlabel(self._label(width), **PLAIN)
+        ax.set_xlabel(self._label(width), **LABEL)
         if against:
             baseline = wrapped(self.view.name(self.view.comparison.baseline or ""), width - 3)
             draw_key(ax, Key.of(self.view, against.values(), baseline), width)
@@ -84,7 +84,7 @@ class RankingFigure(RowFigure):
     def _columns(self) -> list[Column]:
         view, decimals = self.view, self.view.decimals
         if view.order:
-            return []
+            return self._shared_columns()
         header = printable(view.metric.name)
         if columns(header) > MAX_HEADER:
             header = "score"
@@ -97,8 +97,19 @@ class RankingFigure(RowFigure):
             found.append(Column("Δ", [("", "") if pair is None else self._difference(pair) for pair in pairs]))
         return found
 
+    def _shared_columns(self) -> list[Column]:
+        """The letters of groups, instead of bars, or without letters the ranks: rows may be in another order."""
+        if self.view.ranking is None:
+            return []
+        ranks = [self.view.ranking[system] for system in self.view.rows]
+        letters = [ranked.letters for ranked in ranks]
+        if all(letters):
+            return [Column("group", [(each or "", "") for each in letters])]
+        return [Column("rank", [(rank_cell(ranked.rank_low, ranked.rank_high), "") for ranked in ranks])]
+
     def _difference(self, pair: PairedDifference) -> tuple[str, str]:
-        return self.view.signed(pair.difference), "*" if self.view.is_significant(pair) else ""
+        among = [each.difference for each in self._against.values()]
+        return self.view.signed(pair.difference, among), "*" if self.view.is_significant(pair) else ""
 
     def _draw_groups(self, ax: Axes, left: float) -> None:
         """A bar for each group of systems without significant differences, with its letter above."""
@@ -117,5 +128,5 @@ class RankingFigure(RowFigure):
 
     def _label(self, width: int) -> str:
         metric = self.view.metric
-        what = ", ".join(filter(None, (metric.name, self.view.interval_name())))
+        what = ", ".join(filter(None, (self.view.scored, self.view.interval_name())))
         return wrapped(f"{what} ({'→' if metric.higher_is_better else '←'} better)", width)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ...errors import InputError, listed, quoted
@@ -17,7 +17,7 @@ from ...results import (
 )
 from ...results.lookup import metric_name
 from ...validate import check_name
-from ..cells import decimals_of, pvalue_cell, random_replicates
+from ..cells import decimals_of, pvalue_cell, random_replicates, signed
 from ..layout import Layout
 from ..margins import margin_of
 from ..systems import is_significant
@@ -35,7 +35,7 @@ class View:
     layout: Layout
     """Display names and decimals."""
     order: tuple[str, ...] = ()
-    """The systems in the order of rows that several panels share; such panels have no columns of numbers."""
+    """The systems in the order of rows that several panels share; such panels have no columns of scores."""
 
     @classmethod
     def from_options(
@@ -87,15 +87,20 @@ class View:
         """The decimals of scores and differences."""
         return decimals_of(list(self.scores.values()), self.layout.digits)
 
-    def signed(self, difference: float) -> str:
-        """A difference, as in tables, with a minus sign."""
-        (shown,) = self.layout.difference(difference, None, self.decimals)
-        return shown.replace("-", "\N{MINUS SIGN}")
+    def signed(self, difference: float, among: Iterable[float] = ()) -> str:
+        """A difference, as in tables, with a minus sign. ``among``: all of its column, for one precision."""
+        decimals = self.layout.decimals_of([difference, *among], self.decimals)
+        return signed(difference, decimals).replace("-", "\N{MINUS SIGN}")
 
     @property
     def reversible(self) -> bool:
         """Whether pairs can be reversed."""
         return self.comparison.is_reversible
+
+    @property
+    def scored(self) -> str:
+        """The metric, in labels."""
+        return f"{self.metric.name}{' (average)' if self.comparison.averaged_over else ''}"
 
     @property
     def pvalue_name(self) -> str:

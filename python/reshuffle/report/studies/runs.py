@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from ...errors import counted
 from ...grouping import grouped
 from ...results.studies import ObservedDifference, RunComparison, RunDifference
-from ..cells import Table, decimals_apart, difference_and_interval, pvalue_cell, signed
+from ..cells import Table, decimals_apart, decimals_in_column, difference_and_interval, pvalue_cell, signed
 from ..notes import EXACT
 from ..pivot import Bold, Columns, Rows, pivot
 from ..wording import ci, joined, number, option
@@ -211,9 +211,12 @@ def _aligned(table: Table, n: int) -> Table:
 def _tested(result: RunComparison) -> Cells:
     """The difference, its interval and p of the test that decides."""
 
+    differences = grouped((each.metric, each.difference) for each in result.comparisons)
+    decimals = {metric: decimals_in_column(decimals_under(result, metric), own) for metric, own in differences.items()}
+
     def shown(each: RunDifference) -> list[str]:
-        decimals = decimals_under(result, each.metric)
-        return [*difference_and_interval(each.difference, each.confidence_interval, decimals), "–"]
+        places = decimals[each.metric]
+        return [*difference_and_interval(each.difference, each.confidence_interval, places, exactly=True), "–"]
 
     return {
         "Δ": lambda each: shown(each)[0],

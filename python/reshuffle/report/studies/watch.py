@@ -11,7 +11,7 @@ from ...errors import counted
 from ...grouping import grouped
 from ...results.studies import SequentialLook, SequentialVerdict, StudyResult
 from ...results.studies.watch import E_BH, SEQUENTIAL_TESTS, WatchPlan
-from ..cells import Table, decimals_apart, decimals_for, equation, pvalue_cell, signed
+from ..cells import Table, decimals_for, decimals_in_column, equation, pvalue_cell, signed
 from ..pivot import Cells, Rows, pivot
 from ..wording import number
 from .base import Figure, StudyReport
@@ -46,13 +46,12 @@ def _known(study: StudyResult[WatchPlan], records: Sequence[SequentialVerdict | 
     """What is known after some units: the difference, and what the verdicts have beside it."""
     verdicts = _verdicts(study)
     differences = grouped((each.metric, abs(each.difference)) for each in records)
-    decimals = {metric: decimals_for(max(own)) for metric, own in differences.items()}
+    decimals = {metric: decimals_in_column(decimals_for(max(own)), own) for metric, own in differences.items()}
 
     def shown(each: SequentialVerdict | SequentialLook) -> list[str]:
-        """The difference and the known ends of its interval, with the same decimals."""
+        """The difference and the known ends of its interval."""
         ends = [end for end in (each.low, each.high) if end is not None]
-        places = decimals_apart(decimals[each.metric], each.difference, ends)
-        return [signed(value, places) for value in (each.difference, *ends)]
+        return [signed(value, decimals[each.metric]) for value in (each.difference, *ends)]
 
     cells: Cells = {"Δ": lambda each: shown(each)[0]}
     if any(each.low is not None for each in verdicts):
