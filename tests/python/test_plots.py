@@ -760,7 +760,7 @@ def test_differences_in_figures_keep_two_digits() -> None:
     for kind in ("forest", "ranking"):
         texts = texts_of(plotted(replace(comparison, comparisons=tuple(pairs)), kind))
         assert texts.count("\N{MINUS SIGN}0.000021") == 1
-        assert texts.count("+0.00") == 2
+        assert texts.count("+0.000000") == 2
 
 
 def test_headers_stand_on_one_line() -> None:
