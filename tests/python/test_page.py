@@ -217,6 +217,7 @@ def test_the_heading_names_the_test_sets(browser: Browser) -> None:
     result = RESULTS["sets"]
     assert isinstance(result, SetComparison)
     browser.open(PAGES["sets"])
+    assert browser.texts("h1")[0].endswith(f" on {' and '.join(result.sets)}")
 
 
 def test_a_table_that_is_cut_off_says_how_many_columns_more_it_has(browser: Browser) -> None:
