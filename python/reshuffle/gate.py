@@ -44,7 +44,7 @@ from .options.gate import Gate as GateOptions
 from .options.gate import Gated, Margin, of_test_set
 from .options.groups import ONLY
 from .progress import reported
-from .resampling import CountSample, Sample, TextSample
+from .resampling import CountSample, Replicates, Sample, TextSample
 from .resampling.counting import Data, check_only, metrics_named
 from .resampling.influence import contributions
 from .resampling.units import Documents
@@ -169,12 +169,19 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     # Of texts, another warning says so.
     if all(task.n_differing == 0 for task in tasks) and all(each.data.corpus is None for each in sets.values()):
         warn(f"{names[0]} and {names[1]} have the same scores on every {tasks[0].unit}: was a file passed twice?")
-    return _decided(names, tasks, rule, resampling, _lines(sets), _digest(resampled))
+    lines = [*_lines(sets), *(part for each in replicates for part in _units_in(each))]
+    return _decided(names, tasks, rule, resampling, lines, _digest(resampled))
 
 
 def _lines(sets: Mapping[str, SetData]) -> list[str]:
     """The signatures of the metrics of all test sets."""
     return [m.signature(each.data.n_references) for each in sets.values() for m in each.data.metrics]
+
+
+def _units_in(replicates: Replicates) -> list[str]:
+    """The resampling units and strata of a test set, for the signature."""
+    sample, strata = replicates.samples[0], replicates.strata
+    return signature.for_units(sample.unit, sample.n_units, None if strata is None else strata.n_strata)
 
 
 def _labelled(sets: Mapping[str, SetData], names: tuple[str, str], rule: Gated, resampling: Resampling) -> Gate:
@@ -516,8 +523,7 @@ def _in_points(margin: Margin, sample: Sample, label: str) -> float:
     """The margin in points of the metric. ``sample`` has the segments of the test set."""
     ((_, base),) = sample.rows_of([PAIR])
     if not margin.unit:
-        _check_range(margin, sample, label)
-        return margin.value
+        return _in_range(margin.value, margin, sample, label)
     if margin.unit == "%":
         scale = abs(float(sample.scores[base])) / 100
     elif isinstance(sample, TextSample):
@@ -525,14 +531,31 @@ def _in_points(margin: Margin, sample: Sample, label: str) -> float:
     else:
         alone, (row,) = sample.alone([base])
         scale = math.sqrt(alone.linear.variance(row) * alone.n_units)
-    return _scaled(margin, scale, label)
+    return _in_range(_scaled(margin, scale, label), margin, sample, label)
+
+
+def _in_range(points: float, margin: Margin, sample: Sample, label: str) -> float:
+    """The margin in points, if it can refuse a system.
+
+    A warning if no difference of these scores exceeds it, or a score of 0 would be allowed. :class:`InputError` for
+    such a margin relative to scores, and for 1 or more if scores are from 0 to 1: percent were probably meant.
+    """
+    if not margin.unit:
+        _check_range(margin, sample, label)
+    ((_, base),) = sample.rows_of([PAIR])
+    score = float(sample.scores[base])
+    if sample.metric.higher_is_better and 0 < score < points and min(map(float, sample.scores)) >= 0:
+        shown = f"{margin}, which is {points:.4g} points" if margin.unit else str(margin)
+        problem = (
+            f"the margin of {label} is {shown}, and the baseline has {score:.4g}: a system with 0 would be allowed"
+        )
+        if margin.unit:
+            raise InputError(f"{problem}: choose a smaller margin")
+        warn(problem)
+    return points
 
 
 def _check_range(margin: Margin, sample: Sample, label: str) -> None:
-    """Warn of a margin that no difference of these scores exceeds.
-
-    :class:`InputError` for 1 or more if scores are from 0 to 1: percent were probably meant.
-    """
     if not isinstance(sample, CountSample) or not sample.metric.is_mean:
         return
     scores = [sample.metric.segment_scores(sample.rows(row)) for row in sample.rows_of([PAIR])[0]]
@@ -609,7 +632,7 @@ def _decided(
     rooms = [math.inf if task.room is None and task.standard_error == 0 else task.room for task in with_margin]
     known = [room for room in rooms if room is not None]
     # The rule superior does not allow equal systems.
-    has_power = rule.rule == "non-inferior" and len(known) == len(tasks)
+    has_power = rule.rule == "non-inferior" and len(known) == len(tasks) and all(task.has_enough for task in tasks)
     needed = needed_room(len(tasks), rule.alpha) if has_power else None
     if needed is not None:
         tasks = [

@@ -1092,13 +1092,39 @@ def test_a_margin_that_no_score_can_reach_is_refused_or_warned_of() -> None:
     scores = SegmentScores("acc", {"a": [0.0, 1.0] * 30, "b": [0.0, 1.0, 1.0] * 20})
     with pytest.raises(InputError, match=r"the margin of acc is 5, but all scores of segments are from 0 to 1, so any"):
         gate(metrics=scores, margin={"acc": 5}, n_resamples=99)
-    assert gate(metrics=scores, margin={"acc": 0.9}, n_resamples=99).verdict == "allow"
+    assert gate(metrics=scores, margin={"acc": 0.4}, n_resamples=99).verdict == "allow"
     ratings = SegmentScores("acc", {"a": [2.0, 1.0] * 30, "b": [0.0, 7.0, 1.0] * 20})
     with pytest.warns(
         InputWarning, match=r"the margin of acc is 9, and all scores of segments are between 0 and 7: if"
     ):
         gate(metrics=ratings, margin={"acc": 9}, n_resamples=99)
-    assert gate(metrics=ratings, margin={"acc": 5}, n_resamples=99).verdict == "allow"
+    assert gate(metrics=ratings, margin={"acc": 1.4}, n_resamples=99).verdict == "allow"
+
+
+def test_a_margin_that_allows_a_score_of_0_is_refused_or_warned_of() -> None:
+    given = {"acc": [0.0, 1.0, 1.0] * 30}
+    for margin in ("200%", "3sd"):
+        with pytest.raises(InputError, match=rf"the margin of acc is {margin}, which is .* a system with 0 would be"):
+            gate(metrics=SegmentScores("acc", {**given, "none": [0.0] * 90}), margin={"acc": margin}, n_resamples=99)
+    with pytest.warns(InputWarning, match="the margin of acc is 0.7, and the baseline has 0.6667: a system with 0"):
+        gate(metrics=SegmentScores("acc", {**given, "none": [0.0] * 90}), margin={"acc": 0.7}, n_resamples=99)
+
+
+def test_units_are_in_the_signature_and_few_are_said() -> None:
+    metric, words = noisy(90, 0.0), "may be larger"
+    whole = gate(metrics=metric, margin={"points": 0.5}, n_resamples=99)
+    assert ("unit:" in whole.signature, words in str(whole)) == (False, False)
+    documents = gate(metrics=metric, margin={"points": 0.5}, documents=[i // 3 for i in range(90)], n_resamples=99)
+    assert "unit:document[30]" in documents.signature
+    assert "Whole documents were drawn: 30." in str(documents)
+    assert words in str(documents)
+
+
+def test_no_probability_is_claimed_where_there_are_too_few_segments() -> None:
+    few = gate(metrics=noisy(12, 0.0), margin={"points": 0.5}, n_resamples=99)
+    assert few.allowed_if_equal is None
+    assert "too few for a verdict" in str(few)
+    assert "If nothing had changed" not in str(few)
 
 
 def test_the_same_scores_twice_are_warned_of() -> None:

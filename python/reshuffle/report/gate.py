@@ -28,6 +28,8 @@ from .wording import joined, number
 
 # The most tasks that a sentence lists.
 MOST_LISTED = 3
+# As for notes on small samples.
+FEW_UNITS = 40
 # "About": tests hold their levels only nearly, with few units up to .08 at .05 (docs/statistics/gate.md).
 MEANINGS = {
     "non-inferior": "In one run, a system that is worse by a margin is allowed, and one that is no worse is rejected, "
@@ -51,7 +53,7 @@ def gate_document(gate: Gate, layout: Layout) -> Document:
         tables = [_tasks(gate)]
     return Document(
         [*tables, Paragraph([*_sentences(gate)])],
-        [*_directions(gate), MEANINGS[gate.rule].format(alpha=number(gate.alpha))],
+        [*_directions(gate), *_of_units(gate), MEANINGS[gate.rule].format(alpha=number(gate.alpha)), *_of_few(gate)],
         gate.signature,
         page=lambda: _page(gate, gate_document(gate, layout), layout),
         headline=headline(gate),
@@ -67,6 +69,19 @@ def _directions(gate: Gate) -> Iterator[str]:
         names = [name for name, higher in directions.items() if higher == is_higher and not (higher and _known(name))]
         if names:
             yield f"Under {_names(names)}, {word} scores are better."
+
+
+def _of_units(gate: Gate) -> Iterator[str]:
+    """What was drawn, unless it is segments."""
+    drawn = dict.fromkeys(counted(task.n_units, task.unit) for task in gate.tasks if task.unit == "document")
+    if drawn:
+        yield f"Whole documents were drawn: {joined(each.partition(' ')[0] for each in drawn)}."
+
+
+def _of_few(gate: Gate) -> Iterator[str]:
+    """That the probabilities may be larger."""
+    if any(task.has_enough and task.n_units < FEW_UNITS for task in gate.tasks):
+        yield f"With fewer than {FEW_UNITS} segments or documents, the probabilities may be larger."
 
 
 def _known(name: str) -> bool:
@@ -232,7 +247,7 @@ def _sentences(gate: Gate) -> Iterator[str]:
         closest = f"; {_listed(_closest(shown), partial(_shown, alpha=gate.alpha))}" if shown else ""
         yield f"No regression is shown{closest}."
     yield from _power(gate)
-    detectable = [task for task in gate.tasks if task.detectable is not None]
+    detectable = [task for task in gate.tasks if task.has_enough and task.detectable is not None]
     if gate.rule == "no-regression" and detectable:
         smallest = _listed(detectable, lambda t: f"{t.name} {number(float(f'{t.detectable:.2g}'))}")
         yield f"Regressions that would have been found with a probability of 80%: {smallest}."

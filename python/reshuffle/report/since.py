@@ -69,15 +69,15 @@ def since_tables(result: Comparison | SetComparison, layout: Layout) -> Iterator
 
 
 def since_sentences(result: Comparison | SetComparison, layout: Layout) -> Iterator[str]:
-    """In words, what is new, what is gone, and why numbers may not be comparable."""
+    """In words, why numbers may not be comparable, then what is new and what is gone."""
     for change in _changes(result, layout):
         about = f"{change.name}: " if change.name else ""
         verdicts = counted(len(_verdicts(change, layout).rows), "verdict")
         ranks = f"{counted(_changed_ranks(change), 'rank')} and " if change.rankings else ""
+        yield from (f"{about}{reason}" for reason in _incomparable(change))
         yield f"{about}{ranks}{verdicts} changed since {layout.since_name}."
         yield from (f"{about}{each}" for each in _new_and_gone(change, layout))
         yield from (f"{about}{each}" for each in _candidates(change, layout))
-        yield from (f"{about}{reason}" for reason in _incomparable(change))
 
 
 def _new_and_gone(change: Change, layout: Layout) -> Iterator[str]:
@@ -131,7 +131,8 @@ def _incomparable(change: Change) -> Iterator[str]:
     before = {metric.name: metric.signature for metric in change.before.metrics}
     for metric in change.metrics:
         if before[metric.name] != metric.signature:
-            yield f"{metric.name} was computed as {before[metric.name]}, and now as {metric.signature}."
+            was = before[metric.name]
+            yield f"{metric.name}: scores are not comparable; it was computed as {was}, and now as {metric.signature}."
     if change.before.n_segments != change.now.n_segments:
         now, then = change.now.n_segments, change.before.n_segments
         yield f"The test set had {counted(then, 'segment')}, and now has {now:,}: scores are not comparable."
