@@ -104,12 +104,10 @@ class Displayed(Shown):
     """For text, markdown and html: an earlier result, to show which scores and verdicts have changed since then."""
 
 
-@frozen(kw_only=True, slots=False, eq=False, repr=False)
+@frozen(slots=False, eq=False, repr=False)
 class Render(Displayed):
     """:meth:`reshuffle.Comparison.render`."""
 
     # The kind of result decides which formats it has.
-    fmt: Annotated[types.AnyFormat | str | None, Check(check_text), Kind("str, optional")] = field(
-        default=None, kw_only=False
-    )
+    fmt: Annotated[types.AnyFormat | str | None, Check(check_text), Kind("str, optional")] = field(default=None)
     """As ``--format`` of the command line. By default text."""
