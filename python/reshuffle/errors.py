@@ -280,10 +280,8 @@ def meant_argument(name: str, known: Iterable[str], near: str | None = None) -> 
     >>> meant_argument("digit", ["digits", "names"]), meant_argument("x", ["digits"])
     (": did you mean 'digits'?", '')
     """
-    import difflib
-
-    nearest = [near] if near else difflib.get_close_matches(name, list(known), n=1)
-    return f": did you mean {nearest[0]!r}?" if nearest else ""
+    found = [near] if near else nearest(name, known)
+    return f": did you mean {found[0]!r}?" if found else ""
 
 
 @contextlib.contextmanager

@@ -33,7 +33,6 @@ from reshuffle import (
     score,
 )
 from reshuffle.inference import enough
-from reshuffle.inference.caveats import SMALL_SAMPLE
 from reshuffle.inference.concentration import SEGMENTS_WITH_RARE
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
@@ -41,7 +40,7 @@ from reshuffle.inference.tests import TESTS
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.notes import CAVEATS, worded
 from reshuffle.results import clopper_pearson
-from reshuffle.results.caveat_kinds import CAVEAT_KINDS
+from reshuffle.results.caveat_kinds import CAVEAT_KINDS, SMALL_SAMPLE
 
 SEGMENTS = 60
 

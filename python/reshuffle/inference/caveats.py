@@ -12,6 +12,7 @@ import numpy as np
 from ..metrics.base import Scores
 from ..resampling.stopping import STOPPING
 from ..results import Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
+from ..results.caveat_kinds import SMALL_SAMPLE
 from ..settings import default_alpha
 from .concentration import BY_SWAPS, Tested, concentrated, holds_at_kink, is_of_few, rare_segments
 from .enough import LARGEST
@@ -23,9 +24,6 @@ from .plan import Plan
 from .rankings import can_be_ranked, has_all_pairs
 from .tests import INSTEAD, TESTS
 
-# Bootstrap tests and intervals from draws are unreliable with fewer resampling units
-# (docs/evidence/size.md#small-samples).
-SMALL_SAMPLE = 40
 # Of ratings, tests that are adjusted for all pairs need more (docs/evidence/votes.md).
 SMALL_SAMPLE_OF_RATINGS = 100
 # The numbers of replicates among which that which would decide all stars is sought.

@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 from ..errors import counted, printable
 from ..names import higher_is_better, is_metric
 from ..results import Gate, GateTask, Trend
+from ..results.caveat_kinds import SMALL_SAMPLE
 from ..results.schemas import GATE
 from .cells import Table, decimals_apart, decimals_for, equation, pvalue_cell, signed
 from .document import Document, Page, Paragraph
@@ -28,8 +29,6 @@ from .wording import joined, number
 
 # The most tasks that a sentence lists.
 MOST_LISTED = 3
-# As for notes on small samples.
-FEW_UNITS = 40
 # "About": tests hold their levels only nearly, with few units up to .08 at .05 (docs/statistics/gate.md).
 MEANINGS = {
     "non-inferior": "In one run, a system that is worse by a margin is allowed, and one that is no worse is rejected, "
@@ -80,8 +79,8 @@ def _of_units(gate: Gate) -> Iterator[str]:
 
 def _of_few(gate: Gate) -> Iterator[str]:
     """That the probabilities may be larger."""
-    if any(task.has_enough and task.n_units < FEW_UNITS for task in gate.tasks):
-        yield f"With fewer than {FEW_UNITS} segments or documents, the probabilities may be larger."
+    if any(task.has_enough and task.n_units < SMALL_SAMPLE for task in gate.tasks):
+        yield f"With fewer than {SMALL_SAMPLE} segments or documents, the probabilities may be larger."
 
 
 def _known(name: str) -> bool:

@@ -17,6 +17,9 @@ class CaveatKind(NamedTuple):
     """What the values of the caveat are, where its sentence has more than names and sizes."""
 
 
+# Bootstrap tests and intervals from draws are unreliable with fewer resampling units
+# (docs/evidence/size.md#small-samples).
+SMALL_SAMPLE = 40
 MORE = "Increase -n, or use -n auto"
 
 # In the order in which reports have them, and docs/statistics/notes.md.
