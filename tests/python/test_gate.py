@@ -724,7 +724,7 @@ def test_folders_of_samples_of_lm_eval_are_matched_by_task(folder: Path, run: An
 @pytest.mark.parametrize(
     ("base", "new", "message"),
     [
-        (["qa.jsonl", "math.jsonl"], ["qa.jsonl"], "the folder new has no file of math"),
+        (["qa.jsonl", "math.jsonl"], ["qa.jsonl"], "the folder new has no file for math"),
         (["qa.jsonl", "qa.txt"], ["qa.jsonl"], r"base/qa.jsonl and base/qa.txt are both of qa: move one"),
     ],
 )

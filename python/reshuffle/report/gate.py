@@ -31,10 +31,10 @@ from .wording import joined, number
 MOST_LISTED = 3
 # "About": tests hold their levels only nearly, with few units up to .08 at .05 (docs/statistics/gate.md).
 MEANINGS = {
-    "non-inferior": "In one run, a system that is worse by a margin is allowed, and one that is no worse is rejected, "
-    "each with a probability of about {alpha} at most.",
-    "superior": "In one run, a system that is no better under a primary metric, or worse by a margin, is allowed, and "
-    "one that is no worse is rejected, each with a probability of about {alpha} at most.",
+    "non-inferior": "In one run, the probability is about {alpha} at most that a system worse by a margin is allowed, "
+    "and likewise that one that is no worse is rejected.",
+    "superior": "In one run, the probability is about {alpha} at most that a system no better under a primary metric, "
+    "or worse by a margin, is allowed, and likewise that one that is no worse is rejected.",
     "no-regression": "In one run, a system that is no worse is rejected with a probability of about {alpha} at most. "
     "How often a worse one is allowed is not bounded.",
 }

@@ -65,7 +65,7 @@ CAVEAT_KINDS: Mapping[str, CaveatKind] = {
     ),
     "near-kink": CaveatKind(
         "under a metric with a brevity penalty, lengths are so near those of the references that a difference of "
-        "expected scores need not be one of the populations",
+        "expected scores need not mean a difference of the populations",
         "Compare such a pair alone, with --test bootstrap-kink and --interval bootstrap-kink. Metrics without a "
         "brevity penalty, such as chrF, have no kink.",
         "the worst pair, how many standard errors its lengths are from those of the references, the bias of its "
@@ -142,8 +142,8 @@ RUN_CAVEAT_KINDS: Mapping[str, CaveatKind] = {
         "Make the same number of runs of each system.",
     ),
     "skewed-runs": CaveatKind(
-        "the test may reject too often if the scores of the runs of one system are skewed, because they have a large "
-        "share of the variance",
+        "the runs of one system have a large share of the variance, so the test may reject too often if their scores "
+        "are skewed",
         "Make more runs of each system.",
     ),
 }

@@ -166,8 +166,8 @@ def files_of_tasks(folders: Sequence[str]) -> dict[str, dict[str, str]]:
         missing = [task for task in every if task not in own]
         if missing:
             raise InputError(
-                f"the folder {display_name(folder)} has no file of {listed(missing)}, which another one has: expected "
-                "the same test sets in all folders, or those of each system in a manifest (--manifest)"
+                f"the folder {display_name(folder)} has no file for {listed(missing)}, but another folder has: "
+                "expected the same test sets in all folders, or those of each system in a manifest (--manifest)"
             )
     names = [Path(folder).resolve().name for folder in folders]
     if len(set(names)) < len(names):
