@@ -7,7 +7,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -72,24 +72,18 @@ def twin(y: Scores, f: Scores, rest: Scores) -> tuple[float, float]:
 def test_definition() -> None:
     sample = Sample()
     y, f = sample.truth[1] - sample.truth[0], sample.judge[1] - sample.judge[0]
-    at = sample.labelled
-    own = difference(sample.estimated(), "judge")
+    at, result = sample.labelled, sample.estimated()
+    own, alone = difference(result, "judge"), difference(result, None)
     assert (own.estimate, own.standard_error) == pytest.approx(twin(y[at], f[at], f[~at]), rel=1e-12)
-    alone = difference(sample.estimated(), None)
     assert (alone.estimate, alone.standard_error) == pytest.approx(
         (y[at].mean(), y[at].std(ddof=1) / np.sqrt(60)), rel=1e-12
     )
     assert own.worth == pytest.approx(60 * ((alone.standard_error / own.standard_error) ** 2 - 1))
     assert alone.worth == pytest.approx(0, abs=1e-9)
-
-
-def test_one_system() -> None:
-    sample = Sample()
-    at = sample.labelled
-    (_, own) = [each for each in sample.estimated().tables["scores"] if each.system == "b"]
+    (_, one) = [each for each in result.tables["scores"] if each.system == "b"]
     expected = twin(sample.truth[1, at], sample.judge[1, at], sample.judge[1, ~at])
-    assert (own.estimate, own.standard_error) == pytest.approx(expected, rel=1e-12)
-    assert (own.baseline, own.pvalue) == (None, None)
+    assert (one.estimate, one.standard_error) == pytest.approx(expected, rel=1e-12)
+    assert (one.baseline, one.pvalue) == (None, None)
 
 
 def test_published_and_independent_numbers(data: Path) -> None:
@@ -126,18 +120,6 @@ def test_published_and_independent_numbers(data: Path) -> None:
     assert (own.estimate, own.low, own.high) == pytest.approx((-0.13407566, -0.89793484, 0.62978351), abs=0.02)
 
 
-def test_the_standard_error_is_that_of_draws() -> None:
-    """Labelled and other segments are drawn separately, and the weight is fitted to each draw."""
-    sample = Sample(3)
-    y, f, at = sample.truth[1] - sample.truth[0], sample.judge[1] - sample.judge[0], sample.labelled
-    rng = np.random.default_rng(0)
-    drawn = []
-    for _ in range(2000):
-        labelled, rest = rng.choice(np.flatnonzero(at), 60), rng.choice(np.flatnonzero(~at), 240)
-        drawn.append(twin(y[labelled], f[labelled], f[rest])[0])
-    assert difference(sample.estimated(), "judge").standard_error == pytest.approx(np.std(drawn), rel=0.1)
-
-
 def test_scale_of_the_predictor() -> None:
     sample = Sample()
     own = difference(sample.estimated(), "judge")
@@ -167,16 +149,8 @@ def test_a_metric_that_is_worth_no_labels() -> None:
     shuffled[:, at] -= (of_labels @ np.linalg.lstsq(of_labels, shuffled[:, at].T, rcond=None)[0]).T
     result = human(metrics=sample.metrics(shuffled))
     assert difference(result, "judge").worth == pytest.approx(60 * 58 / 59 - 60)
-    assert "  -1  " in result.render("text")
     assert "Worth below 0: the metric is worth no labels" in result.render("text")
     assert "Worth below 0" not in sample.estimated().render("text")
-
-
-def test_a_worth_below_0_is_a_share_of_0() -> None:
-    result = Sample().estimated()
-    (alone, own) = result.tables["differences"]
-    tables = {**result.tables, "differences": (alone, replace(own, worth=-2.0), own)}
-    assert "judge is worth about 0% to " in replace(result, tables=tables).render("text")
 
 
 def test_a_perfect_predictor_of_these_segments() -> None:
@@ -243,11 +217,7 @@ def test_labels_that_differ_nowhere_have_no_interval(shift: float) -> None:
         assert own.estimate == pytest.approx(shift)
         assert (own.low, own.high, own.detectable, own.needed) == (None, None, None, None)
         assert own.pvalue == 1
-    assert "No difference between b and a is shown" in result.render("text")
-    assert "Without an interval: these labels, or their differences, are all equal" in " ".join(
-        result.render("text").split()
-    )
-    assert all(each.low is not None for each in result.tables["scores"])
+    assert "Without an interval: these labels" in result.render("text")
     assert "Without an interval" not in Sample().estimated().render("text")
 
 
@@ -276,23 +246,6 @@ def test_labels_of_a_set_cannot_be_worth_more_than_it_has() -> None:
     m, big, n = own.worth + 60, 300, 60
     factor = (own.standard_error / alone.standard_error) ** 2
     assert (1 / m - 1 / big) / (1 / n - 1 / big) == pytest.approx(factor)
-
-
-def test_labels_of_different_segments() -> None:
-    sample = Sample()
-    first, second = sample.labels
-    second = np.where(sample.labelled, NAN, sample.truth[1])
-    people = SegmentScores("people", {"a": first, "b": second}, missing="pairwise")
-    with pytest.raises(InputError, match="only 0 segments have labels of both systems: an estimate needs at least 20"):
-        human(metrics=[people, sample.metrics()[1]])
-
-
-def test_one_label_is_one_segment() -> None:
-    sample = Sample()
-    first = np.where(np.arange(sample.truth.shape[1]) == 0, sample.truth[0], NAN)
-    people = SegmentScores("people", {"a": first, "b": first}, missing="pairwise")
-    with pytest.raises(InputError, match="only 1 segment has a label of both systems"):
-        human(metrics=[people, sample.metrics()[1]])
 
 
 def test_detectable_differences() -> None:
@@ -347,6 +300,16 @@ def _without(sample: Sample, segments: slice) -> list[SegmentScores]:
     return sample.metrics()
 
 
+def _of_both(sample: Sample, number: int) -> list[SegmentScores]:
+    """Labels of this many segments of both systems, and of all others of one."""
+    first, segments = sample.truth[0], np.arange(300)
+    people = {
+        "a": np.where(segments <= 299 - (number == 299), first, NAN),
+        "b": np.where(segments < number, first, NAN),
+    }
+    return [SegmentScores("people", people, missing="pairwise"), sample.metrics()[1]]
+
+
 @pytest.mark.parametrize(
     ("metrics", "options", "message"),
     [
@@ -360,24 +323,14 @@ def _without(sample: Sample, segments: slice) -> list[SegmentScores]:
         (lambda s: s.metrics(), {"target": "sample"}, r"target"),
         (lambda s: s.metrics(), {"confidence_level": 1.0}, r"confidence_level"),
         (lambda s: _without(s, slice(100, 300)), {}, r"only \d+ segments have labels of both systems: an est"),
-        (
-            lambda s: s.metrics(),
-            {"documents": [str(i // 10) for i in range(300)]},
-            r"labels for some of their segments",
-        ),
+        (lambda s: _of_both(s, 1), {}, "only 1 segment has a label of both systems"),
+        (lambda s: _of_both(s, 299), {}, "299 of 300 segments have labels, but at least 2 must have none"),
+        (lambda s: s.metrics(), {"documents": [str(i // 10) for i in range(300)]}, "labels for some of their segments"),
     ],
 )
 def test_errors(metrics: Callable[[Sample], list[SegmentScores]], options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         human(metrics=metrics(Sample()), **options)
-
-
-def test_all_labelled_by_pair() -> None:
-    sample = Sample()
-    sample.labelled[:] = True
-    people = SegmentScores("people", {"a": sample.truth[0], "b": [*sample.truth[1, 1:], None]}, missing="pairwise")
-    with pytest.raises(InputError, match="299 of 300 segments have labels, but at least 2 must have none"):
-        human(metrics=[people, sample.metrics()[1]])
 
 
 def test_strata_are_weighted_by_their_sizes() -> None:
@@ -676,26 +629,19 @@ def test_the_paragraph_of_a_paper() -> None:
         "prediction-powered inference (Angelopoulos",
         "Estimates are of all segments like these, of which they are a sample.",
         "Differences from a were tested by two-sided t tests, according to the labels and judge.",
-        "Intervals have the confidence level 0.95.",
     ):
         assert part in said
     assert "Holm" not in said
-    strata = np.repeat([0, 1], 150)
-    of_set = Sample().estimated(target="set", strata=strata).methods_sentence()
+    of_set = Sample().estimated(target="set", strata=np.repeat([0, 1], 150)).methods_sentence()
     assert "were combined by the regression estimate. Estimates are of labels of all these 300 segments." in of_set
     assert "Labels are a sample from each of 2 strata." in of_set
-    sample = Sample()
-    metrics = [*_three(sample), SegmentScores("other", dict(zip("abc", sample.judge[[0, 1, 1]], strict=True)))]
-    several = human(metrics=metrics, all_pairs=True).methods_sentence()
     assert (
-        "Differences of all pairs were tested by two-sided t tests, according to the labels alone, and p-values "
-        "adjusted for all pairs by Holm's method." in several
+        "adjusted for all pairs by Holm's method." in human(metrics=_three(Sample()), all_pairs=True).methods_sentence()
     )
     rated_by, names = rated(0, 5)
-    fixed = human(metrics=rated_by, human=names).methods_sentence()
-    random = human(metrics=rated_by, human=names, raters="random").methods_sentence()
-    assert "Labels are means over those of 5 raters who labelled the segment; estimates are for these raters." in fixed
-    assert "Labels are means over those of 5 raters who labelled the segment; raters are a sample, too." in random
+    for raters, who in (("fixed", "estimates are for these raters"), ("random", "raters are a sample, too")):
+        of_raters = human(metrics=rated_by, human=names, raters=raters).methods_sentence()
+        assert f"Labels are means over those of 5 raters who labelled the segment; {who}." in of_raters
 
 
 def _three(sample: Sample) -> list[SegmentScores]:
@@ -718,27 +664,13 @@ def test_captions_of_a_paper_explain_the_columns() -> None:
     result = human(metrics=_three(Sample()), all_pairs=True, difference=0.1)
     captions = re.findall(r"\\caption\{(.*)\}\\label", result.render("latex"))
     (ranks,) = [each for each in captions if "Ranks" in each]
-    assert ranks.endswith(
-        "Rank: simultaneous 95\\% confidence intervals of the ranks. Group: systems that share a letter do not differ "
-        "significantly (compact letter display). Significant: adjusted $p$ $\\leq$ 0.05 in the $t$ test of the pair."
-    )
+    assert "Rank: simultaneous 95\\% confidence intervals of the ranks." in ranks
     (differences,) = [each for each in captions if "Differences of all pairs" in each]
     for symbol in ("$p$ is adjusted for all pairs", r"$\rho$: ", "Worth: ", "MDD: ", "for 0.1: "):
         assert symbol in differences
     (scores,) = [each for each in captions if ". Scores." in each]
     assert "MDD" not in scores
-    rated_by, names = rated(0, 3)
-    of_raters = human(metrics=rated_by, human=names).render("latex")
-    assert "Krippendorff's, $\\kappa$: Cohen's" in of_raters
-    assert "standardized: in standard deviations" in of_raters
-
-
-def test_the_checklist_of_a_paper_claims_no_simulation() -> None:
-    facts = as_checklist(Sample().estimated(), Layout(), "references.bib")
-    assert "Monte Carlo" not in facts
-    assert "Intervals of scores and differences are for the sampling of the units with labels" in " ".join(
-        facts.split()
-    )
+    assert "Monte Carlo" not in as_checklist(Sample().estimated(), Layout(), "references.bib")
 
 
 def test_the_page_about_json_describes_every_table() -> None:

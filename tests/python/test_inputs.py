@@ -73,11 +73,6 @@ def test_any_sentences_are_read_back(sentences: list[tuple[str, list[str]]]) -> 
 # Tables, JSON lines, CoNLL-U.
 
 
-def test_quotes_in_a_table_are_plain_text() -> None:
-    put("quotes.tsv", 'a\tb\n"\tx\n"a "" b\ty\n\t"\n')
-    assert segments("quotes.tsv#a") == ['"', '"a "" b', ""]
-
-
 def test_a_byte_order_mark_is_skipped_except_in_plain_text() -> None:
     put("bom.tsv", "\ufeffa\tb\n\ufeffx\ty\n")
     assert segments("bom.tsv#a") == ["\ufeffx"]
@@ -87,7 +82,7 @@ def test_a_byte_order_mark_is_skipped_except_in_plain_text() -> None:
 
 
 def test_a_single_column_or_key_need_not_be_named() -> None:
-    assert segments(put("one.tsv", "a\nx\n\n")) == ["x", ""]
+    assert segments(put("one.tsv", 'a\nx\n"a "" b\n')) == ["x", '"a "" b']
     assert segments(put("one.jsonl", '{"a": "x"}\n{"b": 1, "a": "y"}')) == ["x", "y"]
 
 
@@ -119,8 +114,6 @@ def test_sentences_may_have_any_number_of_empty_lines_at_the_end(end: str) -> No
 
 BAD: dict[str, tuple[str, str, str | bytes, str]] = {
     "fields": ("x.tsv", "#a", "a\tb\nx\ty\nx\n", "x.tsv, line 3: expected 2 fields as in the header, got 1"),
-    "field": ("x.tsv", "", "a\nx\ty\n", "x.tsv, line 2: expected 1 field as in the header, got 2"),
-    "blank row": ("x.tsv", "#a", "a\tb\nx\ty\n\n", "x.tsv, line 3: expected 2 fields as in the header, got 1"),
     "no rows": ("x.tsv", "#a", "a\tb\n", r"x.tsv: expected a row for each segment after the header 'a\tb', got none"),
     "column": ("x.tsv", "#reff", "ref\tb\nx\ty\n", "x.tsv: unknown column 'reff': did you mean 'ref'? Known: ref, b"),
     "columns": ("x.tsv", "", "a\tb\nx\ty\n", "x.tsv: expected one column, got 2 (a, b): choose one as in 'x.tsv#a'"),
@@ -129,31 +122,13 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
     "bad UTF-8": ("x.tsv", "#a", b"a\n\xff\n", "x.tsv, line 2, byte 1: 0xff is not valid UTF-8"),
     "no JSON": ("x.jsonl", "#a", '{"a": "x"}\n{"a": x}\n', "x.jsonl, line 2: expected a JSON value, got '{\"a\": x}'"),
     "blank line": ("x.jsonl", "#a", '{"a": "x"}\n\n{"a": "x"}\n', "x.jsonl, line 2: expected a JSON value, got an"),
-    "blank first": ("x.jsonl", "", '\n"x"\n', "x.jsonl, line 1: expected a JSON value, got an empty line"),
     "no object": ("x.jsonl", "#a", '{"a": "x"}\n["a"]\n', "x.jsonl, line 2: expected an object with the key 'a', got"),
     "bare and key": ("x.jsonl", "#a", '"x"\n', "x.jsonl, line 1: expected an object with the key 'a', got the string"),
-    "bare, then not": ("x.jsonl", "", '"x"\n{"a": 1}\n', "x.jsonl, line 2: expected a string, got an object"),
     "keys": ("x.jsonl", "", '{"a": "x", "b": "y"}\n', "x.jsonl: expected one key, got 2 (a, b): choose one as in"),
-    "no keys": ("x.jsonl", "", "{}\n", "x.jsonl: expected one key, got 0"),
     "key": ("x.jsonl", "#reff", '{"ref": "x"}\n', "x.jsonl: unknown key 'reff': did you mean 'ref'? Known: ref"),
     "key later": ("x.jsonl", "#a", '{"a": "x"}\n{"b": "y"}\n', "x.jsonl, line 2: unknown key 'a'; known: b"),
     "number": ("x.jsonl", "#a", '{"a": 1.5}\n', "x.jsonl#a, line 1: expected a string, got the number 1.5"),
-    "boolean": (
-        "x.jsonl",
-        "#a",
-        '{"a": true}\n',
-        "x.jsonl#a, line 1: expected a string, got true; numbers are read by",
-    ),
-    "list": ("x.jsonl", "#a", '{"a": ["x"]}\n', "x.jsonl#a, line 1: expected a string, got a list"),
-    "surrogate": ("x.jsonl", "", '"\\ud800"\n', "x.jsonl, line 1: not valid Unicode, it contains a lone surrogate"),
     "deep": ("x.jsonl", "", "[" * 100_000, "x.jsonl, line 1: the JSON value cannot be read: "),
-    "long": ("x.jsonl", "", "9" * 5000, "x.jsonl, line 1: the JSON value cannot be read: "),
-    "systems": (
-        "x.xml",
-        "",
-        xml({"a": {("d", "1"): "x"}, "b": {("d", "1"): "y"}}),
-        "x.xml: expected one system, got 2 (a, b): choose one as in 'x.xml#a'",
-    ),
     "system": (
         "x.xml",
         "#onlineA",
@@ -169,7 +144,6 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
         "x.conll: columns of CoNLL files are numbered from 1, as in #4",
     ),
     "no tag": ("x.conll", "", "w O\n\nw\n", "x.conll, line 3: expected a word and its tags, got 'w'"),
-    "empty tag": ("x.conll", "", "w\t\tO\nw\t\t \n", "x.conll, line 2: expected a word and its tags, got 'w"),
     "no column": ("x.conll", "#3", "w NN O\nw NN\n", "x.conll, line 2: expected a tag in column 3, got 'w NN'"),
     "no sentence": ("x.conll", "", "-DOCSTART- O\n \n", "x.conll: expected sentences, found only empty lines"),
     "no end": (
@@ -178,18 +152,9 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
         "# x\n\n1\tA\n",
         "x.conllu, line 3: expected 10 columns of CoNLL-U, separated by tabs, got 2",
     ),
-    "no parse": (
-        "x.conllu",
-        "",
-        "# x\n\n# y\n1\tA\n\n",
-        "x.conllu, line 4: expected 10 columns of CoNLL-U, separated by tabs, got 2",
-    ),
     "two blanks": ("x.conllu", "", "# x\n\n\n# y\n\n", "x.conllu, line 3: expected a sentence, got an empty line"),
     "blanks alone": ("x.conllu", "", "\n\n\n", "x.conllu, line 1: expected a sentence, got an empty line"),
-    "blank before": ("x.conllu", "", "\n# y\n\n", "x.conllu, line 1: expected a sentence, got an empty line"),
     "mark alone": ("x.conllu", "", "\ufeff", "x.conllu is empty: it contains nothing but a byte order mark"),
-    "mark in a table": ("x.tsv", "#a", "\ufeff", "x.tsv is empty: it contains nothing but a byte order mark"),
-    "mark in JSON": ("x.jsonl", "", "\ufeff", "x.jsonl is empty: it contains nothing but a byte order mark"),
     "circle": (
         "x.conllu",
         "",
@@ -245,19 +210,12 @@ def test_any_numbers_are_read_back(numbers: list[float]) -> None:
     ("file", "content", "message"),
     [
         ("x.txt", "1\nnan\n", "x.txt, line 2: expected a finite number, got 'nan'"),
-        ("x.txt", "1\n-inf\n", "x.txt, line 2: expected a finite number, got '-inf'"),
-        ("x.txt", "1\n1e999\n", "x.txt, line 2: expected a finite number, got '1e999'"),
         ("x.txt", "0\n1e308\n", "x.txt, line 2: expected a number of at most 1e+75 in magnitude, got '1e308'"),
         ("x.txt", "1_000\n", "x.txt, line 1: expected a finite number, got '1_000'"),
-        ("x.txt", "0,5\n", "x.txt, line 1: expected a finite number, got '0,5'"),
-        ("x.txt", "1\n\n", "x.txt, line 2: expected a finite number, got ''"),
         ("x.tsv", "a\n1\nx\n", "x.tsv, line 3: expected a finite number, got 'x'"),
         ("x.jsonl", "1\nNaN\n", "x.jsonl, line 2: expected a finite number, got the number NaN"),
-        ("x.jsonl", "1\n1e999\n", "x.jsonl, line 2: expected a finite number, got the number Infinity"),
         ("x.jsonl", "1" + "0" * 400 + "\n", "x.jsonl, line 1: expected a finite number, got the number 1000"),
         ("x.jsonl", '1\n"1"\n', 'x.jsonl, line 2: expected a finite number, got the string "1"'),
-        ("x.jsonl", "1\nnull\n", "x.jsonl, line 2: expected a finite number, got null"),
-        ("x.jsonl", "1\n[1]\n", "x.jsonl, line 2: expected a finite number, got a list"),
         ("x.sgm", "1\n", "x.sgm: scores cannot be read from the format mteval; these formats have numbers: text"),
     ],
 )
@@ -397,15 +355,11 @@ LONG = "x" * 400_000
     [
         ("a.tsv", LONG, "a.tsv"),
         ("a.tsv", f"{LONG}\t{LONG}\n1\t2\n", f"a.tsv#{LONG}"),
-        ("a.tsv", f"{LONG}\tb\n1\t2\n", "a.tsv"),
         ("a.tsv", "\t".join(f"c{i}" for i in range(100_000)) + "\n", "a.tsv#d"),
         ("a.jsonl", LONG, "a.jsonl"),
         ("a.jsonl", json.dumps({LONG: 1}) + "\n2\n", "a.jsonl"),
-        ("a.jsonl", json.dumps({LONG: 1, "b": 2}), "a.jsonl#c"),
         ("a.conllu", LONG, "a.conllu"),
-        ("a.conllu", LONG + "\tx" * 9, "a.conllu"),
         ("a.conllu", f"1\tx\t_\t_\t_\t_\t{LONG}\t_\t_\t_\n\n", "a.conllu"),
-        ("a.sgm", f'<refset><doc docid="{LONG}"></doc></refset>', "a.sgm"),
         ("a.sgm", f'<refset><doc docid="d" sysid="a"><seg id="{LONG}">a</seg><seg id="{LONG}">b</seg></doc>', "a.sgm"),
         ("a.xml", f"<mteval><seg>&{LONG};</seg></mteval>", "a.xml"),
     ],

@@ -22,8 +22,7 @@ from reshuffle import InputError, InputWarning, read_lines, segment_scores
 from reshuffle.data.judgments import Judgments, read_judgments
 from reshuffle.data.score_tables import read_scores
 from reshuffle.data.system_names import read_sysmap
-from reshuffle.meta.human import HUMAN_SCORES, human_scores
-from reshuffle.report.sources import papers
+from reshuffle.meta.human import human_scores
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -276,10 +275,6 @@ def test_wins_are_the_official_scores_of_2012(data: Path) -> None:
         assert found == pytest.approx(published, abs=5e-5)
 
 
-def test_every_way_to_score_systems_has_a_source() -> None:
-    assert all(each.source in papers() for each in HUMAN_SCORES.values())
-
-
 # Bad files: the name, the content, options, and the message.
 VOTES = "1\ten-de\ta\ten-de\tb\n2\ten-de\tb\ten-de\tc\n"
 HEADER = rnk([])
@@ -289,19 +284,10 @@ ROW_2008 = rnk_2008([(1, [("a", 1), ("b", 2)])])
 BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ("e.rank", "", {}, "e.rank is empty: expected a line for each judgment"),
     ("e.rank", "\ufeff", {}, "e.rank is empty: it contains nothing but a byte order mark"),
-    ("e.rank", "\n\n", {}, "e.rank, line 1: expected judgments .rank: segment, language pair, .*, got ''"),
     ("e.rank", "system\tscore\n", {}, "e.rank, line 1: expected judgments .*, got 'system"),
     ("e.rank", "1 a b\n", {"input_format": "rank"}, "e.rank, line 1: expected 5 fields .*, got 3"),
     ("e.rank", VOTES + "3\ten-de\ta\ten-de\n", {}, "e.rank, line 3: expected 5 fields as in the first line, got 4"),
-    ("e.rank", VOTES + "\n" + VOTES, {}, "e.rank, line 3: expected 5 fields as in the first line, got none"),
     ("e.rank", VOTES + "x\ten-de\ta\ten-de\tb\n", {}, "line 3: expected a whole number as the number of .*, got 'x'"),
-    ("e.rank", VOTES + "1_0\ten-de\ta\ten-de\tb\n", {}, "line 3: expected a whole number as .*, got '1_0'"),
-    (
-        "e.rank",
-        VOTES + f"{2**64}\ten-de\ta\ten-de\tb\n",
-        {},
-        "line 3: expected a whole number as .*, with at most 18 digits, got '18446744",
-    ),
     ("e.rank", VOTES + "0\ten-de\ta\ten-de\tb\n", {}, "e.rank, line 3: expected a segment from 1, got 0; the first"),
     (
         "e.rank",
@@ -315,7 +301,6 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
         {},
         "line 3: expected a segment from 1 to 10,000,000, got 100,000,",
     ),
-    ("e.rank", VOTES, {"n_segments": 0}, "n_segments must be a whole number of at least 1, got 0"),
     ("e.rank", VOTES + "1\ten-de\ta\ten-de\ta\n", {}, "e.rank, line 3: 'a' cannot be better than itself"),
     (
         "e.rank",
@@ -335,14 +320,11 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ),
     ("e.rank", VOTES, {"sysmap": {"a": "x", "c": "x"}}, "e.rank, line 2: 'a' and 'c' both stand for the output 'x'"),
     ("e.rank", VOTES, {"repeats": "one"}, "unknown repeats 'one'"),
-    ("e.rank", VOTES, {"unknown": "ignore"}, "unknown treatment of unknown systems 'ignore'; known: error, drop"),
-    ("e.rank", VOTES, {"input_format": "ranks"}, "unknown input format 'ranks': did you mean 'rank'"),
     ("e.rank", VOTES, {"input_format": "rnk"}, "e.rank: unknown column 'srclang'; known: 1, en-de"),
     ("e.csv", HEADER, {}, "e.csv: expected rows after the header 'srclang,trglang,.*', got none"),
     ("e.csv", RANKING + "Czech,English,3\n", {}, "e.csv, line 3: expected 21 fields as in the header, got 3"),
     ("e.csv", RANKING.replace(",1,2,-1", ",x,2,-1"), {}, "e.csv, line 2: expected a rank as system1rank, got 'x'"),
     ("e.csv", RANKING.replace(",1,2,-1", ",0,2,-1"), {}, "e.csv, line 2: expected a rank from 1, got 0"),
-    ("e.csv", RANKING.replace(",1,2,-1", ",-2,2,-1"), {}, "e.csv, line 2: expected a rank from 1, got -2"),
     ("e.csv", RANKING.replace(",1,2,-1", ",1,-1,-1"), {}, "e.csv: expected judgments, got none"),
     ("e.csv", RANKING.replace(",-1,b,", ",-1,a,"), {}, "e.csv, line 2: 'a' is ranked twice"),
     (
@@ -358,26 +340,13 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
         {},
         "expected one language pair, got 2 .Czech-English, German-English.: choose one with",
     ),
-    (
-        "e.csv",
-        RANKING + GERMAN,
-        {"language_pair": "cz-en"},
-        "e.csv: unknown language pair 'cz-en'; known: Czech-English",
-    ),
     ("e.csv", ROW_2008.replace("RANK", "NONE"), {}, "e.csv: expected rows whose TYPE is RANK, got none"),
-    ("e.csv", ROW_2008.replace(",b,2,", ",b,,"), {}, "e.csv, line 3: expected a rank as SCORE_1_A, got ''"),
     ("e.csv", ROW_2008.replace("RANK,0,", "RANK,-1,"), {}, "e.csv, line 3: expected a segment from 0, got -1"),
     (
         "e.csv",
         ROW_2008 + "WMT08 X,RANK,1,0,1,a,1,,b,2\n",
         {},
         "expected one task, got 2 .WMT08 Czech-English News, WMT08 X.",
-    ),
-    (
-        "e.csv",
-        ROW_2008 + "T,RANK,1" + "," * 20 + "\n",
-        {},
-        "e.csv, line 4: expected 20 fields as in the header, got 23",
     ),
     ("no.rank", "", {"sysmap": "nothing.tsv"}, "nothing.tsv: no such file"),
 ]
@@ -401,13 +370,9 @@ def test_outputs_are_a_folder_or_files(tmp_path: Path) -> None:
     path = put("folder.rank", VOTES)
     for name in ("c.txt", "a.txt", "b"):
         (tmp_path / name).write_text("x\n")
-    assert read_judgments(path, systems=tmp_path).systems == ("a", "b", "c")
-    assert read_judgments(path, systems=str(tmp_path)).systems == ("a", "b", "c")
-    assert read_judgments(path, systems=[tmp_path / name for name in ("c.txt", "b", "a.txt")]).systems == (
-        "c",
-        "b",
-        "a",
-    )
+    files = [tmp_path / name for name in ("c.txt", "b", "a.txt")]
+    for systems, names in ((tmp_path, "abc"), (str(tmp_path), "abc"), (files, "cba")):
+        assert read_judgments(path, systems=systems).systems == tuple(names)
     with pytest.raises(InputError, match="systems: expected names of outputs or a folder of outputs, got 'abc'"):
         read_judgments(path, systems="abc")
 
@@ -450,12 +415,9 @@ def test_maps_of_names() -> None:
     [
         ("", "map.tsv is empty: expected the id of a system, a tab"),
         ("id\tname\n", "map.tsv: expected the id of a system, .*, got only a header"),
-        ("a\n", "map.tsv, line 1: expected the id of a system, .*, got 'a'"),
-        ("a\tA\nb\n", "map.tsv, line 2: expected 2 fields as in the first line, got 1"),
         ("a\tA\na\tB\n", "map.tsv, line 2: 'a' is already mapped on line 1"),
         ("id\tx\na\tA\nb\tA\n", r"map.tsv, line 3: 'b' and 'a' \(line 2\) are mapped to 'A'"),
         ("a\t\n", "map.tsv, line 1: expected the id of a system, .*, got 'a' and nothing else"),
-        (b"a\t\xff\n", "map.tsv, line 1, byte 3: 0xff is not valid UTF-8"),
     ],
 )
 def test_what_is_wrong_with_a_map_is_said(content: str | bytes, message: str) -> None:
@@ -469,13 +431,11 @@ def test_judgments_of_some_systems() -> None:
         some = judgments.for_systems(["b", "a"])
         assert some.systems == ("b", "a")
         assert as_votes(some) == Counter({(0, "a", "b"): int(judgments.votes[0])})
-        assert some.tied.tolist() == [[1, 1, 0]] if judgments is votes else [[1, 1, 0]]
+        assert some.tied.tolist() == [[1, 1, 0]]
         assert (some.n_raw, some.n_raw_ties) == (2, 1)
         assert human_scores(some).tolist() == [0, 1]
-        with pytest.raises(InputError, match="unknown system 'd'"):
-            judgments.for_systems(["d"])
-        with pytest.raises(InputError, match="'a' is named twice"):
-            judgments.for_systems(["a", "a"])
+    with pytest.raises(InputError, match="unknown system 'd'"):
+        votes.for_systems(["d"])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -171,16 +170,6 @@ def test_p_is_that_of_the_definition(length: float, cut: float, alternative: str
     assert p == (exceedances + 1) / 100
 
 
-def test_p_is_at_least_that_of_the_centred_bootstrap_and_larger_near_the_kink() -> None:
-    larger = 0
-    for seed in range(12):
-        replicates = drawn(outputs(SEGMENTS, seed, 1.0, 0.01))
-        kink, centred = p_of(replicates)[0], p_of(replicates, "bootstrap")[0]
-        assert kink >= centred
-        larger += kink > 1.05 * centred
-    assert larger >= 9
-
-
 @pytest.mark.parametrize("length", [0.85, 1.15])
 def test_far_from_the_kink_it_is_the_centred_bootstrap(length: float) -> None:
     replicates = drawn(outputs(SEGMENTS, 1, length, 0.01))
@@ -312,11 +301,6 @@ def sizes(counts: Counts, simulations: int, segments: int, tests: list[str]) -> 
     return {test: n / simulations for test, n in rejected.items()}
 
 
-def test_populations_have_equal_scores() -> None:
-    for length, cut in ((1.0, 0.004), (1.003, 0.003)):
-        assert abs(float(np.diff(BLEU.score(population(length, cut).sum(axis=1)))[0])) < 1e-3
-
-
 def test_the_default_rejects_equal_scores_of_populations_near_the_kink_and_this_test_does_not() -> None:
     found = sizes(population(1.0, 0.004), 120, 200, ["bootstrap-both", "bootstrap-kink"])
     assert found["bootstrap-both"] > 0.1
@@ -395,20 +379,17 @@ def test_the_note_near_the_kink_is_in_the_report() -> None:
     brevity = found.comparisons[0].brevity
     assert brevity is not None
     assert caveat.values["bias"] == brevity.bias >= NEAR_KINK
-    text = " ".join(str(found).split())
+    assert "near-kink" in found.comparisons[0].caveats
     assert (
         "BLEU: the output of long is about as long as the references, where the brevity penalty sets in, so the "
         "test may reject too often and the interval may exclude 0 too often: compare with test='bootstrap-kink' and "
         "interval='bootstrap-kink'."
-    ) in text
-    assert "near-kink" in found.comparisons[0].caveats
-    assert json.loads(found.render("json"))["comparisons"][0]["brevity"]["bias"] == brevity.bias
+    ) in " ".join(str(found).split())
     of_several = {**caveat.values, "tests": 120, "lengths": (0.4, 8.0), "interval": False, "swaps": "ar"}
     assert worded(replace(caveat, values=of_several), for_command=True) == (
         "BLEU: for 1 of 120 pairs (short and long), the output of short is about as long as the references, where the "
         "brevity penalty sets in, so ar may reject too often: compare these two alone, with --test bootstrap-kink."
     )
-    assert "3 of 120 pairs (worst: short and long)" in worded(replace(caveat, values={**of_several, "pairs": 3}))
 
 
 def test_there_is_no_note_where_neither_p_nor_the_interval_shows_a_difference() -> None:
@@ -476,25 +457,13 @@ def test_swaps_decide_where_their_p_is_larger() -> None:
 def test_the_notes_say_what_holds_for_the_test_that_decided() -> None:
     found = with_few(1)
     assert found.comparisons[0].test.test == "bootstrap-kink"
-    assert found.test is not None
-    assert found.test.name == "bootstrap-kink"
-    text = " ".join(str(found).split())
     assert (
         "so p is that of approximate randomization (ar) or, as both are about as long as the references, that of "
-        "bootstrap-kink, whichever is larger." in text
+        "bootstrap-kink, whichever is larger." in " ".join(str(found).split())
     )
-    assert "sets in, so the interval may exclude 0 too often" in text
     assert "not-exchangeable" not in found.comparisons[0].caveats
     assert "test:auto" in found.signature
     assert "p is the larger one of those of ar and bootstrap-kink." in " ".join(found.methods_sentence().split())
-
-
-def test_a_test_by_swaps_that_is_asked_for_is_named() -> None:
-    text = " ".join(str(with_few(1, test="ar", interval=None)).split())
-    assert (
-        "BLEU: the outputs of short and long are about as long as the references, where the brevity penalty sets in, "
-        "so ar may reject too often: compare with test='bootstrap-kink'." in text
-    )
 
 
 @pytest.mark.parametrize("adjust", ["auto", "holm"])

@@ -35,9 +35,7 @@ from reshuffle import (
 )
 from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.intervals import standard_error
-from reshuffle.inference.tests import TESTS
-from reshuffle.options.choices import TESTS_WITH_MARGIN
-from reshuffle.report import FORMATS, Layout, Terminal, render
+from reshuffle.report import FORMATS, Layout, render
 from reshuffle.sets import TestSet
 from reshuffle.study import testing
 from reshuffle.study.experiments import Experiment
@@ -67,11 +65,6 @@ def some_scores(seed: int, n: int = 60, mean: float = 0.2) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
     b = np.round(rng.normal(size=n), 2)
     return np.round(b + rng.normal(mean, 1, n), 2), b
-
-
-def test_the_tests_with_a_margin_have_the_names_that_settings_know() -> None:
-    assert sorted(WITH_MARGIN) == sorted(TESTS_WITH_MARGIN)
-    assert {TESTS[name].margin for name in WITH_MARGIN} == set(SHOWS)
 
 
 # --- Slow, obvious twins
@@ -106,15 +99,14 @@ def test_bootstrap_variants_equal_two_explicit_one_sided_tests(variant: str) -> 
         assert only(compared(scores, f"non-inferiority{variant}", margin)).test.pvalue == expected
 
 
-@pytest.mark.parametrize("n", [6, 60])
-@pytest.mark.parametrize("margin", [0.25, 0.5, 1.0])
-def test_ar_equals_approximate_randomization_of_shifted_scores(n: int, margin: float) -> None:
-    a, b = some_scores(2, n)
-    options: dict[str, Any] = {"n_resamples": 199, "scheme": "exact" if n == 6 else "iid"}
+@pytest.mark.parametrize("margin", [0.25, 1.0])
+def test_ar_equals_approximate_randomization_of_shifted_scores(margin: float) -> None:
+    a, b = some_scores(2)
+    options: dict[str, Any] = {"n_resamples": 199, "scheme": "iid"}
     below = approximate_randomization(a + margin, b, alternative="greater", **options).pvalue
     above = approximate_randomization(a - margin, b, alternative="less", **options).pvalue
     equivalence = only(compared(ratings(a, b), "equivalence-ar", margin)).test
-    assert (equivalence.pvalue, equivalence.scheme) == (max(below, above), options["scheme"])
+    assert (equivalence.pvalue, equivalence.scheme) == (max(below, above), "iid")
     assert only(compared(ratings(a, b), "non-inferiority-ar", margin)).test.pvalue == below
     lower = ratings(a, b, higher_is_better=False)
     assert only(compared(lower, "non-inferiority-ar", margin)).test.pvalue == above
@@ -243,10 +235,8 @@ def corpus() -> tuple[Any, dict[str, Any]]:
 @pytest.mark.parametrize(
     ("margins", "metrics"),
     [
-        ({"bleu": 4, "ter": 2}, ["bleu", "ter"]),
         ({"BLEU": 4, "TER": 2}, ["bleu", "ter"]),
         ({"chrF2": 4, "Ter": 2}, ["chrf", "ter"]),
-        ({"chrf": 4, "TER": 2}, ["chrf", "ter"]),
         ({"bleu": 4, "BLEU case:lc": 2}, [metric("bleu"), metric("bleu", lowercase=True)]),
     ],
 )
@@ -312,19 +302,6 @@ def test_averages_over_test_sets_have_the_same_margin() -> None:
         compare_sets(sets, test="equivalence-studentized:bleu=5", n_resamples=99)
 
 
-def test_a_study_has_margins() -> None:
-    rng = np.random.default_rng(9)
-    values = {"a": rng.normal(size=40).round(3), "b": rng.normal(size=40).round(3)}
-    scores_ = SegmentScores("x", values)
-    population = Population("a, b", [scores_], [scores_.counts_of(["a", "b"])])
-    experiment = Experiment([population], Selection(), 3)
-    found = testing.Testing(["ar", *WITH_MARGIN], n_resamples=99, margins={"x": 0.8}).run(experiment, 3)
-    counts = experiment.data_set(1)[0][..., 0] / 1000
-    alone = compare(metrics=ratings(*counts), test="equivalence:rating=0.8", n_resamples=99, seed=experiment.seed_of(1))
-    assert found.pvalue.shape == (7, 1, 3)
-    assert found.pvalue[1, 0, 1] == only(alone).test.pvalue
-
-
 def test_studies_in_rust_have_the_p_of_each_simulated_test_set() -> None:
     bleu = metric("bleu")
     reference, systems = corpus()
@@ -364,16 +341,11 @@ def test_the_confidence_level_is_one_less_twice_alpha(options: dict[str, Any], e
     [
         ({"margins": {"rating": 0}}, "the margin of rating must be a finite number above 0, in points of the metric, "
          "got 0"),
-        ({"margins": {"rating": -1.5}}, "above 0, in points of the metric, got -1.5"),
         ({"margins": {"rating": math.nan}}, "got nan"),
-        ({"margins": {"rating": math.inf}}, "got inf"),
         ({"margins": {"rating": "0.5"}}, "got '0.5'"),
-        ({"margins": {"rating": True}}, "got True"),
         ({"margins": {"ratign": 1}}, "unknown metric of a margin 'ratign': did you mean 'rating'"),
-        ({"margins": {"rating": 1, "bleu": 1}}, "unknown metric of a margin 'bleu'"),
         ({"margins": {}}, "test 'equivalence' needs a margin for each metric, but there is none for rating: write "
          "equivalence:rating=VALUE, in points of the metric"),
-        ({"margins": None}, "needs a margin for each metric"),
         ({"margins": 0.5}, "margins must be a mapping of metrics to numbers, such as {'bleu': 0.5}, got 0.5"),
         ({"test": "equivalence"}, "test 'equivalence' needs a margin for each metric, but there is none for rating: "
          "write equivalence:rating=VALUE, in points of the metric"),
@@ -384,7 +356,6 @@ def test_the_confidence_level_is_one_less_twice_alpha(options: dict[str, Any], e
         ({"interval": "simultaneous"}, "there are no simultaneous intervals for the test 'equivalence'"),
         ({"scheme": "iid"}, "scheme 'iid' is for shuffles: leave it out, or use equivalence-ar (by='ar' in Python)"),
         ({"by": "ar", "scheme": "subgroup"}, "unknown scheme 'subgroup'"),
-        ({"by": "shuffles"}, "unknown way to test 'shuffles'"),
         ({"test": "equivalence-ar:stopping=gandy"}, "stopping"),
         ({"by": "ar", "scheme": "exact"}, "scheme 'exact' would need 2^60 patterns of swaps"),
         ({"alpha": 0.5}, "alpha must be below 0.5 for the test 'equivalence', got 0.5"),
@@ -431,9 +402,7 @@ def test_margins_follow_the_test(run: Any, demo: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("equivalence",), "write equivalence:BLEU=VALUE, in points of the metric"),
         (("equivalence:bleu=x",), "test equivalence: bleu must be a number, got 'x'"),
-        (("equivalence:blue=1",), "unknown metric of a margin 'blue': did you mean 'bleu'"),
         (("equivalence:bleu=1,BLEU=2",), "bleu and BLEU are margins of the same metric: leave out one of them"),
         (("equivalence:bleu=1", "--confidence", "0.95", "--alpha", "0.05"), "--confidence must be 1 - 2*alpha, 0.9"),
         (("equivalence", "--margin", "bleu=1"), "there is no option --margin: use --test equivalence:METRIC=VALUE"),
@@ -494,52 +463,31 @@ def test_no_report_calls_a_system_better_or_ranks_it(fmt: str, test: str, all_pa
 
 
 def test_stars_and_intervals_agree_unless_p_is_adjusted() -> None:
-    kinds = [caveat.kind for caveat in result().caveats]
-    assert "star-and-interval" not in kinds
-    unadjusted = result(adjust="none")
-    sentence = next(
-        line for line in render(unadjusted, layout=Layout(terminal=Terminal())).splitlines() if "not adj" in line
-    )
-    assert "if all differences were at the margin" in sentence
+    assert "star-and-interval" not in [caveat.kind for caveat in result().caveats]
     adjusted = [result(margin=m / 10, n_resamples=999) for m in range(40, 60)]
-    found = [c for each in adjusted for c in each.caveats if c.kind == "star-and-interval"]
-    assert found
-    text = " ".join(" ".join(render(each).split()) for each in adjusted)
+    (found, *_) = [each for each in adjusted if "star-and-interval" in {c.kind for c in each.caveats}]
+    text = " ".join(render(found).split())
     assert re.search(r"of \d+ pairs is not significant, although the 9\d% CI is within the margin", text)
 
 
-def test_a_small_sample_is_said_to_be_small() -> None:
-    text = " ".join(render(compared(ratings(*some_scores(1, 20)), "equivalence", 1)).split())
-    assert "bootstrap tests reject too often (use equivalence-ar for means of segment scores)" in text
-
-
-@pytest.mark.parametrize("test", WITH_MARGIN)
-def test_json_keeps_the_margin(test: str) -> None:
-    comparison = compared(ratings(*some_scores(1)), test, 0.5)
+def test_json_keeps_the_margin() -> None:
+    comparison = compared(ratings(*some_scores(1)), "equivalence", 0.5)
     document = render(comparison, "json")
     assert read_json(document) == comparison
-    assert json.loads(document)["comparisons"][0]["test"]["margin"] == 0.5
-    changes: list[Callable[[Any], Any]] = [
-        lambda test: test.pop("margin"),
-        lambda test: test.update(margin=-1),
-        lambda test: test.update(margin=None),
-    ]
-    for change in changes:
+    for wrong in (-1, None):
         damaged = json.loads(document)
-        change(damaged["comparisons"][0]["test"])
+        damaged["comparisons"][0]["test"]["margin"] = wrong
         with pytest.raises(InputError, match="margin"):
             read_json(json.dumps(damaged))
-    plain = json.loads(render(compare(metrics=ratings(*some_scores(1)), n_resamples=99), "json"))
-    assert plain["comparisons"][0]["test"]["margin"] is None
 
 
 def test_rows_and_prints_have_the_margin() -> None:
-    comparison = compared(ratings(*some_scores(1)), "equivalence", 0.5)
+    comparison = compared(ratings(*some_scores(1, 20)), "equivalence", 0.5)
     (row,) = comparison.to_dicts("pairs")
     assert (row["margin"], row["alternative"]) == (0.5, "equivalence")
     assert "(equivalence, margin 0.5)" in str(only(comparison).test)
     assert "margin of ±0.5 rating" in comparison.methods_sentence()
-    assert "Schuirmann" in comparison.bibtex()
+    assert "reject too often (use equivalence-ar for means of segment scores)" in " ".join(str(comparison).split())
 
 
 def test_the_forest_plot_shows_the_margin_and_there_is_no_null_distribution() -> None:

@@ -19,7 +19,7 @@ from meta_material import (
     table,
     value,
 )
-from reshuffle import FromCounts, InputError, SegmentScores, compare, compare_sets, meta, metric
+from reshuffle import FromCounts, InputError, compare, compare_sets, meta, metric
 from reshuffle.meta import JudgedSet, Judgments, ScoreTable
 from reshuffle.meta.coefficients import COEFFICIENTS
 from reshuffle.meta.samples import Agreement, MatrixSample
@@ -93,25 +93,12 @@ def test_means_of_groups_are_averaged_as_the_papers_do() -> None:
         JudgedSet.from_scores(tables, judgments=own, name=f"s{at}")
         for at, (tables, own) in enumerate(random_votes(at, s=30) for at in range(4))
     ]
-    result = meta.segments(sets, average={"2012": ["s0", "s1"], "2013": ["s2"]}, n_resamples=99, test="boot-inputs")
+    result = meta.segments(sets, average={"2012": ["s0", "s1"], "2013": ["s2"]}, **QUIET)
     single = [value(result, "m1", test_set=f"s{at}").value for at in range(4)]
-    means = {name: value(result, "m1", test_set=name) for name in ("2012", "2013", "average")}
-    assert means["2012"].value == pytest.approx((single[0] + single[1]) / 2)
-    assert means["2013"].value == pytest.approx(single[2])
-    assert means["average"].value == pytest.approx((means["2012"].value + single[2] + single[3]) / 3)
-    # Each test set has the draws of its own seed; those of means are their means.
-    pair = next(each for each in result.comparisons if each.test_set == "average" and each.metric_b == "m1")
-    own = means["average"].confidence_interval
-    assert own is not None
-    assert own.low < means["average"].value < own.high
-    assert pair.n_resamples == 99
-    widths = [
-        each.confidence_interval
-        for each in result.results
-        if each.metric == "m1" and each.test_set in ("s3", "average")
-    ]
-    one, all_sets = (each.high - each.low for each in widths if each is not None)
-    assert all_sets < one
+    means = {name: value(result, "m1", test_set=name).value for name in ("2012", "2013", "average")}
+    assert means["2012"] == pytest.approx((single[0] + single[1]) / 2)
+    assert means["2013"] == pytest.approx(single[2])
+    assert means["average"] == pytest.approx((means["2012"] + single[2] + single[3]) / 3)
 
 
 def test_pooled_tau_is_that_of_all_votes() -> None:
@@ -215,23 +202,9 @@ def test_votes_are_counted_again_when_outputs_or_systems_are_swapped(ties: str) 
         result = meta.segments(test_set, ties=ties, test=test, n_resamples=99)
         assert result.results == usual.results
         for each, other in zip(result.comparisons, usual.comparisons, strict=True):
-            assert (each.test, other.test) == (test, "perm-inputs")
             assert each.difference == pytest.approx(other.difference)
             assert each.confidence_interval == other.confidence_interval
-            if {each.metric_a, each.metric_b} == {"m0", "again"}:
-                assert each.pvalue == 1
-        strong = next(each for each in result.comparisons if (each.metric_a, each.metric_b) == ("m0", "m3"))
-        assert strong.pvalue <= (0.05 if test == "perm-both" else 0.5)
-
-
-def test_darr_has_the_tests_of_votes() -> None:
-    test_set = random_matrices(4)
-    for test in ("perm-both", "perm-inputs", "perm-systems"):
-        result = meta.segments(test_set, coefficients="darr", minimum_difference=1, test=test, n_resamples=99)
-        first = next(each for each in result.comparisons if (each.metric_a, each.metric_b) == ("m0", "m2"))
-        a, b = (value(result, name).value for name in ("m0", "m2"))
-        assert first.difference == pytest.approx(a - b)
-        assert first.pvalue < 0.3
+            assert each.pvalue == 1 or {each.metric_a, each.metric_b} != {"m0", "again"}
 
 
 def test_identical_metrics_have_p_1_on_matrices() -> None:
@@ -408,17 +381,6 @@ def test_human_scores_from_votes_are_drawn_with_the_segments(kind: str) -> None:
     assert (interval.low, interval.high) == pytest.approx((sorted(drawn)[1], sorted(drawn)[-2]))
 
 
-def test_every_test_of_systems() -> None:
-    test_set = random_matrices(5)
-    for test in ("perm-both", "perm-inputs", "perm-systems", "boot-both", "boot-inputs", "boot-systems"):
-        result = meta.systems(test_set, test=test, n_resamples=99)
-        assert {each.test for each in result.comparisons} == {test}
-        assert len(result.comparisons) == 3 * 4
-    for interval in ("boot-both", "boot-systems"):
-        result = meta.systems(test_set, interval=interval, n_resamples=99, coefficients="pearson")
-        assert all(each.confidence_interval is not None for each in result.results)
-
-
 @pytest.mark.parametrize("name", ["perm-systems", "boot-systems"])
 def test_swapped_and_drawn_systems_keep_their_scores(name: str) -> None:
     """Differences are those of the values, also of corpus scores and of metrics that have no scores of segments."""
@@ -511,20 +473,8 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         ),
         "unknown judged system 'newA': did you mean 'newsA'?",
     ),
-    "no system in common": (
-        lambda: JudgedSet.from_scores(
-            [_scores()[0], ScoreTable("n", ("x",), np.ones((1, 3)), None)], human=_scores()[1]
-        ),
-        "unknown system of n 'x'",
-    ),
     "segments differ": (
         lambda: JudgedSet.from_scores([_scores()[0], table("n", [[1.0], [2.0]])], human=_scores()[1]),
-        "n has 1 segments, the test set 3",
-    ),
-    "segments of SegmentScores differ": (
-        lambda: JudgedSet.from_scores(
-            [_scores()[0], SegmentScores("n", {"a": [1], "b": [2], "c": [3]})], human=_scores()[1]
-        ),
         "n has 1 segments, the test set 3",
     ),
     "a judgment beyond the end": (
@@ -544,12 +494,6 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         ),
         "f is a function of texts",
     ),
-    "a judged system without output": (
-        lambda: JudgedSet.from_texts(
-            ["x", "y"], {"a": ["x", "y"]}, judgments=_votes((0, 0, 1), n_segments=2, systems="ab")
-        ),
-        "unknown judged system 'b'",
-    ),
     "no test set": (lambda: meta.segments([]), "no test sets"),
     "no JudgedSet": (lambda: meta.segments([3]), "expected a meta.JudgedSet, got 3"),  # type: ignore[list-item]
     "names of test sets": (
@@ -561,34 +505,18 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         "'m' is not in all of them; test set 'y' has n",
     ),
     "coefficient": (lambda: meta.segments(_set(), coefficients="peerson"), "did you mean 'pearson'?"),
-    "coefficient of systems": (
-        lambda: meta.segments(_set(), coefficients="accuracy"),
-        "unknown coefficient at segment level",
-    ),
-    "coefficient of segments": (
-        lambda: meta.systems(_set(), coefficients="tau"),
-        "unknown coefficient at system level",
-    ),
     "no coefficients": (lambda: meta.segments(_set(), coefficients=[]), "no coefficients"),
     "groups of test sets": (
         lambda: meta.segments({"x": _set(), "y": _set()}, average={"g": ["x", "x"]}),
         "the test set 'x' is in two groups, or twice in one",
     ),
-    "unknown in groups": (
-        lambda: meta.segments({"x": _set(), "y": _set()}, average={"g": ["z"]}),
-        "unknown test set 'z'",
-    ),
     "group with a name that is taken": (
         lambda: meta.systems({"x": _set(), "y": _set()}, average={"x": ["x"]}),
         "the name 'x' is that of a test set",
     ),
-    "grouping": (lambda: meta.segments(_set(), groupings="items"), "did you mean 'item'?"),
-    "ties": (lambda: meta.segments(_set(), ties="halve"), "did you mean 'half'?"),
     "minimum": (lambda: meta.segments(_set(), minimum_difference=-1), "must be a number of at least 0"),
-    "test": (lambda: meta.segments(_set(), test="perm"), "unknown test 'perm'"),
     "williams on segments": (lambda: meta.segments(_set(), test="williams"), "is for Pearson's r at system level"),
     "williams of others": (lambda: meta.systems(_set(), test="williams"), "not for 'spearman'"),
-    "interval": (lambda: meta.segments(_set(), interval="percentile"), "unknown interval"),
     "draws of votes": (
         lambda: meta.segments(_set(judgments=_votes((0, 0, 1), (1, 1, 0))), interval="boot-both"),
         "tau has draws of segments only, with all their votes: use 'boot-inputs', got 'boot-both'",
@@ -603,14 +531,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         "adjustment 'minp' needs shuffles, which the test 'boot-inputs' does not make",
     ),
     "baseline": (lambda: meta.segments(_set(), baseline="x"), "unknown baseline metric 'x'"),
-    "n_resamples": (lambda: meta.segments(_set(), n_resamples=0), "n_resamples"),
-    "seed": (lambda: meta.segments(_set(), seed=-1), "seed"),
-    "confidence level": (lambda: meta.segments(_set(), confidence_level=95), "confidence_level"),
     "tau of scores": (lambda: meta.segments(_set(), coefficients="tau"), "tau needs votes"),
-    "scores of votes": (
-        lambda: meta.segments(_set(judgments=_votes((0, 0, 1))), coefficients="pearson"),
-        "pearson needs human scores",
-    ),
     "darr of votes": (
         lambda: meta.segments(_set(judgments=_votes((0, 0, 1))), coefficients="darr"),
         "darr needs human scores",
@@ -622,7 +543,6 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         "people scored systems but no segments",
     ),
     "human scores of votes": (lambda: meta.systems(_set(), human_scores="wins"), "need votes"),
-    "human scores": (lambda: meta.systems(_set(), human_scores="win"), "did you mean 'wins'?"),
     "cells are needed": (
         lambda: meta.systems(
             JudgedSet.from_scores(

@@ -116,13 +116,6 @@ def test_the_example_of_the_help_gives_the_values_of_python(files: Path, run: An
 def by_hand(ties: str, repeats: str) -> dict[str, float]:
     """τ of WER, which is easy to compute: by loops over the lines of the files."""
     reference, systems = [line.split() for line in read_lines("ref.txt")], outputs()
-    errors = {
-        name: [
-            sum(a != b for a, b in zip(text.split(), words, strict=True))
-            for text, words in zip(own, reference, strict=True)
-        ]
-        for name, own in systems.items()
-    }
     balance: dict[tuple[int, int, int], int] = {}
     every = []
     for line in read_lines("cs-en.rank"):
@@ -134,8 +127,9 @@ def by_hand(ties: str, repeats: str) -> dict[str, float]:
     net = [(s, a, b) if n > 0 else (s, b, a) for (s, a, b), n in balance.items() if n]
     votes = net if repeats == "net" else every
     con = dis = tied = 0
-    for segment, a, b in votes:
-        x, y = errors[NAMES[a]][segment], errors[NAMES[b]][segment]
+    for segment, *pair in votes:
+        words = [systems[NAMES[each]][segment].split() for each in pair]
+        x, y = (sum(a != b for a, b in zip(own, reference[segment], strict=True)) for own in words)
         con, dis, tied = con + (x < y), dis + (x > y), tied + (x == y)
     value = {
         "half": (con - dis) / (con + dis + tied),
@@ -273,22 +267,14 @@ def test_all_metrics_of_a_file_are_read(files: Path, run: Any) -> None:
     lines = list(zip(read_lines("comet.tsv"), read_lines("other.tsv"), strict=True))
     rows = [f"{one}\t{other.rsplit(chr(9), 1)[1]}" for one, other in lines[1:]]
     write("both.tsv", ["system\tsegment\tCOMET\tX", *rows])
-    found = results(
-        run("meta", "segments", "--human", "da.tsv", "--metric-scores", "both.tsv", "--lower-is-better", "X",
-            "--coefficient", "spearman", "--test", "none", "--interval", "none", "--format", "json")
-    )  # fmt: skip
+    options = ("--lower-is-better", "X", "--coefficient", "spearman", "--interval", "none", "--format", "json")
+    command = ("meta", "segments", "--human", "da.tsv", "--metric-scores")
+    found = results(run(*command, "both.tsv", *options))
     assert [each["metric"] for each in found["results"]] == ["COMET", "X"]
     assert [each["name"] for each in found["metrics"] if not each["higher_is_better"]] == ["X"]
-    assert found["comparisons"] == []
-    one = run("meta", "segments", "--human", "da.tsv", "--metric-scores", "both.tsv#X", "--lower-is-better", "X",
-              "--coefficient", "spearman", "--interval", "none", "--format", "json")  # fmt: skip
-    assert results(one)["results"] == found["results"][1:]
-    outcome = run(
-        "meta", "segments", "--human", "da.tsv", "--metric-scores", "both.tsv#X", "-o", "both.tsv", "--format", "text"
-    )
-    assert "both.tsv is also an input and would be overwritten" in outcome.err
-    outcome = run("meta", "segments", "--human", "da.tsv", "--metric-scores", "both.tsv#COMETS")
-    assert (outcome.code, "did you mean 'COMET'?" in outcome.err) == (2, True)
+    assert results(run(*command, "both.tsv#X", *options))["results"] == found["results"][1:]
+    assert "both.tsv is also an input" in run(*command, "both.tsv#X", "-o", "both.tsv", "--format", "text").refusal()
+    assert "did you mean 'COMET'?" in run(*command, "both.tsv#COMETS").refusal()
 
 
 @pytest.mark.parametrize("people", ["both.tsv", "both.tsv#human", "both.tsv#COMET"])
@@ -316,13 +302,6 @@ def test_missing_systems_are_left_out_with_a_warning(files: Path, run: Any) -> N
     assert outcome.code == 0
     assert "1 system has no output: sys3; 60 of 180 votes are left out" in outcome.err
     assert json.loads(outcome.out)["plan"]["systems"] == {"": ["alpha", "beta", "gamma"]}
-
-
-def test_outputs_that_no_one_judged_are_left_out_and_named(files: Path, run: Any) -> None:
-    write("sys/unjudged.txt", ["x"] * SEGMENTS)
-    outcome = run("meta", "segments", *VOTES, *N)
-    assert outcome.code == 0
-    assert "Left out: 1 system without judgments (unjudged)." in outcome.out
 
 
 def test_csv_files_have_a_table_each(files: Path, run: Any) -> None:
@@ -380,23 +359,13 @@ BAD: Mapping[str, tuple[tuple[str, ...], str]] = {
     "nothing from people": (("segments", *TEXTS), "nothing from people: add --judgments FILE (votes) or --human FILE"),
     "no metrics": (("segments", "--human", "da.tsv"), "no metrics: add --refs and --systems for metrics on texts, or"),
     "no outputs": (("segments", "--human", "da.tsv", "--refs", "ref.txt"), "references without outputs: add --systems"),
-    "no references": (("segments", "--human", "da.tsv", "--systems", "sys"), "outputs without references: add --refs"),
     "metric without texts": (("segments", *SCORES, "-m", "bleu"), "-m bleu needs texts: add --refs and --systems"),
     "option without its metric": (("segments", *SCORES, "--lowercase"), "--lowercase does not apply to external"),
     "format without judgments": (("segments", *SCORES, "--judgments-format", "rank"), "needs --judgments: add it"),
-    "format without scores": (("segments", *VOTES, "--human-format", "table"), "--human-format needs --human: add it"),
     "word without option": (("segments", "ref.txt", *VOTES), "ref.txt: expected a file after an option: write --refs"),
-    "unknown command": (("segment", *VOTES), "unknown command of 'reshuffle meta' 'segment': did you mean 'segm"),
-    "unknown coefficient": (
-        ("segments", *VOTES, "--coefficient", "taux"),
-        "unknown coefficient at segment level 'taux'",
-    ),
-    "unknown ties": (("segments", *VOTES, "--ties", "hlaf"), "unknown treatment of ties 'hlaf': did you mean 'half'?"),
     "unknown column": (("segments", *SCORES, "--columns", "sytem=X"), "unknown column of --columns 'sytem': did you"),
     "column without header": (("segments", *SCORES, "--columns", "system"), "--columns must be what columns hold and"),
-    "column twice": (("segments", *SCORES, "--columns", "system=A", "system=B"), "--columns system is used twice"),
     "scores twice": (("segments", *SCORES, "COMET=other.tsv"), "--metric-scores COMET is used twice: choose different"),
-    "scores without file": (("segments", *SCORES, "X="), "--metric-scores: expected NAME=FILE, got 'X='"),
     "scores called as a metric": (
         ("segments", *VOTES, "-m", "wer", "--metric-scores", "WER=comet.tsv"),
         "--metric-scores WER=… has the name of a metric of -m: choose another name",
@@ -406,27 +375,16 @@ BAD: Mapping[str, tuple[tuple[str, ...], str]] = {
         ("segments", *VOTES, "-m", "wer", "--lower-is-better", "WER"),
         "--lower-is-better WER is for --metric-scores, not for -m: leave it out",
     ),
-    "metric from elsewhere": (("segments", *VOTES, "-m", "comet"), "'comet' is not computed here: read its scores"),
     "unknown baseline": (("segments", *SCORES, "--baseline-metric", "BLEU"), "unknown baseline metric 'BLEU'"),
     "alpha": (("segments", *SCORES, "--alpha", "2"), "--alpha must lie strictly between 0 and 1, got 2.0"),
-    "resamples": (("segments", *SCORES, "-n", "0"), "-n must be"),
     "williams of rho": (
         # No file is read first.
         ("systems", "--judgments", "none.rank", *TEXTS, "--coefficient", "spearman", "--test", "williams"),
         "test 'williams' is for 'pearson', not for 'spearman'",
     ),
-    "no such file": (("segments", "--judgments", "none.rank", *TEXTS), "none.rank: no such file"),
-    "no such folder": (
-        ("segments", "--judgments", "cs-en.rank", "--refs", "ref.txt", "--systems", "no/"),
-        "no/: no such",
-    ),
     "empty folder": (
         ("segments", "--judgments", "cs-en.rank", "--refs", "ref.txt", "--systems", "empty"),
         "the folder empty has no files: expected one for each system",
-    ),
-    "another language pair": (
-        ("segments", *VOTES, "--language-pair", "de-en"),
-        "cs-en.rank: unknown language pair 'de-en'",
     ),
     "manifest and a segment base of 0": (
         ("segments", "--manifest", "sets.json", "--segment-base", "0"),
@@ -440,7 +398,6 @@ BAD: Mapping[str, tuple[tuple[str, ...], str]] = {
         ("segments", *VOTES, "--format", "text", "-o", "cs-en.rank"),
         "cs-en.rank is also an input and would be overwritten",
     ),
-    "table": (("segments", *VOTES, "--table", "human"), "--table is for the format csv, not text"),
     "two sources of standard input": (
         ("segments", "--judgments", "-", "--refs", "-", "--systems", "sys"),
         "standard input (-) can supply only one text",
@@ -452,12 +409,7 @@ BAD: Mapping[str, tuple[tuple[str, ...], str]] = {
 def test_bad_options_are_one_sentence_and_exit_code_2(files: Path, run: Any, case: str) -> None:
     Path("empty").mkdir()
     words, message = BAD[case]
-    outcome = run("meta", *words)
-    assert outcome.code == 2
-    assert message in outcome.err
-    assert outcome.err.startswith("reshuffle: error: ")
-    assert outcome.err.count("\n") == 1
-    assert outcome.out == ""
+    assert message in run("meta", *words).refusal()
 
 
 def changed(path: str, at: int, **fields: Any) -> None:
@@ -485,25 +437,10 @@ WRONG: Mapping[str, tuple[tuple[str, int, dict[str, Any]], tuple[str, ...], tupl
         ("--human", "da.tsv", *TEXTS),
         ("da.tsv, line 4", "did you mean 'alpha'?"),
     ),
-    "metric score of another system": (
-        ("comet.tsv", 3, {"_0": "alpah"}),
-        (*VOTES, "--metric-scores", "COMET=comet.tsv"),
-        ("comet.tsv, line 4", "'alpha'"),
-    ),
     "segment of votes": (
         ("cs-en.rank", 6, {"_0": SEGMENTS + 1}),
         VOTES,
         ("cs-en.rank, line 7: expected a segment from 1 to 30, because the texts have 30 segments, got 31",),
-    ),
-    "segment 0": (
-        ("cs-en.rank", 6, {"_0": 0}),
-        VOTES,
-        ("cs-en.rank, line 7: expected a segment from 1 to 30", "got 0"),
-    ),
-    "segment of human scores": (
-        ("da.tsv", 5, {"_1": 99}),
-        ("--human", "da.tsv", *TEXTS),
-        ("da.tsv, line 6: expected a segment from 1 to 30", "got 99"),
     ),
     "no number": (("da.tsv", 5, {"_2": "good"}), SCORES, ("da.tsv, line 6: expected a number", "got 'good'")),
     "two scores of a metric": (
@@ -511,7 +448,6 @@ WRONG: Mapping[str, tuple[tuple[str, int, dict[str, Any]], tuple[str, ...], tupl
         SCORES,
         ("comet.tsv, line 6: a second score of 'alpha' on segment 1, 7, differs from that of line 2,",),
     ),
-    "infinite": (("comet.tsv", 5, {"_2": "inf"}), SCORES, ("comet.tsv, line 6: expected a finite number", "got 'inf'")),
 }
 
 
@@ -603,12 +539,9 @@ def test_missing_cells_are_left_out_and_said(files: Path, run: Any) -> None:
     ("content", "message"),
     [
         ({}, "the key 'sets' is missing"),
-        ({"sets": {}}, "names no test sets"),
         ({"sets": {"average": {}}}, "a test set cannot be called 'average': choose another name"),
         ({"sets": {"x": {"judgment": "a"}}}, "test set 'x': unknown key 'judgment': did you mean 'judgments'?"),
-        ({"sets": {"x": {"judgments": 3}}}, "test set 'x', judgments: expected a string, got 3"),
         ({"sets": {"x": {"segment_base": -1}}}, "segment_base: expected a whole number from 0, got -1"),
-        ({"sets": {"x": {"columns": {"sys": "A"}}}}, "columns: unknown key 'sys'"),
         ({"sets": {"x": {"metric_scores": ["a"]}}}, "metric_scores: expected an object (a table in TOML)"),
     ],
 )
@@ -624,19 +557,15 @@ def test_wrong_manifests_name_the_key(files: Path, run: Any, content: Any, messa
     ("changes", "message"),
     [
         ({"repeats": "some"}, "test set 'all': unknown repeats 'some'"),
-        ({"missing_systems": "leave"}, "test set 'all': unknown"),
         ({"metrics": ["bleux"]}, "test set 'all': unknown metric 'bleux': did you mean 'bleu'?"),
         ({"metrics": ["wer", "per"]}, "test sets have different metrics"),
         ({"systems": "ref.txt"}, "test set 'all': "),
-        ({"judgments": "none"}, "test set 'all': none: no such file"),
-        ({"references": []}, "references: expected a string or a list of strings, got []"),
     ],
 )
 def test_errors_in_a_test_set_of_a_manifest_name_it(files: Path, run: Any, changes: Any, message: str) -> None:
     manifest("sets.json", **changes)
     outcome = run("meta", "segments", "--manifest", "sets.json", *N)
-    assert outcome.code == 2
-    assert message in outcome.err
+    assert (outcome.code, message in outcome.err) == (2, True)
 
 
 def test_names_that_differ_in_judgments_and_outputs(data: Path, run: Any, tmp_path: Path) -> None:
@@ -645,24 +574,12 @@ def test_names_that_differ_in_judgments_and_outputs(data: Path, run: Any, tmp_pa
     human = str(files / "judgments/mqm_newstest2021_ende.avg_seg_scores.tsv")
     sysmap = tmp_path / "sysmap.tsv"
     sysmap.write_text("Nemo\tNVIDIA-NeMo\n", encoding="utf-8")
-    words: tuple[str, ...] = (
-        "meta",
-        "segments",
-        "--human",
-        human,
-        "--refs",
-        str(files / "ref-A.txt"),
-        "--systems",
-        str(files / "sys"),
-    )
-    words += ("-m", "sentbleu", "--coefficient", "pearson", "--test", "none", "--interval", "none", "--format", "json")
-    outcome = run(*words)
-    assert outcome.code == 2
-    assert "unknown system 'Nemo': did you mean 'NVIDIA-NeMo'?" in outcome.err
+    words = ["meta", "segments", "--human", human, "--refs", str(files / "ref-A.txt"), "--systems", str(files / "sys")]
+    words += ["-m", "sentbleu", "--coefficient", "pearson", "--test", "none", "--interval", "none", "--format", "json"]
+    assert "unknown system 'Nemo': did you mean 'NVIDIA-NeMo'?" in run(*words).refusal()
     outcome = run(*words, "--sysmap", str(sysmap), "--missing-systems", "drop")
     assert outcome.code == 0
     found = json.loads(outcome.out)
     assert "NVIDIA-NeMo" in found["plan"]["systems"][""]
     assert found["results"][0]["n"] == 4216
-    assert {each["judgments"] for each in found["human"]} == {527}
     assert "9 systems have no output: metricsystem1," in outcome.err

@@ -342,12 +342,6 @@ def test_paraphrases_that_are_found_twice_are_not_certain(tmp_path: Path, entrie
     assert ours.suff_stats([["b"]], [["a"]])[0, 0, -2:].tolist() == [1 if len(entries) == 1 else 0] * 2
 
 
-def test_hundreds_of_repetitions_of_a_word_are_counted(invented: Path) -> None:
-    line = "the " * 300
-    counts = one_resource(invented).suff_stats([[line + "x"]], [[line]])[0, 0]
-    assert counts[[0, 1, 21, 22]].tolist() == [300, 301, 300, 300]
-
-
 # Bad input.
 
 
@@ -357,15 +351,12 @@ def test_hundreds_of_repetitions_of_a_word_are_counted(invented: Path) -> None:
         ({"meteor_jar": "absent.jar"}, r"meteor_jar.*absent\.jar"),
         ({"modules": ["exact", "synonym"], "language": "de"}, "synonym"),
         ({"modules": ["exact", "stem"], "language": "cz"}, "stem"),
-        ({"modules": ["exact", "synonyms"]}, "synonyms"),
-        ({"modules": ["exact", "paraphrase"]}, "paraphrase"),
         ({"modules": ["exact", "exact"]}, "modules"),
         ({"language": "xx"}, "language"),
         ({"task": "rank", "language": "it"}, r"rank.*it|it.*rank"),
         ({"module_weights": [1.0, 0.5, 0.5], "modules": ["exact"]}, "module_weights"),
         ({"parameters": [0.5, 0.5]}, "parameters"),
         ({"paraphrases": "absent.gz"}, r"paraphrases.*absent\.gz"),
-        ({"wordnet": "absent"}, "wordnet.*absent"),
     ],
     ids=str,
 )
@@ -390,13 +381,11 @@ GZ = gzip.compress(b"0.5\na\nb\n" * 20_000, mtime=0)
     [
         (PARAPHRASES, b"no gzip at all", "paraphrase-en.gz"),
         (PARAPHRASES, GZ[: len(GZ) // 2], r"paraphrase-en\.gz"),
-        (PARAPHRASES, gzip.compress(b"0.5\na\nb\n0.5\na\n", mtime=0), r"paraphrase-en\.gz.*line 4|line 5|line 6"),
         (PARAPHRASES, gzip.compress(b"0.5\na\n\n0.5\na\nb\n", mtime=0), r"paraphrase-en\.gz.*line 3"),
         ("synonym/english.synsets", b"a\n00000001\nb\n", r"english\.synsets.*line 3"),
         ("synonym/english.synsets", b"a\n00000001\nb\nseven\n", r"english\.synsets.*line 4"),
-        ("synonym/english.exceptions", b"a\naes\nb\n", r"english\.exceptions.*line 3"),
     ],
-    ids=["no gzip", "truncated gzip", "half an entry", "no paraphrase", "no synsets", "no number", "no forms"],
+    ids=["no gzip", "truncated gzip", "no paraphrase", "no synsets", "no number"],
 )
 def test_damaged_files_are_refused_with_the_line(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):

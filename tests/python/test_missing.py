@@ -328,12 +328,6 @@ def test_missing_scores_are_an_error_by_default_that_names_the_option() -> None:
         SegmentScores("x", {"a": [1]}, missing="pairwize")
 
 
-def test_scores_without_missing_ones_are_compared_as_with_error() -> None:
-    table = random_table(share=0)
-    one, other = (compare(metrics=ratings(table, missing)) for missing in ("error", "pairwise"))
-    assert one.render("csv") == other.render("csv")
-
-
 def test_segment_scores_show_missing_ones_as_missing() -> None:
     table = segment_scores(metrics=ratings({"a": [1, nan, 3], "b": [1.1, 2, nan]}))
     assert (
@@ -341,13 +335,11 @@ def test_segment_scores_show_missing_ones_as_missing() -> None:
     )
     lines = [json.loads(line) for line in table.render("jsonl").splitlines()]
     assert [line["rating"] for line in lines] == [1.0, 1.1, None, 2.0, 3.0, None]
-    assert lines == table.to_dicts()
     np.testing.assert_array_equal([1, nan, 3], table.system_scores("a"))
     documents = segment_scores(metrics=ratings({"a": [1, nan, nan]}), documents=["x", "x", "y"])
     np.testing.assert_array_equal([1, nan], documents.system_scores("a"))
     rounded = segment_scores(metrics=ratings({"a": [1 / 3, nan], "b": [0.1, 0.2]}))  # not a multiple of a power of ten
     np.testing.assert_array_equal([1 / 3, nan], rounded.system_scores("a"))
-    assert "a" in str(rounded)
 
 
 def test_reports_have_the_numbers_of_segments() -> None:
@@ -358,45 +350,29 @@ def test_reports_have_the_numbers_of_segments() -> None:
     assert (document["comparisons"][0]["n_segments"], document["comparisons"][0]["n_units"]) == (3, 3)
     (row,) = csv.DictReader(io.StringIO(result.render("csv")))
     assert (row["n_segments"], row["n_units"]) == ("3", "3")
-    assert [row["n_segments"] for row in result.to_dicts("systems")] == [4, 4]
-    text = str(result)
-    assert "rating  n         Δ  n" in text
-    assert "it may differ from the difference of the scores shown" in " ".join(text.split())
+    assert "rating  n         Δ  n" in str(result)
+    assert "it may differ from the difference of the scores shown" in " ".join(str(result).split())
     same = compare(metrics=ratings({"a": [1, 2, nan], "b": [2, 2, nan]}), test="ar", interval=None)
     assert "may differ" not in str(same)
-    assert "n is the number of segments" in str(same)
     for fmt in ("markdown", "latex", "html"):
         assert "missing" in result.render(fmt)
-    complete = compare(metrics=ratings({"a": [1, 2], "b": [2, 3]}), test="ar")
-    assert not complete.lacks_scores()
-    assert result.lacks_scores("rating")
 
 
 def test_caveats_count_the_segments_of_each_pair() -> None:
     table = random_table(60, 0)
-    for s in range(30):
-        table["a"][s] = nan
-    values = {c.kind: c.values for c in compare(metrics=ratings(table), all_pairs=True).caveats}
-    assert (values["small-sample"]["units"], values["small-sample"]["pairs"], values["small-sample"]["tests"]) == (
-        30,
-        2,
-        3,
-    )
+    table["a"][:30] = [nan] * 30
     result = compare(metrics=ratings(table), all_pairs=True)
+    small = next(c for c in result.caveats if c.kind == "small-sample").values
+    assert (small["units"], small["pairs"], small["tests"]) == (30, 2, 3)
     assert ["small-sample" in pair.caveats for pair in result.comparisons] == [True, True, False]
     assert "2 of 3 pairs have as few as 30 segments: with fewer than 40" in " ".join(str(result).split())
     scores = score(metrics=ratings(table), interval="percentile").caveats
     assert [(c.kind, c.values["units"]) for c in scores] == [("small-sample", 30)]
-    for s in range(56):
-        table["a"][s] = nan
+    table["a"][:56] = [nan] * 56
     result = compare(metrics=ratings(table), all_pairs=True, test="ar", adjust="none")
     few = next(c for c in result.caveats if c.kind == "few-units")
     assert (few.values["units"], few.values["smallest"], few.values["pairs"]) == (4, 0.125, 2)
-    assert ["few-units" in pair.caveats for pair in result.comparisons] == [True, True, False]
     assert "2 of 3 pairs have at most 4 segments, which can be swapped in only 16 ways" in " ".join(str(result).split())
-    two = {name: table[name] for name in "ab"}
-    (few,) = (c for c in compare(metrics=ratings(two), test="ar").caveats if c.kind == "few-units")
-    assert "pairs" not in few.values
 
 
 FILES = {
@@ -445,34 +421,22 @@ def test_the_command_line_compares_pairwise(
     for name, text in FILES.items():
         Path(name).write_text(text)
     scores = ["--scores", "x", "a.txt", "d.txt", "--test", "ar", "--format", "csv"]
-    failed = run("compare", *scores)
-    assert failed.code == 2
-    assert (
-        "a.txt, line 2: expected a finite number, got 'None'; with missing='pairwise' (--missing pairwise)"
-        in failed.err
-    )
-    done = run("compare", *scores, "--missing", "pairwise")
-    assert done.code == 2
-    assert "x: only 1 segment has scores of both 'a' and 'd'" in done.err
+    for args, message in (
+        (scores, "a.txt, line 2: expected a finite number, got 'None'; with missing='pairwise' (--missing pairwise)"),
+        ([*scores, "--missing", "pairwise"], "x: only 1 segment has scores of both 'a' and 'd'"),
+        ([*scores, "--missing", "pairwize"], "unknown value of --missing 'pairwize': did you mean 'pairwise'"),
+        (["a.txt", "a.txt", "d.txt", "--missing", "pairwise"], "--missing needs --scores"),
+    ):
+        assert message in run("compare", *args).refusal()
     Path("d.txt").write_text("2\n3\n7\nn/a\n6\n")
     done = run("compare", *scores, "--missing", "pairwise")
     table = {"a": [1, nan, 3, 4, nan], "d": [2, 3, 7, nan, 6]}
     assert (done.code, done.out) == (0, compare(metrics=ratings(table, name="x"), test="ar").render("csv"))
     # What score --segments writes is read back.
-    assert (
-        run("score", "--scores", "x", "a.txt", "d.txt", "--missing", "pairwise", "--segments", "-o", "s.tsv").code == 0
-    )
+    segments = ["score", "--scores", "x", "a.txt", "d.txt", "--missing", "pairwise", "--segments"]
+    assert run(*segments, "-o", "s.tsv").code == 0
     again = run("compare", "--scores", "x", "s.tsv#x", "--test", "ar", "--format", "csv", "--missing", "pairwise")
     assert (again.code, again.out) == (0, done.out)
-    lines = run("score", "--scores", "x", "a.txt", "--missing", "pairwise", "--segments", "--format", "jsonl").out
-    assert [json.loads(line)["x"] for line in lines.splitlines()] == [1, None, 3, 4, None]
-    for args, message in (
-        (["--missing", "pairwize"], "unknown value of --missing 'pairwize': did you mean 'pairwise'"),
-        (["--missing", "pairwise"], "--missing needs --scores"),
-    ):
-        wrong = run("compare", *(scores if "pairwize" in args else ["a.txt", "a.txt", "d.txt"]), *args)
-        assert wrong.code == 2
-        assert message in wrong.err
 
 
 def test_the_heading_says_how_many_segments_have_scores() -> None:

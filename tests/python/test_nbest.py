@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
+import importlib
 import io
 import itertools
 import re
@@ -222,19 +222,13 @@ def test_lists_that_leave_out_zeros_are_joined_over_all_features() -> None:
         in_memory("0 ||| a ||| lm= 1\n").merged(in_memory("0 ||| a ||| tm= 1\n"))
 
 
-def test_the_largest_compressed_file_is_limited(tmp_path: Path) -> None:
-    path = tmp_path / "a.gz"
-    path.write_bytes(gzip.compress(b"0 ||| a ||| 1\n" * 10))
-    assert len(read_nbest(path)) == 10
-    with pytest.raises(InputError, match=r"at most 50 bytes when decompressed, the limit max_input \(--max-input\)"):
-        read_nbest(path, max_input=50)
-
-
 @pytest.mark.parametrize("module", ["gzip", "bz2", "lzma"])
 def test_compressed_files_and_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str) -> None:
-    content = sys.modules.get(module, __import__(module)).compress(b"0 ||| a ||| 1 2\n")
+    content = importlib.import_module(module).compress(b"0 ||| a ||| 1 2\n")
     (tmp_path / "a").write_bytes(content)
     assert entries(read_nbest(tmp_path / "a")) == [Entry(0, "a", {"F_0": 1, "F_1": 2}, None)]
+    with pytest.raises(InputError, match=r"9 bytes when decompressed.* max_input \(--max-input\)"):
+        read_nbest(tmp_path / "a", max_input=9)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     assert read_nbest("-").dense.tolist() == [[1, 2]]
 
@@ -248,14 +242,11 @@ def test_compressed_files_and_standard_input(tmp_path: Path, monkeypatch: pytest
         ("-1 ||| a ||| 1\n", 'line 1: expected the id of a sentence, a whole number, got "-1"'),
         ("1 ||| a ||| 1\n0 ||| a ||| 1\n", "line 2: expected a sentence from 1 on, because all entries of a sentence"),
         ("0 ||| a ||| 1 2\n0 ||| a ||| 1 2 3\n", "line 2: expected 2 features, as on line 1, got 3"),
-        ("0 ||| a ||| 1 2\n0 ||| a |||\n", "line 2: expected 2 features, as on line 1, got 0"),
         ("0 ||| a |||\n0 ||| a ||| 1 2\n", 'line 2: expected no features, as on line 1, got "1"'),
-        ("0 ||| a |||\n0 ||| a ||| lm= 1 s_a= 2\n", 'line 2: expected no features, as on line 1, got "lm"'),
         ("0 ||| a ||| tm= 1 2\n0 ||| a ||| tm= 1\n", 'line 2: expected 2 values of "tm", as on line 1, got 1'),
         ("0 ||| a ||| lm= 1 tm= 2\n0 ||| a ||| lm= 1\n", 'line 2: expected 1 value of "tm", as on line 1, got 0'),
         ("0 ||| a ||| lm= 1\n0 ||| a ||| lm= 1 tm= 2\n", 'line 2: expected the features of line 1: lm, got "tm"'),
         ("0 ||| a ||| lm= 1 lm= 1\n", 'line 1: expected every feature once, got "lm" twice'),
-        ("0 ||| a ||| lm=1 lm=1\n", 'line 1: expected every feature once, got "lm" twice'),
         ("0 ||| a ||| lm= 1 s_a= 1 s_a= 1\n", 'line 1: expected every feature once, got "s_a" twice'),
         ("0 ||| a ||| lm= 1\n0 ||| a ||| lm= 1 s_a= 1 2\n", 'one value of the sparse feature "s_a", got several'),
         ("0 ||| a ||| lm= 1 s_a=\n", 'line 1: expected a value of "s_a", got none'),
@@ -318,19 +309,10 @@ def test_wrong_uses(call: Callable[[NBest], Any], problem: str) -> None:
     assert problem in str(error.value)
 
 
-def test_lists_without_a_choice_of_features_are_refused() -> None:
-    for text in ("0 ||| a ||| 1\n0 ||| b ||| 1\n", "0 ||| a ||| s_a=1\n0 ||| b ||| s_a=1\n"):
-        with pytest.raises(InputError, match="all entries of each sentence have the same features"):
-            in_memory(text).check_choice()
-    in_memory("0 ||| a ||| 1\n1 ||| a ||| 1\n1 ||| b ||| 2\n").check_choice()
-
-
-def test_arrays_cannot_be_changed() -> None:
-    lists = in_memory("0 ||| a ||| 1 2\n")
-    for array in (lists.dense, lists.offsets, lists.ids, lists.text_of):
-        with pytest.raises(ValueError, match="read-only"):
-            array[:] = 0
-    assert lists.dense is lists.dense
+@pytest.mark.parametrize("text", ["0 ||| a ||| 1\n0 ||| b ||| 1\n", "0 ||| a ||| s_a=1\n0 ||| b ||| s_a=1\n"])
+def test_lists_without_a_choice_of_features_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="all entries of each sentence have the same features"):
+        in_memory(text).check_choice()
 
 
 def test_features_are_added_to_lists() -> None:

@@ -19,7 +19,7 @@ from pages import markup
 from reshuffle import Comparison, SegmentScores, SetComparison, compare, compare_sets, read_json, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.errors import InputError, printable
-from reshuffle.report import Layout, document, latex, render
+from reshuffle.report import Layout, document, render
 from reshuffle.report.cells import Table
 from reshuffle.report.fitting import COLUMN, PAGE, SIZES, Fit, fitting, pages, table_width
 from tex import TWO_COLUMNS, compiled, compiled_all, plain
@@ -86,14 +86,6 @@ def test_the_pairs_are_tables_of_their_own_on_request(fmt: str) -> None:
     assert len(set(labels)) == len(labels) == several.count(start)
 
 
-def test_scores_without_tests_have_one_table() -> None:
-    corpus = demo_corpus()
-    for fmt in ("latex", "typst"):
-        report = render(score(corpus.references, corpus.systems, ["bleu", "ter"]), fmt)
-        assert "p_1" not in report
-        assert "BLEU and TER (lower is better): 400 segments, 1 reference, 4 systems." in report
-
-
 @pytest.mark.parametrize("columns", [None, 1, 2])
 def test_a_table_has_the_largest_size_in_which_it_fits(columns: int | None) -> None:
     tried = [Fit(size, across) for across in (1, 2) for size in SIZES if columns in (None, across)]
@@ -124,21 +116,12 @@ def test_a_table_taller_than_a_page_is_divided_where_its_rows_have_lines() -> No
     assert [len(part.rows) for part in pages(unruled, Fit(SIZES[1], 2))] == [39, 24]
 
 
-def test_names_of_several_rows_are_written_once_in_latex() -> None:
-    rows = [(["a", "x"], [2]), (["a", "y"], [0]), (["b", "z"], [1])]
-    shown = [latex._row(cells, (), spans).removesuffix(r" \\") for cells, spans in rows]
-    assert shown == [r"\multirow{2}{*}{a} & x", " & y", "b & z"]
-
-
 def test_latex_has_more_space_between_metrics_and_smaller_letters_for_wide_tables() -> None:
-    size = re.compile(r"\\(small|footnotesize|scriptsize)")
     for length, expected in ((2, ["footnotesize"]), (30, []), (50, ["small"]), (99, ["scriptsize"])):
         names = tuple(f"{i}{'n' * length}" for i in range(3))
         report = render(of_systems(3, all_pairs=False, names=names), "latex")
-        assert size.findall(report) == expected
+        assert re.findall(r"\\(small|footnotesize|scriptsize)", report) == expected
         assert report.count(r"@{\hskip 1em}r") == 2
-    report = render(score(metrics=SegmentScores("x", {"a": [1, 2, 3], "b": [2, 3, 4]})), "latex")
-    assert size.findall(report) == []
 
 
 # --- Markup in names
@@ -244,31 +227,24 @@ def test_a_paper_has_a_table_of_systems_and_test_sets_for_each_metric(all_pairs:
 
 
 def test_markdown_and_html_have_the_tables_and_sentences_of_the_text() -> None:
-    result = on_sets()
-    assert result.average is not None
-    text, markdown, html = (markup(render(result, fmt)) for fmt in ("text", "markdown", "html"))
+    text, markdown, html = (markup(render(on_sets(), fmt)) for fmt in ("text", "markdown", "html"))
     assert r"| System | Average | news \& views | \_talks\_ | \[x\]\| |" in markdown
     assert "news &amp; views</th>" in html
     assert html.count("<table") == len(re.findall("^\\| ---", markdown, re.MULTILINE)) == 3
     for sentence in ("larger is better than all others", "step-down maxT over 6 pairs"):
         assert all(sentence in " ".join(report.split()) for report in (text, markdown, html))
-    assert f"`{result.signature}`" in markdown
 
 
 def test_the_two_files_of_csv_have_all_test_sets(demo: Path, run: Any) -> None:
-    one = ("--set", "one", "reference.txt", "baseline.txt", "tuned.txt")
-    two = ("--set", "two", "reference.txt", "baseline.txt", "tuned.txt")
-    assert run("compare", *one, *two, "-n", "99", "-o", "out.csv").code == 0
+    texts = ("reference.txt", "baseline.txt", "tuned.txt")
+    words = ("compare", "--set", "one", *texts, "--set", "two", *texts, "-n", "99")
+    assert run(*words, "-o", "out.csv", "-o", "out.json").code == 0
     for table in ("systems", "pairs"):
         rows = list(csv.DictReader((demo / f"out.{table}.csv").read_text("utf-8").splitlines()))
         assert {row["test_set"] for row in rows} == {"one", "two", ""}
-    assert run("compare", *one, *two, "-n", "99", "-o", "out.json").code == 0
     read = read_json(demo / "out.json")
     assert isinstance(read, SetComparison)
-    assert run("compare", *one, *two, "-n", "99", "--format", "markdown").out == render(
-        read, "markdown", Layout(command="reshuffle compare")
-    )
-    assert run("compare", *one, *two, "-n", "99", "--methods").out.endswith(read.bibtex())
+    assert run(*words, "--methods").out.endswith(read.bibtex())
 
 
 # --- Compilers
@@ -398,31 +374,12 @@ def test_symbols_are_mathematics_in_papers_but_not_in_names() -> None:
     result = compare(metrics=SegmentScores("n", named), baseline="k", n_resamples=99)
     layout = Layout(methods=True, names={"s": "S c"})
     latex, typst = (render(result, fmt, layout) for fmt in ("latex", "typst"))
-    for shown in (
-        "adjusted $p$", "$R$ = 99", "larger of two $p$-values", "($c_1$ + 1)/($R$ + 1)", "$d^*$ $-$ $d$", "from k.",
-        "scored by n on", "n: 36 segments", "S c & ",
-    ):  # fmt: skip
+    for shown in ("adjusted $p$", "($c_1$ + 1)/($R$ + 1)", "$d^*$ $-$ $d$", "from k.", "n: 36 segments", "S c & "):
         assert shown in latex.replace(r"\textbar{}", ""), shown
-    for shown in (
-        '"adjusted " + $p$',
-        '$R$#" = 99',
-        '("$c_1$#" + 1)/("$R$#" + 1)',
-        '" + $Δ$ + ": difference from k.',
-        '"S c"',
-    ):
+    for shown in ('"adjusted " + $p$', '("$c_1$#" + 1)/("$R$#" + 1)', '" + $Δ$ + ": difference from k.', '"S c"'):
         assert shown in typst, shown
     for report in (latex, typst):
         code = "\n".join(line for line in report.splitlines() if not line.startswith(("%", "//")))
         assert not re.search(r"\$[knS]\$|tau.{,5}\$d", code)
         assert not re.search(r"\bp(-values?)?\b(?!\$)", re.sub(r"\\[a-z]+|[a-z]+-[a-z-]+-\d+[a-z-]*", "", code))
     assert "$" not in render(result, "text", layout) + render(result, "markdown")
-
-
-@pytest.mark.parametrize("fmt", ["latex", "typst"])
-def test_symbols_in_names_of_systems_are_not_explained(fmt: Any) -> None:
-    scores = {"first*": [1, 2, 3, 4] * 20, "1.5 a": [1, 3, 2, 4] * 20, "†third": [0, 1, 2, 3] * 20}
-    report = render(compare(metrics=SegmentScores("m", scores), all_pairs=True, n_resamples=99), fmt)
-    (caption,) = (line for line in report.splitlines() if "caption{" in line or "caption(" in line)
-    assert "*:" not in caption
-    assert "exact p" not in caption
-    assert caption.count("share a letter") == 1

@@ -16,25 +16,7 @@ from benches.papers.judgments import nearest, of_2008
 from benches.papers.page import anchor, blocks, pages, reflowed, wrapped
 from benches.papers.smoothings import TABLE_7, TABLE_8, gains_in, moved_in
 from conftest import parsed
-
-# Sizes of exchange units that were measured with another implementation: exchange unit, n, ρ, τ.
-MEASURED = {
-    ("segment", 3, 0.54, 0.0): 0.044,
-    ("pooled", 3, 0.54, 0.0): 0.217,
-    ("cell", 3, 0.54, 0.0): 0.170,
-    ("multeval", 3, 0.54, 0.0): 0.184,
-    ("segment", 3, 0.54, 0.775): 0.084,
-    ("cell", 3, 0.54, 0.775): 0.230,
-    ("segment", 5, 0.54, 0.0): 0.045,
-    ("cell", 5, 0.54, 0.0): 0.262,
-    ("multeval", 5, 0.54, 0.0): 0.294,
-    ("segment", 5, 0.0, 0.0): 0.059,
-    ("segment", 5, 0.0, 1.0): 0.138,
-    ("segment", 5, 0.0, 2.333): 0.406,
-}
-
-COMMANDS = [(name, command) for name, claim in CLAIMS.items() for command in claim.commands]
-
+from test_study_exchange import PUBLISHED
 
 TEXTS = {page.name: page.read_text("utf-8") for page in PAGES.glob("*.md")}
 
@@ -66,13 +48,10 @@ def test_the_pages_name_no_folder_of_a_machine() -> None:
     assert not re.search(r"/(home|work|tmp|root|usr)/", "".join(TEXTS.values()) + RESULTS.read_text("utf-8"))
 
 
-def test_commands_parse() -> None:
-    for _, command in COMMANDS:
-        assert parsed(f"{command} --format json"), command
-
-
-def test_programs_compile() -> None:
+def test_commands_parse_and_programs_compile() -> None:
     for claim in CLAIMS.values():
+        for command in claim.commands:
+            assert parsed(f"{command} --format json"), command
         compile(claim.python, claim.name, "exec")
 
 
@@ -129,10 +108,11 @@ def test_p_values_of_runs_are_those_of_multeval() -> None:
 
 def test_measured_sizes_of_exchange_units_are_those_of_another_implementation() -> None:
     figures = read_results()["clark-size"]["figures"]
-    rates = {(unit, *cell): rate for *cell, unit, rate, _ in figures}
-    for cell, measured in MEASURED.items():
+    rates = {(unit, n, rho, round(tau, 1)): rate for n, rho, tau, unit, rate, _ in figures}
+    for unit, n, rho, tau, measured in PUBLISHED:
         # 1,000 simulations are assumed there, 2,000 are here.
-        assert abs(rates[cell] - measured) < 3 * (rates[cell] * (1 - rates[cell]) * (1 / 1000 + 1 / 2000)) ** 0.5
+        rate = rates[unit, n, rho, round(tau, 1)]
+        assert abs(rate - measured) < 3 * (rate * (1 - rate) * (1 / 1000 + 1 / 2000)) ** 0.5
 
 
 def test_net_votes_are_those_that_chen_and_cherry_count() -> None:

@@ -132,15 +132,11 @@ def test_a_comparison_prints_as_the_command_line_shows_it(name: str) -> None:
 
 def test_a_comparison_prints_in_the_width_of_the_terminal_and_without_colour(monkeypatch: pytest.MonkeyPatch) -> None:
     result = RESULTS["score"]
-    for width in (60, 200):
-        monkeypatch.setattr(sys, "stdout", FakeTerminal())
-        monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("COLUMNS", "60")
+    for stdout, width in ((FakeTerminal(), 60), (io.StringIO(), 100), (None, 100)):  # None: pythonw
+        monkeypatch.setattr(sys, "stdout", stdout)
         assert render(result, "text", Layout(Terminal(width))) == f"{result}\n"
-    assert "\x1b" not in str(result)
-    monkeypatch.setattr(sys, "stdout", io.StringIO())
-    assert render(result, "text", Layout(Terminal(100))) == f"{result}\n"
-    monkeypatch.setattr(sys, "stdout", None)  # pythonw
-    assert render(result, "text", Layout(Terminal(100))) == f"{result}\n"
+        assert "\x1b" not in str(result)
 
 
 def test_reprs_of_large_results_are_short() -> None:
@@ -256,7 +252,6 @@ def test_a_failed_lookup_names_what_can_be_looked_up() -> None:
     two, pairs, alone = RESULTS["baseline"], RESULTS["all pairs"], RESULTS["score"]
     for call, message in (
         (lambda: two.score("tuned"), "there are 2 metrics: choose one with metric='BLEU' or 'TER'"),
-        (lambda: two.score("tunde", "bleu"), "unknown system 'tunde': did you mean 'tuned'?"),
         (lambda: two.score("tuned", "tre"), "unknown metric 'tre': did you mean 'TER'?"),
         (lambda: two.pair("tuned", "base", "TER"), "unknown baseline 'base': did you mean 'baseline'?"),
         (lambda: two.pair("baseline", metric="TER"), r"'baseline' is always the baseline; its comparisons: pair\('tu"),
@@ -265,11 +260,8 @@ def test_a_failed_lookup_names_what_can_be_looked_up() -> None:
         (lambda: pairs.pair("rules", metric="TER"), "'rules' was compared with baseline, tuned, larger: choose a base"),
         (lambda: pairs.pair("rules", "rules", "TER"), r"with baseline 'rules'; .*pair\('rules', 'tuned'\)"),
         (lambda: alone.pair("tuned"), "this result has scores only"),
-        (lambda: TABLE.system_scores("tuned"), "there are 2 metrics"),
         (lambda: TABLE.system_scores("x", "BLEU"), "unknown system 'x'"),
         (lambda: two.render("md"), "unknown format 'md': use markdown"),
-        (lambda: two.render("jsno"), "unknown format 'jsno': did you mean 'json'"),
-        (lambda: TABLE.render("csv"), "unknown format 'csv'"),
     ):
         with pytest.raises(InputError, match=message):
             call()
@@ -442,7 +434,6 @@ def test_a_test_result_prints_its_settings_and_its_p_value() -> None:
         (approximate_randomization(a, b, "bleu", n_resamples=999, scheme="subgroup"), ["A random subgroup of 1,024 "]),
         (approximate_randomization([1, 2, 1, 3], zeros), ["All 16 shuffles, ", "p = 0.1250 (ar, two-sided)"]),
         (approximate_randomization(np.arange(60), np.arange(60) % 7), ["Exact null distribution, by convolution."]),
-        (bootstrap_test(a, b, "bleu", n_resamples=999), ["999 draws, ", " exceedances, ", "(bootstrap, two-sided)"]),
         (
             bootstrap_test(a, b, "bleu", n_resamples=999, test="bootstrap-percentile"),
             ["999 draws, ", " in the smaller tail, ", "(bootstrap-percentile, two-sided)"],
@@ -451,11 +442,6 @@ def test_a_test_result_prints_its_settings_and_its_p_value() -> None:
             approximate_randomization(a, b, "bleu", stopping=BesagClifford(5), n_resamples=999),
             [" stopped by besag-clifford (at most 999), 5 exceedances"],
         ),
-        (
-            approximate_randomization(a, b, "bleu", stopping="gandy", n_resamples=9),
-            ["9 shuffles, not stopped by gandy (at most 9)"],
-        ),
-        (RESULTS["without replicates"].comparisons[0].test, ["rating: s1 - s0 = ", "(t-test, two-sided)\nSignature: "]),
         (RESULTS["all pairs"].comparisons[0].test, [", adjusted p = "]),
         (
             approximate_randomization(a.reshape(2, 40, -1), b.reshape(2, 40, -1), "bleu", n_resamples=99),
@@ -465,11 +451,7 @@ def test_a_test_result_prints_its_settings_and_its_p_value() -> None:
     for result, parts in cases:
         text = str(result)
         assert text.endswith(f"\nSignature: {result.signature}")
-        for part in parts:
-            assert part in text
-    first = cases[0][0]
-    assert f"p = {first.pvalue:.4f}" in str(first)
-    assert f", {first.exceedances:,} exceedances," in str(first)
+        assert all(part in text for part in parts), text
 
 
 def test_names_of_systems_are_in_the_words_of_a_pairs_test() -> None:

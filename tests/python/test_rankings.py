@@ -22,7 +22,6 @@ from reshuffle import (
     Comparison,
     CorpusFunction,
     Formula,
-    FromCounts,
     InputError,
     RankedSystem,
     Ranking,
@@ -123,24 +122,6 @@ def test_the_number_of_groups_of_adversarial_decisions_is_bounded() -> None:
     assert groups_without_difference(triples, 26) is None
 
 
-def test_the_letters_of_piephos_third_example() -> None:
-    # Eight treatments, of which five pairs differ; the letters are determined up to their names.
-    pairs = [(1, 7), (1, 8), (2, 4), (2, 5), (3, 5)]
-    different = np.zeros((8, 8), dtype=bool)
-    for a, b in pairs:
-        different[a - 1, b - 1] = different[b - 1, a - 1] = True
-    groups = groups_without_difference(as_sets(different), 26)
-    assert groups is not None
-    assert [[i + 1 for i in members(group)] for group in groups] == [
-        [1, 2, 3, 6],
-        [1, 3, 4, 6],
-        [1, 4, 5, 6],
-        [2, 3, 6, 7, 8],
-        [3, 4, 6, 7, 8],
-        [4, 5, 6, 7, 8],
-    ]
-
-
 # Clusters and positions.
 
 
@@ -204,14 +185,10 @@ def test_rank_intervals_count_the_significantly_better_and_worse_systems(test: s
 
 def test_identical_systems_share_position_letters_and_the_set_of_the_best() -> None:
     values = np.random.default_rng(3).normal(0, 1, SEGMENTS).round(3)
-    metric = SegmentScores("x", {"worse": values - 1, "one": values, "two": values, "three": values})
-    ranking = ranked(metric)
-    assert [(r.system, r.position) for r in ranking.systems] == [("one", 1), ("two", 1), ("three", 1), ("worse", 4)]
-    assert ranking.best == ("one", "two", "three")
-    assert [r.letters for r in ranking.systems] == ["a", "a", "a", "b"]
-    assert [r.cluster for r in ranking.systems] == [1, 1, 1, 2]
-    everything = ranked(SegmentScores("x", {"one": values, "two": values}))
-    assert everything.best == ("one", "two")
+    ranking = ranked(SegmentScores("x", {"worse": values - 1, "one": values, "two": values}))
+    found = [(r.system, r.position, r.letters, r.cluster) for r in ranking.systems]
+    assert found == [("one", 1, "a", 1), ("two", 1, "a", 1), ("worse", 3, "b", 2)]
+    assert ranking.best == ("one", "two")
 
 
 def test_only_two_sided_tests_of_all_pairs_give_rankings() -> None:
@@ -235,8 +212,7 @@ def test_only_the_family_wise_error_rate_makes_a_ranking_simultaneous(adjust: st
 def test_more_than_26_groups_have_no_letters() -> None:
     ranking = ranked(ratings([float(10 * i) for i in range(27)], n=20), test="t-test", adjust="holm")
     assert ranking.groups is None
-    assert [r.letters for r in ranking.systems] == [None] * 27
-    assert [(r.rank_low, r.rank_high, r.cluster) for r in ranking.systems] == [(i, i, i) for i in range(1, 28)]
+    assert [(r.rank_low, r.cluster, r.letters) for r in ranking.systems] == [(i, i, None) for i in range(1, 28)]
     of_26 = ranked(ratings([float(10 * i) for i in range(26)], n=20), test="t-test", adjust="holm")
     assert [r.letters for r in of_26.systems] == [chr(ord("a") + i) for i in range(26)]
 
@@ -321,19 +297,6 @@ def test_functions_of_texts_have_a_detectable_difference_if_there_are_draws() ->
     (found,) = drawn.detectable
     assert found.difference == pytest.approx(expected.difference, rel=0.1)
     assert compare(["x"] * SEGMENTS, outputs, length, test="ar", n_resamples=99, interval=None).detectable == ()
-
-
-def test_a_formula_that_fails_near_the_sums_has_no_detectable_difference() -> None:
-    def picky(sums: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        if (sums[..., 0] != sums[..., 0].astype(int)).any() or (sums[..., 1] != SEGMENTS).any():
-            raise ZeroDivisionError
-        return np.asarray(sums[..., 0] / sums[..., 1])
-
-    counts = np.random.default_rng(6).integers(0, 9, (2, SEGMENTS, 2))
-    counts[..., 1] = 1
-    metric = FromCounts("picky", {"a": counts[0], "b": counts[1]}, picky)
-    assert compared(metric, test="ar").detectable == ()
-    assert len(compared(metric, test="ar").rankings) == 1
 
 
 # Multiple comparisons with the best.

@@ -25,7 +25,6 @@ from reshuffle import (
     _core,
     approximate_randomization,
     bootstrap_interval,
-    bootstrap_test,
     compare,
     metric,
     score,
@@ -336,19 +335,10 @@ MEAN_OF_ROWS = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
     [
         lambda rows, others: approximate_randomization(rows, others, MEAN_OF_ROWS),
         lambda rows, others: approximate_randomization(rows, others, MEAN_OF_ROWS, documents=[1, 2, 2]),
-        lambda rows, others: bootstrap_test(rows, others, MEAN_OF_ROWS),
-        lambda rows, others: compare(
-            metrics=FromCounts("mean", {"a": rows, "b": others}, MEAN_OF_ROWS), test="ar", interval="delta"
-        ),
+        lambda rows, others: compare(metrics=FromCounts("mean", {"a": rows, "b": others}, MEAN_OF_ROWS), test="ar"),
         lambda rows, others: score(metrics=FromCounts("mean", {"a": rows}, MEAN_OF_ROWS)),
-        *(
-            lambda rows, others, method=method: standard_error(rows, MEAN_OF_ROWS, method=method)
-            for method in ("delta", "jackknife", "bootstrap")
-        ),
-        *(
-            lambda rows, others, method=method: bootstrap_interval(rows, MEAN_OF_ROWS, b=others, interval=method)
-            for method in ("percentile", "bca", "studentized", "delta", "jackknife")
-        ),
+        lambda rows, others: standard_error(rows, MEAN_OF_ROWS, method="jackknife"),
+        lambda rows, others: bootstrap_interval(rows, MEAN_OF_ROWS, b=others, interval="bca"),
     ],
 )
 @pytest.mark.parametrize("sign", [1, -1])
@@ -375,20 +365,11 @@ def test_sums_at_the_limit_are_exact_and_larger_ones_are_refused() -> None:
     assert metric("depf").details(np.array([2**62] * 3))["precision"] == 100
 
 
-def test_a_wrong_number_of_count_columns_is_refused() -> None:
-    with pytest.raises(InputError, match="columns of BLEU: expected 10, got 1"):
-        approximate_randomization([[1], [2]], [[1], [2]], "bleu")
-
-
 def test_fortran_order_is_refused_by_the_core_and_converted_by_public_functions() -> None:
     counts = random_counts(1, 2, 30)
     in_columns = np.asfortranarray(counts)
     with pytest.raises(TypeError, match=r"expected a C-contiguous array; numpy\.ascontiguousarray makes one"):
         calls.draw_sums([in_columns], n=5, seed=1)
-    with pytest.raises(TypeError, match="expected a C-contiguous array"):
-        BLEU.core.scores(np.asfortranarray(counts[0]))
-    # Public functions convert arrays to C order.
-    np.testing.assert_array_equal(BLEU.score(counts[0]), BLEU.score(np.asfortranarray(counts[0])))
     one, other = (approximate_randomization(c[0], c[1], BLEU, n_resamples=50).pvalue for c in (counts, in_columns))
     assert one == other
 
@@ -418,16 +399,6 @@ def test_a_resampler_has_totals_and_scores_and_copies_its_counts() -> None:
     np.testing.assert_array_equal(before.sums, after.sums)
 
 
-def test_long_results_are_read_only_views() -> None:
-    resampler = make_resampler()
-    series = resampler.run([_core.Series(PAIRS)], n=10, seed=1)[0].statistics
-    assert series.shape == (2, 2, 10)
-    assert not series.flags.writeable
-    kept = series.copy()
-    del resampler
-    np.testing.assert_array_equal(kept, series)  # the array keeps the reduction's memory alive
-
-
 def test_incompatible_reductions_are_refused() -> None:
     resampler = make_resampler()
     tally = _core.Tally(PAIRS, "less", np.zeros((2, 2)))
@@ -436,15 +407,9 @@ def test_incompatible_reductions_are_refused() -> None:
         first.merge(resampler.run([tally], n=64, first=128, seed=1)[0])
     with pytest.raises(InputError, match="must be one of the same class"):
         first.merge(resampler.run([_core.Spread(PAIRS)], n=64, first=64, seed=1)[0])  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"must be one that Resampler\.run returned, got one that has not been run"):
-        _ = tally.counts
     with pytest.raises(InputError, match="must be one for shuffles, got one for draws"):
         resampler.run([_core.Draws()], n=1)
     ranks = np.ones((2, 2), dtype=np.uint64)
     min_p = resampler.run([_core.MinP(PAIRS, "less", np.zeros((2, 2)), np.zeros((2, 2)), ranks, [0, 1])], n=64)[0]
     with pytest.raises(InputError, match="run all shuffles at once"):
         min_p.merge(min_p)
-    with pytest.raises(InputError, match="unknown kind 'coins'; known: shuffles, draws"):
-        calls.resampler([(BLEU.core, random_counts(3, 3, 90))], kind="coins")
-    with pytest.raises(InputError, match="strata must be None for shuffles"):
-        calls.resampler([(BLEU.core, random_counts(3, 3, 90))], strata=[40, 50])

@@ -23,7 +23,6 @@ from reshuffle.inference.run_tests import run_outcome
 from reshuffle.inference.run_variation import observed_differences, variations
 from reshuffle.resampling import run_draws
 from reshuffle.resampling.run_hierarchical import Hierarchical
-from reshuffle.resampling.run_linear import RunCovariances
 from reshuffle.resampling.run_reference import Levels
 from reshuffle.resampling.runs import RunData
 from reshuffle.runs import Runs
@@ -154,16 +153,6 @@ def test_components_are_the_two_way_moments(seed: int, n: int, s: int) -> None:
     assert variation.effective_test_sets == pytest.approx((runs + segments + rest) / ((runs + rest) / n + segments))
 
 
-@given(st.integers(0, 10**6), st.integers(2, 4), st.sampled_from([0.1, 3, 40]))
-def test_components_scale_with_the_square_of_the_metric(seed: int, n: int, factor: float) -> None:
-    values = np.round(np.random.default_rng(seed).normal(size=(n, 9)), 3)
-    one, other = (variations(run_data({"a": rows}))[0][0] for rows in (values, factor * values))
-    assert other.s_sel == pytest.approx(factor * one.s_sel, rel=1e-6)
-    for name in ("between_runs", "between_segments", "interaction"):
-        assert getattr(other, name) == pytest.approx(factor**2 * getattr(one, name), rel=1e-6, abs=1e-9)
-    assert other.effective_test_sets == pytest.approx(one.effective_test_sets)
-
-
 def test_one_run_has_no_components_and_copies_do_not_vary() -> None:
     row = np.random.default_rng(0).normal(size=20)
     one, copies = variations(run_data({"one": row[None], "copies": np.stack([row] * 4)}))[0]
@@ -173,30 +162,6 @@ def test_one_run_has_no_components_and_copies_do_not_vary() -> None:
     assert (copies.between_runs, copies.interaction) == pytest.approx((0, 0), abs=1e-12)
     assert copies.between_segments == pytest.approx(row.var(ddof=1) / 20)
     assert copies.effective_test_sets == pytest.approx(1)
-
-
-def test_effective_test_sets_are_the_runs_if_they_share_nothing() -> None:
-    values = np.random.default_rng(1).normal(size=(4, 8))
-    values -= values.mean(axis=0)
-    (variation,) = variations(run_data({"a": np.round(values, 6)}))[0]
-    assert variation.between_segments == 0
-    assert variation.effective_test_sets == pytest.approx(4)
-    (constant,) = variations(run_data({"a": np.ones((3, 5))}))[0]
-    assert (constant.s_sel, constant.effective_test_sets) == (0, None)
-
-
-def test_covariances_of_a_curved_metric_are_those_of_draws() -> None:
-    data = ratio_data(8, (3, 2), 400, n_resamples=4000)
-    for m in range(2):
-        sds = np.sqrt(np.diag(data.covariances[m].covariances))
-        np.testing.assert_allclose(data.drawn.deviations[m], sds, rtol=0.05)
-        fixed = data.drawn.fixed["mean"][m]
-        weights = np.array([1 / 3] * 3 + [-1 / 2] * 2)
-        expected = math.sqrt(weights @ data.covariances[m].shrunk @ weights)
-        assert (fixed[0] - fixed[1]).std() == pytest.approx(expected, rel=0.05)
-    assert data.covariances[1].covariances == pytest.approx(
-        200**2 * data.covariances[0].covariances, rel=1e-6, abs=1e-6
-    )
 
 
 @pytest.mark.parametrize("units", [Units(), Units(strata=["x", "y", "x"] * 4), Units(documents=list("aabbccddeeff"))])
@@ -390,15 +355,6 @@ def test_the_interval_of_runs_is_welchs(seed: int, n: int, m: int) -> None:
     assert interval.method == "welch-t"
 
 
-def test_the_interval_of_runs_is_centred_at_the_statistic() -> None:
-    data = ratio_data(6, (3, 4), 15)
-    for statistic in ("pooled", "mean"):
-        interval = EXCHANGES["run"].interval.of(data, 0, (0, 1), statistic, 0.95)
-        assert interval is not None
-        difference = data.score_of(0, statistic)[0] - data.score_of(1, statistic)[0]
-        assert (interval.low + interval.high) / 2 == pytest.approx(difference)
-
-
 @pytest.mark.parametrize("exchange", ["segment", "pooled", "cell", "multeval"])
 def test_intervals_with_fixed_runs_are_percentiles_of_the_draws(exchange: str) -> None:
     data = ratio_data(6, (2, 2), 15, n_resamples=99)
@@ -415,15 +371,6 @@ def test_one_run_has_an_interval_only_where_runs_are_fixed() -> None:
     data = ratio_data(6, (1, 3), 15)
     found = {name: EXCHANGES[name].interval.of(data, 0, (0, 1), "pooled", 0.95) is not None for name in EXCHANGES}
     assert found == {name: name not in ("run", "welch", "hierarchical", "hierarchical-t") for name in EXCHANGES}
-
-
-def test_copies_of_one_run_have_an_interval_of_one_point() -> None:
-    a, b = np.random.default_rng(3).normal(size=(2, 25))
-    interval = EXCHANGES["run"].interval.of(
-        run_data({"a": np.stack([a, a]), "b": np.stack([b] * 3)}), 0, (0, 1), "mean", 0.95
-    )
-    assert interval is not None
-    assert interval.low == interval.high == pytest.approx(a.mean() - b.mean())
 
 
 def test_observed_differences_are_all_experiments() -> None:
@@ -460,21 +407,8 @@ def test_equal_systems_are_reversed_half_of_the_time_and_one_run_shows_nothing()
     rows = np.random.default_rng(9).normal(size=(3, 6))
     data = run_data({"a": rows, "b": rows, "one": rows[:1]})
     found = observed_differences(data, [(0, 1), (0, 2)], ["x"])
-    assert {each.system for each in found} == {"a"}
-    assert {each.baseline for each in found} == {"b"}
+    assert {(each.system, each.baseline) for each in found} == {("a", "b")}
     assert [each.reversed for each in found] == [0.5] * 5
-    assert all(each.mean == pytest.approx(0, abs=0.02) for each in found)
-
-
-def test_numbers_of_runs_go_up_to_those_there_are() -> None:
-    data = run_data({"a": np.random.default_rng(9).normal(size=(30, 4)), "b": np.zeros((2, 4))})
-    assert [each.n_runs for each in observed_differences(data, [(0, 1)], ["x"])] == [1, 2, 3, 5, 10, 20]
-
-
-def test_covariances_need_two_runs() -> None:
-    covariances = run_data({"a": np.ones((1, 3))}).covariances[0]
-    assert isinstance(covariances, RunCovariances)
-    assert covariances.parts(0) is None
 
 
 def test_one_draw_has_no_standard_deviation() -> None:

@@ -349,15 +349,12 @@ TEST = ("comparisons", 3, "test")
     ("text", "message"),
     [
         ("{", "line 1: expected the JSON of a result, got: Expecting property name"),
-        ('{"schema": "reshuffle.comparison/1",\n"seed" 1}', "line 2: expected the JSON of a result, got: Expecting"),
-        (render(rare(), "json")[:-3], "expected the JSON of a result, got: Expecting"),
         ("{" * 100_000, "expected the JSON of a result"),
         ('{"a":' * 100_000, "nested too deeply"),
         (having("caveats", [{"kind": "few-draws", "values": nested(600)}]), "nested too deeply"),
         ('{"a": NaN}', 'got: NaN, which JSON does not have: write "NaN" in quotes'),
         ('{"a": 1' + "0" * 5000 + "}", "."),
         ("{}", "no result of reshuffle: the key schema is missing"),
-        ('{"schema": 1}', "schema: expected a string, got 1"),
         (
             having("schema", "reshuffle.comparison/1"),
             "schema: reshuffle .* reads reshuffle.comparison/2, got 'reshuffle",
@@ -370,13 +367,10 @@ TEST = ("comparisons", 3, "test")
         (having("schema", "reshuffle.comparison"), "schema: unknown schema 'reshuffle.comparison': did you mean"),
         (having("schema", "x"), "schema: unknown schema 'x'; known: reshuffle.comparison/2, reshuffle.sets/2"),
         (without("version"), "version: the key is missing"),
-        (having("alpha", "x"), "alpha: expected a number"),
         (without("comparisons", 3, "test", "pvalue"), r"comparisons\[3\]\.test\.pvalue: the key is missing"),
         (without("scores", 5), "scores: expected a score for each metric and system, metric by metric"),
         (having(*TEST, "pvalue", "0.1"), r"comparisons\[3\]\.test\.pvalue: expected a number, .*got '0.1'"),
-        (having(*TEST, "pvalue", None), r"comparisons\[3\]\.test\.pvalue: expected a number, .*got null"),
         (having(*TEST, "wins", 1.5), r"comparisons\[3\]\.test\.wins: expected a whole number, got 1.5"),
-        (having(*TEST, "wins", True), r"comparisons\[3\]\.test\.wins: expected a whole number, got True"),
         (having(*TEST, "metric", "TER"), r"comparisons\[3\]\.test\.metric: unknown metric 'TER'"),
         (having("comparisons", 3, "metric", "BLUE"), r"comparisons\[3\]\.metric: unknown metric 'BLUE': did you mean"),
         (having(*TEST, "exceedances", -1), r"comparisons\[3\]\.test\.exceedances: expected a whole number, got"),
@@ -387,17 +381,10 @@ TEST = ("comparisons", 3, "test")
         (having("interval", None), r"scores\[0\]: expected an interval exactly if the result has them"),
         (having("comparisons", 3, "confidence_interval", None), r"comparisons\[3\]: expected an interval exactly if"),
         (having(*TEST, "adjusted_pvalue", None), r"comparisons\[3\]\.test\.adjusted_pvalue: expected a number"),
-        (having("detectable", 0, "metric", "x"), r"detectable\[0\]\.metric: unknown metric 'x'"),
         (having("rankings", 0, "systems", []), r"rankings\[0\]\.systems: expected every system once"),
-        (having("rankings", 0, "best", []), r"rankings\[0\]\.best: expected some of the systems"),
-        (having("comparisons", 3, []), r"comparisons\[3\]: expected an object, got a list"),
-        (having("comparisons", {}), "comparisons: expected a list, got an object"),
         (having("metrics", 0, "higher_is_better", 1), r"metrics\[0\]\.higher_is_better: expected true or false, got 1"),
         (having("scores", 0, "details", "bp", []), r"details\.bp: expected a number, .*got a list"),
         (having("systems", 0, "Infinity"), "systems: two have the same name"),
-        (having("systems", []), "systems: expected at least one, got none"),
-        (having("test", "name", {}), r"test\.name: expected a string, got an object"),
-        (having("caveats", 0, "kind", 7), r"caveats\[0\]\.kind: expected a string, got 7"),
     ],
 )
 def test_damaged_and_strange_json_is_refused_with_its_place(text: str, message: str, tmp_path: Path) -> None:
@@ -430,13 +417,6 @@ def test_reports_of_json_that_only_other_versions_could_write_are_refused(change
     assert isinstance(result, Comparison)
     with pytest.raises(InputError, match=message):
         result.render() + result.methods_sentence()
-
-
-def test_details_that_some_systems_lack_are_not_shown() -> None:
-    document = json.loads(score(REFERENCES, SYSTEMS).render("json"))
-    del document["scores"][1]["details"]["bp"]
-    header = read_json(json.dumps(document)).render().splitlines()[2].split()
-    assert header == ["System", "BLEU", "prec_1", "prec_2", "prec_3", "prec_4", "ratio", "hyp_len", "ref_len"]
 
 
 def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
@@ -477,21 +457,18 @@ def test_test_sets_are_read_back() -> None:
         read_json(json.dumps({**document, "sets": {}}))
 
 
-@pytest.mark.parametrize(
-    ("place", "message"),
-    [
-        ("talks", r"sets\.talks: expected the systems, metrics and pairs of the first"),
-        ("average", "average: expected the systems, metrics and pairs of the test sets"),
-    ],
-)
-def test_test_sets_of_other_systems_or_metrics_are_refused(place: str, message: str) -> None:
+def test_test_sets_of_other_systems_or_metrics_are_refused() -> None:
     few = {name: SYSTEMS[name] for name in NAMES[:2]}
+    sets = {"news": (REFERENCES, SYSTEMS), "talks": (REFERENCES, SYSTEMS)}
     for other in (compare(REFERENCES, SYSTEMS, "ter", n_resamples=9), compare(REFERENCES, few, n_resamples=9)):
-        sets = {"news": (REFERENCES, SYSTEMS), "talks": (REFERENCES, SYSTEMS)}
-        document = json.loads(compare_sets(sets, n_resamples=9).render("json"))
-        (document if place == "average" else document["sets"])[place] = json.loads(other.render("json"))
-        with pytest.raises(InputError, match=message):
-            read_json(json.dumps(document))
+        for place, message in (
+            ("talks", r"sets\.talks: expected the systems"),
+            ("average", "average: expected the sy"),
+        ):
+            document = json.loads(compare_sets(sets, n_resamples=9).render("json"))
+            (document if place == "average" else document["sets"])[place] = json.loads(other.render("json"))
+            with pytest.raises(InputError, match=message):
+                read_json(json.dumps(document))
 
 
 def packed_texts(change: Callable[[Any], Any]) -> str:
@@ -507,12 +484,10 @@ def packed_texts(change: Callable[[Any], Any]) -> str:
     ("change", "message"),
     [
         (lambda texts: b"not compressed", "texts.deflate: expected compressed JSON"),
-        (lambda texts: zlib.compress(b"{"), "texts.deflate: expected compressed JSON"),
         (lambda texts: zlib.compress(b"{}")[:-5], "texts.deflate: expected compressed JSON, got a part of it"),
         (lambda texts: [], "texts: expected an object, got a list"),
         (lambda texts: {**texts, "systems": [["x"], *texts["systems"][1:]]}, "texts.systems: expected 4 values"),
         (lambda texts: {**texts, "scores": {"BLEU": [[1, 2]]}}, "texts.scores: expected 4 values for a segment, got 2"),
-        (lambda texts: {**texts, "names": None}, "texts: expected a list, got null"),
     ],
 )
 def test_damaged_texts_in_pages_are_refused_with_their_place(change: Callable[[Any], Any], message: str) -> None:

@@ -9,14 +9,13 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import ROOT
-from reshuffle import Comparison, read_html, read_json
+from reshuffle import read_json
 from reshuffle.cli.main import main
 from reshuffle.data.demo import write_demo
 
@@ -115,9 +114,7 @@ def test_the_guide_names_the_commands_whose_results_are_shown(run: Any) -> None:
 def test_notes_name_flags_and_standard_input_is_read(saved: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with (saved / "comparison/as.json").open() as file:
         monkeypatch.setattr("sys.stdin", file)
-        outcome = run("show", "-", "--no-pairs")
-    assert outcome.code == 0
-    assert "--pairs, json and csv have the" in outcome.out
+        assert "--pairs, json and csv have the" in run("show", "-", "--no-pairs").out
 
 
 @pytest.mark.parametrize(
@@ -130,16 +127,11 @@ def test_notes_name_flags_and_standard_input_is_read(saved: Path, run: Any, monk
         ("all-pairs/as.json -o all-pairs/as.json", "all-pairs/as.json is also an input and would be overwritten"),
         ("scores/as.json --names names.tsv -o names.tsv --format text", "names.tsv is also an input"),
         ("study/as.json --pairs", "--pairs is for comparisons and scores of systems: leave it out"),
-        ("runs/as.json --digits 2", "--digits is for comparisons and scores of systems: leave it out"),
         ("scores/as.json --triangle", "--triangle is for comparisons, but the result has only scores: leave it out"),
         ("comparison/as.json --triangle", "a triangle (--triangle) needs all pairs"),
         ("comparison/as.json --full", "--full is for results of 'reshuffle runs' and 'reshuffle gate': leave it out"),
-        ("study/as.json --full", "--full is for results of 'reshuffle runs' and 'reshuffle gate': leave it out"),
-        ("comparison/as.json --table pairs", "--table is for the format csv, not text: leave it out"),
         ("runs/as.json --format csv --table pairs", "unknown table 'pairs'; known: systems, comparisons, observed"),
-        ("scores/as.json --format csv --table pairs", "unknown table 'pairs'; known: systems"),
         ("comparison/as.json --max-texts 1MB --format html", "--max-texts is for texts, but the result has none"),
-        ("texts/as.json --max-texts 1MB", "--max-texts is for the format html, not text: leave it out"),
         ("texts/as.json --max-texts 1KB --format html", "the limit for an HTML report is 1,000: raise the limit"),
         ("comparison/as.json --names other.tsv", "other.tsv, line 1: unknown system 'tunde': did you mean 'tuned'"),
     ],
@@ -153,21 +145,6 @@ def test_what_cannot_be_shown_is_refused_in_a_sentence(saved: Path, run: Any, wo
     before = {path: path.read_bytes() for path in saved.rglob("*") if path.is_file()}
     assert message in run("show", *words.split()).refusal()
     assert {path: path.read_bytes() for path in saved.rglob("*") if path.is_file()} == before
-
-
-@pytest.mark.parametrize("word", ["render", "convert", "report"])
-def test_other_names_of_the_command_are_answered(run: Any, word: str) -> None:
-    assert "use 'reshuffle show'" in run(word, "comparison/as.json").err
-
-
-def test_the_texts_of_a_result_are_in_its_page(saved: Path, run: Any) -> None:
-    outcome = run("show", "texts/as.json", "--max-texts", "50MB", "--format", "html")
-    expected: Sequence[str] = (saved / "reference.txt").read_text("utf-8").splitlines()
-    assert (outcome.code, outcome.err) == (0, "")
-    result = read_html(outcome.out)
-    assert isinstance(result, Comparison)
-    assert result.texts is not None
-    assert [references[0] for references in result.texts.references] == expected
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -206,10 +183,9 @@ def nameless(source: Path) -> str:
     return json.dumps(result)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_result_without_digests_is_verified_as_before(saved: Path, run: Any, kind: str) -> None:
-    (saved / "nameless.json").write_text(nameless(saved / kind / "as.json"), "utf-8")
-    found = run("verify", "nameless.json", *KINDS[kind].split())
+def test_a_result_without_digests_is_verified_as_before(saved: Path, run: Any) -> None:
+    (saved / "nameless.json").write_text(nameless(saved / "scores/as.json"), "utf-8")
+    found = run("verify", "nameless.json", *KINDS["scores"].split())
     assert (found.code, found.out[:12]) == (0, "same bytes: ")
 
 
@@ -247,11 +223,9 @@ def test_changed_files_are_named_before_anything_is_computed(
 
 def test_files_that_only_one_of_the_results_was_read_from_are_named(saved: Path, run: Any) -> None:
     shutil.copy(saved / "tuned.txt", saved / "another.txt")
-    source, words = "comparison/as.json", KINDS["comparison"].split()
-    found = run("verify", source, *words, "--", "another.txt")
-    assert found.code == 1
-    assert found.out.splitlines()[0] == "another.txt: not read before"
-    assert not any("inputs[" in line for line in found.out.splitlines())
+    found = run("verify", "comparison/as.json", *KINDS["comparison"].split(), "--", "another.txt")
+    assert (found.code, found.out.splitlines()[0]) == (1, "another.txt: not read before")
+    assert "inputs[" not in found.out
 
 
 def test_digests_do_not_depend_on_where_files_are(saved: Path, run: Any) -> None:
@@ -281,16 +255,12 @@ def test_absolute_paths_are_compared_from_their_common_folder(saved: Path, run: 
     (saved / "new").mkdir()
     shutil.copy(saved / "larger.txt", saved / "new/reference.txt")
     references = [str(saved / name) for name in ("reference.txt", "new/reference.txt")]
-    assert run("score", references[0], "tuned.txt", "-o", "absolute.json", "--refs", references[1]).code == 0
+    assert run("score", f"/{references[0]}", "tuned.txt", "-o", "absolute.json", "--refs", references[1]).code == 0
     assert run("verify", "absolute.json").out == (
         "same files: reference.txt, new/reference.txt, tuned.txt; add the command to compute the result again\n"
     )
-    mixed = ["score", "reference.txt", "tuned.txt", "-o", "mixed.json", "--refs", references[1]]
-    assert run(*mixed).code == 0
-    assert run("verify", "mixed.json").out == (
-        "reference.txt: not compared (the name of several files)\n"
-        "same files: tuned.txt; add the command to compute the result again\n"
-    )
+    assert run("score", "reference.txt", "tuned.txt", "-o", "mixed.json", "--refs", references[1]).code == 0
+    assert "reference.txt: not compared (the name of several files)\n" in run("verify", "mixed.json").out
 
 
 def test_a_result_without_files_to_compare_is_not_called_the_same(
@@ -307,12 +277,6 @@ def test_a_result_without_files_to_compare_is_not_called_the_same(
     assert "RESULT was not read from files that can be compared: expected a command after it" in found.err
 
 
-def test_paths_may_begin_with_two_slashes(saved: Path, run: Any) -> None:
-    files = [f"/{saved / name}" for name in ("reference.txt", "tuned.txt")]
-    assert run("score", *files, "-o", "slashes.json").code == 0
-    assert [file.name for file in read_json("slashes.json").inputs] == ["reference.txt", "tuned.txt"]
-
-
 def test_what_differs_is_named_with_its_key_and_by_how_much(saved: Path, run: Any) -> None:
     result = json.loads((saved / "comparison/as.json").read_text("utf-8"))
     result["comparisons"][0]["test"]["pvalue"] += 0.25
@@ -322,16 +286,12 @@ def test_what_differs_is_named_with_its_key_and_by_how_much(saved: Path, run: An
     (saved / "changed.json").write_text(json.dumps(result), "utf-8")
     outcome = run("verify", "changed.json", *KINDS["comparison"].split())
     heading, *rows = outcome.out.splitlines()
-    assert (outcome.code, outcome.err, heading) == (
-        1,
-        "",
-        "3 values differ (saved → now); all verdicts are the same:",
-    )
-    assert "  signature: 'n:200' → 'n:100'" in rows
-    assert "  scores[1].draws.counts: 2 of 64 numbers, by at most 2" in rows
-    assert rows[0].startswith("  signature: ")
-    assert rows[-1].startswith("  scores[1].draws")  # histograms follow from the rest
-    assert any(re.fullmatch(r"  comparisons\[0\]\.test\.pvalue: [\d.]+ → [\d.]+ \(-0\.25\)", row) for row in rows)
+    assert (outcome.code, outcome.err) == (1, "")
+    assert heading == "3 values differ (saved → now); all verdicts are the same:"
+    assert rows[0] == "  signature: 'n:200' → 'n:100'"
+    assert re.fullmatch(r"  comparisons\[0\]\.test\.pvalue: [\d.]+ → [\d.]+ \(-0\.25\)", rows[1])
+    # Histograms follow from the rest.
+    assert rows[2] == "  scores[1].draws.counts: 2 of 64 numbers, by at most 2"
 
 
 def test_other_texts_are_a_difference_and_long_lists_are_cut(saved: Path, run: Any) -> None:
@@ -351,19 +311,8 @@ def test_other_texts_are_a_difference_and_long_lists_are_cut(saved: Path, run: A
 
 def test_verify_writes_nothing_and_takes_the_line_of_a_page(saved: Path, run: Any) -> None:
     before = {path: path.read_bytes() for path in saved.rglob("*") if path.is_file()}
-    reports = [
-        "-o",
-        "comparison/as.json",
-        "-o",
-        "new.csv",
-        "--format",
-        "csv",
-        "--table",
-        "pairs",
-        "--pairs",
-        "--methods",
-    ]
-    line = ["reshuffle", *KINDS["comparison"].split(), *reports, "--names", "none.tsv"]
+    reports = "-o comparison/as.json -o new.csv --format csv --table pairs --pairs --methods --names none.tsv"
+    line = f"reshuffle {KINDS['comparison']} {reports}".split()
     assert run("verify", "comparison/as.html", *line)[::2] == (0, "")
     assert run("verify", "study/as.json", *KINDS["study"].split(), "--resume", "new.checkpoint")[::2] == (0, "")
     assert {path: path.read_bytes() for path in saved.rglob("*") if path.is_file()} == before
@@ -381,8 +330,6 @@ def test_verify_writes_nothing_and_takes_the_line_of_a_page(saved: Path, run: An
             "'count' computes no result to compare: expected",
         ),
         ("comparison/as.json show comparison/as.json", "'show' computes no result"),
-        ("comparison/as.json verify comparison/as.json", "'verify' computes no result"),
-        ("comparison/as.json compare none.txt tuned.txt rules.txt", "none.txt: no such file"),
         ("comparison/as.json compare reference.txt tuned.txt", "expected at least two systems after REF"),
     ],
 )
@@ -413,17 +360,15 @@ def test_a_saved_result_keeps_the_display_names(demo: Path, run: Any) -> None:
     assert run(*words, "-o", "r.json", "-o", "r.html").code == 0
     assert json.loads(Path("r.json").read_text("utf-8"))["systems"] == ["tuned", "larger"]
     for file in ("r.json", "r.html"):
-        again = run("show", file).out
-        assert again.splitlines()[:6] == shown.splitlines()[:6]
+        assert run("show", file).out.splitlines()[:6] == shown.splitlines()[:6]
         assert run("show", file, "--format", "csv").out.splitlines()[1].startswith("larger,tuned,")
-    assert run("verify", "r.json", *words).out.startswith("same bytes")
-    assert run("verify", "r.json", *words[:-2]).out.startswith("same bytes")
+    for named in (words, words[:-2]):
+        assert run("verify", "r.json", *named).out.startswith("same bytes")
     # Another file of names replaces all of them.
     Path("others.tsv").write_text("tuned\tMine\n", "utf-8")
     others = run("show", "r.json", "--names", "others.tsv").out
     assert "Mine" in others
     assert "Theirs" not in others
     result: Any = read_json("r.json")
-    assert "Ours" in str(result)
     assert "Ours" in result.render("markdown")
     assert "Mine" in result.render("markdown", names={"tuned": "Mine"})

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
-from click.testing import CliRunner, Result
 from numpy.typing import NDArray
 
 from reshuffle import (
@@ -28,7 +27,6 @@ from reshuffle import (
     compare,
     metric,
 )
-from reshuffle.cli.root import cli
 from reshuffle.data import demo
 from reshuffle.inference.multiplicity import bonferroni, holm
 from reshuffle.inference.pvalues import pvalue
@@ -39,6 +37,7 @@ from reshuffle.results import SignificanceResult, clopper_pearson, robbins
 from test_resampling import bleu_in_numpy, random_counts
 
 BLEU = metric("bleu")
+TEXTS = ("reference.txt", "baseline.txt", "tuned.txt", "larger.txt", "rules.txt")
 RULES: list[AnyRule] = [BesagClifford(), BesagClifford(1), BesagClifford(300), Gandy(0.05), Gandy(0.3, 0.25)]
 
 
@@ -228,9 +227,8 @@ def test_robbins_interval_follows_its_definition(c: int, n: int) -> None:
 # --- The public API
 
 
-def two_systems() -> tuple[Any, Any]:
-    a, b = random_counts(5, 2, 200)
-    return a, b
+def two_systems() -> Any:
+    return random_counts(5, 2, 200)
 
 
 def test_the_result_and_its_signature_name_the_stopping_rule() -> None:
@@ -260,24 +258,17 @@ def test_identical_systems_stop_at_once_with_p_one() -> None:
     ("options", "message"),
     [
         ({"test": "bootstrap:stopping=gandy"}, "^the test 'bootstrap' has no options: leave out ':stopping=gandy'$"),
-        ({"test": "t-test:stopping=gandy"}, "^the test 't-test' has no options: leave out ':stopping=gandy'$"),
         ({"stopping": 20}, "unknown stopping rule '20'; known: besag-clifford, gandy"),
         ({"stopping": Gandy(0.01)}, r"Gandy has alpha = 0.01, but the comparison has alpha = 0.05 .*: leave out"),
         *(
-            (
-                {"stopping": rule, "scheme": scheme},
-                f"as the scheme 'iid' makes them, not those of '{scheme}': leave out the scheme or the rule",
-            )
+            ({"stopping": rule, **options}, message)
             for rule in STOPPING
-            for scheme in ("subgroup", "exact")
-        ),
-        *(
-            (
-                {"stopping": rule, "adjust": adjust},
-                f"adjustment '{adjust}' needs all shuffles of every pair",
+            for options, message in (
+                ({"scheme": "subgroup"}, "as the scheme 'iid' makes them, not those of 'subgroup': leave out the"),
+                ({"scheme": "exact"}, "as the scheme 'iid' makes them, not those of 'exact': leave out the scheme"),
+                ({"adjust": "maxt"}, "adjustment 'maxt' needs all shuffles of every pair"),
+                ({"adjust": "minp"}, "adjustment 'minp' needs all shuffles of every pair"),
             )
-            for rule in STOPPING
-            for adjust in ("maxt", "minp")
         ),
         *(
             (
@@ -289,15 +280,11 @@ def test_identical_systems_stop_at_once_with_p_one() -> None:
     ],
 )
 def test_impossible_stopping_is_refused(options: dict[str, Any], message: str) -> None:
+    scores = SegmentScores("rating", {"b": [1, 2, 3], "a": [2, 3, 5]})
     own = {name: value for name, value in options.items() if name in ("scheme", "stopping")}
     others = {name: value for name, value in options.items() if name not in own}
-
-    def call() -> object:
-        scores = SegmentScores("rating", {"b": [1, 2, 3], "a": [2, 3, 5]})
-        return compare(metrics=scores, **{"test": AR(**own), **others})
-
     with pytest.raises(InputError, match=message):
-        call()
+        compare(metrics=scores, **{"test": AR(**own), **others})
 
 
 @pytest.mark.parametrize(
@@ -340,24 +327,17 @@ def test_besag_clifford_p_values_can_be_adjusted(adjust: str, by_hand: Any) -> N
     options["strata"] = ["news"] * 20 + ["talks"] * (corpus.n_segments - 20)
     plain = compare(corpus.references, corpus.systems, **options)
     result = compare(corpus.references, corpus.systems, adjust=adjust, **options)
-    assert (
-        f"|test:ar|alternative:two-sided|adjust:{adjust}|stopping:besag-clifford[20]|strata:2|n:2" in result.signature
-    )
+    assert f"|adjust:{adjust}|stopping:besag-clifford[20]|strata:2|n:2" in result.signature
     expected = by_hand(np.array([pair.test.pvalue for pair in plain.comparisons])).tolist()
     assert expected == [pair.test.adjusted_pvalue for pair in result.comparisons]
     for there, here in zip(plain.comparisons, result.comparisons, strict=True):
         assert f"|adjust:{adjust}|stopping:besag-clifford[20]|n:2000|" in here.test.signature
         assert there.test.n_resamples == here.test.n_resamples
         assert here.test.stopping == there.test.stopping
-    assert result.test is not None
-    assert (result.test.adjustment, result.test.stopping) == (adjust, "besag-clifford[20]")
+        assert here.test.scheme == "iid"
     text = " ".join(render(result, "text").split())
     assert "p: ar (approximate randomization), at most 2,000 shuffles, two-sided; * adjusted p ≤ 0.05." in text
     assert "each test ends after 20 shuffles with a difference at least as large;" in text
-    assert "Adjusted p: " in text
-    pairs = json.loads(render(result, "json"))["comparisons"]
-    assert {"iid"} == {pair["test"]["scheme"] for pair in pairs}
-    assert expected == [pair["test"]["adjusted_pvalue"] for pair in pairs]
 
 
 def test_the_caveat_on_few_replicates_uses_their_maximum_not_those_used() -> None:
@@ -376,10 +356,7 @@ def test_each_test_of_a_comparison_stops_independently() -> None:
         compare(corpus.references, corpus.systems, ["bleu", "chrf"], test=test, **options)
         for test in ("ar", "ar:stopping=gandy")
     )
-    assert early.test is not None
-    assert early.test.stopping == "gandy[0.1,0.001]"
     assert "|stopping:gandy[0.1,0.001]|n:2000|" in early.signature
-    assert early.n_resamples == 2000
     used = [pair.test.n_resamples or 0 for pair in early.comparisons]
     assert min(used) < 200
     for there, here in zip(everything.comparisons, early.comparisons, strict=True):
@@ -388,22 +365,15 @@ def test_each_test_of_a_comparison_stops_independently() -> None:
         # Not guaranteed by Gandy's rule, but true here: the decision agrees with that of all shuffles.
         assert (there.test.pvalue <= 0.1) == (here.test.pvalue <= 0.1)
     text = " ".join(render(early, "text").split())
-    assert "ar (approximate randomization), at most 2,000 shuffles, two-sided" in text
-    assert "Sequential stopping (Gandy 2009): each test ends once it is decided whether p ≤ 0.1, with an error" in text
+    assert "each test ends once it is decided whether p ≤ 0.1" in text
     assert f"at most 0.001; {min(used)} to {max(used):,} shuffles used; p itself is an estimate." in text
-    assert "leaves open" not in text
     undecided = sum(pair.test.stopping is None or not pair.test.stopping.stopped for pair in early.comparisons)
     assert (f"{undecided} of 12 tests undecided after 2,000 shuffles; increase n_resamples." in text) == (undecided > 0)
 
 
-def run(*args: str) -> Result:
-    return CliRunner().invoke(cli, [*args], catch_exceptions=True)
-
-
-def test_stopping_works_on_the_command_line(tmp_path: Any) -> None:
-    files = list(map(str, demo.write_demo(str(tmp_path))))
-    common = ["compare", *files, "-n", "3000", "--interval", "delta", "--test"]
-    found = json.loads(run(*common, "ar:stopping=besag-clifford", "--format", "json").output)
+def test_stopping_works_on_the_command_line(run: Any, demo: Any) -> None:
+    common = ["compare", *TEXTS, "-n", "3000", "--interval", "delta", "--test"]
+    found = json.loads(run(*common, "ar:stopping=besag-clifford", "--format", "json").out)
     assert "|stopping:besag-clifford[20]|n:3000|" in found["signature"]
     tests = [pair["test"] for pair in found["comparisons"]]
     for test in tests:
@@ -412,6 +382,4 @@ def test_stopping_works_on_the_command_line(tmp_path: Any) -> None:
         assert asdict(expected) == test["stopping"]
         assert test["n_resamples"] < 3000 if stopped else test["n_resamples"] == 3000
     assert {test["stopping"]["stopped"] for test in tests} == {False, True}
-    assert json.loads(run(*common, "ar", "--format", "json").output)["comparisons"][0]["test"]["stopping"] is None
-    text = " ".join(run(*common, "ar:stopping=besag-clifford").output.split())
-    assert "Sequential stopping (Besag & Clifford 1991): each test ends after 20 shuffles" in text
+    assert json.loads(run(*common, "ar", "--format", "json").out)["comparisons"][0]["test"]["stopping"] is None

@@ -91,12 +91,8 @@ def test_npy_files_have_one_array(tmp_path: Path) -> None:
     for mode in (None, "r"):
         assert np.array_equal(np.load(tmp_path / "a.npy", mmap_mode=mode), found.array)
     assert reshuffle.score(metrics=found) == reshuffle.score(CORPUS.references, CORPUS.systems, "chrf")
-    with pytest.raises(InputError, match=r"\.npy files have one array, got 2 metrics: write \.npz"):
-        save_counts(tmp_path / "b.npy", CORPUS.references, CORPUS.systems, ["chrf", "bleu"])
     with pytest.raises(InputError, match="got documents or strata"):
         save_counts(tmp_path / "b.npy", CORPUS.references, CORPUS.systems, "chrf", documents=DOCUMENTS)
-    with pytest.raises(InputError, match=r"ending is \.npz or \.npy"):
-        save_counts(tmp_path / "b.txt", CORPUS.references, CORPUS.systems, "chrf")
     assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
 
 
@@ -159,15 +155,6 @@ def test_a_spool_gives_back_the_counts_in_the_width_that_they_need(blocks: list[
     spool.close()
     assert spool.dtype == narrowest(expected)
     assert np.array_equal(found, expected)
-
-
-def test_a_large_spool_uses_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reshuffle.data.count_files.IN_MEMORY", 100)
-    monkeypatch.setattr(counting, "BLOCK", 64)
-    save_counts(tmp_path / "a.npz", CORPUS.references, CORPUS.systems, METRICS)
-    for name, found in zip(METRICS, open_counts(tmp_path / "a.npz"), strict=True):
-        assert np.array_equal(found.array, metric(name).suff_stats(CORPUS.references, CORPUS.systems))
-    assert [path.name for path in tmp_path.iterdir()] == ["a.npz"]
 
 
 def test_what_cannot_be_counted_in_blocks_says_so(tmp_path: Path) -> None:
@@ -271,12 +258,6 @@ def test_other_functions_take_counts_too(stored: CountsFile) -> None:
     assert found == reshuffle.compare_runs(CORPUS.references, of_texts, METRICS, n_resamples=99)
 
 
-def test_counts_stand_beside_scores_of_other_metrics(stored: CountsFile) -> None:
-    ratings = reshuffle.SegmentScores("rating", {n: np.arange(400) % (7 + i) for i, n in enumerate(CORPUS.systems)})
-    expected = reshuffle.compare(CORPUS.references, CORPUS.systems, ["bleu", ratings], n_resamples=99)
-    assert reshuffle.compare(metrics=[stored[0], ratings], n_resamples=99) == expected
-
-
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
 def test_the_core_reads_integers_of_any_width(dtype: str) -> None:
     rng = np.random.default_rng(5)
@@ -295,11 +276,9 @@ def test_the_core_reads_integers_of_any_width(dtype: str) -> None:
 
 def test_the_core_refuses_other_numbers() -> None:
     wrong: Any
-    for wrong in (np.zeros((1, 2, 3), np.float64), np.zeros((1, 2, 3), np.uint8), np.zeros((2, 3), np.int8)):
-        with pytest.raises(TypeError, match="expected arrays of signed integers with three dimensions"):
+    for wrong in (np.zeros((1, 2, 3), np.uint8), np.zeros((2, 3), np.int8), np.zeros((3, 2, 2), np.int8, order="F")):
+        with pytest.raises(TypeError, match=r"expected arrays of signed integers with three dimensions|C-contiguous"):
             Counts([wrong])
-    with pytest.raises(TypeError, match="C-contiguous"):
-        Counts([np.zeros((3, 2, 2), np.int8, order="F")])
 
 
 def test_samples_do_not_copy_the_counts(stored: CountsFile) -> None:
@@ -323,11 +302,9 @@ def test_variances_in_pieces_are_those_of_all_segments_at_once(
     whole = reshuffle.compare(metrics=stored, **options)
     monkeypatch.setattr("reshuffle.resampling.linear.SEGMENTS", 150)
     parts = reshuffle.compare(metrics=stored, **options)
-    assert parts == reshuffle.compare(CORPUS.references, CORPUS.systems, METRICS, **options)
 
     def ends(comparison: reshuffle.Comparison) -> list[float]:
-        found = [each.confidence_interval for each in comparison.scores]
-        found += [each.confidence_interval for each in comparison.comparisons]
+        found = [each.confidence_interval for each in (*comparison.scores, *comparison.comparisons)]
         return [end for interval in found if interval is not None for end in (interval.low, interval.high)]
 
     assert len(ends(whole)) == 2 * (4 + 6) * len(METRICS)
@@ -501,13 +478,11 @@ def texts(demo: Path) -> list[str]:
 
 COMMANDS: list[tuple[list[str], list[str], list[str]]] = [
     (["compare"], ["-n", "199"], []),
-    (["compare"], ["--test", "ar", "--baseline", "tuned", "-n", "199"], []),
     (["compare"], ["-n", "199", "--all-pairs"], ["--docs", "docs.txt", "--strata", "strata.txt"]),
     (["score"], [], []),
     (["score"], ["--confidence", "0.9", "-n", "99"], ["--docs", "docs.txt"]),
     (["study", "type1"], ["-n", "19", "--simulations", "2"], ["--docs", "docs.txt"]),
     (["study", "sensitivity"], ["-n", "19", "--simulations", "2"], []),
-    (["study", "validate"], ["-n", "99"], []),
     (["plan"], ["-n", "199", "--simulations", "20"], []),
 ]
 

@@ -27,11 +27,9 @@ from reshuffle import (
     metric,
 )
 from reshuffle.inference import studentized as inference
-from reshuffle.inference.hypotheses import Hypotheses, Observed
 from reshuffle.metrics.base import Counts, Metric, Scores
 from reshuffle.metrics.native import resolve
-from reshuffle.resampling import Batch, CountSample, Replicates, Series, Tally, TextSample
-from reshuffle.resampling.schemes import Shuffling
+from reshuffle.resampling import Batch, CountSample, Replicates, Series, TextSample
 from reshuffle.resampling.studentized import Constants, _cross, studentize
 from reshuffle.resampling.units import Documents, Strata
 from step_down import step_down
@@ -39,8 +37,6 @@ from test_simd import run as run_python
 from test_simd import supported_paths
 
 Flips = NDArray[np.bool_]
-
-SHUFFLING = Shuffling()
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -237,27 +233,6 @@ def test_statistics_of_means_over_documents_equal_the_definition(seed: int, n_do
     close_to_definition(sample_of(scores, scores.counts_of(["a", "b"]), documents), [0] * n_documents)
 
 
-def on_either_side(rng: np.random.Generator, n: int) -> Counts:
-    """BLEU's counts of a system that is longer than the reference, and of one that is shorter."""
-    reference = rng.integers(5, 40, n)
-    longer, shorter = reference + rng.integers(-1, 4, n), np.maximum(reference - rng.integers(-1, 4, n), 4)
-    hypothesis = np.stack([longer, shorter])
-    ngrams = np.stack([hypothesis - order for order in range(4)], axis=-1)
-    matches = rng.binomial(ngrams, [0.6, 0.35, 0.2, 0.1])
-    return np.concatenate([hypothesis[..., None], np.stack([reference] * 2)[..., None], matches, ngrams], axis=-1)
-
-
-@pytest.mark.parametrize("case", ["bleu", "chrf", "ter", "depf", "nist"])
-@given(seed=st.integers(0, 2**32))
-@settings(max_examples=budget(5))
-def test_standard_error_is_nearly_that_of_the_delta_method(case: str, seed: int) -> None:
-    """They differ only by the projection of the contributions on one or two directions."""
-    m, invent = CASES[case]
-    sample = sample_of(m, (on_either_side if case == "bleu" else invent)(np.random.default_rng(seed), 400))
-    observed = studentize(sample, (0, 1)).observed
-    assert observed.error == pytest.approx(sample.linear.variance(0, 1) ** 0.5, rel=5e-3)
-
-
 # Exactness.
 
 
@@ -330,26 +305,6 @@ def subgroup_codes(sample: CountSample) -> NDArray[np.uint64]:
     return np.asarray(_core.stream_values(12345, "code", 0, sample.n_units))
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("strata", [None, [0] * 30 + [1] * 19 + [2]])
-def test_constants_do_not_depend_on_which_arrangement_is_observed(case: str, strata: list[int] | None) -> None:
-    """What no swap changes is the same to the last bit, and cross columns change only their signs."""
-    m, invent = CASES[case]
-    rng = np.random.default_rng(2)
-    a, b = invent(rng, 50)
-    flips = rng.integers(0, 2, 50)
-    one, other = (cross_of(x, y, m, strata) for x, y in ((a, b), swapped(a, b, flips.tolist())))
-    for name, *arrays in zip(Constants.__dataclass_fields__, one.constants, other.constants, strict=True):
-        assert np.asarray(arrays[0]).tobytes() == np.asarray(arrays[1]).tobytes(), name
-    assert one.terms.tobytes() == other.terms.tobytes()
-    assert one.contributions.any()
-    assert (other.contributions == np.where(flips == 1, -1, 1) * one.contributions).all()
-
-
-def cross_of(a: Counts, b: Counts, m: Any, strata: list[int] | None) -> _core.Cross:
-    return _cross(resolve(m), np.ascontiguousarray(a), np.ascontiguousarray(b), strata_of(strata, len(a)))
-
-
 def strata_of(strata: Sequence[int] | None, n: int) -> Strata:
     return Strata.or_single(None if strata is None else Strata(np.array(strata)), n)
 
@@ -419,25 +374,6 @@ def test_columns_that_are_nearly_alike_are_reduced_to_their_exceptions(
         assert 2 <= len(cross.terms) <= 5
 
 
-def test_p_equals_that_of_the_twin_for_the_same_seed() -> None:
-    """The preparation in numpy came first, and p has not changed since."""
-    rng = np.random.default_rng(5)
-    for case in CASES:
-        m, invent = CASES[case]
-        for n in (30, 200):
-            sample = sample_of(m, invent(rng, n))
-            replicates = Replicates([sample], n_resamples=300, seed=9)
-            hypotheses = Hypotheses.from_pairs([(0, 1)])
-            counts = []
-            for make in (studentize, twin.studentize):
-                studentized = make(sample, (0, 1))
-                _, error, value, slack = studentized.observed
-                observed = Observed(replicates, hypotheses, "two-sided", SHUFFLING)
-                group = inference.Group(observed, [inference.Tested(0, studentized, (0, 1), value, slack, error, 1)])
-                counts.append(group.outcome().exceedances.item())
-            assert counts[0] == counts[1], case
-
-
 # Means.
 
 
@@ -480,40 +416,6 @@ def test_p_of_means_equals_that_of_ar(
         other.n_resamples,
         other.scheme,
     )
-
-
-@given(
-    seed=st.integers(0, 2**32),
-    n=st.integers(2, 40),
-    kind=st.sampled_from(KINDS),
-    alternative=st.sampled_from(ALTERNATIVES),
-    magnitude=st.sampled_from([1.0, 1e-70, 1e70]),
-)
-@settings(max_examples=budget(60))
-def test_studentized_means_order_shuffles_as_differences_do(
-    seed: int, n: int, kind: str, alternative: str, magnitude: float
-) -> None:
-    """The same without the short cut that leaves means to ``ar``, and for scores whose squares overflow."""
-    # Multiples of .1 are no longer multiples of a decimal after multiplication, so sums that were tied differ a little.
-    a, b = (scores * magnitude for scores in means_of(seed, n, "real" if magnitude != 1 else kind))
-    scores = SegmentScores("score", {"a": a, "b": b})
-    sample = sample_of(scores, scores.counts_of(["a", "b"]))
-    studentized = studentize(sample, (0, 1))
-    assert studentized.follows_difference
-    replicates = Replicates([studentized], n_resamples=200, seed=seed)
-    counts, _ = count(replicates, alternative)
-    expected = approximate_randomization(a, b, alternative=alternative, n_resamples=200, scheme="iid", seed=seed)
-    assert counts == expected.exceedances
-
-
-def count(replicates: Replicates, alternative: str) -> tuple[int, Scores]:
-    """The exceedances of one pair's studentized difference, and its thresholds."""
-    observed = Observed(replicates, Hypotheses.from_pairs([(0, 1)]), alternative, SHUFFLING)
-    (sample,) = replicates.samples
-    _, error, value, slack = sample.observed  # type: ignore[attr-defined]
-    group = inference.Group(observed, [inference.Tested(0, sample, (0, 1), value, slack, error, 1)])
-    (counts,) = replicates.run([Tally(alternative, group.thresholds[:, None])], [(0, 1)])
-    return int(counts[0, 0]), group.thresholds
 
 
 @given(seed=st.integers(0, 2**32), n=st.integers(2, 40), alternative=st.sampled_from(ALTERNATIVES))

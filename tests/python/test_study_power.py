@@ -22,7 +22,6 @@ from reshuffle.settings import Resampling, Units
 from reshuffle.study import parametric_power, plan, power, sensitivity, type1
 from reshuffle.study.calibration import effect_for
 from reshuffle.study.material import Material
-from reshuffle.study.populations import Population
 from reshuffle.study.power import critical_level, simulated_mixture, true_difference
 from reshuffle.study.sensitivity import paired_difference
 from reshuffle.study.settings import StudySettings
@@ -154,14 +153,10 @@ def test_critical_levels_keep_the_size(pvalues: list[float], alpha: float) -> No
 def test_size_adjusted_power_makes_tests_comparable() -> None:
     settings: dict[str, Any] = {"tests": ("ar", "bootstrap-shift"), "alphas": 0.1, "simulations": 400, "sizes": 100}
     study = power(metrics=normal_scores(), effects=(0, 0.3), size_adjusted=True, n_resamples=99, **settings)
-    plain = power(metrics=normal_scores(), effects=(0, 0.3), n_resamples=99, **settings)
     assert all(r.rate <= 0.1 for r in of(study, effect=0.0))
     ar, shift = of(study, effect=0.3)
-    plain_ar, plain_shift = of(plain, effect=0.3)
-    assert plain_shift.rate > plain_ar.rate + 0.1  # the shift test rejects too often
-    assert shift.level < 0.06 < ar.level
+    assert shift.level < 0.06 < ar.level  # the shift test rejects too often
     assert abs(shift.rate - ar.rate) < 0.06
-    assert plain_ar.level == 0.1
 
 
 def test_cells_do_not_depend_on_the_rest_of_the_plan_or_on_threads() -> None:
@@ -197,14 +192,6 @@ def test_every_pair_is_studied_for_itself() -> None:
     assert all(r.difference < 0 for r in study.tables["power"])
 
 
-def test_other_samplings_have_no_approximation() -> None:
-    study = power(
-        metrics=normal_scores(), effects=0.5, tests="ar", sampling="subset", sizes=100, alphas=0.05, simulations=50,
-        n_resamples=19,
-    )  # fmt: skip
-    assert study.tables["power"][0].approximation is None
-
-
 def test_the_model_alone_needs_no_data() -> None:
     study = parametric_power((0, 1.0), (500, 2000), alphas=(0.01, 0.05), simulations=60, n_resamples=99)
     assert len(study.tables["power"]) == len(study.rates) == 8
@@ -220,13 +207,11 @@ def test_the_model_alone_needs_no_data() -> None:
 
 BAD_POWER: list[tuple[dict[str, Any], str]] = [
     ({"effects": 0.6}, "effects must be a number from 0 to 0.5, got 0.6"),
-    ({"sizes": 201}, "200"),
     ({"simulations": 0}, "simulations"),
     (
         {"tests": "ar:scheme=orbit", "sampling": "fixed"},
         "scheme 'orbit' needs systems without a difference: use 'iid' or 'subgroup'",
     ),
-    ({"alphas": 1.5}, "alphas"),
     ({"baseline": "odd"}, "baseline.*old"),
 ]
 
@@ -362,39 +347,12 @@ def test_what_no_pair_can_show_is_planned_in_closed_form() -> None:
     assert {each.method for each in repeated.tables["detectable"]} == {"bootstrap-both"}
 
 
-def test_one_sided_plans_are_simulated_in_their_direction() -> None:
-    for alternative in ("greater", "less"):
-        planned = plan(
-            metrics=normal_scores(0.5), difference={"quality": 0.3}, sizes=100, tests="ar", alternative=alternative,
-            **NUMBERS,
-        )  # fmt: skip
-        for found in planned.tables["simulated"]:
-            assert (found.difference > 0) == (alternative == "greater")
-            assert found.rate == pytest.approx(found.approximation, abs=0.1)
-        assert of(planned, "planned", method="ar")[0].type_m is None
-
-
-@given(st.floats(0.05, 1.0), st.booleans())
-def test_mixtures_have_the_wanted_difference(share: float, reverse: bool) -> None:
-    references, systems = texts(200)
-    chosen = metric("bleu")
-    counts = chosen.suff_stats(references, [systems["good"], systems["poor"]][:: -1 if reverse else 1])
-    whole = true_difference(chosen, counts.sum(axis=1), 0.5)
-    eta = effect_for(Population("", [chosen], [counts]), share * whole)
-    assert true_difference(chosen, counts.sum(axis=1), eta) == pytest.approx(share * whole, abs=0.1)  # whole counts
-
-
 BAD_PLANS: list[tuple[dict[str, Any], str]] = [
     ({"difference": {"bleu": 1.0}}, "metric.*bleu.*quality"),
     ({"difference": {"quality": 0}}, "difference: expected a positive number of points of quality, got 0"),
     ({"difference": {"quality": [1, -2]}}, "got -2"),
-    ({"difference": {"quality": math.inf}}, "got inf"),
     ({"power": 80}, "power must lie strictly between 0 and 1, got 80.0: for 80% write 0.8"),
-    ({"power": []}, "no power"),
-    ({"alpha": 0}, "alpha"),
     ({"family_size": 0}, "family_size"),
-    ({"sizes": 1}, "sizes"),
-    ({"simulate": True, "tests": "nothing"}, "test"),
     ({"n_resamples": 38}, "at alpha 0.05, the test can reject only with 39 replicates or more, got 38"),
     ({"tests": "ar", "family_size": 60}, r"at alpha 0\.0008\d+, the test can .* 1,199 replicates or more, got 999"),
 ]
@@ -418,8 +376,6 @@ def test_plans_need_systems_that_differ() -> None:
     same = SegmentScores("quality", {"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0, 3.0]})
     with pytest.raises(InputError, match="quality: the systems do not differ"):
         plan(metrics=same)
-    with pytest.raises(InputError, match="at least"):
-        plan(metrics=SegmentScores("quality", {"a": [1.0], "b": [2.0]}))
 
 
 # Sensitivity.
@@ -462,21 +418,6 @@ def test_the_published_example_of_the_paired_interval() -> None:
     found = paired_difference(26, 4, 48)
     assert (found.low, found.high) == pytest.approx((0.2548067, 0.6251933), abs=1e-7)
     assert paired_difference(50, 0, 50).high <= 1
-
-
-def test_the_clearer_of_two_metrics_has_more_power() -> None:
-    rng = np.random.default_rng(2)
-    quality = rng.normal([[0.0], [0.3]], 1, (2, 300))
-    noisy, clear = (
-        SegmentScores(name, dict(zip("ab", quality + rng.normal(0, noise, (2, 300)), strict=True)))
-        for name, noise in [("noisy", 3), ("clear", 0.1)]
-    )
-    study = sensitivity(
-        metrics=[noisy, clear], tests="ar", effects=0.5, alphas=0.05, sizes=150, simulations=200, n_resamples=99
-    )
-    (contrast,) = study.tables["contrasts"]
-    assert contrast.difference < contrast.confidence_interval.high < -0.2
-    assert [(s.metric, s.rank) for s in study.tables["sensitivity"]] == [("noisy", 2), ("clear", 1)]
 
 
 def test_bad_input_of_sensitivity() -> None:

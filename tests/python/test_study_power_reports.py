@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reshuffle import SegmentScores, StudyResult, compare, metric, read_json, study
+from reshuffle import SegmentScores, StudyResult, compare, read_json, study
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.studies import STUDIES
 from reshuffle.report.studies.plots import choices
@@ -65,14 +64,6 @@ def made(name: str) -> StudyResult:
 RESULTS = {name: partial(made, name) for name in ("models", "without data", "simulated plan", "variants")}
 
 
-def test_rates_are_in_the_form_of_all_studies() -> None:
-    document = json.loads(made("power").render("json"))
-    assert set(document["rates"][0]) == {
-        "test", "metric", "null", "size", "alpha", "rate", "confidence_interval", "simulations"
-    }  # fmt: skip
-    assert [r["rate"] for r in document["rates"]] == [r["rate"] for r in document["power"]]
-
-
 def test_power_in_text() -> None:
     text = render(made("power"), "text", Layout(Terminal(100)))
     lines = text.splitlines()
@@ -80,12 +71,9 @@ def test_power_in_text() -> None:
     assert lines[2].split() == ["Test", "n", "η", "Δ", "α=0.01", "α=0.05", "α=0.1"]
     first = made("power").tables["power"][0]
     assert lines[4].split()[:6] == ["ar", "40", "0", "0.0000", f"{100 * first.rate:.1f}", "±4.4"]
-    assert "Significant differences: model eta, new − old, clear, 40 simulations" in lines
     assert "significant differences are up to" in text
-    assert "Power: the share of simulated test sets with p ≤ α; 95% CI by Clopper–Pearson." in text
     adjusted = " ".join(render(made("models"), "text", Layout(Terminal(100))).split())
     assert "at which the test rejects α of the test sets without a difference (size-adjusted)" in adjusted
-    assert "new − old, clear: P₀ = 0.000, b₀ = " in adjusted
     assert "P₀ = 0.13, b₀ = 25.8 (Card et al. 2020)." in str(made("without data"))
 
 
@@ -96,17 +84,10 @@ def test_plans_in_text() -> None:
     assert f"To detect a difference of 0.25 clear with 80% power, a test set needs {needed.size} segments." in text
     (at_hand,) = [d for d in planned["detectable"] if (d.size, d.method) == (120, "normal")]
     assert f"With 80% power, 120 segments detect a difference of at least {at_hand.difference:.4f} clear." in text
-    assert "each test at 0.05; SE" in text
-    assert "t-test: from the noncentral t distribution" in text
     several = " ".join(render(made("simulated plan"), "text", Layout(Terminal(100))).split())
     assert "each test at 0.025 (α = 0.05 over 2 tests)" in several
-    assert "Tables show the pair of systems with the median standard error" in several
-    assert (
-        "gives a z-test the simulated power of bootstrap-both, divided by the true effect; 40 test sets each, 79 repl"
-        in several
-    )
+    assert "gives a z-test the simulated power of bootstrap-both, divided by the true effect" in several
     assert "Not simulated: this is the power of a z-test" in text
-    assert " to " in several.split("Power of given differences")[0]
     (compared,) = compare(metrics=pair(), n_resamples=99).detectable
     assert compared.difference == at_hand.difference
 
@@ -116,15 +97,11 @@ def test_tables_of_the_paper_in_text() -> None:
     lines = text.splitlines()
     header = ["Metric", "old", "(SE)", "new", "(SE)", "Δ", "(SE)", "p,", "ar", "p,", "bootstrap", "Δ/SE"]
     assert lines[2].split() == header
-    assert lines[4].split()[0] == "clear"
-    assert lines[4].endswith("(1)")
+    assert (lines[4].split()[0], lines[4][-3:]) == ("clear", "(1)")
     assert "clear shows the difference most clearly." in text
-    assert "p of the real pairs: 10,000 replicates." in text
     contrast = next(c for c in made("sensitivity").tables["contrasts"] if c.effect == 0.5)
     assert f"{100 * contrast.difference:+.1f}" in text.split("Difference in power")[1]
-    variants = render(made("variants"), "text", Layout(Terminal(120)))
-    assert variants.startswith("Differences\n")
-    assert "new − old" in variants
+    assert "new − old" in render(made("variants"), "text", Layout(Terminal(120)))
 
 
 def test_identical_systems_have_no_clearest_metric() -> None:
@@ -228,57 +205,33 @@ def test_plan_gives_what_the_function_gives(run: Any, demo: Path) -> None:
     assert replace(simulated, inputs=()) == study.plan(
         *texts(demo), difference={"bleu": 1.0}, tests="ar", simulations=15, n_resamples=19, seed=7
     )
-    chosen = run(
-        "plan", *FILES, "--no-simulate", "--alpha", "0.01", "--family-size", "2", "--format", "csv", "--table", "errors"
-    )
-    assert chosen.out.startswith("metric,system,baseline,difference,standard_error,size\n")
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("study", "power", *FILES, "--effects", "0.7"), "--effects must be a number from 0 to 0.5, got 0.7"),
-        (("study", "power", *FILES, "--models", "reel"), "unknown model 'reel': did you mean 'real'?"),
-        (
-            ("study", "power", *FILES, "--difference", "1"),
-            "--difference is for --models parametric without REF and SYS",
-        ),
-        (("study", "power", *FILES, "--b-zero", "1"), "--b-zero is for --models parametric without REF and SYS"),
-        (("study", "power"), "no reference and no systems: add REF and SYS"),
-        (("study", "power", "--models", "parametric", "-m", "bleu"), "-m needs texts or scores: add REF and SYS"),
-        (("study", "power", "--models", "parametric", "--all-pairs"), "--all-pairs needs texts or scores"),
-        (("study", "power", "--models", "parametric", "--effects", "0.1"), "--effects needs texts or scores"),
-        (("study", "power", "--models", "parametric", "--tests", "t-test"), "is for the test ar only"),
-        (("study", "power", "--models", "parametric", "--p-zero", "1"), "p_zero must be at least 0 and below 1"),
-        (("study", "power", *FILES, "--sizes", "5000"), "has only 400"),
-        (("study", "sensitivity", *FILES, "-m", "bleu"), "only one metric (BLEU)"),
-        (("plan", *FILES, "--difference", "bleu"), "--difference must be a metric and a number"),
-        (
-            ("plan", *FILES, "--difference", "bleu=-1"),
-            "in points of BLEU must be a number of at least 0, got -1.0",
-        ),
-        (("plan", *FILES, "-m", "bleu", "chrf", "--difference", "2"), "with --difference (such as BLEU=0.5)"),
-        (("plan", *FILES, "--difference", "blue=1"), "unknown metric 'blue': did you mean 'BLEU'?"),
-        (("plan", *FILES, "--alpha", "5"), "alpha must lie strictly between 0 and 1"),
-        (("plan", *FILES, "--no-simulate", "--tests", "ar"), "--tests is for simulated tests: leave it out, or --no-s"),
-        (("plan", *FILES, "--no-simulate", "--simulations", "100"), "--simulations is for simulated tests"),
-        (("plan", *FILES, "--no-simulate", "-n", "99"), "-n is for simulated tests"),
-        (("plan", "reference.txt", "tuned.txt"), "expected at least two systems after REF"),
+        ("study power TEXTS --effects 0.7", "--effects must be a number from 0 to 0.5, got 0.7"),
+        ("study power TEXTS --models reel", "unknown model 'reel': did you mean 'real'?"),
+        ("study power TEXTS --difference 1", "--difference is for --models parametric without REF and SYS"),
+        ("study power TEXTS --b-zero 1", "--b-zero is for --models parametric without REF and SYS"),
+        ("study power", "no reference and no systems: add REF and SYS"),
+        ("study power --models parametric -m bleu", "-m needs texts or scores: add REF and SYS"),
+        ("study power --models parametric --all-pairs", "--all-pairs needs texts or scores"),
+        ("study power --models parametric --tests t-test", "is for the test ar only"),
+        ("study power --models parametric --p-zero 1", "p_zero must be at least 0 and below 1"),
+        ("study power TEXTS --sizes 5000", "has only 400"),
+        ("study sensitivity TEXTS -m bleu", "only one metric (BLEU)"),
+        ("plan TEXTS --difference bleu", "--difference must be a metric and a number"),
+        ("plan TEXTS --difference bleu=-1", "in points of BLEU must be a number of at least 0, got -1.0"),
+        ("plan TEXTS -m bleu chrf --difference 2", "with --difference (such as BLEU=0.5)"),
+        ("plan TEXTS --difference blue=1", "unknown metric 'blue': did you mean 'BLEU'?"),
+        ("plan TEXTS --alpha 5", "alpha must lie strictly between 0 and 1"),
+        ("plan TEXTS --no-simulate --tests ar", "--tests is for simulated tests: leave it out, or --no-s"),
+        ("plan TEXTS --no-simulate -n 99", "-n is for simulated tests"),
+        ("plan reference.txt tuned.txt", "expected at least two systems after REF"),
     ],
 )
 @pytest.mark.usefixtures("demo")
-def test_bad_arguments_are_one_sentence(run: Any, words: tuple[str, ...], message: str) -> None:
-    simulated = words[0] == "study" or "--simulate" in words
-    outcome = run(*words, *(["--simulations", "5", "-n", "9"] if simulated else []))
-    assert outcome.code == 2
-    assert message in outcome.err
-    assert outcome.err.count("\n") == 1
-    assert outcome.out == ""
-
-
-def test_metrics_have_documents_as_units(demo: Path) -> None:
-    references, systems = texts(demo)
-    documents = [i // 10 for i in range(len(references))]
-    planned = study.plan(references, systems, metric("bleu"), documents=documents, **SMALL)
-    assert planned.tables["errors"][0].size == len(references) // 10
-    assert "documents" in str(planned)
+def test_bad_arguments_are_one_sentence(run: Any, words: str, message: str) -> None:
+    simulated = ["--simulations", "5", "-n", "9"] if words.startswith("study") else []
+    assert message in run(*words.replace("TEXTS", " ".join(FILES)).split(), *simulated).refusal()

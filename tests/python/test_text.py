@@ -198,12 +198,6 @@ def test_a_significant_test_of_equal_scores_makes_no_system_better() -> None:
     assert next(iter(conclusions(result, Layout()))) == "b is not significantly different from a under m."
 
 
-def test_without_tests_scores_of_several_metrics_have_their_intervals_in_the_first_table() -> None:
-    result = score(metrics=[ratings("x", FOUR), ratings("y", FOUR)], interval="t")
-    (shown,) = tables(result, Layout())
-    assert shown.header == ["System", "x", "95% CI", "y", "95% CI"]
-
-
 def many(k: int, **options: Any) -> Comparison:
     """k systems under three metrics, in more than 26 groups if there are many."""
     rng = np.random.default_rng(3)
@@ -517,9 +511,10 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 SCORES = ("compare", "--scores", "m", "a.txt", "b.txt", "c.txt", "--test", "t-test", "--interval", "t")
 
 
-@pytest.mark.parametrize("text", ["c\tthe third\n\na\tfirst one\n", json.dumps({"c": "the third", "a": "first one"})])
-def test_names_are_read_from_a_file(files: Path, run: Any, text: str) -> None:
-    (files / "names.tsv").write_text(text)
+@pytest.mark.parametrize(("start", "end"), [("", "\n"), ("\ufeff", "\r\n")])
+@pytest.mark.parametrize("text", ["c\tthe third\n\na\tfirst one\n", '{"c": "the third",\n"a": "first one"}\n'])
+def test_names_are_read_from_a_file(files: Path, run: Any, text: str, start: str, end: str) -> None:
+    (files / "names.tsv").write_text(start + text.replace("\n", end), encoding="utf-8", newline="")
     out = run(*SCORES, "--all-pairs", "--names", "names.tsv", "--digits", "1").out
     assert re.findall(r"^(.*?) {2,}\d+\.\d ", out, re.MULTILINE) == ["the third", "b", "first one"]
     assert not re.search(r"^[ac] ", out, re.MULTILINE)
@@ -551,25 +546,6 @@ def test_a_file_of_names_is_checked_before_the_tests(
     outcome = run(*SCORES, "--names", "names.tsv")
     assert outcome.code == 2
     assert message in outcome.err
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("text", ["a\tfirst\n\nc\tthird\n", '{"a": "first",\n"c": "third"}\n'])
-def test_names_may_have_a_byte_order_mark_and_any_line_ends(files: Path, run: Any, text: str, end: str) -> None:
-    (files / "names.tsv").write_text(text.replace("\n", end), newline="")
-    expected = run(*SCORES, "--names", "names.tsv")
-    assert expected.code == 0
-    (files / "names.tsv").write_text("\ufeff" + text.replace("\n", end), newline="")
-    assert run(*SCORES, "--names", "names.tsv") == expected
-
-
-def test_a_number_of_thousands_of_digits_is_no_name(files: Path, run: Any) -> None:
-    """Python since 3.10.7 refuses to parse it, with a ValueError that is not a JSONDecodeError."""
-    (files / "names.tsv").write_text('{"a": %s}' % ("1" * 5000))
-    outcome = run(*SCORES, "--names", "names.tsv")
-    assert outcome.code == 2
-    assert outcome.err.startswith("reshuffle: error: names.tsv")
-    assert outcome.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("fmt", get_args(Format))
@@ -889,26 +865,14 @@ def test_doubts_name_the_systems_that_they_are_about() -> None:
     rare, plain = a.copy(), a + rng.normal(1, 1, 400).round(3)
     rare[:40] += (3 * rng.exponential(1, 40) ** 2).round(3)
     result = compare(metrics=SegmentScores("x", {"a": a, "plain": plain, "rare": rare}), n_resamples=999)
-    (skewed,) = (caveat for caveat in result.caveats if caveat.kind == "skewed")
-    assert skewed.values["system"] == "rare"
     doubt = "(rare: p may be too small, because few segments make the difference)"
     assert f"under x {doubt}." in " ".join(result.render().split())
 
 
 def test_the_same_best_systems_are_named_once_whatever_their_order_under_a_metric() -> None:
-    rng = np.random.default_rng(5)
-    noise = rng.normal(size=(3, 200)).round(3)
-    one, other = (
-        SegmentScores(
-            name, {"a": noise[0] - noise[0].mean() + first, "b": noise[1] - noise[1].mean() + second, "c": noise[2] - 3}
-        )
-        for name, first, second in (("x", 0.01, 0.0), ("y", 0.0, 0.01))
-    )
-    result = compare(metrics=[one, other], all_pairs=True, n_resamples=999)
-    orders = [[each.system for each in ranking.systems] for ranking in result.rankings]
-    assert orders == [["a", "b", "c"], ["b", "a", "c"]]
-    text = " ".join(result.render().split())
-    assert "are better than c, and not significantly different from each other under x and y." in text
+    one, other = {"a": (1, 2), "b": (1, 2), "c": (3, 3)}, {"b": (1, 2), "a": (1, 2), "c": (3, 3)}
+    (sentence,) = said(ranking("x", one), ranking("y", other))
+    assert sentence.endswith("better than c, and not significantly different from each other under x and y.")
 
 
 def test_a_single_difference_near_0_has_two_significant_digits() -> None:

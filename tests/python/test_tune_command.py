@@ -68,13 +68,15 @@ def kbest(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+DOCUMENTED = (
+    "tune mert --nbest dev.nbest.gz --refs dev.ref --init init.opt --test-set test.nbest.gz test.ref "
+    "--replications 20 --format json"
+)
+
+
 def test_the_documented_command_gives_the_documented_json(kbest: Path, run: Any) -> None:
     """With fewer sentences and restarts than in the slow test below, so that it is fast."""
-    command = (
-        "tune mert --nbest dev.nbest.gz --refs dev.ref --init init.opt --test-set test.nbest.gz test.ref "
-        "--replications 20 --format json --restarts 1 --random-directions 0"
-    )
-    _has_the_documented_shape(results(run(*command.split())))
+    _has_the_documented_shape(results(run(*DOCUMENTED.split(), "--restarts", "1", "--random-directions", "0")))
 
 
 @pytest.mark.slow
@@ -84,11 +86,7 @@ def test_the_documented_command_on_all_sentences(
     monkeypatch.chdir(tmp_path)
     for file in (data / "kbest-wmt11-de-en").iterdir():
         Path(file.name).write_bytes(file.read_bytes())
-    command = (
-        "tune mert --nbest dev.nbest.gz --refs dev.ref --init init.opt --test-set test.nbest.gz test.ref "
-        "--replications 20 --format json"
-    )
-    found = results(run(*command.split()))
+    found = results(run(*DOCUMENTED.split()))
     _has_the_documented_shape(found)
     assert found["s_test"] > found["s_dev"] > 0
 
@@ -175,13 +173,6 @@ def test_rerank_chooses_what_tune_has_chosen(name: str, files: Path, run: Any) -
     assert printed.out == Path("new/folder/test.1").read_text("utf-8")
     assert run("rerank", "test.nbest", "new/folder/weights.1", "-o", "out.txt").out == ""
     assert Path("out.txt").read_bytes() == Path("new/folder/test.1").read_bytes()
-
-
-def test_outputs_are_numbered_so_that_names_are_in_order(files: Path, run: Any) -> None:
-    assert run("tune", "kbmira", *LISTS, "--epochs", "1", "--replications", "10", "--save", "out").code == 0
-    assert sorted(path.name for path in Path("out").iterdir()) == [
-        f"{part}.{i:02}" for part in ("dev", "weights") for i in range(1, 11)
-    ]
 
 
 DECODER = """
@@ -284,7 +275,6 @@ BAD = ("--nbest", "bad.nbest", "--refs", "dev.ref")
 BAD_LISTS = (
     ("features", "bad.nbest, line 7: "),
     ("infinite", "bad.nbest, line 7: "),
-    ("nan", "bad.nbest, line 7: "),
     ("reference", "bad.nbest, line 481: the id 40 has no reference"),
     ("list", "no list for the id 39 (line 40 of the references)"),
     ("gap", "no list for the id 5 (line 6 of the references)"),
@@ -341,14 +331,9 @@ def test_bad_input_is_one_sentence(name: str, case: str, message: str, files: Pa
     ("words", "message"),
     [
         ("mert --nbest dev.nbest", "no references: add --refs REF"),
-        ("mert --refs dev.ref", "no lists: add --nbest NBEST"),
         ("mert dev.nbest dev.ref", "dev.nbest, dev.ref: expected a file after an option"),
-        ("mart --nbest dev.nbest --refs dev.ref", "unknown optimizer 'mart': did you mean 'mert'"),
-        ("mert --nbest gone --refs dev.ref", "gone: no such file"),
         ("mert --nbest dev.nbest --refs dev.ref --preset mose", "unknown preset 'mose': did you mean 'moses'"),
-        ("mert --nbest dev.nbest --refs dev.ref --restarts -1", "restarts must be a whole number of at least 0"),
         ("mert --nbest dev.nbest other --refs dev.ref", "dev.nbest, other: the dense features of joined lists must be"),
-        ("mert --nbest dev.nbest --refs dev.ref --smoothing 3", "--smoothing does not apply to bleu"),
         ("mert --nbest dev.nbest --refs dev.ref --sentence-metric ter", "--sentence-metric"),
         ("pro --nbest dev.nbest --refs dev.ref --kept many", "--kept must be a whole number or all, got 'many'"),
         (
@@ -357,19 +342,12 @@ def test_bad_input_is_one_sentence(name: str, case: str, message: str, files: Pa
         ),
         ("kbmira --nbest dev.nbest --refs dev.ref --rounds 3", "--rounds needs a decoder"),
         ("kbmira --nbest dev.nbest --refs dev.ref --size 3", "--size needs --simulate"),
-        ("kbmira --nbest dev.nbest --refs dev.ref --decoder x", "a decoder needs several rounds"),
         ("kbmira --refs dev.ref --simulate dev.nbest", "the decoder needs weights for the first lists: add --init"),
         ("kbmira --refs dev.ref --init weights --decoder true", "has no {weights}"),
         ("kbmira --refs dev.ref --init ranges --decoder {weights}{nbest}", "expected weights with names"),
         ("kbmira --nbest dev.nbest --refs dev.ref --save full", "the folder is not empty: choose a new or empty one"),
         ("kbmira --nbest dev.nbest --refs dev.ref --save dev.ref", "the folder cannot be made"),
         ("kbmira --nbest dev.nbest --refs dev.ref dev.ref short", "short has 1: they must match line by line"),
-        (
-            "kbmira --nbest dev.nbest --refs dev.ref --format text -o dev.nbest",
-            "is also an input and would be overwritten",
-        ),
-        ("kbmira --nbest dev.nbest --refs dev.ref --table runs", "--table is for the format csv"),
-        ("l1 --nbest dev.nbest --refs dev.ref --templates ngram:x", "ngram:x"),
         ("l1 --nbest dev.nbest --refs dev.ref --templates words", "sources"),
         (
             "l1 --nbest dev.nbest --refs dev.ref --templates words --sources short",

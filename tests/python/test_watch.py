@@ -21,8 +21,6 @@ from budgets import budget
 from reshuffle import InputError, InputWarning, SegmentScores, _core, watch
 from reshuffle.inference import sequential
 from reshuffle.metrics.base import Scores
-from reshuffle.report import Layout
-from reshuffle.report.checklist import as_checklist
 from reshuffle.results.studies import SequentialVerdict, StudyResult
 
 LARGEST_BET = 0.5
@@ -101,11 +99,6 @@ class TestBetting:
             assert ours[0] <= theirs[0] + 0.0005
             assert ours[1] >= theirs[1] - 0.0005
             assert ours[1] - ours[0] <= 1.04 * (theirs[1] - theirs[0]) + 0.001
-
-    def test_a_sequence_worked_out_elsewhere(self) -> None:
-        # A prototype in numpy, with the bets of Waudby-Smith & Ramdas's approximate GRAPA.
-        values = np.array([1, 0, -1, 0, 0, 1, 1, 0, 1, 0, 1, 1.0])
-        assert log_wealth(values, 0.0)[-1] == pytest.approx(0.394993808241, abs=1e-11)
 
     @settings(max_examples=budget(60))
     @given(
@@ -222,17 +215,10 @@ class TestPlanned:
         crossed = np.maximum.accumulate(np.abs(walks) >= limits, axis=1).mean(axis=0)
         np.testing.assert_allclose(crossed, sequential.spent("pocock", shares, 0.1), atol=0.002)
 
-    def test_one_look_is_the_z_test(self) -> None:
-        assert sequential.boundaries("obrien-fleming", (1.0,), 0.05)[0] == pytest.approx(1.959963984540054)
-
     def test_looks_are_those_that_were_planned(self) -> None:
         result = watch(metrics=scores(stream(2, 700)), method="pocock", looks=4, planned=1000)
         assert [look.units for look in result.tables["looks"]] == [250, 500]
         assert "4 looks are planned, the last one after 1,000 segments" in str(result)
-
-    def test_before_the_first_look_nothing_is_tested(self) -> None:
-        verdict = only(watch(metrics=scores(stream(2, 100, 0.2)), method="pocock", looks=4, planned=1000))
-        assert (verdict.verdict, verdict.low, verdict.pvalue) == ("undecided", None, None)
 
 
 class TestAsymptotic:
@@ -335,17 +321,6 @@ class TestEValues:
         every = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 5), axis=-1).reshape(-1, 5)
         assert np.mean([np.exp(wealth(values)[-1]) for values in every]) == pytest.approx(1.0, abs=1e-12)
 
-    def test_they_multiply_over_nights_of_fresh_units_only(self) -> None:
-        rng, nights, n = np.random.default_rng(4), 20, 40
-        shown = {"fresh": 0, "same": 0}
-        for _ in range(300):
-            fresh = rng.choice([-1.0, 0.0, 1.0], size=(nights, n), p=[0.05, 0.9, 0.05])
-            for name, every in (("fresh", fresh), ("same", fresh[[0] * nights])):
-                logs = np.cumsum([sequential.sign_wealth(night)[-1] for night in every])
-                shown[name] += bool(logs.max() >= np.log(20))
-        assert shown["fresh"] / 300 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
-        assert shown["same"] / 300 > 0.08
-
     def test_their_mean_over_metrics_is_in_the_report(self) -> None:
         metrics = [replace_name(scores(stream(seed, 500, effect)), f"m{seed}") for seed, effect in ((1, 0.07), (2, 0))]
         result = watch(metrics=metrics, bounds=(0, 1))
@@ -417,53 +392,44 @@ class TestEBH:
 TEXTS = ["a b c d", "b c d e", "c d e f", "d e f g"]
 
 
+FOUR = SegmentScores("score", {"a": [0, 0, 1, 0], "b": [0, 1, 1, 0]})
+LACKING = SegmentScores("score", {"a": [0, 1, None], "b": [1, 1, 0]}, missing="pairwise")
+
+
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("metric", "options", "message"),
     [
-        ({"method": "betting"}, r"needs the lowest and the highest possible score: give bounds"),
-        ({"method": "sign", "bounds": (0, 1)}, r"method 'sign' needs no bounds"),
-        ({"bounds": 1}, r"bounds: expected the lowest and the highest possible score, got 1"),
-        ({"bounds": (0,)}, r"bounds: expected the lowest and the highest possible score, got \(0,\)"),
-        ({"bounds": (1, 0)}, r"bounds: expected the lowest and the highest possible score, got 1 and 0"),
-        ({"bounds": (0, float("nan"))}, r"bounds must be a finite number"),
-        ({"bounds": (0, 0.5)}, r"segment 2 has the score 1, outside the bounds 0 and 0\.5"),
-        ({"method": "poccock"}, r"did you mean 'pocock'"),
-        ({"method": "pocock", "planned": 3}, r"3 segments were planned, but there are 4"),
-        ({"method": "pocock", "planned": 4, "looks": 5}, r"5 looks need as many segments, but 4 are planned"),
-        ({"method": "pocock"}, r"needs the number of segments at the last look, chosen before the first: give planned"),
-        ({"method": "sign", "planned": 9}, r"method 'sign' has no planned looks"),
-        ({"alpha": 1.0}, r"alpha"),
-        ({"adjust": "e-bh"}, r"adjust 'e-bh' needs e-values, which method 'asymptotic' lacks: use betting or sign"),
-        ({"adjust": "ebh"}, r"adjust"),
-        ({"method": "sign", "documents": [1, 1, 2, 2]}, r"takes segments as units, not documents"),
-        ({"baseline": "nobody"}, r"nobody"),
+        (FOUR, {"method": "betting"}, r"needs the lowest and the highest possible score: give bounds"),
+        (FOUR, {"method": "sign", "bounds": (0, 1)}, r"method 'sign' needs no bounds"),
+        (FOUR, {"bounds": (0,)}, r"bounds: expected the lowest and the highest possible score, got \(0,\)"),
+        (FOUR, {"bounds": (1, 0)}, r"bounds: expected the lowest and the highest possible score, got 1 and 0"),
+        (FOUR, {"bounds": (0, float("nan"))}, r"bounds must be a finite number"),
+        (FOUR, {"bounds": (0, 0.5)}, r"segment 2 has the score 1, outside the bounds 0 and 0\.5"),
+        (FOUR, {"method": "poccock"}, r"did you mean 'pocock'"),
+        (FOUR, {"method": "pocock", "planned": 3}, r"3 segments were planned, but there are 4"),
+        (FOUR, {"method": "pocock", "planned": 4, "looks": 5}, r"5 looks need as many segments, but 4 are planned"),
+        (FOUR, {"method": "pocock"}, r"needs the number of segments at the last look, chosen before the first: give"),
+        (FOUR, {"method": "sign", "planned": 9}, r"method 'sign' has no planned looks"),
+        (FOUR, {"adjust": "e-bh"}, r"adjust 'e-bh' needs e-values, which method 'asymptotic' lacks: use betting or"),
+        (FOUR, {"method": "sign", "documents": [1, 1, 2, 2]}, r"takes segments as units, not documents"),
+        (FOUR, {"baseline": "nobody"}, r"nobody"),
+        (
+            LACKING,
+            {"method": "sign"},
+            "the scores of all systems on each segment, but score lacks some, the first of a",
+        ),
+        (SegmentScores("score", {"a": [0], "b": [1]}), {}, "there is only one segment: a test needs at least 2"),
+        (SegmentScores("score", {"a": [0, 1]}), {"method": "sign"}, "there is only one system, a"),
     ],
 )
-def test_bad_options(options: dict[str, Any], message: str) -> None:
+def test_bad_options(metric: SegmentScores, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        watch(metrics=SegmentScores("score", {"a": [0, 0, 1, 0], "b": [0, 1, 1, 0]}), **options)
+        watch(metrics=metric, **options)
 
 
 def test_bets_need_means() -> None:
     with pytest.raises(InputError, match=r"method 'sign' is for means of segment scores, but BLEU is not one"):
         watch(TEXTS, {"a": TEXTS, "b": TEXTS[::-1]}, method="sign")
-
-
-def test_missing_scores() -> None:
-    lacking = SegmentScores("score", {"a": [0, 1, None], "b": [1, 1, 0]}, missing="pairwise")
-    problem = "watch needs the scores of all systems on each segment, but score lacks some, the first of a on segment 3"
-    with pytest.raises(InputError, match=problem):
-        watch(metrics=lacking, method="sign")
-
-
-def test_one_segment() -> None:
-    with pytest.raises(InputError, match="there is only one segment: a test needs at least 2"):
-        watch(metrics=SegmentScores("score", {"a": [0], "b": [1]}), method="sign")
-
-
-def test_one_system() -> None:
-    with pytest.raises(InputError, match="there is only one system, a"):
-        watch(metrics=SegmentScores("score", {"a": [0, 1]}), method="sign")
 
 
 def test_no_limit_is_shown_as_0() -> None:
@@ -499,13 +465,6 @@ def test_e_values_of_nights_multiply_only_if_segments_are_new() -> None:
     new, same = (float(nights(share, 200)[1]) for share in (1, 0))
     assert new <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
     assert same > 0.1
-
-
-def test_the_checklist_of_a_paper_claims_no_simulation() -> None:
-    scores = dict(zip("ab", np.random.default_rng(0).random((2, 50)), strict=True))
-    facts = as_checklist(watch(metrics=SegmentScores("m", scores), bounds=(0, 1)), Layout(), "references.bib")
-    assert "Monte Carlo" not in facts
-    assert "are confidence sequences for the sampling of the units" in " ".join(facts.split())
 
 
 def test_the_command(tmp_path: Path, run: Callable[..., Any]) -> None:
