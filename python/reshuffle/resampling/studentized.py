@@ -34,7 +34,7 @@ from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, Scores, tolerance
 from .linear import gradient
-from .samples import BATCH_CELLS, Batch, CountSample, DifferingColumn, FormulaSample, NativeSample, Pairs
+from .samples import BATCH_CELLS, Batch, CountSample, DifferingColumn, NativeSample, Pairs
 from .units import Strata
 
 # The most numbers in the cross columns of the strata: 1 GB.
@@ -239,7 +239,7 @@ class StudentizedNative(StudentizedSample, NativeSample):
 
 
 @dataclass(frozen=True, eq=False)
-class StudentizedFormula(StudentizedSample, FormulaSample):
+class StudentizedFormula(StudentizedSample):
     """Studentized in numpy, for a formula in Python, whose gradients are finite differences."""
 
     @lazy
