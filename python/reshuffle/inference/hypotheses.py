@@ -336,6 +336,12 @@ class Outcome:
         taken: dict[str, Any] = {name: None if column is None else column[indices] for name, column in columns.items()}
         return Outcome(**taken)
 
+    def with_rows(self, at: Index, others: Outcome) -> Outcome:
+        """This outcome, but for the hypotheses ``at`` with what others have, in their order."""
+        rows = np.arange(len(self.pvalue))
+        rows[at] = len(rows) + np.arange(len(at))
+        return replace(Outcome.concatenate([self, others]).take(rows), extra=self.extra)
+
 
 # The columns of an outcome, and the value that stands for a missing one.
 COLUMNS: dict[str, object] = {each.name: each.metadata["missing"] for each in fields(Outcome) if each.metadata}
