@@ -7,10 +7,11 @@ in :data:`NULLS`. It says in words what is true in them; reports repeat these wo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from ..documented import record
 from ..inference.margins import check_margins
-from .document_nulls import of_documents, of_documents_as_units
+from .document_nulls import of_documents
 from .equal_scores import of_equal_scores, of_margins
 from .null_data import NullData, Request, swap_probability
 from .run_nulls import of_noise, of_runs, of_variants
@@ -84,14 +85,14 @@ NULLS: Mapping[str, Null] = {
             "whole documents are drawn and swapped, but tests resample segments; without documents, they can "
             "be simulated with a chosen intraclass correlation",
             "Kish 1965, Survey Sampling",
-            of_documents,
+            partial(of_documents, as_units=False),
         ),
         Null(
             "documents-as-units",
             "documents as units",
             "whole documents are drawn and swapped, and tests resample them",
             "Kish 1965, Survey Sampling",
-            of_documents_as_units,
+            partial(of_documents, as_units=True),
         ),
         Null(
             "noise",

@@ -15,7 +15,7 @@ from ..execution.tables import FLAG, NUMBER, PROBABILITY, SIGN, Column, Columns,
 from ..inference.estimates import Estimate
 from ..inference.intervals import INTERVALS, Interval, check_interval
 from ..metrics.base import Scores
-from ..options.declare import called_with
+from ..options.declare import called_with, taken
 from ..options.studies import Samples
 from ..resampling import Pairs, Replicates
 from ..resampling.counting import Data
@@ -243,10 +243,10 @@ class _Samples:
         """The scores of all systems on one sample."""
         method = self.interval.for_score.name
         for system, (name, (low, high)) in enumerate(zip(self.pool.names, intervals.tolist(), strict=True)):
-            yield SampleScore(
+            yield taken(
+                SampleScore,
+                split,
                 metric=label,
-                layout=split.layout,
-                size=split.size,
                 sample=j + 1,
                 system=name,
                 score=float(observed[system]),
@@ -263,11 +263,10 @@ class _Samples:
                 rows = [row for row in scores if row.metric == used.name and row.system == name]
                 values = [row.score for row in rows]
                 outside = sum(not row.covers for row in rows)
-                yield SampleRange(
+                yield taken(
+                    SampleRange,
+                    split,
                     metric=used.name,
-                    layout=split.layout,
-                    size=split.size,
-                    samples=len(rows),
                     system=name,
                     pool_score=true_score,
                     lowest=min(values),
@@ -275,7 +274,6 @@ class _Samples:
                     deviation=float(np.std(values, ddof=1)) if len(values) > 1 else None,
                     outside=outside / len(rows),
                     outside_interval=clopper_pearson(outside, len(rows)),
-                    few_samples=split.is_small,
                 )
 
     def _differences(self, found: Conclusions, observed: Scores) -> Iterator[SampleDifference]:
@@ -284,10 +282,10 @@ class _Samples:
         for j, scores in enumerate(observed):
             on_sample = signs(scores, self.pairs)
             for p, (a, b) in enumerate(self.pairs):
-                yield SampleDifference(
-                    metric=found.metric,
-                    layout=found.split.layout,
-                    size=found.split.size,
+                yield taken(
+                    SampleDifference,
+                    found,
+                    found.split,
                     sample=j + 1,
                     system=self.pool.names[a],
                     baseline=self.pool.names[b],
@@ -307,18 +305,18 @@ class _Samples:
         scores, widths, of_pairs, separated = (stacked(table[name], 1) for name in job.columns.by_name)
         for metric, used in enumerate(self.material.used_metrics):
             width, score = float(widths[metric].mean()), float(scores[metric].mean())
-            yield CurvePoint(
+            yield taken(
+                CurvePoint,
+                split,
                 metric=used.name,
                 references=references,
-                size=size,
-                samples=split.n_samples,
                 width=width,
                 relative_width=width / score if score else None,
                 difference_width=float(of_pairs[metric].mean()),
                 pairs=len(pairs),
                 separated=float(separated[metric].mean()),
                 confidence_interval=clustered_interval(
-                    separated[metric].sum(axis=1), np.full(split.n_samples, len(pairs))
+                    separated[metric].sum(axis=1), np.full(split.samples, len(pairs))
                 ),
             )
 
