@@ -196,6 +196,7 @@ def plan_of(observed: ObservedRuns, settings: RunSettings) -> Plan:
             unit.about,
             unit.source,
             tested,
+            replicates="shuffles",
             step_down={"maxt": StepDown(max_t_of_runs)} if together else {},
         ),
         settings.alternative,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..options.studies import Power
 from ..resampling import CountSample, directed
 from ..results.studies import FittedSwapEffects, PowerRate, Rate, StudyResult
 from ..results.studies.power import PowerPlan
+from ..toml import loads
 from .experiments import Experiment
 from .material import Material
 from .null_data import swap_probability
@@ -38,30 +40,8 @@ class PowerModel:
 
 
 MODELS: Mapping[str, PowerModel] = {
-    model.name: model
-    for model in (
-        PowerModel(
-            "eta",
-            "mixture of the null hypothesis and the real pair",
-            "In each unit, the two systems keep their own outputs with probability ½ + η and are swapped otherwise: "
-            "from exchangeable systems at η = 0 to the real pair at η = ½. The differences under all metrics shrink "
-            "by about the same factor, 2η, so the power under different metrics can be compared.",
-            "W05-0908",
-        ),
-        PowerModel(
-            "real",
-            "the real pair",
-            "The real pair: the difference of the two systems on all the data is the true difference.",
-            "W04-3250",
-        ),
-        PowerModel(
-            "parametric",
-            "Laplace model of the effects of swaps",
-            "Segments are drawn from a model: swapping the outputs of a segment has no effect on the difference with "
-            "probability P₀, and otherwise an effect from a Laplace distribution, independently of other segments.",
-            "2020.emnlp-main.745",
-        ),
-    )
+    name: PowerModel(name, **entry)
+    for name, entry in loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
 }
 
 
