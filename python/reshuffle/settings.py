@@ -6,7 +6,7 @@ mistyped option at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
@@ -68,6 +68,11 @@ class Resampling:
     def from_options(cls, options: Resampled | Evaluation, progress: Progress | None) -> Resampling:
         """From the options of a function, and what watches it."""
         return cls(options.n_resamples, options.seed, options.threads, progress, options.executor)
+
+    def announce(self, steps: Iterable[tuple[str, float, int]]) -> None:
+        """Plan the steps of a job, if someone watches its progress: see :meth:`Progress.plan`."""
+        if self.progress is not None:
+            self.progress.plan([*steps])
 
     def with_number(self, automatic: int) -> Resampling:
         """The same settings with a number of replicates: ``automatic`` instead of ``auto``."""

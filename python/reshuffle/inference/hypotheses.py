@@ -195,21 +195,18 @@ class Observed:
         """The scores of a and b: (2, H)."""
         scores = [sample.scores for sample in self.replicates.samples]
         if len(scores) == 1:
-            of_one: Scores = scores[0].take(self.hypotheses.systems)
-            return of_one
+            return np.asarray(scores[0].take(self.hypotheses.systems))
         # With missing scores, samples have different numbers of rows.
         table = np.full((len(scores), max(map(len, scores))), np.nan)
         for row, own in zip(table, scores, strict=True):
             row[: len(own)] = own
-        of_pairs: Scores = table[self.hypotheses.metric, self.hypotheses.systems]
-        return of_pairs
+        return np.asarray(table[self.hypotheses.metric, self.hypotheses.systems])
 
     @lazy
     def statistic(self) -> Scores:
         """t = score(a) − score(b): (H,)."""
         a, b = self._scores
-        difference: Scores = a - b
-        return difference
+        return np.asarray(a - b)
 
     @lazy
     def thresholds(self) -> Scores:

@@ -352,9 +352,8 @@ class _Request:
 
     def announce(self, kinds: Sequence[str]) -> None:
         """Plan the passes over replicates of these kinds, for those who watch the progress."""
-        if self.resampling.progress is not None:
-            n = len(self.arrays[0]) if self.is_batch and self.replay is None else 1
-            self.resampling.progress.plan([step for _ in range(n) for kind in kinds for step in array_steps(kind)])
+        n = len(self.arrays[0]) if self.is_batch and self.replay is None else 1
+        self.resampling.announce(step for _ in range(n) for kind in kinds for step in array_steps(kind))
 
     def estimate(self) -> Estimate:
         """The estimate of a single problem."""

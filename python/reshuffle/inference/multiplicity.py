@@ -5,8 +5,8 @@ with an adjusted p of at most α are rejected, the probability of any false reje
 share of false ones among all rejections) is at most α, whichever null hypotheses are true: if each p is valid, and for
 some adjustments only under conditions on their dependence, which docs/statistics/multiple.md states.
 
-A new adjustment is a function here, in :data:`FUNCTIONS`, and an entry in methods.toml. An adjustment of p-values is for all tests. One
-from replicates depends on the test: see :mod:`reshuffle.inference.step_down`.
+A new adjustment is a function here, in :data:`FUNCTIONS`, and an entry in methods.toml. One of p-values is for all
+tests. One from replicates depends on the test: see :mod:`reshuffle.inference.step_down`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 To add a test, write a function from :class:`~reshuffle.inference.hypotheses.Observed` to
 :class:`~reshuffle.inference.hypotheses.Outcome` in :mod:`reshuffle.inference.randomization`, ``bootstrap``,
 ``closed_form`` or a new module, and add it to :data:`RUN`, and what users know of it to methods.toml.
-:mod:`reshuffle.inference.plan` checks that a test supports what is asked of it, and :mod:`reshuffle.inference.running` runs it.
+:mod:`reshuffle.inference.plan` checks that a test supports what is asked of it, and :mod:`reshuffle.inference.running`
+runs it.
 
 In all tests t is score(a) − score(b). In tests with replicates, a replicate counts if it is at least as extreme as t,
 and p = (c + 1)/(R + 1) for c such replicates of R (Noreen 1989; Phipson & Smyth 2010, doi:10.2202/1544-6115.1585), or

@@ -133,14 +133,12 @@ class MatrixSample(Replicated):
     def after_swaps(self, pairs: NDArray[np.int64], batch: Batch) -> Scores:
         """The cells of two metrics are swapped."""
         what = [(self.grouping, self.metric.name)]
-        found: Scores = _core.meta_permuted(self.cells, self.human, what, self.shuffled, pairs, **batch.keywords)[0]
-        return found
+        return np.asarray(_core.meta_permuted(self.cells, self.human, what, self.shuffled, pairs, **batch.keywords)[0])
 
     def on_draws(self, batch: Batch) -> Scores:
         """See :meth:`Replicated.on_draws`."""
         what = [(self.grouping, self.metric.name)]
-        found: Scores = _core.meta_drawn(self.cells, self.human, what, self.drawn, **batch.keywords)[0]
-        return found
+        return np.asarray(_core.meta_drawn(self.cells, self.human, what, self.drawn, **batch.keywords)[0])
 
 
 @dataclass(frozen=True, eq=False)

@@ -169,8 +169,7 @@ def _ranks(cells: Scores, there: NDArray[np.bool_]) -> Scores:
     """Ranks within each row among the cells that are there; ties have mean ranks."""
     from scipy.stats import rankdata
 
-    ranked: Scores = rankdata(np.where(there, cells, np.inf), axis=1).astype(np.float64)
-    return ranked
+    return np.asarray(rankdata(np.where(there, cells, np.inf), axis=1).astype(np.float64))
 
 
 def _deviations(cells: Scores, there: NDArray[np.bool_], n: Integers) -> tuple[Scores, NDArray[np.bool_]]:

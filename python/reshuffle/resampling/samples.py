@@ -133,8 +133,7 @@ class DifferingColumn(NamedTuple):
         totals[0, :, self.column] -= moved
         totals[1, :, self.column] += moved
         x, y = self.sample.metric.score(totals)
-        statistics: Scores = x - y
-        return statistics
+        return np.asarray(x - y)
 
 
 class Sample:
@@ -369,8 +368,7 @@ class CountSample(Sample):
     def rows(self, system: int) -> Counts:
         """The counts of one system: (S, K)."""
         index, array = divmod(system, len(self.arrays))
-        rows: Counts = self.arrays[array][index]
-        return rows
+        return np.asarray(self.arrays[array][index])
 
     @lazy
     def core_counts(self) -> _core.Counts:

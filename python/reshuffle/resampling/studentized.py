@@ -66,16 +66,7 @@ class Constants:
 
     def formula(self, core: _core.Metric) -> _core.Studentized:
         """The studentized formula of a native metric."""
-        return _core.Studentized(
-            core,
-            scale=self.scale,
-            projection=self.projection,
-            basis=self.basis,
-            contribution_squares=self.contribution_squares,
-            term_squares=self.term_squares,
-            stratum_terms=self.stratum_terms,
-            stratum_factors=self.stratum_factors,
-        )
+        return _core.Studentized(core, **vars(self))
 
     def variances(self, gradients: Scores, cross: Counts) -> tuple[Scores, Scores]:
         """The variances of n scaled differences, and the sums of the squares that they are computed from: (n,) each.

@@ -115,8 +115,7 @@ def _of_model(settings: StudySettings, options: Exchange) -> StudyResult[Exchang
     """The type-I errors on simulated scores: see :func:`exchange`."""
     sizes = settings.sizes or MODEL_SEGMENTS
     found: list[ExchangeRate] = []
-    if settings.progress is not None:
-        settings.progress.plan(settings.steps(len(options.runs or ()) * len(sizes)))
+    settings.resampling.announce(settings.steps(len(options.runs or ()) * len(sizes)))
     for n in options.runs or ():
         for size in sizes:
             found += _rates_of_model(RunModel(n, size), settings, options)

@@ -41,8 +41,7 @@ class Material:
 
         :class:`InputError` for metrics without counts.
         """
-        if resampling.progress is not None:
-            resampling.progress.plan([*counting_steps(data, len(data.names)), *others])
+        resampling.announce([*counting_steps(data, len(data.names)), *others])
         counted = [complete_counts(sample, "a study", data.names) for sample in data.count(data.names, resampling)]
         documents = None if units.documents is None else Documents.from_ids(units.documents, data.n_segments)
         return cls(data, data.names, [each.metric for each in counted], [each.counts for each in counted], documents)
