@@ -229,9 +229,7 @@ class _System:
             kept[dropped] = False
             at = iter(kept.tolist())
             lines = [" ".join([word for word in line if next(at)]) for line in words]
-            return np.asarray(
-                metric.counted({name: lines}, corpus.references, self.request.resampling.threads, None)[0]
-            )
+            return np.asarray(metric.counted({name: lines}, corpus.references, threads, None)[0])
 
         n = self._most(len(order), lambda n: count(order[:n]))
         # The next word of each segment in this order.
