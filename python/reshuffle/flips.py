@@ -94,8 +94,7 @@ def _flips(
     system, baseline = pair
     (metric,), (label,) = data.metrics, data.labels
     names, pairs = (baseline, system), [(1, 0)]
-    if resampling.progress is not None:
-        resampling.progress.plan(counting_steps(data, len(names)))
+    resampling.announce(counting_steps(data, len(names)))
     (by_segment,) = [sample.for_pairs(pairs) for sample in data.count(names, resampling)]
     grouping, ids = (None, data.segment_ids) if documents is None else Documents.with_names(documents, data.n_segments)
     sample: Sample = by_segment if grouping is None else by_segment.by_document(grouping)

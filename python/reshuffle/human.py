@@ -92,8 +92,6 @@ def human(options: HumanOptions) -> StudyResult[HumanPlan]:
     if options.baseline is not None:
         check_name("baseline", options.baseline, data.names)
     with reported(options.progress) as watched:
-        if watched is not None:
-            watched.plan(counting_steps(data, len(data.names)))
         at = labels_among(data, options.human, options.raters == "random")
         scores = scores_by_segment(data, Resampling(threads=options.threads, progress=watched))
         design = Design.of(units, data.n_segments, options.target == "set", options.raters == "random")
@@ -155,6 +153,7 @@ def labels_among(data: Data, named: Sequence[str], random_raters: bool = False) 
 
 def scores_by_segment(data: Data, resampling: Resampling) -> list[Scores]:
     """The scores of all systems on all segments, (k, S), by metric. NaN if missing."""
+    resampling.announce(counting_steps(data, len(data.names)))
     samples = data.count(data.names, resampling)
     for label, sample in zip(data.labels, samples, strict=True):
         if sample.evaluations is not None:
@@ -413,14 +412,13 @@ def _ranking(
     """The systems by their scores, with what the tests of all pairs say of them, by the predictor that decides."""
     higher, helped = asked.higher_is_better, deciding(asked.predictors)
     scores = sorted([row for row in scores if row.predictor == helped], key=lambda row: row.estimate, reverse=higher)
-    at = {row.system: index for index, row in enumerate(scores)}
-    better = np.zeros((len(at),) * 2, dtype=np.bool_)
-    for row in differences:
-        if row.predictor == helped and row.baseline and row.decisive_pvalue <= 1 - asked.options.confidence_level:
-            pair = at[row.system], at[row.baseline]
-            better[pair if (row.estimate > 0) == higher else pair[::-1]] = True
-    different = [sum(1 << int(other) for other in np.flatnonzero(row)) for row in better | better.T]
-    systems, _ = ranked(list(at), np.array([row.estimate for row in scores]), better, different, {})
+    significant = [
+        (row.system, row.baseline, 1 if (row.estimate > 0) == higher else -1)
+        for row in differences
+        if row.predictor == helped and row.baseline and row.decisive_pvalue <= 1 - asked.options.confidence_level
+    ]
+    estimates = np.array([row.estimate for row in scores])
+    systems, _ = ranked([row.system for row in scores], estimates, significant, {})
     return systems
 
 

@@ -6,7 +6,7 @@ mistyped option at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
@@ -64,10 +64,22 @@ class Resampling:
         """Where replicates are computed."""
         return Execution(self.executor, self.threads, self.progress, self.checkpoint)
 
+    @property
+    def in_core(self) -> dict[str, Any]:
+        """The threads and the progress, as functions of the core take them."""
+        from .metrics.base import thread_count
+
+        return {"threads": thread_count(self.threads), "progress": self.progress}
+
     @classmethod
     def from_options(cls, options: Resampled | Evaluation, progress: Progress | None) -> Resampling:
         """From the options of a function, and what watches it."""
         return cls(options.n_resamples, options.seed, options.threads, progress, options.executor)
+
+    def announce(self, steps: Iterable[tuple[str, float, int]]) -> None:
+        """Plan the steps of a job, if someone watches its progress: see :meth:`Progress.plan`."""
+        if self.progress is not None:
+            self.progress.plan([*steps])
 
     def with_number(self, automatic: int) -> Resampling:
         """The same settings with a number of replicates: ``automatic`` instead of ``auto``."""

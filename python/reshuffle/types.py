@@ -71,18 +71,9 @@ Family: TypeAlias = Literal["metric", "set", "sets", "all"]
 """:data:`reshuffle.inference.hypotheses.FAMILIES`."""
 
 Interval: TypeAlias = Literal[
-    "percentile",
-    "koehn",
-    "basic",
-    "normal",
-    "bca",
-    "studentized",
-    "delta",
-    "jackknife",
-    "ar-studentized",
-    "bootstrap-kink",
-    "t",
-]
+    "percentile", "koehn", "basic", "normal", "bca", "studentized", "delta", "jackknife", "ar-studentized",
+    "bootstrap-kink", "t",
+]  # fmt: skip
 """:data:`reshuffle.inference.intervals.INTERVALS`."""
 
 IntervalChoice: TypeAlias = Literal[Interval, "simultaneous"]

@@ -123,8 +123,7 @@ def _rated(table: VoteTable, unit: str, options: VotesOptions, resampling: Resam
         fit = cells.fit()
     except InputError as error:
         raise (error.with_prefix("without ties: ") if dropped else error) from None
-    if resampling.progress is not None:
-        resampling.progress.plan([("drawing", 1.0, 1)])
+    resampling.announce([("drawing", 1.0, 1)])
     drawn, separated = cells.drawn(unit, fit, resampling)
     factor = FACTORS[options.scale]
     metric = RatingMetric(_signed(options, fit), _source(fit))

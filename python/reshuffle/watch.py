@@ -85,8 +85,7 @@ def watch(options: WatchOptions) -> StudyResult[WatchPlan]:
         check_name("baseline", options.baseline, data.names)
     with reported(options.progress) as watched:
         resampling = Resampling(threads=options.threads, progress=watched)
-        if watched is not None:
-            watched.plan(counting_steps(data, len(data.names)))
+        resampling.announce(counting_steps(data, len(data.names)))
         samples = [complete_counts(sample, "watch", data.names) for sample in data.count(data.names, resampling)]
         if units.documents is not None:
             grouping = Documents.from_ids(units.documents, data.n_segments)

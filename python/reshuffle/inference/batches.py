@@ -30,14 +30,12 @@ def run_batch(
 ) -> SignificanceResult:
     """Test two systems in each problem, with the same results as one problem at a time."""
     if replay is not None:
-        if resampling.progress is not None:
-            resampling.progress.plan(array_steps(plan.test.replicates))
+        resampling.announce(array_steps(plan.test.replicates))
         replicates = replay.replicates(problems.samples, resampling)
         hypotheses = Hypotheses.from_pairs(ONE_PAIR.pairs, n_metrics=len(problems))
         return _record(plan, problems, replicates, resampling, run_on_test_set(plan, replicates, hypotheses))
-    if resampling.progress is not None:
-        stages = [_n_stages(plan, group, problems, resampling) for group in problems.groups]
-        resampling.progress.plan(array_steps(plan.test.replicates, sum(stages)))
+    n_stages = sum(_n_stages(plan, group, problems, resampling) for group in problems.groups)
+    resampling.announce(array_steps(plan.test.replicates, n_stages))
     indices: list[int] = []
     outcomes: list[Outcome] = []
     for group in problems.groups:

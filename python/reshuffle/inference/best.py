@@ -15,7 +15,6 @@ are skewed or biased, as near a kink, most of a test's errors may be in one tail
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -26,6 +25,7 @@ from ..metrics.base import Scores, tolerance
 from ..resampling import Replicates, Sample
 from .anova import pooled_error
 from .pvalues import pvalue
+from .sequential import quadrature
 from .step_down import Scales, root_mean_squares, scales_of_draws, standard_deviation
 
 # The number of nodes at which each of two integrals is evaluated.
@@ -131,13 +131,6 @@ class _Draws:
         return self.deviations.min(axis=1), self.deviations.max(axis=1)
 
 
-@lru_cache(maxsize=1)
-def _gauss_legendre() -> tuple[Scores, Scores]:
-    """The nodes of the integrals between −1 and 1, and their weights: (NODES,) each."""
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    return nodes, weights
-
-
 def dunnett_sf(t: Scores, n: int, df: int) -> Scores:
     """P(max_j |T_j| ≥ t) for n comparisons with a control: Dunnett 1955, doi:10.1080/01621459.1955.10501294.
 
@@ -149,7 +142,7 @@ def dunnett_sf(t: Scores, n: int, df: int) -> Scores:
     from scipy.special import gammaln, ndtr
 
     # T_j = (X_j − X_0)/(√2·s) for independent standard normal X and s² = χ²/df.
-    nodes, weights = _gauss_legendre()
+    nodes, weights = quadrature(NODES)
     x, of_x = 9 * nodes, 9 * weights * np.exp(-40.5 * nodes**2) / np.sqrt(2 * np.pi)
     low, high = max(0.0, 1 - 9 / np.sqrt(2 * df)), 1 + 9 / np.sqrt(2 * df)
     s = low + (high - low) * (nodes + 1) / 2

@@ -14,7 +14,7 @@ from ..resampling.stopping import STOPPING
 from ..results import Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
 from ..results.caveat_kinds import SMALL_SAMPLE
 from ..settings import default_alpha
-from .concentration import BY_SWAPS, Tested, concentrated, holds_at_kink, is_of_few, rare_segments
+from .concentration import BY_SWAPS, Found, Tested, concentrated, holds_at_kink, is_of_few, rare_segments
 from .enough import LARGEST
 from .hypotheses import OVER_METRICS
 from .intervals import INTERVALS
@@ -31,14 +31,6 @@ DECIDING = [digit * 10**power for power in range(3, 7) for digit in (1, 2, 5)]
 # Outputs count as exchangeable if a difference's standard deviation over shuffles, divided by its standard error, is
 # between these limits.
 EXCHANGEABLE = (0.8, 1.25)
-
-
-@dataclass(frozen=True)
-class _Found:
-    """A caveat, and the indices of the pairs to which it applies; None for all of them."""
-
-    caveat: Caveat
-    pairs: Sequence[int] | None = None
 
 
 @dataclass(frozen=True)
@@ -122,11 +114,11 @@ def _families(comparison: Comparison, others: Sequence[Comparison] = ()) -> list
 # Caveats about tests.
 
 
-def _of_tests(comparison: Comparison, plan: Plan, enough: int | None, others: Sequence[Comparison]) -> Iterator[_Found]:
+def _of_tests(comparison: Comparison, plan: Plan, enough: int | None, others: Sequence[Comparison]) -> Iterator[Found]:
     if not comparison.comparisons:
         return
     families = _families(comparison, others)
-    yield from map(_Found, plan.caveats)
+    yield from map(Found, plan.caveats)
     yield from _all_exchangeable(comparison, plan)
     yield from _never_stopped(comparison)
     for group in _by_metric(comparison):
@@ -148,7 +140,7 @@ def _of_tests(comparison: Comparison, plan: Plan, enough: int | None, others: Se
         yield from few_replicates or [*_near_alpha(comparison, plan, families), *_auto_limit(enough)]
 
 
-def _identical(comparison: Comparison) -> Iterator[_Found]:
+def _identical(comparison: Comparison) -> Iterator[Found]:
     """Pairs of systems that differ nowhere under any metric."""
     indices: dict[tuple[str, str], list[int]] = {}
     for index, pair in enumerate(comparison.comparisons):
@@ -158,10 +150,10 @@ def _identical(comparison: Comparison) -> Iterator[_Found]:
     if same:
         (system, baseline), *_ = same
         values = {"pairs": len(same), "tests": len(indices), "system": system, "baseline": baseline}
-        yield _Found(Caveat("identical", values), [index for own in same.values() for index in own])
+        yield Found(Caveat("identical", values), [index for own in same.values() for index in own])
 
 
-def _all_exchangeable(comparison: Comparison, plan: Plan) -> Iterator[_Found]:
+def _all_exchangeable(comparison: Comparison, plan: Plan) -> Iterator[Found]:
     """The test assumes that all systems are exchangeable. With two systems, ``not-exchangeable`` checks that."""
     if plan.test.liberal_family is not None and len(comparison.systems) > 2:
         values = {
@@ -171,17 +163,17 @@ def _all_exchangeable(comparison: Comparison, plan: Plan) -> Iterator[_Found]:
             "level": 0.05,
             "instead": tuple(INSTEAD.values()),
         }
-        yield _Found(Caveat("all-exchangeable", values))
+        yield Found(Caveat("all-exchangeable", values))
 
 
-def _approximate(family: _Group) -> Iterator[_Found]:
+def _approximate(family: _Group) -> Iterator[Found]:
     """The test is approximate under one metric."""
     for caveat in family.tests[0].caveats:
         if caveat.kind == "approximate":
-            yield _Found(caveat, family.pairs)
+            yield Found(caveat, family.pairs)
 
 
-def _never_stopped(comparison: Comparison) -> Iterator[_Found]:
+def _never_stopped(comparison: Comparison) -> Iterator[Found]:
     """Tests by Gandy's rule that used all shuffles without a decision."""
     rules = [pair.test.stopping for pair in comparison.comparisons]
     undecided = [
@@ -191,18 +183,18 @@ def _never_stopped(comparison: Comparison) -> Iterator[_Found]:
     ]
     if undecided:
         numbers = {"undecided": len(undecided), "tests": len(rules), "n_resamples": undecided[0][1]}
-        yield _Found(Caveat("undecided", numbers), [index for index, _ in undecided])
+        yield Found(Caveat("undecided", numbers), [index for index, _ in undecided])
 
 
-def _other_test(group: _Group, plan: Plan) -> Iterator[_Found]:
+def _other_test(group: _Group, plan: Plan) -> Iterator[Found]:
     """The pairs under one metric were compared by another test, because the chosen one needs counts."""
     used = group.tests[0].test
     if used == plan.test.for_texts:
         values = {"metric": group.metric, "test": plan.test.name, "used": used}
-        yield _Found(Caveat("other-test", values), group.pairs)
+        yield Found(Caveat("other-test", values), group.pairs)
 
 
-def _dependence(group: _Group) -> Iterator[_Found]:
+def _dependence(group: _Group) -> Iterator[Found]:
     """The dependence between segments of a document, under one metric."""
     pairs = group.differences
     correlations = [p.intraclass_correlation for p in pairs if p.intraclass_correlation is not None]
@@ -213,10 +205,10 @@ def _dependence(group: _Group) -> Iterator[_Found]:
             "correlations": (min(correlations), max(correlations)),
             "design_effects": (min(effects), max(effects)),
         }
-        yield _Found(Caveat("dependence", values), group.pairs)
+        yield Found(Caveat("dependence", values), group.pairs)
 
 
-def _not_exchangeable(group: _Group, automatic: bool) -> Iterator[_Found]:
+def _not_exchangeable(group: _Group, automatic: bool) -> Iterator[Found]:
     """Over shuffles, some differences under one metric have another spread than over samples.
 
     Not where another test than that of shuffles must have a small p, too.
@@ -246,10 +238,10 @@ def _not_exchangeable(group: _Group, automatic: bool) -> Iterator[_Found]:
         # For few units, another note says that the bootstrap is unreliable.
         "instead": None if is_of_few(pair, automatic) else INSTEAD[near_kink],
     }
-    yield _Found(Caveat("not-exchangeable", values), list(ratios))
+    yield Found(Caveat("not-exchangeable", values), list(ratios))
 
 
-def _near_kink(comparison: Comparison, group: _Group, alpha: float, automatic: bool) -> Iterator[_Found]:
+def _near_kink(comparison: Comparison, group: _Group, alpha: float, automatic: bool) -> Iterator[Found]:
     """Under one metric, some expected differences are far from those of the populations, because of a kink.
 
     Only of pairs for which p or the interval shows something. The test FOR_POPULATIONS rejects less often, so it takes
@@ -288,7 +280,7 @@ def _near_kink(comparison: Comparison, group: _Group, alpha: float, automatic: b
         "interval": any(map(by_interval, pairs)),
         "instead": FOR_POPULATIONS,
     }
-    yield _Found(Caveat("near-kink", values), near)
+    yield Found(Caveat("near-kink", values), near)
 
 
 def _interval_shows(comparison: Comparison, pair: PairedDifference) -> bool:
@@ -305,26 +297,26 @@ def _interval_shows(comparison: Comparison, pair: PairedDifference) -> bool:
     return sides[not higher_is_better]
 
 
-def _not_ranked(comparison: Comparison) -> Iterator[_Found]:
+def _not_ranked(comparison: Comparison) -> Iterator[Found]:
     """Metrics without a ranking, because scores are missing. Not for two systems, which have only one difference."""
     if not has_all_pairs(comparison) or len(comparison.systems) == 2:
         return
     for group, metric in zip(_by_metric(comparison), comparison.metrics, strict=True):
         if not can_be_ranked(comparison, metric):
-            yield _Found(Caveat("not-ranked", {"metric": metric.name}), group.pairs)
+            yield Found(Caveat("not-ranked", {"metric": metric.name}), group.pairs)
 
 
-def _not_adjusted(comparison: Comparison, unadjusted_by_rule: bool) -> Iterator[_Found]:
+def _not_adjusted(comparison: Comparison, unadjusted_by_rule: bool) -> Iterator[Found]:
     """A stopping rule whose p is only an estimate prevents an adjustment."""
     rule = comparison.comparisons[0].test.stopping
     if unadjusted_by_rule and rule is not None:
         instead = next(name for name, other in STOPPING.items() if other.valid_at_all_levels)
-        yield _Found(
+        yield Found(
             Caveat("not-adjusted", {"tests": len(comparison.comparisons), "rule": rule.rule, "instead": instead})
         )
 
 
-def _many_tests(comparison: Comparison, alpha: float) -> Iterator[_Found]:
+def _many_tests(comparison: Comparison, alpha: float) -> Iterator[Found]:
     """Several tests without an adjustment."""
     tests, used = len(comparison.comparisons), comparison.test
     if tests > 1 and used is not None and used.adjustment is None:
@@ -335,7 +327,7 @@ def _many_tests(comparison: Comparison, alpha: float) -> Iterator[_Found]:
             "per_comparison_level": comparison.per_comparison_level,
             **({"margin": True} if used.has_margin else {}),
         }
-        yield _Found(Caveat("many-tests", values))
+        yield Found(Caveat("many-tests", values))
 
 
 def _smallest_adjusted(plan: Plan, smallest: Scores) -> Scores:
@@ -347,7 +339,7 @@ def _smallest_adjusted(plan: Plan, smallest: Scores) -> Scores:
     return smallest if plan.n_sets == 1 else over_independent(smallest, plan.n_sets)
 
 
-def _few_units(comparison: Comparison, plan: Plan, families: Sequence[_Group]) -> list[_Found]:
+def _few_units(comparison: Comparison, plan: Plan, families: Sequence[_Group]) -> list[Found]:
     """Too few resampling units: even the smallest possible p, after adjustment, is above alpha."""
     by_swaps = [
         TESTS[pair.test.test].replicates in ("shuffles", "permutations") or holds_at_kink(pair, plan.automatic)
@@ -376,8 +368,8 @@ def _few_units(comparison: Comparison, plan: Plan, families: Sequence[_Group]) -
     if permuted:
         values["systems"] = k
     if len(few) == len(smallest):
-        return [_Found(Caveat("few-units", values))]
-    return [_Found(Caveat("few-units", {**values, "pairs": len(few), "tests": len(smallest)}), few)]
+        return [Found(Caveat("few-units", values))]
+    return [Found(Caveat("few-units", {**values, "pairs": len(few), "tests": len(smallest)}), few)]
 
 
 def _exchanged(pair: PairedDifference, permuted: bool) -> int:
@@ -391,7 +383,7 @@ def _exchanged(pair: PairedDifference, permuted: bool) -> int:
     return pair.influence.differing
 
 
-def _few_replicates(comparison: Comparison, plan: Plan, families: Sequence[_Group]) -> list[_Found]:
+def _few_replicates(comparison: Comparison, plan: Plan, families: Sequence[_Group]) -> list[Found]:
     """Too few replicates: even the smallest p that is possible, after adjustment, is above alpha."""
     found: list[tuple[float, int, list[int]]] = []
     for family in families:
@@ -420,7 +412,7 @@ def _few_replicates(comparison: Comparison, plan: Plan, families: Sequence[_Grou
         "adjusted": comparison.family_size > 1,
         "enough": plan.enough_replicates(size),
     }
-    return [_Found(Caveat("few-replicates", values), [pair for _, _, pairs in found for pair in pairs])]
+    return [Found(Caveat("few-replicates", values), [pair for _, _, pairs in found for pair in pairs])]
 
 
 def _possible_replicates(test: SignificanceResult) -> int | None:
@@ -434,7 +426,7 @@ def _smallest_pvalue(plan: Plan, test: SignificanceResult, n: int) -> float:
     return TESTS[test.test].smallest_numerator(plan.alternative) / (n + int(test.scheme != "subgroup"))
 
 
-def _near_alpha(comparison: Comparison, plan: Plan, families: Sequence[_Group]) -> Iterator[_Found]:
+def _near_alpha(comparison: Comparison, plan: Plan, families: Sequence[_Group]) -> Iterator[Found]:
     """p-values with a star, or without, that more replicates might move to the other side of alpha."""
     stopping = comparison.comparisons[0].test.stopping
     # Gandy's rule bounds the probability of that.
@@ -451,7 +443,7 @@ def _near_alpha(comparison: Comparison, plan: Plan, families: Sequence[_Group]) 
             values["enough"] = next(
                 (n for n in more if not any(_undecided(family, plan, n, own) for family, own in undecided)), None
             )
-        yield _Found(Caveat("near-alpha", values), near)
+        yield Found(Caveat("near-alpha", values), near)
 
 
 def _undecided(family: _Group, plan: Plan, n: int | None = None, among: Sequence[int] | None = None) -> Sequence[int]:
@@ -488,41 +480,41 @@ def _on_one_set(test: SignificanceResult, n_sets: int) -> SignificanceResult:
     return replace(test, adjusted_pvalue=test.pvalue if math.isclose(within, test.pvalue) else within)
 
 
-def _auto_limit(enough: int | None) -> Iterator[_Found]:
+def _auto_limit(enough: int | None) -> Iterator[Found]:
     """``auto`` needs more replicates than it uses."""
     if enough is not None and enough > LARGEST:
-        yield _Found(Caveat("auto-limit", {"n_resamples": LARGEST, "enough": enough}))
+        yield Found(Caveat("auto-limit", {"n_resamples": LARGEST, "enough": enough}))
 
 
-def _of_concentration(comparison: Comparison, automatic: bool) -> Iterator[_Found]:
+def _of_concentration(comparison: Comparison, automatic: bool) -> Iterator[Found]:
     """Differences that rest on few units; where none of these caveats applies, also that rare segments may be missing.
 
     With so few units that ``small-sample`` applies, that says enough.
     """
     if not comparison.comparisons or comparison.alpha is None:
         return
-    found: list[_Found] = []
+    found: list[Found] = []
     for group in _by_metric(comparison):
         tested = Tested(
             group.metric, group.pairs, group.differences, comparison.unit, comparison.alpha, automatic, SMALL_SAMPLE
         )
-        found += [_Found(*each) for each in concentrated(tested)]
+        found += concentrated(tested)
     yield from found
     if not found and comparison.n_units >= SMALL_SAMPLE and comparison.votes is None:
-        yield from (_Found(*each) for each in rare_segments(comparison.comparisons, comparison.alpha))
+        yield from rare_segments(comparison.comparisons, comparison.alpha)
 
 
 # Caveats about intervals.
 
 
-def _of_intervals(comparison: Comparison) -> Iterator[_Found]:
+def _of_intervals(comparison: Comparison) -> Iterator[Found]:
     level = comparison.confidence_level
     yield from _small_sample(comparison)
     if comparison.interval is not None and level is not None:
         yield from _few_draws(comparison, comparison.interval.name, level)
 
 
-def _small_sample(comparison: Comparison) -> Iterator[_Found]:
+def _small_sample(comparison: Comparison) -> Iterator[Found]:
     """Too few resampling units for results from bootstrap draws."""
     of_test = any(TESTS[pair.test.test].replicates == "draws" for pair in comparison.comparisons)
     of_interval = comparison.interval is not None and comparison.interval.draws
@@ -538,28 +530,28 @@ def _small_sample(comparison: Comparison) -> Iterator[_Found]:
     effective = comparison.n_units if votes is None else round(votes.effective_units, 1)
     if effective < enough:
         count_as = {"effective": effective} if round(effective) < comparison.n_units else {}
-        yield _Found(Caveat("small-sample", {"units": comparison.n_units, **count_as, **values}))
+        yield Found(Caveat("small-sample", {"units": comparison.n_units, **count_as, **values}))
         return
     # Scores are missing.
     few = [index for index, pair in enumerate(comparison.comparisons) if pair.n_units < SMALL_SAMPLE]
     if few:
         numbers = [comparison.comparisons[index].n_units for index in few]
         some = {"pairs": len(few), "tests": len(comparison.comparisons)}
-        yield _Found(Caveat("small-sample", {"units": min(numbers), **values, **some}), few)
+        yield Found(Caveat("small-sample", {"units": min(numbers), **values, **some}), few)
     elif any(score.n_segments < SMALL_SAMPLE for score in comparison.scores):
         fewest = min(score.n_segments for score in comparison.scores)
-        yield _Found(Caveat("small-sample", {"units": fewest, **values, "unit": "segment"}))
+        yield Found(Caveat("small-sample", {"units": fewest, **values, "unit": "segment"}))
 
 
-def _few_draws(comparison: Comparison, interval: str, level: float) -> Iterator[_Found]:
+def _few_draws(comparison: Comparison, interval: str, level: float) -> Iterator[Found]:
     """Too few draws for the interval at its level."""
     enough, n = INTERVALS[interval].enough_draws(level), comparison.n_resamples
     if enough is not None and n is not None and n < enough:
         values = {"n_resamples": n, "confidence_level": level, "enough": enough}
-        yield _Found(Caveat("few-draws", values))
+        yield Found(Caveat("few-draws", values))
 
 
-def _stars_and_intervals(comparison: Comparison) -> Iterator[_Found]:
+def _stars_and_intervals(comparison: Comparison) -> Iterator[Found]:
     """The star of a difference and its interval disagree: one of them excludes 0 and the other does not."""
     alpha, test, level = comparison.alpha, comparison.test, comparison.confidence_level
     if comparison.interval is not None and test is not None and alpha is not None and level is not None:
@@ -569,7 +561,7 @@ def _stars_and_intervals(comparison: Comparison) -> Iterator[_Found]:
 
 def _star_and_interval(
     comparison: Comparison, test: UsedTest, family: _Group, alpha: float, level: float
-) -> Iterator[_Found]:
+) -> Iterator[Found]:
     """The same in one family."""
     disagree = family.where(lambda pair: pair.is_significant(alpha) != _interval_shows(comparison, pair))
     if not disagree:
@@ -601,7 +593,7 @@ def _star_and_interval(
         "reasons": tuple(reasons),
         **({"margin": True} if test.has_margin else {}),
     }
-    yield _Found(Caveat("star-and-interval", values), disagree)
+    yield Found(Caveat("star-and-interval", values), disagree)
 
 
 def _by_methods(comparison: Comparison, pairs: Sequence[PairedDifference]) -> str:

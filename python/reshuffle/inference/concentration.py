@@ -48,7 +48,11 @@ class _Pair(NamedTuple):
     influence: Influence
 
 
-Found = tuple[Caveat, Sequence[int]]
+class Found(NamedTuple):
+    """A caveat, and the indices of the pairs that it is about; None for all of them."""
+
+    caveat: Caveat
+    pairs: Sequence[int] | None = None
 
 
 def is_of_few(pair: PairedDifference, automatic: bool) -> bool:
@@ -106,7 +110,7 @@ def _few_differing(tested: Tested, few: Sequence[_Pair], by_default: bool) -> It
         "by_default": by_default,
         "at_kink": sum(holds_at_kink(each.pair, tested.automatic) for each in few),
     }
-    yield Caveat("few-differing", values), [each.at for each in few]
+    yield Found(Caveat("few-differing", values), [each.at for each in few])
 
 
 def units_for_skewness(skewness: float) -> float:
@@ -138,7 +142,7 @@ def _skewed(tested: Tested, known: Sequence[_Pair]) -> Iterator[Found]:
         "skewness": worst.influence.skewness,
         "enough": round(units_for_skewness(worst.influence.skewness or 0)),
     }
-    yield Caveat("skewed", values), [each.at for each in skewed]
+    yield Found(Caveat("skewed", values), [each.at for each in skewed])
 
 
 def _pairs(tested: Tested, found: Sequence[_Pair], shown: _Pair) -> Mapping[str, Any]:
@@ -173,4 +177,4 @@ def rare_segments(pairs: Sequence[PairedDifference], alpha: float) -> Iterator[F
             "pairs": len(found),
             "tests": len(pairs),
         }
-        yield Caveat("rare-segments", values), found
+        yield Found(Caveat("rare-segments", values), found)

@@ -16,13 +16,11 @@ than the p of swaps.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.base import Scores
-from ..resampling.exact import MISSING
 from ..resampling.schemes import Shuffling, shuffle
 from .distributions import null_distributions_of_draws
 from .hypotheses import Observed, Outcome
@@ -63,53 +61,24 @@ def near_kink(observed: Observed, few: Index) -> Index:
 def at_kink(observed: Observed, outcome: Outcome, near: Index) -> Outcome:
     """The outcome with the larger one of its p-values and those of ``bootstrap-kink`` for the hypotheses ``near``."""
     found = least_favourable_of(observed, near.tolist())
-    decides = found.pvalue > outcome.pvalue[near]
-    changed, at = near[decides], np.flatnonzero(decides)
-    columns = _changeable(observed, outcome)
-    for name in ("pvalue", "exceedances", "n_resamples", "wins", "ties"):
-        columns[name][changed] = getattr(found, name)[at]
-    if changed.size and columns["null"] is not None:
-        columns["null"][changed] = null_distributions_of_draws(observed)[changed]
-    for name, value in (("test", FOR_POPULATIONS), ("scheme", ""), ("bits", MISSING), ("tails", 1)):
-        columns[name][changed] = value
-    return replace(outcome, **columns)
-
-
-def _changeable(observed: Observed, outcome: Outcome) -> dict[str, Any]:
-    """Copies of the columns in which tests differ, filled where they were missing."""
-    n = len(outcome.pvalue)
-
-    def filled(column: Any, missing: Any) -> Any:
-        return np.full(n, missing) if column is None else column.copy()
-
-    names = {name: filled(getattr(outcome, name), "").astype("<U16") for name in ("test", "scheme")}
-    numbers = {name: filled(getattr(outcome, name), MISSING) for name in ("bits", "wins", "ties")}
-    own = {name: getattr(outcome, name).copy() for name in ("pvalue", "exceedances", "n_resamples")}
-    null = None if outcome.null is None else outcome.null.copy()
-    return {**names, **numbers, **own, "tails": filled(outcome.tails, observed.tails), "null": null}
+    decides = np.flatnonzero(found.pvalue > outcome.pvalue[near])
+    null = None
+    if decides.size and outcome.null is not None:
+        null = null_distributions_of_draws(observed)[near[decides]]
+    return _tested_by(FOR_POPULATIONS, observed, outcome, near[decides], replace(found.take(decides), null=null))
 
 
 def retested(observed: Observed, outcome: Outcome, few: Index) -> Outcome:
     """The outcome with the hypotheses ``few`` tested by ``ar``: exactly where that costs no more than R shuffles."""
-    columns = _changeable(observed, outcome)
-    for h in few.tolist():
-        own = _tested_alone(observed, h)
-        values = {
-            "pvalue": own.pvalue[0],
-            "exceedances": own.exceedances[0],
-            "n_resamples": own.n_resamples[0],
-            "test": FOR_FEW,
-            "scheme": "iid" if own.scheme is None else own.scheme[0],
-            "bits": MISSING if own.bits is None else own.bits[0],
-            "tails": 1,
-            "wins": MISSING,
-            "ties": MISSING,
-        }
-        for name, value in values.items():
-            columns[name][h] = value
-        if columns["null"] is not None and own.null is not None:
-            columns["null"][h] = own.null[0]
-    return replace(outcome, **columns)
+    found = Outcome.concatenate([_tested_alone(observed, h) for h in few.tolist()])
+    return _tested_by(FOR_FEW, observed, outcome, few, found)
+
+
+def _tested_by(test: str, observed: Observed, outcome: Outcome, at: Index, found: Outcome) -> Outcome:
+    """The outcome with what another test found, which has one tail, for the hypotheses ``at``."""
+    if outcome.tails is None:
+        outcome = replace(outcome, tails=np.full(len(outcome.pvalue), observed.tails))
+    return outcome.with_rows(at, replace(found, test=np.full(len(at), test), tails=np.ones(len(at), np.int64)))
 
 
 def _tested_alone(observed: Observed, h: int) -> Outcome:

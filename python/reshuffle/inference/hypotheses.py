@@ -195,21 +195,18 @@ class Observed:
         """The scores of a and b: (2, H)."""
         scores = [sample.scores for sample in self.replicates.samples]
         if len(scores) == 1:
-            of_one: Scores = scores[0].take(self.hypotheses.systems)
-            return of_one
+            return np.asarray(scores[0].take(self.hypotheses.systems))
         # With missing scores, samples have different numbers of rows.
         table = np.full((len(scores), max(map(len, scores))), np.nan)
         for row, own in zip(table, scores, strict=True):
             row[: len(own)] = own
-        of_pairs: Scores = table[self.hypotheses.metric, self.hypotheses.systems]
-        return of_pairs
+        return np.asarray(table[self.hypotheses.metric, self.hypotheses.systems])
 
     @lazy
     def statistic(self) -> Scores:
         """t = score(a) − score(b): (H,)."""
         a, b = self._scores
-        difference: Scores = a - b
-        return difference
+        return np.asarray(a - b)
 
     @lazy
     def thresholds(self) -> Scores:
@@ -335,6 +332,12 @@ class Outcome:
         columns: dict[str, Any] = {name: getattr(self, name) for name in COLUMNS}
         taken: dict[str, Any] = {name: None if column is None else column[indices] for name, column in columns.items()}
         return Outcome(**taken)
+
+    def with_rows(self, at: Index, others: Outcome) -> Outcome:
+        """This outcome, but for the hypotheses ``at`` with what others have, in their order."""
+        rows = np.arange(len(self.pvalue))
+        rows[at] = len(rows) + np.arange(len(at))
+        return replace(Outcome.concatenate([self, others]).take(rows), extra=self.extra)
 
 
 # The columns of an outcome, and the value that stands for a missing one.

@@ -1,4 +1,6 @@
-"""Confidence intervals and standard errors. A new interval is a function here and an entry in :data:`INTERVALS`.
+"""Confidence intervals and standard errors.
+
+A new interval is a function here, in :data:`ENDS`, and an entry in methods.toml.
 
 Notation: θ is the observed value, θ*_1 … θ*_R are the bootstrap draws, θ*_q is their quantile q, se is a standard
 error, α = 1 − ``confidence_level``, and z_q and t_q are quantiles of the normal and of Student's t distribution.
@@ -33,7 +35,8 @@ from ..settings import Resampling, Units, default_alpha
 from ..validate import check_name
 from . import kink
 from .enough import FOR_STANDARD_DEVIATION, automatic, for_ends
-from .estimates import ANY, MEANS, SUMS, Estimate, check_kind
+from .estimates import ANY, Estimate, check_kind
+from .methods import METHODS
 from .pvalues import largest_rank
 from .replay import Replay, replicates_of, resampling_of
 from .steps import array_steps
@@ -283,108 +286,21 @@ class Interval:
         return UsedInterval(self.name, self.title, self.draws, source=self.source)
 
 
+ENDS: Mapping[str, Callable[[Estimate, float], tuple[float, float]]] = {
+    "percentile": percentile,
+    "koehn": koehn,
+    "basic": basic,
+    "normal": _normal("bootstrap"),
+    "bca": bca,
+    "studentized": studentized,
+    "delta": _normal("delta"),
+    "jackknife": _normal("jackknife"),
+    "ar-studentized": by_inversion,
+    "bootstrap-kink": kink.by_inversion,
+    "t": student_t,
+}
 INTERVALS: Mapping[str, Interval] = {
-    interval.name: interval
-    for interval in (
-        Interval(
-            "percentile",
-            "percentile",
-            "the k-th smallest and the k-th largest of n draws, k = alpha*(n + 1)/2 rounded down; excludes 0 exactly "
-            "when bootstrap-percentile has p <= alpha",
-            "doi:10.1017/CBO9780511802843, 5.3",
-            percentile,
-        ),
-        Interval(
-            "koehn",
-            "percentile, Koehn's order statistics",
-            "the range of the draws after n*alpha/2 are dropped at each end, as in sacreBLEU; almost the same as "
-            "percentile",
-            "W04-3250, section 5",
-            koehn,
-        ),
-        Interval(
-            "basic",
-            "basic",
-            "the percentile interval reflected about the observed score",
-            "doi:10.1017/CBO9780511802843, 5.2",
-            basic,
-        ),
-        Interval(
-            "normal",
-            "normal, with the standard deviation",
-            "the observed score ± a normal quantile times the standard deviation of the draws",
-            "doi:10.1201/9780429246593, 13.2",
-            _normal("bootstrap"),
-            uses_tails=False,
-        ),
-        Interval(
-            "bca",
-            "BCa (bias-corrected and accelerated)",
-            "percentiles corrected for bias and skewness",
-            "doi:10.1080/01621459.1987.10478410",
-            bca,
-        ),
-        Interval(
-            "studentized",
-            "studentized",
-            "bootstrap-t: the deviation of each draw is divided by the standard error of that draw",
-            "doi:10.1214/aos/1176350933",
-            studentized,
-            kind=SUMS,
-            averages=False,
-        ),
-        Interval(
-            "delta",
-            "normal, with the standard error of the delta method",
-            "the observed score ± a normal quantile times the standard error of the linearized metric; no draws",
-            "doi:10.1093/biomet/68.3.589",
-            _normal("delta"),
-            kind=SUMS,
-            draws=False,
-        ),
-        Interval(
-            "jackknife",
-            "normal, with the standard error of the jackknife",
-            "the observed score ± a normal quantile times the standard error from leaving out segments; no draws",
-            "doi:10.1214/aos/1176345462",
-            _normal("jackknife"),
-            draws=False,
-        ),
-        Interval(
-            "ar-studentized",
-            "inversion of the studentized test (differences) and percentile (scores)",
-            "the observed difference ± the critical value of the test ar-studentized times the standard error, which "
-            "excludes 0 exactly when that test has p <= alpha; scores have percentile intervals",
-            "doi:10.1214/13-AOS1090",
-            by_inversion,
-            kind=SUMS,
-            inverts="ar-studentized",
-            of_scores="percentile",
-            averages=False,
-            shuffles=True,
-        ),
-        Interval(
-            "bootstrap-kink",
-            "inversion of the bootstrap with least favourable lengths (differences) and percentile (scores)",
-            "the observed difference ± the largest critical value over the lengths that the sample allows, which "
-            "excludes 0 exactly when the test bootstrap-kink has p <= alpha; scores have percentile intervals",
-            "doi:10.3982/ECTA11011",
-            kink.by_inversion,
-            inverts="bootstrap-kink",
-            of_scores="percentile",
-            averages=False,
-        ),
-        Interval(
-            "t",
-            "Student's t, of the scores of segments",
-            "Student's t, for means of segment scores; no draws",
-            "W04-3250, formula 5",
-            student_t,
-            kind=MEANS,
-            draws=False,
-            averages=False,
-        ),
-    )
+    name: Interval(name, **entry, ends=ENDS[name]) for name, entry in METHODS["interval"].items()
 }
 
 
@@ -436,9 +352,8 @@ class _Request:
 
     def announce(self, kinds: Sequence[str]) -> None:
         """Plan the passes over replicates of these kinds, for those who watch the progress."""
-        if self.resampling.progress is not None:
-            n = len(self.arrays[0]) if self.is_batch and self.replay is None else 1
-            self.resampling.progress.plan([step for _ in range(n) for kind in kinds for step in array_steps(kind)])
+        n = len(self.arrays[0]) if self.is_batch and self.replay is None else 1
+        self.resampling.announce(step for _ in range(n) for kind in kinds for step in array_steps(kind))
 
     def estimate(self) -> Estimate:
         """The estimate of a single problem."""

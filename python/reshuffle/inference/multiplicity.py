@@ -5,8 +5,8 @@ with an adjusted p of at most α are rejected, the probability of any false reje
 share of false ones among all rejections) is at most α, whichever null hypotheses are true: if each p is valid, and for
 some adjustments only under conditions on their dependence, which docs/statistics/multiple.md states.
 
-A new adjustment is a function here and an entry in :data:`ADJUSTMENTS`. An adjustment of p-values is for all tests. One
-from replicates depends on the test: see :mod:`reshuffle.inference.step_down`.
+A new adjustment is a function here, in :data:`FUNCTIONS`, and an entry in methods.toml. One of p-values is for all
+tests. One from replicates depends on the test: see :mod:`reshuffle.inference.step_down`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,10 @@ from ..metrics.base import Scores
 from ..results import SignificanceResult, may_lie_across
 from ..validate import check_integer, check_number
 from .hypotheses import Hypotheses, Outcome
+from .methods import METHODS
 from .step_down import Adjusted, StepDown, Unadjusted, running_maximum
+
+Undecided: TypeAlias = Callable[[Sequence[SignificanceResult], float], list[int]]
 
 # The error rates that adjustments control.
 FAMILY_WISE, FALSE_DISCOVERY = "family-wise error rate", "false discovery rate"
@@ -178,7 +181,7 @@ def _undecided_by_holm(tests: Sequence[SignificanceResult], alpha: float) -> lis
     return undecided
 
 
-def _by_ends(of_pvalues: Callable[[Scores], Scores]) -> Callable[[Sequence[SignificanceResult], float], list[int]]:
+def _by_ends(of_pvalues: Callable[[Scores], Scores]) -> Undecided:
     """Adjust the low ends of the intervals of all p-values, and the high ends: α may lie between both results."""
 
     def undecided(tests: Sequence[SignificanceResult], alpha: float) -> list[int]:
@@ -239,7 +242,7 @@ class Adjustment:
     title: str
     about: str
     source: str
-    undecided: Callable[[Sequence[SignificanceResult], float], list[int]]
+    undecided: Undecided
     """From the tests of one family and α to the indices of those for which Monte Carlo error leaves open whether the
     adjusted p is at most α.
     """
@@ -289,100 +292,21 @@ class Adjustment:
         return np.maximum(adjusted, outcome.pvalue)
 
 
+# From the p-values of a family to adjusted ones, and what Monte Carlo error leaves undecided.
+FUNCTIONS: Mapping[str, tuple[Callable[[Scores], Scores] | None, Undecided]] = {
+    "bonferroni": (bonferroni, _undecided_by_bonferroni),
+    "holm": (holm, _undecided_by_holm),
+    "sidak": (sidak, _by_ends(sidak)),
+    "hochberg": (hochberg, _by_ends(hochberg)),
+    "hommel": (hommel, _by_ends(hommel)),
+    "bh": (benjamini_hochberg, _by_ends(benjamini_hochberg)),
+    "by": (benjamini_yekutieli, _by_ends(benjamini_yekutieli)),
+    "maxt": (None, _undecided_by_max_t),
+    "minp": (None, _undecided_by_min_p),
+    "tukey": (None, _undecided_by_max_t),
+    "scheffe": (None, _undecided_by_max_t),
+}
 ADJUSTMENTS: Mapping[str, Adjustment] = {
-    adjustment.name: adjustment
-    for adjustment in (
-        Adjustment(
-            "bonferroni",
-            "Bonferroni",
-            "p times the number of tests in the family",
-            "doi:10.1080/01621459.1961.10482090",
-            _undecided_by_bonferroni,
-            of_pvalues=bonferroni,
-        ),
-        Adjustment(
-            "holm",
-            "Holm",
-            "Bonferroni in steps from the smallest p; rejects whatever Bonferroni rejects, and sometimes more",
-            "Holm 1979, Scandinavian Journal of Statistics 6",
-            _undecided_by_holm,
-            of_pvalues=holm,
-        ),
-        Adjustment(
-            "sidak",
-            "Šidák",
-            "1 - (1 - p)^m for m tests; slightly smaller than Bonferroni's p, exact for independent tests",
-            "doi:10.1080/01621459.1967.10482935",
-            _by_ends(sidak),
-            of_pvalues=sidak,
-        ),
-        Adjustment(
-            "hochberg",
-            "Hochberg",
-            "Holm's factors, starting from the largest p; for independent or positively dependent tests",
-            "doi:10.1093/biomet/75.4.800",
-            _by_ends(hochberg),
-            of_pvalues=hochberg,
-        ),
-        Adjustment(
-            "hommel",
-            "Hommel",
-            "Simes' tests of all sets of hypotheses; p never larger than Hochberg's, under the same conditions",
-            "doi:10.1093/biomet/75.2.383",
-            _by_ends(hommel),
-            of_pvalues=hommel,
-        ),
-        Adjustment(
-            "bh",
-            "Benjamini-Hochberg",
-            "false discovery rate, for independent or positively dependent tests",
-            "doi:10.1111/j.2517-6161.1995.tb02031.x",
-            _by_ends(benjamini_hochberg),
-            of_pvalues=benjamini_hochberg,
-            rate=FALSE_DISCOVERY,
-        ),
-        Adjustment(
-            "by",
-            "Benjamini-Yekutieli",
-            "false discovery rate, for any dependence between the tests",
-            "doi:10.1214/aos/1013699998",
-            _by_ends(benjamini_yekutieli),
-            of_pvalues=benjamini_yekutieli,
-            rate=FALSE_DISCOVERY,
-        ),
-        Adjustment(
-            "maxt",
-            "step-down maxT",
-            "compares with the largest standardized difference of each replicate; accounts for dependence between "
-            "tests; for ar, ar-studentized, bootstrap, bootstrap-percentile and bootstrap-both",
-            "Westfall & Young 1993",
-            _undecided_by_max_t,
-            multiplies=False,
-        ),
-        Adjustment(
-            "minp",
-            "step-down minP",
-            "compares with the smallest p of each shuffle; for ar and ar-studentized; needs many shuffles",
-            "Westfall & Young 1993; doi:10.1007/BF02595811",
-            _undecided_by_min_p,
-        ),
-        Adjustment(
-            "tukey",
-            "Tukey's HSD",
-            "compares with the range of the scores of all systems; for anova and permutation; assumes that all systems "
-            "have the same variance",
-            "Tukey 1953; doi:10.1145/2094072.2094076",
-            _undecided_by_max_t,
-            multiplies=False,
-        ),
-        Adjustment(
-            "scheffe",
-            "Scheffé",
-            "compares with the most extreme of all contrasts between systems; for anova; for pairs, p is never "
-            "smaller than Tukey's",
-            "doi:10.1093/biomet/40.1-2.87",
-            _undecided_by_max_t,
-            multiplies=False,
-        ),
-    )
+    name: Adjustment(name, **METHODS["adjustment"][name], of_pvalues=of_pvalues, undecided=undecided)
+    for name, (of_pvalues, undecided) in FUNCTIONS.items()
 }

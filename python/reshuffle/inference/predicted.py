@@ -167,8 +167,7 @@ class Labelled:
     def _scales(self, at: NDArray[np.bool_]) -> Scores:
         """What makes the sum of a unit a part of the mean of all segments: share of the stratum by mean size."""
         stratum = self._strata.index[at]
-        found: Scores = (self._shares * np.bincount(stratum) / sums_of(stratum, self.sizes[at]))[stratum]
-        return found
+        return np.asarray((self._shares * np.bincount(stratum) / sums_of(stratum, self.sizes[at]))[stratum])
 
     def _product(self, one: Scores, other: Scores, at: NDArray[np.bool_], finite: bool | None = None) -> float:
         """The covariance of two means over these units, from the parts of each."""
@@ -178,8 +177,7 @@ class Labelled:
         stratum = self._strata.index[at]
         n = np.bincount(stratum)
         share = 1 - n / self._strata.sizes if finite else 1.0
-        found: Scores = share * sums_of(stratum, products) / (n * (n - 1))
-        return found
+        return np.asarray(share * sums_of(stratum, products) / (n * (n - 1)))
 
     def _error(self, means: Scores, y: Scores, residuals: Scores) -> tuple[float, float]:
         """The standard error of a mean over the labelled units, and its degrees of freedom. λ takes one of them."""
@@ -203,11 +201,9 @@ class Labelled:
 
 def _without_rounding(parts: Scores, values: Scores) -> Scores:
     """``parts``, those of them that are rounding of numbers as large as ``values`` replaced by 0."""
-    found: Scores = np.where(np.abs(parts) > SMALLEST * np.abs(values).max(), parts, 0.0)
-    return found
+    return np.asarray(np.where(np.abs(parts) > SMALLEST * np.abs(values).max(), parts, 0.0))
 
 
 def sums_of(index: NDArray[np.intp], values: Scores) -> Scores:
     """The sums over the segments of each unit, by the unit of each segment."""
-    found: Scores = np.bincount(index, values).astype(np.float64, copy=False)
-    return found
+    return np.asarray(np.bincount(index, values).astype(np.float64, copy=False))

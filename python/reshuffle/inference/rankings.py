@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ..metrics.base import Scores, tolerance
 from ..resampling import Replicates
-from ..results import Comparison, PairedDifference, RankedSystem, Ranking, SystemScore, UsedMetric
-from .clustering import Decisions, clusters, groups_without_difference, letters, members, positions
+from ..results import Comparison, RankedSystem, Ranking, UsedMetric
+from .clustering import clusters, groups_without_difference, letters, members, positions
 from .detectable import detectable_differences
 from .multiplicity import ADJUSTMENTS, FAMILY_WISE
 from .tests import TESTS
 
 # Groups are named by one letter each.
 MOST_GROUPS = 26
+SIGNS = {"better": 1, "worse": -1, "undecided": 0}
 
 
 def with_rankings(comparison: Comparison, replicates: Replicates) -> Comparison:
@@ -46,12 +47,18 @@ def _ranking(comparison: Comparison, replicates: Replicates, m: int) -> Ranking:
     """The ranking under one metric. Systems are numbered from best to worst."""
     metric, alpha = comparison.metrics[m], comparison.alpha
     assert alpha is not None
-    scores = _from_best_to_worst(comparison, metric)
+    scores = [score for score in comparison.scores if score.metric == metric.name]
+    # Equal scores stay in the order of the systems.
+    scores.sort(key=lambda score: score.score, reverse=metric.higher_is_better)
     names = [score.system for score in scores]
-    pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
-    better, different = _decisions(comparison, names, pairs, alpha)
-    pvalues = _of_best(comparison, replicates, m)
-    systems, groups = ranked(names, np.array([score.score for score in scores]), better, different, pvalues)
+    pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name and pair.is_significant(alpha)]
+    significant = [(pair.system, pair.baseline, SIGNS[comparison.verdict(pair)]) for pair in pairs]
+    assert comparison.test is not None
+    of_best = TESTS[comparison.test.name].best
+    pvalues: Mapping[str, float] = {}
+    if of_best is not None:
+        pvalues = dict(zip(comparison.systems, of_best(replicates, m).tolist(), strict=True))
+    systems, groups = ranked(names, np.array([score.score for score in scores]), significant, pvalues)
     return Ranking(
         metric=metric.name,
         systems=systems,
@@ -63,9 +70,21 @@ def _ranking(comparison: Comparison, replicates: Replicates, m: int) -> Ranking:
 
 
 def ranked(
-    names: Sequence[str], scores: Scores, better: Decisions, different: Sequence[int], of_best: Mapping[str, float]
+    names: Sequence[str], scores: Scores, significant: Iterable[tuple[str, str, int]], of_best: Mapping[str, float]
 ) -> tuple[tuple[RankedSystem, ...], tuple[tuple[str, ...], ...] | None]:
-    """Systems from best to worst with what decisions about pairs say of them, and the systems of each letter."""
+    """Systems from best to worst with what decisions about pairs say of them, and the systems of each letter.
+
+    ``significant`` are the pairs that differ, with 1 if the first is better, −1 if the second is, and 0 if the test
+    does not say which. ``of_best`` has p of the hypothesis that a system is the best, if the test has such p-values.
+    """
+    at = {name: index for index, name in enumerate(names)}
+    better, different = np.zeros((len(names),) * 2, dtype=np.bool_), [0] * len(names)
+    for one, other, sign in significant:
+        pair = a, b = at[one], at[other]
+        different[a] |= 1 << b
+        different[b] |= 1 << a
+        if sign:
+            better[pair if sign > 0 else pair[::-1]] = True
     groups = groups_without_difference(different, MOST_GROUPS)
     shown: Sequence[str | None] = [None] * len(names) if groups is None else letters(groups, len(names))
     systems = tuple(
@@ -81,37 +100,6 @@ def ranked(
         )
     )
     return systems, None if groups is None else tuple(tuple(names[i] for i in members(group)) for group in groups)
-
-
-def _of_best(comparison: Comparison, replicates: Replicates, m: int) -> Mapping[str, float]:
-    """p of the hypothesis that a system is the best, by its name; empty if the test has no such p-values."""
-    assert comparison.test is not None
-    of_best = TESTS[comparison.test.name].best
-    return {} if of_best is None else dict(zip(comparison.systems, of_best(replicates, m).tolist(), strict=True))
-
-
-def _from_best_to_worst(comparison: Comparison, metric: UsedMetric) -> list[SystemScore]:
-    """The scores under a metric, the best first; equal scores in the order of the systems."""
-    scores = [score for score in comparison.scores if score.metric == metric.name]
-    return sorted(scores, key=lambda score: score.score, reverse=metric.higher_is_better)
-
-
-def _decisions(
-    comparison: Comparison, names: Sequence[str], pairs: Sequence[PairedDifference], alpha: float
-) -> tuple[Decisions, list[int]]:
-    """Which systems are significantly better than which, and the set of those that differ from each."""
-    numbers = {name: index for index, name in enumerate(names)}
-    better = np.zeros((len(names), len(names)), dtype=np.bool_)
-    different = [0] * len(names)
-    for pair in pairs:
-        if pair.is_significant(alpha):
-            a, b = numbers[pair.system], numbers[pair.baseline]
-            different[a] |= 1 << b
-            different[b] |= 1 << a
-            verdict = comparison.verdict(pair)
-            if verdict != "undecided":
-                better[(a, b) if verdict == "better" else (b, a)] = True
-    return better, different
 
 
 def _is_simultaneous(comparison: Comparison) -> bool:

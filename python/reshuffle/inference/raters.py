@@ -117,8 +117,7 @@ def _moments(labels: Scores) -> Scores:
 def _alpha_interval(sums: Scores) -> Scores:
     observed, n, first, second = sums.T
     expected = 2 * (n * second - first**2) / (n - 1)
-    found: Scores = 1 - observed / np.where(expected > 0, expected, np.nan)
-    return found
+    return np.asarray(1 - observed / np.where(expected > 0, expected, np.nan))
 
 
 def _square(sums: Scores) -> Scores:
@@ -132,8 +131,7 @@ def _alpha(sums: Scores, distance: Callable[[Scores], Scores]) -> Scores:
     marginal = coincidences.sum(axis=2)
     n, apart = marginal.sum(axis=1), distance(marginal)
     expected = (marginal[:, :, None] * marginal[:, None] * apart).sum(axis=(1, 2)) / (n - 1)
-    found: Scores = 1 - (coincidences * apart).sum(axis=(1, 2)) / np.where(expected > 0, expected, np.nan)
-    return found
+    return np.asarray(1 - (coincidences * apart).sum(axis=(1, 2)) / np.where(expected > 0, expected, np.nan))
 
 
 def _nominal(marginal: Scores) -> Scores:
@@ -142,13 +140,11 @@ def _nominal(marginal: Scores) -> Scores:
 
 def _ordinal(marginal: Scores) -> Scores:
     ranks = marginal.cumsum(axis=1) - marginal / 2
-    found: Scores = (ranks[:, :, None] - ranks[:, None]) ** 2
-    return found
+    return np.asarray((ranks[:, :, None] - ranks[:, None]) ** 2)
 
 
 def _kappa(sums: Scores) -> Scores:
     table = _square(sums / sums.sum(axis=1, keepdims=True))
     agreed = np.trace(table, axis1=1, axis2=2)
     by_chance = (table.sum(axis=1) * table.sum(axis=2)).sum(axis=1)
-    found: Scores = (agreed - by_chance) / np.where(by_chance < 1, 1 - by_chance, np.nan)
-    return found
+    return np.asarray((agreed - by_chance) / np.where(by_chance < 1, 1 - by_chance, np.nan))

@@ -70,8 +70,7 @@ class ObservedRuns(Observed):
     @lazy
     def _scores(self) -> Scores:
         table = np.array([self.data.score_of(system, self.score) for system in range(len(self.data.names))]).T
-        of_pairs: Scores = table[self.hypotheses.metric, self.hypotheses.systems]
-        return of_pairs
+        return np.asarray(table[self.hypotheses.metric, self.hypotheses.systems])
 
     @lazy
     def difference(self) -> Scores:
@@ -196,6 +195,7 @@ def plan_of(observed: ObservedRuns, settings: RunSettings) -> Plan:
             unit.about,
             unit.source,
             tested,
+            replicates="shuffles",
             step_down={"maxt": StepDown(max_t_of_runs)} if together else {},
         ),
         settings.alternative,

@@ -141,7 +141,7 @@ class Walk(NamedTuple):
 
     def within(self, limit: float, deviation: float, drift: float = 0.0) -> Walk:
         """The walk after such a step, if it is then within ±limit."""
-        points, weights = (limit * of_one for of_one in _quadrature())
+        points, weights = (limit * of_one for of_one in quadrature(200))
         steps = (points[:, None] - self.points - drift) / deviation
         density = np.exp(-0.5 * steps * steps) @ (self.density * self.weights)
         return Walk(points, density / (deviation * math.sqrt(2 * math.pi)), weights)
@@ -151,9 +151,9 @@ START = Walk(np.zeros(1), np.ones(1), np.ones(1))
 
 
 @lru_cache
-def _quadrature() -> tuple[Scores, Scores]:
-    """Points in −1 to 1 and their weights. They take much longer to find than to use."""
-    points, weights = np.polynomial.legendre.leggauss(200)
+def quadrature(nodes: int) -> tuple[Scores, Scores]:
+    """The nodes and weights of Gauss-Legendre quadrature on −1 to 1."""
+    points, weights = np.polynomial.legendre.leggauss(nodes)
     return points, weights
 
 

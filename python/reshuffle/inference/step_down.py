@@ -7,7 +7,6 @@ adjustment that the test supports.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -194,7 +193,7 @@ def max_t_of_centred_draws(tests: Unadjusted) -> Adjusted:
     A family of one hypothesis keeps its p, because a test may count draws differently. Memory: a few arrays of R
     numbers, for any number of pairs.
     """
-    return _max_t_of_draws(tests, _CentredDraws(tests.observed))
+    return _max_t_of_draws(tests, standard_deviation, 1)
 
 
 def max_t_of_percentiles(tests: Unadjusted) -> Adjusted:
@@ -205,7 +204,7 @@ def max_t_of_percentiles(tests: Unadjusted) -> Adjusted:
     draws. Beran 1988 (Journal of the American Statistical Association 83) makes statistics comparable by their ranks,
     which need far more draws than scales.
     """
-    return _max_t_of_draws(tests, _DrawsBySide(tests.observed))
+    return _max_t_of_draws(tests, root_mean_squares, -1)
 
 
 def max_t_of_both(tests: Unadjusted) -> Adjusted:
@@ -217,8 +216,8 @@ def max_t_of_both(tests: Unadjusted) -> Adjusted:
     return Adjusted(np.maximum(centred.pvalues, percentiles.pvalues), (*centred.bands, *percentiles.bands))
 
 
-def _max_t_of_draws(tests: Unadjusted, draws: _StandardizedDraws) -> Adjusted:
-    observed = tests.observed
+def _max_t_of_draws(tests: Unadjusted, scales: Scales, sign: int) -> Adjusted:
+    observed, draws = tests.observed, _StandardizedDraws(tests.observed, scales, sign)
     pvalues, largest = step_down_max(observed, draws.to_reach, draws.extremeness)
     for family in observed.hypotheses.families():
         if family.stop - family.start == 1:
@@ -277,17 +276,19 @@ def scales_of_draws(
     return kept[pair]
 
 
-class _StandardizedDraws(ABC):
+class _StandardizedDraws:
     """The deviations of each pair's draws from the observed difference, divided by their scales, as extremeness.
+
+    ``sign`` is 1 for d_b − d, and −1 for d − d_b.
 
     ``below`` and ``above``, (H,), are the scales of deviations on either side, 0 if the draws differ by no more than
     rounding errors. ``to_reach``, (H,), is the extremeness of the observed differences. It is infinite where all draws
     equal a difference other than 0; such a pair adds nothing to a maximum.
     """
 
-    def __init__(self, observed: Observed, scales: Scales) -> None:
+    def __init__(self, observed: Observed, scales: Scales, sign: int) -> None:
         n = len(observed.hypotheses)
-        self.observed, self.scales = observed, scales
+        self.observed, self.scales, self.sign = observed, scales, sign
         self.progress, self.done = observed.replicates.progress or Progress(), 0
         self.progress.begin("adjusting", 2 * n)
         self.below, self.above = np.array([self._checked_scales(h) for h in range(n)]).T
@@ -309,42 +310,21 @@ class _StandardizedDraws(ABC):
         key = int(hypotheses.metric[h]), int(hypotheses.a[h]), int(hypotheses.b[h])
         return scales_of_draws(self.observed.replicates, self.scales, key, partial(self._deviations, h), tolerance)
 
-    @abstractmethod
-    def standardized(self, h: int, deviations: Scores) -> Scores:
-        """The deviations of a pair divided by their scale, with the sign that the test gives them."""
+    def _standardized(self, h: int, deviations: Scores) -> Scores:
+        """0 for identical systems, so that all draws count."""
+        below, above = self.sign * self.below[h], self.sign * self.above[h]
+        if below == 0:
+            return np.zeros_like(deviations)
+        return np.asarray(deviations / (below if below == above else np.where(deviations < 0, below, above)))
 
     def extremeness(self, order: Sequence[int]) -> Iterator[Scores]:
         """The extremeness of the pairs with these indices on every draw: (R,) each."""
         for h in order:
             deviations = self._deviations(h)
             if np.isfinite(self.to_reach[h]):
-                yield extremeness(self.standardized(h, deviations), self.observed.each_alternative[h])
+                yield extremeness(self._standardized(h, deviations), self.observed.each_alternative[h])
             else:
                 yield np.full_like(deviations, -np.inf)
-
-
-class _CentredDraws(_StandardizedDraws):
-    """d_b − d, divided by its standard deviation."""
-
-    def __init__(self, observed: Observed) -> None:
-        super().__init__(observed, standard_deviation)
-
-    def standardized(self, h: int, deviations: Scores) -> Scores:
-        """See :class:`_StandardizedDraws`. 0 for identical systems, so that all draws count."""
-        return deviations / self.below[h] if self.below[h] > 0 else np.zeros_like(deviations)
-
-
-class _DrawsBySide(_StandardizedDraws):
-    """d − d_b, divided by the root mean square of the deviations on the same side of d."""
-
-    def __init__(self, observed: Observed) -> None:
-        super().__init__(observed, root_mean_squares)
-
-    def standardized(self, h: int, deviations: Scores) -> Scores:
-        """See :class:`_StandardizedDraws`. 0 for identical systems, so that all draws count."""
-        if self.below[h] == 0:
-            return np.zeros_like(deviations)
-        return np.asarray(-deviations / np.where(deviations < 0, self.below[h], self.above[h]))
 
 
 def step_down_max(observed: Observed, to_reach: Scores, series: SeriesInOrder) -> tuple[Scores, tuple[Scores, ...]]:

@@ -2,8 +2,9 @@
 
 To add a test, write a function from :class:`~reshuffle.inference.hypotheses.Observed` to
 :class:`~reshuffle.inference.hypotheses.Outcome` in :mod:`reshuffle.inference.randomization`, ``bootstrap``,
-``closed_form`` or a new module, and add an entry to :data:`TESTS`. :mod:`reshuffle.inference.plan` checks that a test
-supports what is asked of it, and :mod:`reshuffle.inference.running` runs it.
+``closed_form`` or a new module, and add it to :data:`RUN`, and what users know of it to methods.toml.
+:mod:`reshuffle.inference.plan` checks that a test supports what is asked of it, and :mod:`reshuffle.inference.running`
+runs it.
 
 In all tests t is score(a) − score(b). In tests with replicates, a replicate counts if it is at least as extreme as t,
 and p = (c + 1)/(R + 1) for c such replicates of R (Noreen 1989; Phipson & Smyth 2010, doi:10.2202/1544-6115.1585), or
@@ -20,9 +21,10 @@ from ..metrics.base import Metric, Scores
 from ..metrics.black_box import CorpusFunction
 from ..resampling import Replicates
 from . import anova, best, bootstrap, closed_form, kink, margins, permutation, randomization, studentized
-from .estimates import ANY, MEANS, SUMS
+from .estimates import ANY
 from .few_differing import FEW_DIFFERING, FOR_FEW
 from .hypotheses import Observed, Outcome
+from .methods import METHODS
 from .multiplicity import ADJUSTMENTS
 from .step_down import (
     MAX_T_OF_BOTH,
@@ -56,9 +58,9 @@ class SignificanceTest:
     source: str
     run: Callable[[Observed], Outcome]
     """A function from the observed data for the hypotheses about one test set to their outcomes."""
-    alternatives: tuple[str, ...] = ALTERNATIVES
+    alternatives: Sequence[str] = ALTERNATIVES
     """The alternatives that the test supports."""
-    replicates: str | None = "shuffles"
+    replicates: str | None = None
     """The kind of its replicates; None for tests in closed form."""
     kind: str = ANY
     """The kind of metric that it needs: ``ANY``, ``SUMS`` or ``MEANS`` (:mod:`reshuffle.inference.estimates`)."""
@@ -113,219 +115,46 @@ class SignificanceTest:
         return self.tails if alternative == "two-sided" else 1
 
 
-# The variants of tests with a margin: the end of their names, how they work, the source of that, and their function.
-VARIANTS_WITH_MARGIN: Sequence[tuple[str, str, str, str, Callable[[Observed], Outcome], str, str]] = (
-    (
-        "",
-        "centred bootstrap",
-        "from draws centred on the margin",
-        "doi:10.1017/CBO9780511802843, 5.2",
-        margins.from_centred_draws,
-        "draws",
-        ANY,
-    ),
-    (
-        "-studentized",
-        "studentized bootstrap",
-        "from the same draws, with the deviation of each divided by its standard error",
-        "doi:10.1214/aos/1176350933",
-        margins.from_studentized_draws,
-        "draws",
-        SUMS,
-    ),
-    (
-        "-ar",
-        "approximate randomization of shifted scores",
-        "from shuffles of scores shifted by it; for means of segment scores; exact if shifted scores are exchangeable",
-        "W05-0908, Fig. 1; doi:10.1080/01621459.1969.10501057",
-        margins.from_shuffles,
-        "shuffles",
-        MEANS,
-    ),
-)
-
-TESTS: Mapping[str, SignificanceTest] = {
-    test.name: test
-    for test in (
-        SignificanceTest(
-            "ar",
-            "approximate randomization",
-            "swap the two systems' outputs of random segments; exact under exchangeability",
-            "W05-0908, Fig. 1",
-            randomization.approximate_randomization,
-            step_down={"maxt": MAX_T_OF_SHUFFLES, "minp": MIN_P_OF_SHUFFLES},
-            in_batches=True,
-            needs_exchangeable=True,
-        ),
-        SignificanceTest(
-            "ar-studentized",
-            "studentized approximate randomization",
-            "as ar, with each difference divided by its standard error; in large samples also valid for systems with "
-            "equal scores that are not exchangeable, but not where outputs are about as long as their references",
-            "doi:10.1214/13-AOS1090",
-            studentized.studentized_randomization,
-            step_down={"maxt": studentized.MAX_T, "minp": studentized.MIN_P},
-            for_texts="ar",
-            averages=False,
-        ),
-        SignificanceTest(
-            "permutation",
-            "permutation test of all systems",
-            "permute the outputs of all systems in each segment; exact if all systems are exchangeable",
-            "doi:10.1145/2094072.2094076",
-            permutation.permutation_test,
-            alternatives=("two-sided",),
-            replicates="permutations",
-            step_down={"tukey": permutation.TUKEY},
-            needs_exchangeable=True,
-            liberal_family=0.15,
-            needs_all_systems=True,
-        ),
-        SignificanceTest(
-            "bootstrap",
-            "centred bootstrap",
-            "draw segments with replacement, centre the differences on 0; tests whether expected scores are equal",
-            "doi:10.2307/2532163",
-            bootstrap.centred,
-            in_batches=True,
-            replicates="draws",
-            step_down={"maxt": MAX_T_OF_CENTRED_DRAWS},
-            best=best.of_centred_draws,
-        ),
-        SignificanceTest(
-            "bootstrap-both",
-            "centred and percentile bootstrap",
-            "the larger p of bootstrap and bootstrap-percentile, each of which rejects too often, mostly in different "
-            "cases; tests whether expected scores are equal",
-            "doi:10.2307/2532163; doi:10.1017/CBO9780511802843, 5.3",
-            bootstrap.both,
-            in_batches=True,
-            replicates="draws",
-            tails=2,
-            step_down={"maxt": MAX_T_OF_BOTH},
-            best=best.of_both,
-        ),
-        SignificanceTest(
-            "bootstrap-kink",
-            "bootstrap with least favourable lengths",
-            "as bootstrap, at those lengths compatible with the sample for which BLEU's brevity penalty gives the "
-            "largest p; tests whether the scores of the populations are equal",
-            "doi:10.3982/ECTA11011",
-            kink.least_favourable,
-            replicates="draws",
-            for_texts="bootstrap",
-            averages=False,
-        ),
-        SignificanceTest(
-            "bootstrap-percentile",
-            "percentile bootstrap",
-            "p <= alpha exactly when the percentile interval of the difference excludes 0; smallest p 2/(n + 1)",
-            "doi:10.1017/CBO9780511802843, 5.3",
-            bootstrap.percentile,
-            in_batches=True,
-            replicates="draws",
-            tails=2,
-            step_down={"maxt": MAX_T_OF_PERCENTILES},
-            best=best.of_percentiles,
-        ),
-        SignificanceTest(
-            "bootstrap-shift",
-            "bootstrap with shift",
-            "as published, absolute value before centring; rejects about twice as often as it should",
-            "W05-0908, Fig. 2",
-            bootstrap.shift,
-            in_batches=True,
-            alternatives=("two-sided",),
-            replicates="draws",
-            liberal=0.11,
-        ),
-        SignificanceTest(
-            "paired-bootstrap",
-            "paired bootstrap",
-            "the share of draws that the better system does not win; one-sided in the observed direction",
-            "W04-3250, section 6",
-            bootstrap.paired,
-            in_batches=True,
-            replicates="draws",
-            liberal=0.10,
-        ),
-        SignificanceTest(
-            "t-test",
-            "paired t-test",
-            "for means of segment scores; exact if their differences are normal",
-            "doi:10.1093/biomet/6.1.1",
-            closed_form.t_test,
-            replicates=None,
-            kind=MEANS,
-            averages=False,
-        ),
-        SignificanceTest(
-            "anova",
-            "pairwise t-tests with the error pooled over all systems",
-            "the error is that of a two-way analysis of variance, systems by segments; approximate unless the score is "
-            "a mean of segment scores",
-            "W05-0908, 4.4",
-            anova.pooled_t_test,
-            alternatives=("two-sided",),
-            replicates=None,
-            step_down={"tukey": anova.TUKEY, "scheffe": anova.SCHEFFE},
-            needs_all_systems=True,
-            approximate_unless_mean=True,
-            averages=False,
-            best=best.of_pooled_error,
-        ),
-        SignificanceTest(
-            "wilcoxon",
-            "Wilcoxon signed-rank test",
-            "for means of segment scores; tests whether their differences are symmetric about 0",
-            "doi:10.2307/3001968",
-            closed_form.wilcoxon,
-            replicates=None,
-            kind=MEANS,
-            averages=False,
-        ),
-        SignificanceTest(
-            "sign-test",
-            "sign test",
-            "for means of segment scores; tests whether both systems win equally many segments",
-            "doi:10.1080/01621459.1946.10501898",
-            closed_form.sign_test,
-            replicates=None,
-            kind=MEANS,
-            averages=False,
-        ),
-        *(
-            SignificanceTest(
-                f"{shows}{suffix}",
-                f"{title}, {how}",
-                f"{claim}, {about}",
-                f"{schuirmann}{source}",
-                run,
-                alternatives=(shows,),
-                replicates=replicates,
-                kind=kind,
-                margin=shows,
-                averages=kind == ANY,
-            )
-            for shows, title, claim, schuirmann in (
-                (
-                    "equivalence",
-                    "two one-sided tests of equivalence",
-                    "shows that two scores differ by less than a margin",
-                    "doi:10.1007/BF01068419; ",
-                ),
-                (
-                    "non-inferiority",
-                    "test of non-inferiority",
-                    "shows that a system is not worse by a margin or more",
-                    "",
-                ),
-            )
-            for suffix, how, about, source, run, replicates, kind in VARIANTS_WITH_MARGIN
-        ),
-    )
+RUN: Mapping[str, Callable[[Observed], Outcome]] = {
+    "ar": randomization.approximate_randomization,
+    "ar-studentized": studentized.studentized_randomization,
+    "permutation": permutation.permutation_test,
+    "bootstrap": bootstrap.centred,
+    "bootstrap-both": bootstrap.both,
+    "bootstrap-kink": kink.least_favourable,
+    "bootstrap-percentile": bootstrap.percentile,
+    "bootstrap-shift": bootstrap.shift,
+    "paired-bootstrap": bootstrap.paired,
+    "t-test": closed_form.t_test,
+    "anova": anova.pooled_t_test,
+    "wilcoxon": closed_form.wilcoxon,
+    "sign-test": closed_form.sign_test,
+    "equivalence": margins.from_centred_draws,
+    "equivalence-studentized": margins.from_studentized_draws,
+    "equivalence-ar": margins.from_shuffles,
+    "non-inferiority": margins.from_centred_draws,
+    "non-inferiority-studentized": margins.from_studentized_draws,
+    "non-inferiority-ar": margins.from_shuffles,
 }
-
+STEP_DOWN: Mapping[str, Mapping[str, StepDown]] = {
+    "ar": {"maxt": MAX_T_OF_SHUFFLES, "minp": MIN_P_OF_SHUFFLES},
+    "ar-studentized": {"maxt": studentized.MAX_T, "minp": studentized.MIN_P},
+    "permutation": {"tukey": permutation.TUKEY},
+    "bootstrap": {"maxt": MAX_T_OF_CENTRED_DRAWS},
+    "bootstrap-both": {"maxt": MAX_T_OF_BOTH},
+    "bootstrap-percentile": {"maxt": MAX_T_OF_PERCENTILES},
+    "anova": {"tukey": anova.TUKEY, "scheffe": anova.SCHEFFE},
+}
+BEST: Mapping[str, Callable[[Replicates, int], Scores]] = {
+    "bootstrap": best.of_centred_draws,
+    "bootstrap-both": best.of_both,
+    "bootstrap-percentile": best.of_percentiles,
+    "anova": best.of_pooled_error,
+}
+TESTS: Mapping[str, SignificanceTest] = {
+    name: SignificanceTest(name, **entry, run=RUN[name], step_down=STEP_DOWN.get(name, {}), best=BEST.get(name))
+    for name, entry in METHODS["test"].items()
+}
 
 # The test that ``auto`` stands for, except for pairs that differ in few units.
 DEFAULT = "bootstrap-both"

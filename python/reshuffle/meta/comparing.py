@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 
 from .._core import Progress
 from ..errors import InputError, quoted, unknown_name
-from ..inference.clustering import clusters, groups_without_difference, letters, positions
 from ..inference.estimates import Estimate
 from ..inference.hypotheses import Hypotheses
 from ..inference.intervals import INTERVALS
 from ..inference.multiplicity import ADJUSTMENTS
 from ..inference.plan import Plan
-from ..inference.rankings import MOST_GROUPS
+from ..inference.rankings import ranked
 from ..inference.running import run_on_test_set
-from ..metrics.base import Scores, tolerance
+from ..metrics.base import Scores
 from ..options.declare import taken
 from ..options.meta import Averages, Evaluation
 from ..resampling import Pairs, Replicates, Sample
@@ -85,8 +84,6 @@ class Testing:
 
     def announce(self, questions: Sequence[tuple[str, float]]) -> None:
         """Plan the steps of the job, for those who watch its progress: the name and the cost of each question."""
-        if self.resampling.progress is None:
-            return
         drawn = 0.0 if self.interval is None else 0.2
         shuffled = 0.0 if self.test == "none" else 1.0
         steps = [
@@ -95,7 +92,7 @@ class Testing:
             for stage, share in (("shuffling", shuffled), ("drawing", drawn))
             if share
         ]
-        self.resampling.progress.plan(steps)
+        self.resampling.announce(steps)
 
     def check(self, labels: Sequence[str]) -> None:
         """:class:`InputError` for a baseline that is no metric."""
@@ -151,17 +148,6 @@ class Question:
         """The labels of the metrics in the samples."""
         return [self.labels[row] for row in self.rows]
 
-    @property
-    def place(self) -> dict[str, str | None]:
-        """The fields that all its records share."""
-        return {
-            "test_set": self.test_set,
-            "level": self.level,
-            "grouping": self.grouping,
-            "coefficient": self.coefficient,
-            "ties": self.ties,
-        }
-
 
 @dataclass(frozen=True, eq=False)
 class Answer:
@@ -202,7 +188,9 @@ def _results(question: Question, replicates: Replicates | None, testing: Testing
         if m in question.rows and replicates is not None and testing.interval is not None:
             interval = _interval(Estimate(replicates, 0, list(question.rows).index(m)), testing)
         epsilon = None if values.epsilon is None else float(values.epsilon[m])
-        yield MetricAgreement(
+        yield taken(
+            MetricAgreement,
+            question,
             metric=label,
             value=float(values.value[m]),
             confidence_interval=interval,
@@ -210,9 +198,7 @@ def _results(question: Question, replicates: Replicates | None, testing: Testing
             groups=None if values.groups is None else int(values.groups[m]),
             epsilon=None if epsilon is None or math.isnan(epsilon) else epsilon,
             segments=None if question.segments is None else question.segments[m],
-            judged_segments=question.judged_segments,
             reason=values.reason[m] or (None if interval or testing.interval is None else question.note or NO_DRAWS),
-            **question.place,  # type: ignore[arg-type]
         )
 
 
@@ -266,8 +252,8 @@ def _difference(
     if replicates is not None and testing.interval is not None:
         interval = _interval(Estimate(replicates, 0, a, b), testing)
     names, none = question.names, dict.fromkeys(("exceedances", "n_resamples", "statistic", "degrees_of_freedom"))
-    own = {**none, **own, **question.place, "test": question.test, "n": question.n_common}
-    return MetricDifference(metric_a=names[a], metric_b=names[b], confidence_interval=interval, **own)
+    own = {**none, **own, "metric_a": names[a], "metric_b": names[b], "n": question.n_common}
+    return taken(MetricDifference, question, confidence_interval=interval, **own)
 
 
 def _statistics(question: Question, pairs: Pairs) -> Sequence[WilliamsResult | TTest]:
@@ -316,27 +302,14 @@ def _groups(question: Question, comparisons: Sequence[MetricDifference], testing
         return
     values = np.round(question.compared, DECIMALS)
     order = np.argsort(-values, kind="stable").tolist()
-    place = {names[row]: at for at, row in enumerate(order)}
-    better = np.zeros((len(names), len(names)), dtype=np.bool_)
-    different = [0] * len(names)
-    for pair in comparisons:
-        if pair.is_significant(testing.alpha):
-            a, b = place[pair.metric_a], place[pair.metric_b]
-            different[a] |= 1 << b
-            different[b] |= 1 << a
-            better[(a, b) if pair.difference > 0 else (b, a)] = pair.difference != 0
-    groups = groups_without_difference(different, MOST_GROUPS)
-    shown = [""] * len(names) if groups is None else letters(groups, len(names))
-    ranked = values[order]
-    ranks = positions(ranked.tolist(), tolerance(ranked, ranked).tolist())
-    for row, rank, letter, cluster in zip(order, ranks, shown, clusters(better), strict=True):
-        yield MetricGroup(
-            metric=names[row],
-            rank=rank,
-            letters=letter,
-            cluster=cluster,
-            **question.place,  # type: ignore[arg-type]
-        )
+    significant = [
+        (pair.metric_a, pair.metric_b, int(np.sign(pair.difference)))
+        for pair in comparisons
+        if pair.is_significant(testing.alpha)
+    ]
+    systems, _ = ranked([names[row] for row in order], values[order], significant, {})
+    for each in systems:
+        yield taken(MetricGroup, question, each, metric=each.system, rank=each.position, letters=each.letters or "")
 
 
 def check_averages(average: Averages, names: Sequence[str]) -> None:

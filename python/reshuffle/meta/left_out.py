@@ -6,15 +6,14 @@ the threshold ε of all cells, because near the best ε the accuracy does not de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._core import Progress
-from ..metrics.base import Counts, Scores, thread_count
+from ..metrics.base import Counts, Scores
 from .values import BOTH, CON, DIS, METRIC, PAIR_VALUES, PEOPLE, mean_of_cells, ratio, tau_parts, without_exponent
 
 # Sums of squares that are smaller in relation to the whole are rounding errors of 0.
@@ -44,8 +43,7 @@ def values_left_out(
     grouping: str,
     cells: Scores,
     human: Scores,
-    threads: int | None = None,
-    progress: Progress | None = None,
+    in_core: Mapping[str, Any] | None = None,
 ) -> LeftOut:
     """The agreement of (M, N, S) scores with (N, S) human scores, NaN where either is missing in all M."""
     there = ~np.isnan(human) & ~np.isnan(cells).any(axis=0)
@@ -53,18 +51,18 @@ def values_left_out(
     there = there[np.ix_(rows, columns)]
     cells = np.ascontiguousarray(np.where(there, cells[:, rows][:, :, columns], np.nan))
     human = np.ascontiguousarray(np.where(there, human[np.ix_(rows, columns)], np.nan))
-    n_threads = thread_count(threads)
+    where = in_core or {}
     if coefficient == "pearson":
         if grouping == "none":
             return _pearson_of_all(cells, human, there)
         return _of_groups(_pearson(cells, human, there, grouping), there, grouping)
     if coefficient == "spearman":
-        groups = _spearman(cells, human, there, grouping, n_threads, progress)
+        groups = _spearman(cells, human, there, grouping, where)
         if grouping == "none":
-            systems, segments = _drawn_without("spearman", cells, human, n_threads, progress)
+            systems, segments = _drawn_without("spearman", cells, human, where)
             return LeftOut(systems, segments, groups.without[:, there])
         return _of_groups(groups, there, grouping)
-    pairs = _Pairs.of(coefficient, cells, human, grouping, n_threads, progress)
+    pairs = _Pairs.of(coefficient, cells, human, grouping, where)
     if grouping == "none":
         return LeftOut(pairs.without_clusters(0), pairs.without_clusters(1), pairs.groups().without[:, there])
     return _of_groups(pairs.groups(), there, grouping)
@@ -142,9 +140,9 @@ def _pearson_of_all(cells: Scores, human: Scores, there: NDArray[np.bool_]) -> L
 
 
 def _spearman(
-    cells: Scores, human: Scores, there: NDArray[np.bool_], grouping: str, threads: int, progress: Progress | None
+    cells: Scores, human: Scores, there: NDArray[np.bool_], grouping: str, where: Mapping[str, Any]
 ) -> Groups:
-    counts = _core.meta_cell_counts(cells, human, grouping, np.zeros(len(cells)), threads=threads, progress=progress)
+    counts = _core.meta_cell_counts(cells, human, grouping, np.zeros(len(cells)), **where)
     counts = counts.reshape(*cells.shape, 5)
     (n, s), without = human.shape, np.full(cells.shape, np.nan)
     places = np.arange(n * s).reshape(n, s)
@@ -204,9 +202,7 @@ class _Ranks(NamedTuple):
         return cls((ends - (sizes - 1) / 2)[place], above, (len(values) - ends)[place].astype(np.float64))
 
 
-def _drawn_without(
-    coefficient: str, cells: Scores, human: Scores, threads: int, progress: Progress | None
-) -> tuple[Scores, Scores]:
+def _drawn_without(coefficient: str, cells: Scores, human: Scores, where: Mapping[str, Any]) -> tuple[Scores, Scores]:
     """Without each system and each segment, as draws that lack them."""
     n, s = human.shape
     copies = np.ones((n + s, n), dtype=np.uint32), np.ones((n + s, s), dtype=np.uint32)
@@ -220,8 +216,7 @@ def _drawn_without(
         n=n + s,
         seed=0,
         copies=copies,
-        threads=threads,
-        progress=progress,
+        **where,
     )
     return values[:, :n], values[:, n:]
 
@@ -239,22 +234,13 @@ class _Pairs(NamedTuple):
     by_cell: Counts
 
     @classmethod
-    def of(
-        cls,
-        coefficient: str,
-        cells: Scores,
-        human: Scores,
-        grouping: str,
-        threads: int,
-        progress: Progress | None,
-    ) -> _Pairs:
+    def of(cls, coefficient: str, cells: Scores, human: Scores, grouping: str, where: Mapping[str, Any]) -> _Pairs:
         epsilons = np.zeros(len(cells))
         if coefficient in ("acc23", "tau23"):
-            epsilons, _ = _core.meta_calibrate(cells, human, grouping, threads=threads, progress=progress)
+            epsilons, _ = _core.meta_calibrate(cells, human, grouping, **where)
             epsilons = np.ascontiguousarray(_zero(epsilons))
-        settings: dict[str, Any] = {"threads": threads, "progress": progress}
-        counts, sizes = _core.meta_pair_counts(cells, human, grouping, epsilons=epsilons, **settings)
-        by_cell = _core.meta_cell_counts(cells, human, grouping, epsilons, **settings).reshape(*cells.shape, 5)
+        counts, sizes = _core.meta_pair_counts(cells, human, grouping, epsilons=epsilons, **where)
+        by_cell = _core.meta_cell_counts(cells, human, grouping, epsilons, **where).reshape(*cells.shape, 5)
         return cls(coefficient, cells, human, grouping, epsilons, counts, sizes, by_cell)
 
     def value(self, counts: Counts, sizes: Counts) -> Scores:

@@ -136,8 +136,7 @@ class JudgedSet:
     ) -> JudgedSet:
         """From checked texts and metrics: see :meth:`from_texts`."""
         judged = _judged(data.names, judgments, human, name)
-        if resampling.progress is not None:
-            resampling.progress.plan(counting_steps(data, len(judged)))
+        resampling.announce(counting_steps(data, len(judged)))
         counted = [
             MetricScores.from_sample(label, sample, judged, data.n_references)
             for label, sample in zip(data.labels, data.count(judged, resampling), strict=True)

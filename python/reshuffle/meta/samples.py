@@ -20,7 +20,6 @@ from ..metrics.base import Counts, Metric, Scores, counts_array
 from ..resampling import CountSample, Pairs, Sample
 from ..resampling.parts import SENT_FOR_SHUFFLES, sent_whole
 from ..resampling.samples import BATCH_CELLS, Batch, resampler_of_sums
-from ..resampling.uncounted import Uncounted
 from ..resampling.units import Strata
 from .values import ratio, without_exponent
 
@@ -70,7 +69,7 @@ def ratio_sample(name: str, numerators: Counts, denominators: Counts, strata: St
     return CountSample.from_counts(Agreement.ratio(name), counts, "segment", strata)
 
 
-class Replicated(Uncounted):
+class Replicated(Sample):
     """A sample whose replicates are computed anew by functions of the core, or from scores of systems.
 
     Subclasses have :meth:`after_swaps`, :meth:`on_draws` or both.
@@ -79,22 +78,10 @@ class Replicated(Uncounted):
     of: ClassVar[str] = "agreement with people"
     metric: Agreement
     unit: ClassVar[str] = "segment"
-    strata: ClassVar[Strata | None] = None
-    evaluations: ClassVar[int | None] = None
-    scores: Scores
-
-    @property
-    def n_units(self) -> int:
-        """See :attr:`Sample.n_units`."""
-        raise NotImplementedError
 
     def round_score(self, value: float) -> float:
         """The value without the digits that rounding errors decide."""
         return round(value, DECIMALS)
-
-    def alone(self, rows: Sequence[int]) -> tuple[Sample, Sequence[int]]:
-        """See :meth:`Sample.alone`."""
-        return self, rows
 
     @property
     def batch_size(self) -> int:
@@ -146,14 +133,12 @@ class MatrixSample(Replicated):
     def after_swaps(self, pairs: NDArray[np.int64], batch: Batch) -> Scores:
         """The cells of two metrics are swapped."""
         what = [(self.grouping, self.metric.name)]
-        found: Scores = _core.meta_permuted(self.cells, self.human, what, self.shuffled, pairs, **batch.keywords)[0]
-        return found
+        return np.asarray(_core.meta_permuted(self.cells, self.human, what, self.shuffled, pairs, **batch.keywords)[0])
 
     def on_draws(self, batch: Batch) -> Scores:
         """See :meth:`Replicated.on_draws`."""
         what = [(self.grouping, self.metric.name)]
-        found: Scores = _core.meta_drawn(self.cells, self.human, what, self.drawn, **batch.keywords)[0]
-        return found
+        return np.asarray(_core.meta_drawn(self.cells, self.human, what, self.drawn, **batch.keywords)[0])
 
 
 @dataclass(frozen=True, eq=False)

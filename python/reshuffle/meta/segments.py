@@ -11,7 +11,7 @@ import numpy as np
 from .. import _core
 from ..errors import InputError, either
 from ..grouping import grouped
-from ..metrics.base import Counts, Scores, thread_count
+from ..metrics.base import Counts, Scores
 from ..options.declare import called_with
 from ..options.meta import Segments
 from ..progress import reported
@@ -166,18 +166,16 @@ def _vote_rows(test_set: JudgedSet, cells: Scores, coefficient: str, options: Se
 
     With ``darr``, two outputs whose human scores differ enough are a vote.
     """
-    threads, progress = thread_count(testing.resampling.threads), testing.resampling.progress
+    where = testing.resampling.in_core
     cells = np.ascontiguousarray(cells)
     if coefficient == "darr":
         human = np.ascontiguousarray(_human_cells(test_set, coefficient))
         least = options.minimum_difference
-        counts, _ = _core.meta_pair_counts(
-            cells, human, "item", minimum_difference=least, threads=threads, progress=progress
-        )
+        counts, _ = _core.meta_pair_counts(cells, human, "item", minimum_difference=least, **where)
         rows = np.concatenate([counts[..., :3], np.zeros_like(counts[..., :1])], axis=-1)
     else:
         votes = _votes_on(test_set, coefficient, options)
-        rows = _core.meta_votes(cells, *votes, threads=threads, progress=progress)
+        rows = _core.meta_votes(cells, *votes, **where)
     return np.ascontiguousarray(rows[:, rows.any(axis=(0, 2))])
 
 
@@ -233,23 +231,15 @@ def _of_votes(name: str, sets: Sequence[JudgedSet], coefficient: str, options: S
     if wanted in ("perm-both", "perm-systems"):
         if len(sets) > 1:
             return replace(question, tested=None, test=None, note="votes of several test sets have only 'perm-inputs'")
-        return _with_swapped_cells(question, sets[0], cells[0][chosen], options)
+        unit = TESTS[wanted].unit
+        assert unit is not None
+        own_cells = cells[0][chosen]
+        scored = np.where(~np.isnan(own_cells).any(axis=0), own_cells, np.nan)
+        scaled = np.ascontiguousarray(standardized(scored))
+        votes_of_set = _votes_on(sets[0], coefficient, options)
+        sample = VotesSample(Agreement(coefficient), scaled, votes_of_set, ties, unit, question.compared)
+        return replace(question, tested=sample)
     return question
-
-
-def _with_swapped_cells(question: Question, test_set: JudgedSet, cells: Scores, options: Segments) -> Question:
-    """The question with a test that swaps scores of single outputs, or of systems."""
-    assert question.test is not None
-    unit, ties = TESTS[question.test].unit, question.ties
-    assert unit is not None
-    assert ties is not None
-    there = ~np.isnan(cells).any(axis=0)
-    votes = _votes_on(test_set, question.coefficient, options)
-    scaled = np.ascontiguousarray(standardized(np.where(there, cells, np.nan)))
-    metric = Agreement(question.coefficient)
-    scores = question.compared
-    sample = VotesSample(metric, scaled, votes, ties, unit, scores)
-    return replace(question, tested=sample, compared=scores)
 
 
 def _votes_on(test_set: JudgedSet, coefficient: str, options: Segments) -> Votes:
@@ -311,8 +301,8 @@ def _of_cells(test_set: JudgedSet, grouping: str, coefficient: str, testing: Tes
     """The agreement of all metrics with human scores of segments."""
     labels = tuple(m.label for m in test_set.metrics)
     cells, human = test_set.cells, _human_cells(test_set, coefficient)
-    threads, progress = testing.resampling.threads, testing.resampling.progress
-    values = _explained(matrix_values(coefficient, grouping, cells, human, threads, progress), [test_set])
+    where = testing.resampling.in_core
+    values = _explained(matrix_values(coefficient, grouping, cells, human, where), [test_set])
     chosen = np.flatnonzero(~np.isnan(values.value))
     ties = COEFFICIENTS[coefficient].ties
     question = Question(test_set.name, SEGMENT, grouping, coefficient, ties, labels, values, chosen.tolist())
@@ -321,7 +311,7 @@ def _of_cells(test_set: JudgedSet, grouping: str, coefficient: str, testing: Tes
     material = Cells.of(cells[chosen], human)
     compared = values.value[chosen]
     if material.has_gaps:
-        compared = matrix_values(coefficient, grouping, material.common, material.human, threads, progress).value
+        compared = matrix_values(coefficient, grouping, material.common, material.human, where).value
         if np.isnan(compared).any():
             return replace(question, note="on the cells that all metrics have, agreement is not defined")
     test, interval = testing.test_for("t-both"), testing.interval
@@ -347,6 +337,6 @@ def _of_cells(test_set: JudgedSet, grouping: str, coefficient: str, testing: Tes
         return question
 
     def left_out() -> LeftOut:
-        return values_left_out(coefficient, grouping, material.common, material.human, threads, progress)
+        return values_left_out(coefficient, grouping, material.common, material.human, where)
 
     return _with_errors(question, left_out, "perm-both", testing)

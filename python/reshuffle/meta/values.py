@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._core import Progress
-from ..metrics.base import Counts, Scores, thread_count
+from ..metrics.base import Counts, Scores
 
 Integers = NDArray[np.int64]
 
@@ -74,8 +73,7 @@ def matrix_values(
     grouping: str,
     scores: Scores,
     human: Scores,
-    threads: int | None = None,
-    progress: Progress | None = None,
+    in_core: Mapping[str, Any] | None = None,
 ) -> Values:
     """The agreement of (M, N, S) scores with (N, S) human scores, both higher for better, NaN for missing cells.
 
@@ -87,10 +85,10 @@ def matrix_values(
         of_groups = [correlations(own, human, grouping, ranks=coefficient == "spearman") for own in scores]
         values, cells = (np.stack(each) for each in zip(*of_groups, strict=True))
         return _mean_of_groups(values, cells, None, CONSTANT)
-    n_threads = thread_count(threads)
-    counts, sizes = _core.meta_pair_counts(scores, human, grouping, threads=n_threads, progress=progress)
+    where = in_core or {}
+    counts, sizes = _core.meta_pair_counts(scores, human, grouping, **where)
     if coefficient in ("acc23", "tau23"):
-        epsilon, counts = _core.meta_calibrate(scores, human, grouping, threads=n_threads, progress=progress)
+        epsilon, counts = _core.meta_calibrate(scores, human, grouping, **where)
         return _mean_of_groups(PAIR_VALUES[coefficient](counts, sizes), sizes[..., 0], epsilon, NO_PAIRS)
     return _mean_of_groups(PAIR_VALUES[coefficient](counts, sizes), sizes[..., 0], None, CONSTANT)
 
@@ -169,8 +167,7 @@ def _ranks(cells: Scores, there: NDArray[np.bool_]) -> Scores:
     """Ranks within each row among the cells that are there; ties have mean ranks."""
     from scipy.stats import rankdata
 
-    ranked: Scores = rankdata(np.where(there, cells, np.inf), axis=1).astype(np.float64)
-    return ranked
+    return np.asarray(rankdata(np.where(there, cells, np.inf), axis=1).astype(np.float64))
 
 
 def _deviations(cells: Scores, there: NDArray[np.bool_], n: Integers) -> tuple[Scores, NDArray[np.bool_]]:

@@ -22,7 +22,6 @@ from .counting import AnyMetric, Data
 from .parts import SENT_FOR_SHUFFLES, SentSample, sent
 from .replicates import Replicates
 from .samples import BATCH_CELLS, Batch, GroupCodes, Pairs, Sample
-from .uncounted import Uncounted
 from .units import Strata, Variances
 
 Index = NDArray[np.intp]
@@ -139,7 +138,7 @@ def averaged_samples(
 
 
 @dataclass(frozen=True, eq=False)
-class AveragedSample(Uncounted):
+class AveragedSample(Sample):
     """k systems on G test sets under one metric: the mean of the scores on the test sets.
 
     The resampling units are those of all test sets, and each test set is a stratum, or several if it has strata itself.

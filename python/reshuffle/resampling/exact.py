@@ -84,11 +84,6 @@ class Enumeration:
     sample: Sample
     pair: tuple[int, int]
 
-    @classmethod
-    def from_sample(cls, replicates: Replicates, sample: Sample, pair: tuple[int, int]) -> Enumeration:
-        """The enumeration for one pair of a sample, without the other systems."""
-        return cls(replicates, *sample.select_pair(pair))
-
     @lazy
     def _units(self) -> NDArray[np.intp]:
         return self.sample.differing_units(self.pair)
@@ -129,11 +124,6 @@ class Convolution:
     replicates: Replicates
     column: DifferingColumn
     differences: NDArray[np.int64]
-
-    @classmethod
-    def from_column(cls, replicates: Replicates, column: DifferingColumn) -> Convolution:
-        """The convolution for the only column in which a pair differs."""
-        return cls(replicates, column, column.differences)
 
     @staticmethod
     def cost(n_units: int, column: DifferingColumn) -> int:
@@ -204,13 +194,13 @@ def _exact_tests_of_metric(
     max_cost = _cost_of_shuffles(replicates, sample, shuffled_together) if scheme == "auto" else MAX_COST
     for p, (n_units, column) in enumerate(sample.differing(pairs, most)):
         if n_units <= cheap_bits:
-            yield p, Enumeration.from_sample(replicates, sample, pairs[p])
+            yield p, Enumeration(replicates, *sample.select_pair(pairs[p]))
         elif column is not None and Convolution.cost(n_units, column) <= max_cost and column.n_steps < MAX_CONVOLUTION:
-            yield p, Convolution.from_column(replicates, column)
+            yield p, Convolution(replicates, column, column.differences)
         elif scheme == "auto":
             continue
         elif n_units <= MAX_PATTERN_BITS:
-            yield p, Enumeration.from_sample(replicates, sample, pairs[p])
+            yield p, Enumeration(replicates, *sample.select_pair(pairs[p]))
         else:
             raise InputError(
                 f"{sample.metric.name}: two systems differ in {n_units:,} {sample.unit}s, too many for an exact test, "

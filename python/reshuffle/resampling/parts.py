@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import _core
 from .incomplete import IncompleteSample
-from .samples import CountSample, FormulaSample, NativeSample, Sample, TextSample
+from .samples import CountSample, NativeSample, Sample, TextSample
 from .stored import StoredSample
 from .studentized import StudentizedFormula, StudentizedNative, with_constants
 from .units import Documents, Strata
@@ -97,7 +97,7 @@ def _bare(units: U | None) -> U | None:
 # By the class itself: a subclass may compute its replicates in another way.
 SENT: dict[type, Callable[[Any], SentSample | None]] = {
     NativeSample: _counts,
-    FormulaSample: _counts,
+    CountSample: _counts,
     StoredSample: _stored,
     IncompleteSample: _counts,  # its rows for pairs are among the counts
     StudentizedNative: _studentized,

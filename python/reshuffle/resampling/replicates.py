@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -171,19 +171,13 @@ class Replicates:
             places = [i for i, each in enumerate(reductions) if (samples is not None and each.in_parts) == in_parts]
             if places:
                 chosen = [reductions[i] for i in places]
-                found = self._run_sent(chosen, own_pairs, samples) if in_parts else self._run_here(chosen, own_pairs)
+                if in_parts:
+                    found = self._run_sent(chosen, own_pairs, samples)
+                else:
+                    found = self._results(chosen, self._native(chosen, own_pairs), self._scored(chosen, own_pairs))
                 for i, result in zip(places, found, strict=True):
                     results[i] = result
         return results
-
-    def _run_here(self, reductions: Sequence[Reduction[Any, Any]], own_pairs: Sequence[Pairs]) -> list[Any]:
-        """The results of the reductions by this process, where each sample has its pairs of rows."""
-        rows = _Rows(reductions, len(self.samples))
-        for metrics, n_systems, finished in self._native(reductions, own_pairs):
-            rows.set_native(metrics, n_systems, finished)
-        for m, finished in self._scored(reductions, own_pairs):
-            rows.set_scored(m, finished)
-        return rows.results
 
     def _run_sent(
         self,
@@ -199,21 +193,35 @@ class Replicates:
         job = ReplicatesJob(samples, tuple(reductions), tuple(own_pairs), self.seed, self.codes)
         execution = Execution(self.executor, self.threads or None, self.progress)
         parts = run_job(job, self.n_resamples, execution, stage=PROGRESS_STAGES[kind])
-        rows = _Rows(reductions, len(self.samples))
+        native, scored = [], []
         for g, (metrics, together) in enumerate(self._native_groups(kind, own_pairs)):
-            specifications = [reduction.core(own_pairs[metrics[0]], metrics) for reduction in reductions]
-            finished = [
-                merged(specification, [part.native[g][i] for part in parts])
-                for i, specification in enumerate(specifications)
-            ]
-            rows.set_native(metrics, [len(counts) for _, counts in together], finished)
+            cores = [reduction.core(own_pairs[metrics[0]], metrics) for reduction in reductions]
+            finished = [merged(core, [part.native[g][i] for part in parts]) for i, core in enumerate(cores)]
+            native.append((metrics, [len(counts) for _, counts in together], finished))
         for s, m in enumerate(self._scored_here(kind)):
             fed = [reduction.fed(own_pairs[m], m) for reduction in reductions]
-            rows.set_scored(m, [merged(each, [part.scored[s][i] for part in parts]) for i, each in enumerate(fed)])
+            scored.append((m, [merged(each, [part.scored[s][i] for part in parts]) for i, each in enumerate(fed)]))
         for m, sample in enumerate(self.samples):
             if isinstance(sample, TextSample):
                 sample.evaluations += sum(part.evaluations[m] for part in parts)
-        return rows.results
+        return self._results(reductions, native, scored)
+
+    def _results(
+        self,
+        reductions: Sequence[Reduction[Any, Any]],
+        native: Iterable[tuple[list[int], list[int], list[Any]]],
+        scored: Iterable[tuple[int, list[Any]]],
+    ) -> list[Any]:
+        """The results of the reductions, from what :meth:`_native` and :meth:`_scored` yield."""
+        rows: list[list[Any]] = [[None] * len(self.samples) for _ in reductions]
+        for metrics, n_systems, finished in native:
+            for by_metric, reduction, core in zip(rows, reductions, finished, strict=True):
+                for m, row in zip(metrics, reduction.rows_from_core(core, n_systems), strict=True):
+                    by_metric[m] = row
+        for m, finished in scored:
+            for by_metric, reduction, fed in zip(rows, reductions, finished, strict=True):
+                by_metric[m] = reduction.row_from_fed(fed, m)
+        return [reduction.combine(by_metric) for reduction, by_metric in zip(reductions, rows, strict=True)]
 
     def part(self, reductions: Sequence[Reduction[Any, Any]], own_pairs: Sequence[Pairs]) -> Part:
         """What these replicates, a range, contribute to the reductions: for :meth:`run` in another process."""
@@ -390,30 +398,6 @@ class Replicates:
             yield Batch(self.seed, first, n, self.threads, self.codes)
             first, size = first + n, min(largest, 2 * size)
             progress.update(first - self.numbers.start)
-
-
-class _Rows:
-    """The rows of each reduction, one for each metric, until all are known."""
-
-    def __init__(self, reductions: Sequence[Reduction[Any, Any]], n_samples: int) -> None:
-        self.reductions = reductions
-        self.rows: list[list[Any]] = [[None] * n_samples for _ in reductions]
-
-    def set_native(self, metrics: Sequence[int], n_systems: Sequence[int], finished: Sequence[Any]) -> None:
-        """The rows of a group of samples, from the reductions of the core."""
-        for by_metric, reduction, core in zip(self.rows, self.reductions, finished, strict=True):
-            for m, row in zip(metrics, reduction.rows_from_core(core, n_systems), strict=True):
-                by_metric[m] = row
-
-    def set_scored(self, m: int, finished: Sequence[Any]) -> None:
-        """The rows of a sample that Python scored."""
-        for by_metric, reduction, fed in zip(self.rows, self.reductions, finished, strict=True):
-            by_metric[m] = reduction.row_from_fed(fed, m)
-
-    @property
-    def results(self) -> list[Any]:
-        """The result of each reduction."""
-        return [reduction.combine(by_metric) for reduction, by_metric in zip(self.reductions, self.rows, strict=True)]
 
 
 def _next_true(flags: NDArray[np.bool_], metric: str) -> NDArray[np.intp]:

@@ -336,13 +336,20 @@ def exchange_cells(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
 
 
 def _swapped_cells(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> list[Scores]:
-    cells = _Cells.of(data, pairs)
-    seeds = [derive_seed(replicates.seed, "run", run) for run in range(cells.n_runs)]
+    n_runs, systems = data.n_runs[pairs[0][0]], sorted(set(chain.from_iterable(pairs)))
+    row = {system: at for at, system in enumerate(systems)}
+    starts = np.array([data.rows[system].start for system in systems])
+    seeded = [
+        (int(derive_seed(replicates.seed, "run", run)), resampler_of_sums("shuffles", data.counts[starts + run]))
+        for run in range(n_runs)
+    ]
+    k, width = len(systems), data.totals.shape[1]
     collected = _Collected.of(data, pairs, statistic, replicates)
-    for batch in replicates.batches(cells.batch_size, "shuffling"):
-        flipped = cells.sums([replace(batch, seed=int(seed)) for seed in seeds])
+    for batch in replicates.batches(_batch_size(n_runs * k * width), "shuffling"):
+        each = [replace(batch, seed=seed).sums(own).reshape(-1, k, width) for seed, own in seeded]
+        flipped = np.stack(each, axis=1)
         for p, (a, b) in enumerate(pairs):
-            moved = cells.moved(flipped, (a, b))
+            moved = flipped[:, :, row[b]] - flipped[:, :, row[a]]
             collected.add(batch, p, data.totals[data.rows[a]] + moved, data.totals[data.rows[b]] - moved)
     return [collected.statistics]
 
@@ -375,41 +382,6 @@ def _differences_of_sides(data: RunData, pair: tuple[int, int]) -> Counts:
     sides = np.zeros((2, 2, *a.shape), dtype=np.int64)
     sides[0, 0] = sides[1, 1] = b - a
     return sides.reshape(2, -1, *a.shape[1:])
-
-
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """The counts of systems with equally many runs, run by run."""
-
-    n_runs: int
-    index: dict[int, int]
-    resamplers: Sequence[_core.Resampler]
-    shape: tuple[int, int, int]
-
-    @classmethod
-    def of(cls, data: RunData, pairs: Pairs) -> _Cells:
-        """Those of the systems of some pairs."""
-        n_runs, systems = data.n_runs[pairs[0][0]], sorted(set(chain.from_iterable(pairs)))
-        starts = np.array([data.rows[system].start for system in systems])
-        resamplers = [resampler_of_sums("shuffles", data.counts[starts + run]) for run in range(n_runs)]
-        shape = len(systems), data.n_units, data.totals.shape[1]
-        return cls(n_runs, {system: row for row, system in enumerate(systems)}, resamplers, shape)
-
-    @property
-    def batch_size(self) -> int:
-        k, _, width = self.shape
-        return _batch_size(self.n_runs * k * width)
-
-    def sums(self, batches: Sequence[Batch]) -> Counts:
-        """The sums of the swapped outputs with one batch for each run: (n, runs, systems, ΣK)."""
-        k, _, width = self.shape
-        each = [own.sums(resampler) for own, resampler in zip(batches, self.resamplers, strict=True)]
-        return np.stack([sums.reshape(-1, k, width) for sums in each], axis=1)
-
-    def moved(self, sums: Counts, pair: tuple[int, int]) -> RunSums:
-        """What the swaps add to the runs of the first system and take from those of the second."""
-        a, b = (self.index[system] for system in pair)
-        return np.asarray(sums[:, :, b] - sums[:, :, a])
 
 
 @dataclass(frozen=True, eq=False)

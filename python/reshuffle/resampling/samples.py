@@ -4,7 +4,7 @@
 sample          metric                           how a replicate is computed
 =============== ================================ ==============================================================
 `NativeSample`  a formula in Rust                summed and scored in Rust, thousands in one call
-`FormulaSample` a function of summed counts      summed in Rust, scored in Python in batches
+`CountSample`   a function of summed counts      summed in Rust, scored in Python in batches
 `TextSample`    a function of texts              assembled and scored in Python, one at a time
 =============== ================================ ==============================================================
 
@@ -17,10 +17,9 @@ where S is the number of resampling units.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,8 +36,10 @@ from ..results import Exchangeability
 from ..settings import Units
 from .exchange import exchangeability
 from .linear import linear_variances, linear_variances_of_differences
-from .uncounted import Complete, Uncounted
 from .units import Documents, Strata, Variances, document_effects, jackknife_variances
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Pairs: TypeAlias = Sequence[tuple[int, int]]
 # One 64-bit code for each resampling unit: see :meth:`reshuffle.resampling.Replicates.with_codes`.
@@ -132,74 +133,92 @@ class DifferingColumn(NamedTuple):
         totals[0, :, self.column] -= moved
         totals[1, :, self.column] += moved
         x, y = self.sample.metric.score(totals)
-        statistics: Scores = x - y
-        return statistics
+        return np.asarray(x - y)
 
 
-class Sample(Protocol):
+class Sample:
     """k systems on the same resampling units under one metric.
 
     Draws are made within ``strata``, if there are any. Strata do not affect shuffles and permutations, which exchange
     systems within a unit.
+
+    The methods of this class are those of a sample without counts of its own: no exact tests, closed forms, or units
+    that are still to be formed. Subclasses have counts, or shuffles or draws.
     """
 
-    @property
-    def metric(self) -> Metric | CorpusFunction:
-        """The metric that scores the systems."""
+    of: ClassVar[str]
+    """What it is a sample of, for errors."""
+    metric: Metric | CorpusFunction
+    """The metric that scores the systems."""
+
+    if TYPE_CHECKING:  # when it runs, a dataclass would take these for the defaults of its fields
+
+        @property
+        def unit(self) -> str:
+            """The resampling unit: ``segment`` or ``document``."""
+
+        @property
+        def n_units(self) -> int:
+            """S, the number of resampling units."""
+
+        @property
+        def scores(self) -> Scores:
+            """The observed score of each system: (k,)."""
+
+        @property
+        def batch_size(self) -> int:
+            """How many replicates to compute at a time when Python scores them."""
 
     @property
     def strata(self) -> Strata | None:
         """The strata of the bootstrap, or None."""
+        return None
 
     @property
-    def unit(self) -> str:
-        """The resampling unit: ``segment`` or ``document``."""
+    def evaluations(self) -> int | None:
+        """How many times a function of texts was called; None for metrics with counts."""
+        return None
 
-    @property
-    def n_units(self) -> int:
-        """S, the number of resampling units."""
-
-    @property
-    def scores(self) -> Scores:
-        """The observed score of each system: (k,)."""
+    def refuse(self, what: str) -> NoReturn:
+        """Raise :class:`InputError`."""
+        raise InputError(f"{self.metric.name}: {what} of {self.of} are not defined")
 
     def segment_scores(self, names: Sequence[str]) -> Scores:
         """The score of every segment of the systems with these names: (k, S)."""
+        self.refuse("segment scores")
 
     def round_score(self, value: float) -> float:
         """A score or difference, rounded to the decimals that the metric's fixed-point resolution determines."""
+        return value if self.metric.decimals is None else round(value, self.metric.decimals)
 
     @property
     def leave_one_out(self) -> Scores:
         """The score of each system without each unit: (k, S)."""
+        self.refuse("leave-one-out scores")
 
     @property
     def jackknife(self) -> Variances:
         """The variances of ``leave_one_out``."""
+        self.refuse("jackknife errors")
 
     @property
     def linear(self) -> Variances:
         """The variances by the delta method; :class:`InputError` for a function of texts, which has no derivatives."""
+        self.refuse("derivatives")
 
     def segment_values(self, a: int, b: int | None = None) -> Scores:
         """For a metric that is a mean: the segment scores of ``a``, or with ``b`` the differences a − b: (S,).
 
         Differences are computed on integers, so equal differences stay equal.
         """
+        self.refuse("segment scores")
 
-    @property
-    def evaluations(self) -> int | None:
-        """How many times a function of texts was called; None for metrics with counts."""
-
-    @property
-    def batch_size(self) -> int:
-        """How many replicates to compute at a time when Python scores them."""
-
-    def for_pairs(self, pairs: Pairs) -> Sample:
+    def for_pairs(self, pairs: Pairs) -> Self:
         """The same systems, prepared for tests of these pairs and for intervals.
 
         :class:`InputError` if a system or a pair has scores in fewer than two units.
         """
+        return self
 
     def rows_of(self, pairs: Pairs) -> Pairs:
         """The rows with which each pair is compared: indices into ``scores`` and the other arrays.
@@ -207,48 +226,62 @@ class Sample(Protocol):
         These are the systems themselves (and ``pairs`` itself), unless scores are missing: then a pair is compared on
         the segments that both have. All other methods take these indices.
         """
+        return pairs
 
     def scored_units(self, rows: Sequence[int]) -> NDArray[np.intp] | None:
         """The units in which all these systems have scores; None if they have scores in all units."""
+        return None
 
     def alone(self, rows: Sequence[int]) -> tuple[Sample, Sequence[int]]:
         """A sample of the units in which all these systems have scores, and the indices of the systems in it."""
+        return self, rows
 
     def by_document(self, documents: Documents) -> Sample:
         """The same systems with documents as the resampling unit."""
+        self.refuse("documents")
 
     def stratified(self, strata: Strata) -> Sample:
         """The same systems with draws within strata."""
+        self.refuse("further strata")
 
     def document_scores(self, documents: Documents) -> Scores:
         """The score of every document: (k, D)."""
+        self.refuse("documents")
 
     def document_effects(self, documents: Documents, pairs: Pairs) -> list[tuple[float | None, float | None]]:
         """Intraclass correlation and design effect of each pair, None where undefined or unknown."""
+        return [(None, None)] * len(pairs)
 
     def exchangeability(self, pairs: Pairs) -> list[Exchangeability | None]:
         """How the spread over shuffles compares with the standard error, pair by pair; None where unknown."""
+        return [None] * len(pairs)
 
     def variances_of_differences(self, pairs: Pairs) -> Scores | None:
         """The squared standard error of each pair's difference by the delta method; None without counts: (pairs,)."""
+        return None
 
     def details(self, system: int) -> Mapping[str, float]:
         """The components of a system's score, such as precisions and the brevity penalty."""
+        return {}
 
     def differing(self, pairs: Pairs, most: int) -> list[tuple[int, DifferingColumn | None]]:
         """For each pair the number of units in which its systems differ, and the only column that differs, or None.
 
         For a pair that differs in several columns, counting stops after ``most`` + 1 units.
         """
+        self.refuse("exact tests")
 
     def differing_units(self, pair: tuple[int, int]) -> NDArray[np.intp]:
         """The indices of the units in which the two systems differ."""
+        self.refuse("exact tests")
 
     def select_pair(self, pair: tuple[int, int]) -> tuple[Sample, tuple[int, int]]:
         """A sample without the other systems, and the indices of the pair in it."""
+        self.refuse("exact tests")
 
     def with_counts(self) -> CountSample:
         """This sample, for code that needs counts; :class:`InputError` if it has none."""
+        self.refuse("counts")
 
     def native(self, kind: str) -> tuple[_core.Metric, _core.Counts] | None:
         """The metric and counts with which Rust computes replicates of a kind; None if Python scores the sample.
@@ -256,15 +289,19 @@ class Sample(Protocol):
         Where it is None, :meth:`shuffle_statistics`, :meth:`draw_scores` and :meth:`permutation_scores` are called
         instead.
         """
+        return None
 
     def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
         """The statistic of every pair on every shuffle: (pairs, n)."""
+        self.refuse("shuffles")
 
     def draw_scores(self, batch: Batch) -> Scores:
         """The score of every system on every draw: (k, n)."""
+        self.refuse("draws")
 
     def permutation_scores(self, batch: Batch) -> Scores:
         """The score at every position of every permutation: (k, n)."""
+        self.refuse("permutations")
 
 
 def resampler_of_sums(
@@ -285,7 +322,7 @@ def stratum_sizes(strata: Strata | None) -> list[int] | None:
 
 
 @dataclass(frozen=True, eq=False)
-class CountSample(Complete, ABC):
+class CountSample(Sample):
     """The counts of k systems under a metric.
 
     ``arrays`` are one or two C-contiguous arrays of int64. One array, (k, S, K), holds the systems in order. The
@@ -297,8 +334,6 @@ class CountSample(Complete, ABC):
     arrays: Sequence[Counts]
     unit: str = "segment"
     strata: Strata | None = None
-
-    evaluations: ClassVar[None] = None
 
     @staticmethod
     def from_counts(metric: Metric, counts: Counts, unit: str = "segment", strata: Strata | None = None) -> CountSample:
@@ -312,7 +347,7 @@ class CountSample(Complete, ABC):
     ) -> CountSample:
         """From one array, or from two arrays whose systems are interleaved."""
         if metric.core is None:
-            return FormulaSample(metric, arrays, unit, strata)
+            return CountSample(metric, arrays, unit, strata)
         return NativeSample(metric, arrays, unit, strata, core=metric.core)
 
     @lazy
@@ -333,8 +368,7 @@ class CountSample(Complete, ABC):
     def rows(self, system: int) -> Counts:
         """The counts of one system: (S, K)."""
         index, array = divmod(system, len(self.arrays))
-        rows: Counts = self.arrays[array][index]
-        return rows
+        return np.asarray(self.arrays[array][index])
 
     @lazy
     def core_counts(self) -> _core.Counts:
@@ -355,10 +389,6 @@ class CountSample(Complete, ABC):
         if documents is not None:
             sample = sample.by_document(documents)
         return sample if units.strata is None else sample.stratified(Strata.from_ids(units.strata, n, documents))
-
-    def alone(self, rows: Sequence[int]) -> tuple[CountSample, Sequence[int]]:
-        """See :meth:`Sample.alone`."""
-        return self, rows
 
     def by_document(self, documents: Documents) -> CountSample:
         """See :meth:`Sample.by_document`."""
@@ -477,10 +507,6 @@ class CountSample(Complete, ABC):
         """See :meth:`Sample.with_counts`."""
         return self
 
-    @abstractmethod
-    def native(self, kind: str) -> tuple[_core.Metric, _core.Counts] | None:
-        """See :meth:`Sample.native`."""
-
     @lazy
     def _shuffle_resampler(self) -> _core.Resampler:
         return resampler_of_sums("shuffles", self.counts)
@@ -534,15 +560,6 @@ class NativeSample(CountSample):
         return self.core, core_counts(self.counts_by_stratum)
 
 
-@dataclass(frozen=True, eq=False)
-class FormulaSample(CountSample):
-    """Counts that are summed in Rust and scored by a function in Python."""
-
-    def native(self, kind: str) -> None:
-        """See :meth:`Sample.native`."""
-        return
-
-
 def _none_if_nan(value: float) -> float | None:
     return None if math.isnan(value) else value
 
@@ -573,30 +590,22 @@ def _sample_from_arrays(metric: MetricLike | None, systems: Mapping[str, ArrayLi
     return CountSample.from_interleaved(metric, [np.ascontiguousarray(array[None]) for array in arrays])
 
 
-class TextSample(Uncounted):
+@dataclass(eq=False)
+class TextSample(Sample):
     """The outputs of k systems under a function of texts, which is called for every replicate."""
 
     metric: CorpusFunction
-    batch_size = 1
+    systems: Sequence[Sequence[str]]
+    references: Sequence[Sequence[str | None]]
+    documents: Documents | None = None
+    strata: Strata | None = None
+    evaluations: int = field(default=0, init=False)
 
-    def __init__(
-        self,
-        metric: CorpusFunction,
-        systems: Sequence[Sequence[str]],
-        references: Sequence[Sequence[str | None]],
-        documents: Documents | None = None,
-        strata: Strata | None = None,
-    ) -> None:
-        self.metric = metric
-        self.systems = [list(lines) for lines in systems]
-        self.references = [list(column) for column in references]
-        self.documents = documents
-        self.strata = strata
-        self.evaluations = 0
+    batch_size: ClassVar[int] = 1
 
-    def alone(self, rows: Sequence[int]) -> tuple[TextSample, Sequence[int]]:
-        """See :meth:`Sample.alone`."""
-        return self, rows
+    def __post_init__(self) -> None:
+        self.systems = [list(lines) for lines in self.systems]
+        self.references = [list(column) for column in self.references]
 
     def by_document(self, documents: Documents) -> TextSample:
         """See :meth:`Sample.by_document`."""

@@ -107,11 +107,7 @@ class Shuffled(NamedTuple):
 def _subgroup(replicates: Replicates) -> Replicates:
     """A random subgroup of 2^m ≥ R shuffles."""
     codes = _core.stream_values(replicates.seed, "code", 0, replicates.n_units)
-    return replicates.with_codes(codes, 1 << _subgroup_bits(replicates))
-
-
-def _subgroup_bits(replicates: Replicates) -> int:
-    return subgroup_bits(replicates.n_resamples)
+    return replicates.with_codes(codes, 1 << subgroup_bits(replicates.n_resamples))
 
 
 def subgroup_bits(n_resamples: int) -> int:
@@ -150,7 +146,7 @@ def shuffle(
         )
         return shuffled, results
 
-    def run(shuffles: Replicates, some: NDArray[np.intp] | slice, extra: Sequence[Reduction[Any, Any]]) -> list[Any]:
+    def run(shuffles: Replicates, some: NDArray[np.intp] | slice, extra: Sequence[Reduction[Any, Any]]) -> Any:
         """The counts and the histograms, if any, of these pairs, and the results of further reductions."""
         own: list[Reduction[Any, Any]] = [Tally(alternatives, thresholds[:, some])]
         if histograms:
@@ -163,7 +159,7 @@ def shuffle(
     if shuffling.scheme == "subgroup":
         subgroup = _subgroup(replicates)
         counts, null, *results = run(subgroup, every, extra)
-        bits = np.full(counts.shape, _subgroup_bits(replicates))
+        bits = np.full(counts.shape, subgroup_bits(replicates.n_resamples))
         return Shuffled.from_counts(
             "subgroup", counts, subgroup.n_resamples, includes_observed=True, bits=bits, null=null
         ), results
@@ -173,11 +169,14 @@ def shuffle(
         scheme = "replay" if replicates.is_replay else "iid"
         return Shuffled.from_counts(scheme, counts, replicates.n_resamples, null=null), results
 
-    def count_iid(others: NDArray[np.intp]) -> tuple[NDArray[np.int64], HistogramArray | None]:
-        counts, null = run(replicates, others, ())
-        return counts, null
-
-    return _exact_or_iid(exact, count_iid, replicates.n_resamples, thresholds, alternatives, histograms), []
+    return _exact_or_iid(
+        exact,
+        lambda others: run(replicates, others, ()),
+        replicates.n_resamples,
+        thresholds,
+        alternatives,
+        histograms,
+    ), []
 
 
 def shuffle_batch(
@@ -209,7 +208,7 @@ def shuffle_batch(
         return tallies.astype(np.int64)[None]
 
     if scheme == "subgroup":
-        bits = _subgroup_bits(replicates)
+        bits = subgroup_bits(replicates.n_resamples)
         counted = count(np.arange(n_pairs), 1 << bits, scheme)
         return Shuffled.from_counts(
             scheme, counted, 1 << bits, includes_observed=True, bits=np.full(counted.shape, bits)

@@ -63,8 +63,7 @@ class StoredSample(NativeSample):
 
     def rows(self, system: int) -> Counts:
         """The counts of one system in 64 bits: (S, K)."""
-        widened: Counts = self.array[system].astype(np.int64)
-        return widened
+        return np.asarray(self.array[system].astype(np.int64))
 
     def select_pair(self, pair: tuple[int, int]) -> tuple[CountSample, tuple[int, int]]:
         """See :meth:`Sample.select_pair`."""

@@ -34,7 +34,7 @@ from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, Scores, tolerance
 from .linear import gradient
-from .samples import BATCH_CELLS, Batch, CountSample, DifferingColumn, FormulaSample, NativeSample, Pairs
+from .samples import BATCH_CELLS, Batch, CountSample, DifferingColumn, NativeSample, Pairs
 from .units import Strata
 
 # The most numbers in the cross columns of the strata: 1 GB.
@@ -66,16 +66,7 @@ class Constants:
 
     def formula(self, core: _core.Metric) -> _core.Studentized:
         """The studentized formula of a native metric."""
-        return _core.Studentized(
-            core,
-            scale=self.scale,
-            projection=self.projection,
-            basis=self.basis,
-            contribution_squares=self.contribution_squares,
-            term_squares=self.term_squares,
-            stratum_terms=self.stratum_terms,
-            stratum_factors=self.stratum_factors,
-        )
+        return _core.Studentized(core, **vars(self))
 
     def variances(self, gradients: Scores, cross: Counts) -> tuple[Scores, Scores]:
         """The variances of n scaled differences, and the sums of the squares that they are computed from: (n,) each.
@@ -239,7 +230,7 @@ class StudentizedNative(StudentizedSample, NativeSample):
 
 
 @dataclass(frozen=True, eq=False)
-class StudentizedFormula(StudentizedSample, FormulaSample):
+class StudentizedFormula(StudentizedSample):
     """Studentized in numpy, for a formula in Python, whose gradients are finite differences."""
 
     @lazy

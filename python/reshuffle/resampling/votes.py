@@ -25,7 +25,6 @@ from ..results import VoteFit
 from ..settings import Resampling
 from .counting import Data
 from .samples import Batch, Sample
-from .uncounted import Uncounted
 
 OUTCOMES = 3
 PRIOR = "prior=0.5 (--prior 0.5), which makes ratings finite, but mostly without intervals and tests"
@@ -302,12 +301,10 @@ class VoteDraws:
 
 
 @dataclass(frozen=True, eq=False)
-class VoteSample(Uncounted):
+class VoteSample(Sample):
     """Ratings of k systems, and those on draws of the units."""
 
     of: ClassVar[str] = "ratings"
-    strata: ClassVar[None] = None
-    evaluations: ClassVar[None] = None
     batch_size: ClassVar[int] = 1 << 16
 
     metric: RatingMetric
@@ -316,10 +313,6 @@ class VoteSample(Uncounted):
     """Shape (k, R)."""
     unit: str
     n_units: int
-
-    def alone(self, rows: Sequence[int]) -> tuple[VoteSample, Sequence[int]]:
-        """This sample."""
-        return self, rows
 
     def draw_scores(self, batch: Batch) -> Scores:
         """See :meth:`Sample.draw_scores`. All draws have been fitted in one pass."""

@@ -156,9 +156,8 @@ def _of_units(index: NDArray[np.intp], material: Material) -> NDArray[np.intp]:
     """The domain of each unit. :class:`InputError` if segments of one document have different domains."""
     if material.documents is None:
         return index
-    documents = material.documents.astype(np.intp)
-    of_documents = index[np.unique(documents, return_index=True)[1]]
-    strays = np.flatnonzero(of_documents[documents] != index)
+    of_documents = index[material.documents.first_segments]
+    strays = np.flatnonzero(of_documents[material.documents.index] != index)
     if strays.size:
         raise InputError(
             f"domains: segment {strays[0] + 1:,} has a different domain than others of its document: expected one "

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..metrics.base import Counts, Metric, Scores
@@ -15,17 +14,8 @@ from .null_data import NullData, Part, Request, swap_probability
 from .populations import Population
 
 
-def of_documents(request: Request) -> NullData:
-    """Whole documents are drawn and swapped, but tests resample segments."""
-    return _of_documents(request, False)
-
-
-def of_documents_as_units(request: Request) -> NullData:
-    """Whole documents are drawn and swapped, and tests resample them."""
-    return _of_documents(request, True)
-
-
-def _of_documents(request: Request, as_units: bool) -> NullData:
+def of_documents(request: Request, *, as_units: bool) -> NullData:
+    """Whole documents are drawn and swapped, and tests resample them as units, or their segments."""
     material, options = request.material, request.options
     tests = "Tests resample whole documents, as they should." if as_units else (
         "Tests resample segments as if these were independent, which they are not."
@@ -54,7 +44,7 @@ def _of_documents(request: Request, as_units: bool) -> NullData:
             "simulate documents with a size or an intraclass correlation, as in documents:size=15 or documents:icc=0.1"
         )
     simulated = [_simulated(request, pair, size, icc, number) for number, pair in enumerate(request.pairs)]
-    populations = [_grouped(each.population, each.groups, as_units) for each in simulated]
+    populations = [_grouped(each.population, each.documents, as_units) for each in simulated]
     others = "".join(
         f"; under {label} it is {_range([each.correlations[m] for each in simulated])}"
         for m, label in enumerate(material.data.labels)
@@ -73,12 +63,11 @@ def _range(values: list[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _grouped(population: Population, groups: NDArray[np.uint32], as_units: bool) -> Population:
+def _grouped(population: Population, documents: Documents, as_units: bool) -> Population:
     """A population with documents as groups, or as the units."""
     if not as_units:
-        return Population(population.name, population.metrics, population.counts, groups)
-    documents = Documents(groups.astype(np.intp))
-    return Population(population.name, population.metrics, [documents.sums(counts) for counts in population.counts])
+        return replace(population, groups=documents.index.astype(np.uint32))
+    return replace(population, counts=[documents.sums(counts) for counts in population.counts])
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +75,7 @@ class Simulated:
     """A population of segments, their simulated documents, and the intraclass correlation under each metric."""
 
     population: Population
-    groups: NDArray[np.uint32]
+    documents: Documents
     correlations: list[float]
 
 
@@ -132,4 +121,4 @@ def _simulated(request: Request, pair: tuple[int, int], size: int, icc: float, i
     own = [influences(metric, of_metric) for metric, of_metric in zip(material.metrics, counts, strict=True)]
     correlations = [float(d.mean() ** 2 / ((d**2).mean() or 1.0)) for d in own]
     population = Population(material.named(pair), material.metrics, [np.ascontiguousarray(each) for each in counts])
-    return Simulated(population, (np.arange(n) // size).astype(np.uint32), correlations)
+    return Simulated(population, Documents(np.arange(n) // size), correlations)

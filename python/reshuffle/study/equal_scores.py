@@ -218,7 +218,7 @@ class _System:
             raise InputError(
                 f"{self.label}: equalize 'drop-words' needs texts, which this metric does not read: use 'mix'"
             )
-        name = material.names[self.system]
+        name, threads = material.names[self.system], self.request.resampling.threads
         words = [str(line).split() for line in corpus.systems[name]]
         ends = np.cumsum([len(line) for line in words])
         order = self.request.order(self.index, int(ends[-1]))
@@ -229,8 +229,7 @@ class _System:
             kept[dropped] = False
             at = iter(kept.tolist())
             lines = [" ".join([word for word in line if next(at)]) for line in words]
-            counted: Counts = metric.counted({name: lines}, corpus.references, self.request.resampling.threads, None)[0]
-            return counted
+            return np.asarray(metric.counted({name: lines}, corpus.references, threads, None)[0])
 
         n = self._most(len(order), lambda n: count(order[:n]))
         # The next word of each segment in this order.

@@ -9,10 +9,8 @@ from typing import ClassVar
 import numpy as np
 from attrs import evolve
 
-from .._core import Progress
 from ..errors import InputError, counted, either
-from ..execution import ItemJob
-from ..execution.jobs import run_table
+from ..execution import ChunkJob, ItemJob
 from ..execution.tables import FLAG, PROBABILITY, Column, Columns, Table, stacked
 from ..inference.exchange import ALL, EXCHANGES, ExchangeUnit
 from ..inference.run_tests import run_outcome
@@ -117,8 +115,7 @@ def _of_model(settings: StudySettings, options: Exchange) -> StudyResult[Exchang
     """The type-I errors on simulated scores: see :func:`exchange`."""
     sizes = settings.sizes or MODEL_SEGMENTS
     found: list[ExchangeRate] = []
-    if settings.progress is not None:
-        settings.progress.plan(settings.steps(len(options.runs or ()) * len(sizes)))
+    settings.resampling.announce(settings.steps(len(options.runs or ()) * len(sizes)))
     for n in options.runs or ():
         for size in sizes:
             found += _rates_of_model(RunModel(n, size), settings, options)
@@ -198,7 +195,7 @@ def _rates_of_model(model: RunModel, settings: StudySettings, options: Exchange)
         settings.seed,
         n,
     )
-    found = run_table(job, n, settings.execution, stage=STAGE)
+    found = job.results(n, settings.execution)
     pvalues = dict(zip(job.units, stacked(found["pvalue"], -1), strict=True))
     exact = dict(zip(job.units, found["exact"][-1], strict=True))
     dependence = Dependence(clusters=np.arange(n) // SHARED)
@@ -240,7 +237,7 @@ def _rates_of_pool(
 
 
 @dataclass(frozen=True, eq=False)
-class _Modelled:
+class _Modelled(ChunkJob):
     """The tests of simulated test sets of a model: a :class:`~reshuffle.execution.jobs.TableJob`.
 
     Each block of :data:`SHARED` simulations has the same replicates.
@@ -254,7 +251,9 @@ class _Modelled:
     seed: int
     simulations: int  # so that the last block of another number of simulations is not taken for one of these
     items: ClassVar[str] = "simulations"
+    stage: ClassVar[str] = STAGE
     block: ClassVar[int] = SHARED
+    chunk: ClassVar[int] = SHARED
 
     @property
     def columns(self) -> Columns:
@@ -262,24 +261,15 @@ class _Modelled:
         n = len(self.units)
         return Columns({"pvalue": Column(PROBABILITY, (n, len(self.coefficients))), "exact": Column(FLAG, (n,))})
 
-    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> Table:
-        """See :class:`_Modelled`; ``first`` begins a block."""
-        if progress is not None:
-            progress.begin(STAGE, last - first)
-        table = self.columns.empty(last - first)
-        for start in range(first, last, SHARED):
-            block = range(start, min(last, start + SHARED))
-            components = np.stack([self.model.components(derive_seed(self.seed, "simulation", i)) for i in block])
-            resampling = Resampling(self.n_resamples, derive_seed(self.seed, "simulation", start), threads, None)
-            rows = table[start - first : block.stop - first]
-            for u, name in enumerate(self.units):
-                pvalues, rows["exact"][:, u] = model_pvalues(
-                    EXCHANGES[name], self.model, components, self.coefficients, self.statistic, resampling
-                )
-                rows["pvalue"][:, u] = pvalues.T
-            if progress is not None:
-                progress.update(block.stop - first)
-        return table
+    def fill(self, rows: Table, items: range, threads: int | None) -> None:
+        """The p-values of these simulations, which share their replicates."""
+        components = np.stack([self.model.components(derive_seed(self.seed, "simulation", i)) for i in items])
+        resampling = Resampling(self.n_resamples, derive_seed(self.seed, "simulation", items.start), threads, None)
+        for u, name in enumerate(self.units):
+            pvalues, rows["exact"][:, u] = model_pvalues(
+                EXCHANGES[name], self.model, components, self.coefficients, self.statistic, resampling
+            )
+            rows["pvalue"][:, u] = pvalues.T
 
 
 @dataclass(frozen=True, eq=False)

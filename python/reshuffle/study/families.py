@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from .. import _core
 from ..errors import InputError
 from ..metrics.base import Counts
-from ..resampling.units import Documents
 from ..seeds import DerivedSeed, derive_seed
 from .equal_scores import check_difference, made_worse
 from .null_data import EQUALIZE, Request
@@ -61,7 +60,7 @@ class Families:
 def _of_equal_variances(request: Request, k: int) -> Families:
     """The first k systems, whose outputs are permuted in each unit."""
     material = request.material
-    counts = [_by_unit(request, of_metric[:k]) for of_metric in material.counts]
+    counts = [material.by_unit(of_metric[:k]) for of_metric in material.counts]
     truth = (
         f"In each {material.unit}, the outputs of the systems were permuted at random. So all systems are "
         "exchangeable: their scores, their variances and all correlations are equal, and every null hypothesis is true."
@@ -98,7 +97,7 @@ def _of_unequal_variances(request: Request, k: int) -> Families:
             error = abs(float(np.subtract(*metric.score(pair.sum(axis=1)))))
             check_difference(request, m, (system, worst), pair, error)
             shares.append(about)
-        populations.append(FamilyPopulation([m], [_by_unit(request, np.stack(family))], False))
+        populations.append(FamilyPopulation([m], [material.by_unit(np.stack(family))], False))
         abouts.append(f"{material.data.labels[m]}: {'; '.join(shares[:3])}{'; …' if len(shares) > 3 else ''}")
     truth = (
         f"The scores of all systems are equal on the whole pool, from which test sets were drawn: {EQUALIZE[how]}, "
@@ -106,12 +105,6 @@ def _of_unequal_variances(request: Request, k: int) -> Families:
         "are not exchangeable, but every null hypothesis about equal scores is true."
     )
     return Families(populations, truth)
-
-
-def _by_unit(request: Request, counts: Counts) -> Counts:
-    """The counts of documents, if these are the units: (k, S, K) in, (k, U, K) out."""
-    documents = request.material.documents
-    return counts if documents is None else Documents(documents.astype(np.intp)).sums(counts)
 
 
 # Kinds of families with true null hypotheses: functions from a request and the number of systems.

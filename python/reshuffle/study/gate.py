@@ -127,8 +127,7 @@ def gate(options: Gate) -> StudyResult[GatePlan]:
     _check(options)
     with settings_of("gate", options) as settings:
         jobs = list(_jobs(options))
-        if settings.progress is not None:
-            settings.progress.plan(settings.steps(len(jobs)))
+        settings.resampling.announce(settings.steps(len(jobs)))
         found = [rate for job in jobs for rate in _rates(job, settings)]
         plan = taken(GatePlan, settings, options, metrics=(LABEL,), seed=int(settings.seed))
         truths = {name: TRUTHS[name] for name in dict.fromkeys(rate.truth for rate in found)}

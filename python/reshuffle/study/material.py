@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..inference.hypotheses import pairs_of
 from ..inference.steps import Step, counting_steps
-from ..metrics.base import Counts, Metric
+from ..metrics.base import Counts, Metric, check_sums
 from ..resampling import Pairs
 from ..resampling.counting import Data
 from ..resampling.incomplete import complete_counts
@@ -34,7 +33,7 @@ class Material:
     names: tuple[str, ...]
     metrics: Sequence[Metric]
     counts: Sequence[Counts]
-    documents: NDArray[np.uint32] | None = None
+    documents: Documents | None = None
 
     @classmethod
     def from_data(cls, data: Data, units: Units, resampling: Resampling, others: Sequence[Step] = ()) -> Material:
@@ -42,12 +41,9 @@ class Material:
 
         :class:`InputError` for metrics without counts.
         """
-        if resampling.progress is not None:
-            resampling.progress.plan([*counting_steps(data, len(data.names)), *others])
+        resampling.announce([*counting_steps(data, len(data.names)), *others])
         counted = [complete_counts(sample, "a study", data.names) for sample in data.count(data.names, resampling)]
-        documents = None
-        if units.documents is not None:
-            documents = Documents.from_ids(units.documents, data.n_segments).index.astype(np.uint32)
+        documents = None if units.documents is None else Documents.from_ids(units.documents, data.n_segments)
         return cls(data, data.names, [each.metric for each in counted], [each.counts for each in counted], documents)
 
     @property
@@ -68,7 +64,7 @@ class Material:
     @property
     def n_units(self) -> int:
         """U, the number of units of :meth:`population`."""
-        return self.n_segments if self.documents is None else int(self.documents.max()) + 1
+        return self.n_segments if self.documents is None else self.documents.n_documents
 
     def pairs(self, baseline: str | None = None, all_pairs: bool = False) -> Pairs:
         """The pairs (system, baseline) of a study: each system with the first or a named one, or all pairs."""
@@ -98,7 +94,11 @@ class Material:
         ``metrics`` are the indices of the metrics if these are not all.
         """
         chosen = self.metrics if metrics is None else [self.metrics[m] for m in metrics]
-        if self.documents is not None:
-            documents = Documents(self.documents.astype(np.intp))
-            counts = [documents.sums(of_metric) for of_metric in counts]
-        return Population(name, chosen, [np.ascontiguousarray(of_metric) for of_metric in counts])
+        return Population(name, chosen, [np.ascontiguousarray(self.by_unit(of_metric)) for of_metric in counts])
+
+    def by_unit(self, counts: Counts) -> Counts:
+        """Counts of segments, (k, S, K), summed over documents if these are the units: (k, U, K)."""
+        if self.documents is None:
+            return counts
+        check_sums(counts)  # numpy does not report integer overflow
+        return self.documents.sums(counts)

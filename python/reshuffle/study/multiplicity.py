@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
@@ -152,14 +152,18 @@ def _rates(
 ) -> Iterator[FamilyWiseRate]:
     """Simulate and test families of k systems, for each size."""
     m = k * (k - 1) // 2
+    tests = tuple((test, tuple(_adjustments_of(test, options))) for test in settings.tests)
+    columns = [(test, name) for test, names in tests for name in names]
     for population in families.populations:
         available = population.counts[0].shape[1]
         metrics = [material.metrics[index] for index in population.metrics]
         for size in settings.sizes_in(available, material.unit):
             if not population.permuted:
                 check_is_drawn(settings, size, available, material.unit)
-            smallest = _smallest_pvalues(population, metrics, k, size, settings, options)
-            for (test, adjustment), of_metrics in smallest.items():
+            drawn = settings.sampling, settings.n_resamples, settings.seed
+            job = _Families(population, metrics, k, size, *drawn, tests)
+            smallest = stacked(job.results(settings.simulations, settings.execution)["smallest"], -1)
+            for (test, adjustment), of_metrics in zip(columns, smallest, strict=True):
                 for index, pvalues in zip(population.metrics, of_metrics, strict=True):
                     for alpha in settings.alphas:
                         count = int((pvalues <= alpha).sum())
@@ -187,30 +191,6 @@ def _can_reject(test: str, adjustment: str, m: int, n_resamples: int, alpha: flo
     smallest = TESTS[test].smallest_numerator("two-sided") / (n_resamples + 1)
     multiplied = adjustment != NONE and ADJUSTMENTS[adjustment].multiplies
     return (m if multiplied else 1) * smallest <= alpha
-
-
-def _smallest_pvalues(
-    population: FamilyPopulation,
-    metrics: Sequence[Metric],
-    k: int,
-    size: int,
-    settings: StudySettings,
-    options: Multiplicity,
-) -> Mapping[tuple[str, str], Scores]:
-    """The smallest adjusted p of each simulated family: (metrics, N) for each test and adjustment."""
-    job = _Families(
-        population,
-        metrics,
-        k,
-        size,
-        settings.sampling,
-        settings.n_resamples,
-        settings.seed,
-        tuple((test, tuple(_adjustments_of(test, options))) for test in settings.tests),
-    )
-    found = stacked(job.results(settings.simulations, settings.execution)["smallest"], -1)
-    columns = [(test, name) for test, names in job.tests for name in names]
-    return dict(zip(columns, found, strict=True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,16 +9,14 @@ distribution with location −2Δ/(n(1 − P₀)) and scale b₀/n, where Δ is 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from .. import _core
-from .._core import Progress
 from ..errors import InputError
-from ..execution.jobs import run_table
+from ..execution import ChunkJob
 from ..execution.tables import NUMBER, PROBABILITY, Column, Columns, Table
 from ..inference.significance import approximate_randomization
 from ..metrics.base import Counts, Metric, Scores
@@ -127,13 +125,13 @@ def simulate_swap_effects(
     (not ``better`` or ``worse``, which need a metric) and the execution of ``testing`` matter.
     """
     job = _Swaps(effects, difference, n, seed, testing.n_resamples, testing.alternative)
-    table = run_table(job, simulations, testing.execution, stage=STAGE)
+    table = job.results(simulations, testing.execution)
     return Simulated(table["pvalue"].copy(), table["difference"].copy())
 
 
 @dataclass(frozen=True)
-class _Swaps:
-    """The simulations of :func:`simulate_swap_effects`: a :class:`~reshuffle.execution.jobs.TableJob`."""
+class _Swaps(ChunkJob):
+    """The simulations of :func:`simulate_swap_effects`."""
 
     effects: SwapEffects
     difference: float
@@ -142,38 +140,27 @@ class _Swaps:
     n_resamples: int
     alternative: str
     items: ClassVar[str] = "simulations"
-    block: ClassVar[int] = 1
+    stage: ClassVar[str] = STAGE
     columns: ClassVar[Columns] = Columns({"pvalue": Column(PROBABILITY), "difference": Column(NUMBER)})
 
-    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> Table:
+    @property
+    def chunk(self) -> int:
+        """See :attr:`ChunkJob.chunk`."""
+        return max(1, CELLS // self.n)
+
+    def fill(self, rows: Table, items: range, threads: int | None) -> None:
         """The p-values and the observed differences."""
-        if progress is not None:
-            progress.begin(STAGE, last - first)
-        table = self.columns.empty(last - first)
-        for block in _blocks(last - first, max(1, CELLS // self.n)):
-            seeds = [int(derive_seed(self.seed, "simulation", first + i)) for i in range(block.start, block.stop)]
-            # n times the contribution of each segment to the difference, whose mean is then the difference.
-            drawn = np.stack([self.effects.draw(self.difference, self.n, own) for own in seeds])
-            contributions = drawn * (-self.n / 2)
-            result = approximate_randomization(
-                contributions,
-                np.zeros_like(contributions),
-                scheme="iid",
-                n_resamples=self.n_resamples,
-                alternative=self.alternative,
-                seed=np.array(seeds, dtype=np.uint64),
-                threads=threads,
-            )
-            table["pvalue"][block], table["difference"][block] = result.pvalue, result.statistic
-            if progress is not None:
-                progress.update(block.stop)
-        return table
-
-
-def _blocks(n: int, size: int) -> Iterator[slice]:
-    """The numbers 0 to n − 1 in blocks.
-
-    >>> list(_blocks(5, 3))
-    [slice(0, 3, None), slice(3, 5, None)]
-    """
-    return (slice(first, min(n, first + size)) for first in range(0, n, size))
+        seeds = [int(derive_seed(self.seed, "simulation", i)) for i in items]
+        # n times the contribution of each segment to the difference, whose mean is then the difference.
+        drawn = np.stack([self.effects.draw(self.difference, self.n, own) for own in seeds])
+        contributions = drawn * (-self.n / 2)
+        result = approximate_randomization(
+            contributions,
+            np.zeros_like(contributions),
+            scheme="iid",
+            n_resamples=self.n_resamples,
+            alternative=self.alternative,
+            seed=np.array(seeds, dtype=np.uint64),
+            threads=threads,
+        )
+        rows["pvalue"], rows["difference"] = result.pvalue, result.statistic

@@ -8,12 +8,11 @@ from attrs import evolve
 
 from ..options.declare import called_with, taken
 from ..options.studies import ParametricPower
-from ..resampling import directed
 from ..results import UsedMetric
 from ..results.studies import PowerRate, StudyResult
 from ..results.studies.power import ParametricPlan
-from .parametric import SwapEffects, simulate_swap_effects
-from .power import MODELS, KnownDifference, as_rate, power_rates
+from .parametric import SwapEffects
+from .power import MODELS, as_rate, parametric_cells, power_rates
 from .settings import settings_of
 
 
@@ -52,28 +51,12 @@ def parametric_power(options: ParametricPower) -> StudyResult[ParametricPlan]:
     """
     with settings_of("power", options) as settings:
         settings = evolve(settings, tests=("ar",))
-        model, testing = SwapEffects(options.p_zero, options.b_zero), settings.testing()
-        testing = replace(testing, alternative=directed(settings.alternative, True))
-        run = settings.seed, settings.simulations, testing
+        model = SwapEffects(options.p_zero, options.b_zero)
+        differences = [(None, difference) for difference in options.difference]
         found: list[PowerRate] = []
         for size in options.sizes:
-            null = simulate_swap_effects(model, 0.0, size, *run).pvalues if options.size_adjusted else None
-            for difference in options.difference:
-                simulated = simulate_swap_effects(model, difference, size, *run)
-                cell = KnownDifference(
-                    "ar",
-                    options.metric,
-                    "",
-                    "",
-                    "parametric",
-                    None,
-                    size,
-                    difference,
-                    simulated.pvalues,
-                    simulated.differences,
-                    model.standard_error(difference, size),
-                    null,
-                )
+            names = options.metric, "", ""
+            for cell in parametric_cells(model, size, differences, names, settings, options.size_adjusted):
                 found += power_rates(cell, settings, options.size_adjusted)
         plan = taken(ParametricPlan, options, models=("parametric",), metrics=(options.metric,), tests=("ar",))
         metrics = (UsedMetric(options.metric, options.metric, True),)

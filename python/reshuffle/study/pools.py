@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..execution import ItemJob
 from ..execution.tables import Table
 from ..inference.steps import Step
-from ..metrics.base import Counts, Metric, Scores, check_sums, tolerance
+from ..metrics.base import Counts, Metric, Scores, tolerance
 from ..resampling import CountSample, Pairs, Replicates, samples_of
 from ..resampling.counting import Data
 from ..resampling.units import Documents
@@ -78,12 +78,13 @@ class Split:
 
     layout: str
     size: int
-    n_samples: int
+    samples: int
+    """How many there are."""
 
     @property
-    def is_small(self) -> bool:
+    def few_samples(self) -> bool:
         """Are there fewer than ten samples?"""
-        return self.n_samples < ENOUGH_SAMPLES
+        return self.samples < ENOUGH_SAMPLES
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +99,7 @@ class Pool:
     @classmethod
     def from_material(cls, material: Material) -> Pool:
         """A pool of the segments, or of the documents if the material has any."""
-        if material.documents is None:
-            return cls(material.names, material.metrics, material.counts)
-        documents = Documents(material.documents.astype(np.intp))
-        for counts in material.counts:
-            check_sums(counts)  # numpy does not report integer overflow
-        return cls(material.names, material.metrics, [documents.sums(counts) for counts in material.counts], "document")
+        return cls(material.names, material.metrics, [*map(material.by_unit, material.counts)], material.unit)
 
     @property
     def n_units(self) -> int:
@@ -131,7 +127,7 @@ class Pool:
 
     def replicates(self, split: Split, resampling: Resampling, sample: int) -> tuple[NDArray[np.intp], Replicates]:
         """The units and the replicates of a sample. Those of sample j have the seed derived for test set j."""
-        units = sample_units(split.layout, split.size, split.n_samples)[sample]
+        units = sample_units(split.layout, split.size, split.samples)[sample]
         return units, Replicates(
             self.samples(units),
             n_resamples=resampling.n_resamples,
@@ -163,7 +159,7 @@ class OfSamples(ItemJob):
 
     def of_all(self, resampling: Resampling) -> Table:
         """The rows of all samples."""
-        return self.results(self.split.n_samples, resampling.execution)
+        return self.results(self.split.samples, resampling.execution)
 
 
 def units_of(data: Data, units: Units) -> tuple[int, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..options.studies import Power
 from ..resampling import CountSample, directed
 from ..results.studies import FittedSwapEffects, PowerRate, Rate, StudyResult
 from ..results.studies.power import PowerPlan
+from ..toml import loads
 from .experiments import Experiment
 from .material import Material
 from .null_data import swap_probability
@@ -38,30 +40,8 @@ class PowerModel:
 
 
 MODELS: Mapping[str, PowerModel] = {
-    model.name: model
-    for model in (
-        PowerModel(
-            "eta",
-            "mixture of the null hypothesis and the real pair",
-            "In each unit, the two systems keep their own outputs with probability ½ + η and are swapped otherwise: "
-            "from exchangeable systems at η = 0 to the real pair at η = ½. The differences under all metrics shrink "
-            "by about the same factor, 2η, so the power under different metrics can be compared.",
-            "W05-0908",
-        ),
-        PowerModel(
-            "real",
-            "the real pair",
-            "The real pair: the difference of the two systems on all the data is the true difference.",
-            "W04-3250",
-        ),
-        PowerModel(
-            "parametric",
-            "Laplace model of the effects of swaps",
-            "Segments are drawn from a model: swapping the outputs of a segment has no effect on the difference with "
-            "probability P₀, and otherwise an effect from a Laplace distribution, independently of other segments.",
-            "2020.emnlp-main.745",
-        ),
-    )
+    name: PowerModel(name, **entry)
+    for name, entry in loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
 }
 
 
@@ -276,32 +256,23 @@ def simulated_mixture(
     """Simulate the mixture of a pair of systems, and test it: a cell for each test and metric."""
     selection = Selection(settings.sampling, size, swap_probability(effect))
     tested = settings.testing().run(Experiment([population], selection, settings.seed), settings.simulations)
-    found = []
-    for m, (label, metric) in enumerate(zip(labels, population.metrics, strict=True)):
+    known = []
+    for m, metric in enumerate(population.metrics):
         totals = population.counts[m].sum(axis=1)
         error = None
         if settings.sampling == "replace":
             whole = true_difference(metric, totals, 0.5)
             error = mixture_error(unit_error(population, m), whole, effect, size)
-        difference = true_difference(metric, totals, effect)
-        cells = [
-            KnownDifference(
-                test,
-                label,
-                *pair,
-                "eta",
-                effect,
-                size,
-                difference,
-                pvalues[m],
-                tested.statistic[m],
-                error,
-                higher_is_better=metric.higher_is_better,
-            )
-            for test, pvalues in zip(settings.tests, tested.pvalue, strict=True)
-        ]
-        found.append(cells)
-    return [cell for of_test in zip(*found, strict=True) for cell in of_test]
+        known.append((true_difference(metric, totals, effect), error, metric.higher_is_better))
+    return [
+        KnownDifference(
+            test, label, *pair, "eta", effect, size, difference, p, statistic, error, higher_is_better=higher_is_better
+        )
+        for test, pvalues in zip(settings.tests, tested.pvalue, strict=True)
+        for label, p, statistic, (difference, error, higher_is_better) in zip(
+            labels, pvalues, tested.statistic, known, strict=True
+        )
+    ]
 
 
 def with_null(cells: Cells, null: Cells | None) -> Iterator[KnownDifference]:
@@ -311,6 +282,29 @@ def with_null(cells: Cells, null: Cells | None) -> Iterator[KnownDifference]:
         return
     for cell, without in zip(cells, null, strict=True):
         yield replace(cell, null_pvalues=without.pvalues)
+
+
+def parametric_cells(
+    model: SwapEffects,
+    size: int,
+    differences: Iterable[tuple[float | None, float]],
+    names: tuple[str, str, str],
+    settings: StudySettings,
+    size_adjusted: bool,
+    higher_is_better: bool = True,
+) -> Iterator[KnownDifference]:
+    """Simulated tests of the model ``parametric``: for each η, or None, and the difference that it makes.
+
+    ``names`` are those of the metric, the system and the baseline.
+    """
+    testing = settings.testing()
+    testing = replace(testing, alternative=directed(testing.alternative, higher_is_better))
+    run = settings.seed, settings.simulations, testing
+    null = simulate_swap_effects(model, 0.0, size, *run).pvalues if size_adjusted else None
+    for effect, difference in differences:
+        found = simulate_swap_effects(model, difference, size, *run)
+        simulated = found.pvalues, found.differences, model.standard_error(difference, size), null
+        yield KnownDifference("ar", *names, "parametric", effect, size, difference, *simulated, higher_is_better)
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,31 +339,14 @@ class _Study:
 
     def _parametric(self, population: Population, pair: tuple[int, int], size: int) -> Iterator[KnownDifference]:
         """Approximate randomization on test sets from the model that is fitted to the pair."""
-        settings, options = self.settings, self.options
         for m, metric in enumerate(population.metrics):
-            testing = settings.testing()
-            testing = replace(testing, alternative=directed(testing.alternative, metric.higher_is_better))
             model, totals = self._fitted(population, pair, m), population.counts[m].sum(axis=1)
-            null = None
-            if options.size_adjusted:
-                null = simulate_swap_effects(model, 0.0, size, settings.seed, settings.simulations, testing).pvalues
-            for effect in options.effects:
-                difference = true_difference(metric, totals, effect)
-                found = simulate_swap_effects(model, difference, size, settings.seed, settings.simulations, testing)
-                yield KnownDifference(
-                    "ar",
-                    self.material.data.labels[m],
-                    *self.material.names_of(pair),
-                    "parametric",
-                    effect,
-                    size,
-                    difference,
-                    found.pvalues,
-                    found.differences,
-                    model.standard_error(difference, size),
-                    null,
-                    metric.higher_is_better,
-                )
+            differences = [(effect, true_difference(metric, totals, effect)) for effect in self.options.effects]
+            names = self.material.data.labels[m], *self.material.names_of(pair)
+            adjusted = self.options.size_adjusted
+            yield from parametric_cells(
+                model, size, differences, names, self.settings, adjusted, metric.higher_is_better
+            )
 
     def _fitted(self, population: Population, pair: tuple[int, int], m: int) -> SwapEffects:
         model = SwapEffects.fitted(population.metrics[m], population.counts[m])

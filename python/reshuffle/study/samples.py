@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..execution.tables import FLAG, NUMBER, PROBABILITY, SIGN, Column, Columns, stacked
+from ..execution.tables import FLAG, NUMBER, PROBABILITY, SIGN, Column, Columns, Table, stacked
 from ..inference.estimates import Estimate
 from ..inference.intervals import INTERVALS, Interval, check_interval
 from ..metrics.base import Scores
-from ..options.declare import called_with
+from ..options.declare import called_with, taken
 from ..options.studies import Samples
 from ..resampling import Pairs, Replicates
 from ..resampling.counting import Data
@@ -203,27 +203,21 @@ class _Samples:
         """The rows of all tables but the curves for one size and layout."""
         labels = [used.name for used in self.material.used_metrics]
         true_scores = self.pool.scores()
-        differences: list[SampleDifference] = []
         truth = np.stack([signs(own, self.pairs) for own in true_scores])
         job = _Conclusions(*self._job(split), self.pairs)
         drawn = job.of_all(self.resampling)
         confidence, favoured, observed = (stacked(drawn[name], 1) for name in ("confidence", "favoured", "observed"))
-        scores = [
-            row
-            for metric, label in enumerate(labels)
-            for j, (own, ends) in enumerate(zip(drawn["observed"], drawn["ends"], strict=True))
-            for row in self._scores(own[metric], ends[metric], label, split, j, true_scores[metric])
-        ]
+        scores = list(self._scores(split, drawn, true_scores))
         found = [
             Conclusions(label, BY_WINS, split, confidence[i], favoured[i], np.broadcast_to(truth[i], favoured[i].shape))
             for i, label in enumerate(labels)
         ]
-        for each, own in zip(found, observed, strict=True):
-            differences += self._differences(each, own)
         return {
-            "scores": list(scores),
+            "scores": [*scores],
             "ranges": list(self._ranges(scores, split, true_scores)),
-            "differences": list(differences),
+            "differences": [
+                row for each, own in zip(found, observed, strict=True) for row in self._differences(each, own)
+            ],
             "pairs": [
                 row
                 for each, own in zip(found, true_scores, strict=True)
@@ -231,28 +225,22 @@ class _Samples:
             ],
         }
 
-    def _scores(
-        self,
-        observed: Scores,
-        intervals: Scores,
-        label: str,
-        split: Split,
-        j: int,
-        true_scores: Scores,
-    ) -> Iterator[SampleScore]:
+    def _scores(self, split: Split, drawn: Table, true_scores: Sequence[Scores]) -> Iterator[SampleScore]:
         """The scores of all systems on one sample."""
         method = self.interval.for_score.name
-        for system, (name, (low, high)) in enumerate(zip(self.pool.names, intervals.tolist(), strict=True)):
-            yield SampleScore(
-                metric=label,
-                layout=split.layout,
-                size=split.size,
-                sample=j + 1,
-                system=name,
-                score=float(observed[system]),
-                confidence_interval=ConfidenceInterval(low, high, self.level, method),
-                covers=bool(low <= true_scores[system] <= high),
-            )
+        for m, used in enumerate(self.material.used_metrics):
+            for j, (scores, ends) in enumerate(zip(drawn["observed"][:, m], drawn["ends"][:, m], strict=True)):
+                for system, (low, high) in enumerate(ends.tolist()):
+                    yield taken(
+                        SampleScore,
+                        split,
+                        metric=used.name,
+                        sample=j + 1,
+                        system=self.pool.names[system],
+                        score=float(scores[system]),
+                        confidence_interval=ConfidenceInterval(low, high, self.level, method),
+                        covers=bool(low <= true_scores[m][system] <= high),
+                    )
 
     def _ranges(
         self, scores: Sequence[SampleScore], split: Split, true_scores: Sequence[Scores]
@@ -263,11 +251,10 @@ class _Samples:
                 rows = [row for row in scores if row.metric == used.name and row.system == name]
                 values = [row.score for row in rows]
                 outside = sum(not row.covers for row in rows)
-                yield SampleRange(
+                yield taken(
+                    SampleRange,
+                    split,
                     metric=used.name,
-                    layout=split.layout,
-                    size=split.size,
-                    samples=len(rows),
                     system=name,
                     pool_score=true_score,
                     lowest=min(values),
@@ -275,7 +262,6 @@ class _Samples:
                     deviation=float(np.std(values, ddof=1)) if len(values) > 1 else None,
                     outside=outside / len(rows),
                     outside_interval=clopper_pearson(outside, len(rows)),
-                    few_samples=split.is_small,
                 )
 
     def _differences(self, found: Conclusions, observed: Scores) -> Iterator[SampleDifference]:
@@ -284,10 +270,10 @@ class _Samples:
         for j, scores in enumerate(observed):
             on_sample = signs(scores, self.pairs)
             for p, (a, b) in enumerate(self.pairs):
-                yield SampleDifference(
-                    metric=found.metric,
-                    layout=found.split.layout,
-                    size=found.split.size,
+                yield taken(
+                    SampleDifference,
+                    found,
+                    found.split,
                     sample=j + 1,
                     system=self.pool.names[a],
                     baseline=self.pool.names[b],
@@ -307,18 +293,18 @@ class _Samples:
         scores, widths, of_pairs, separated = (stacked(table[name], 1) for name in job.columns.by_name)
         for metric, used in enumerate(self.material.used_metrics):
             width, score = float(widths[metric].mean()), float(scores[metric].mean())
-            yield CurvePoint(
+            yield taken(
+                CurvePoint,
+                split,
                 metric=used.name,
                 references=references,
-                size=size,
-                samples=split.n_samples,
                 width=width,
                 relative_width=width / score if score else None,
                 difference_width=float(of_pairs[metric].mean()),
                 pairs=len(pairs),
                 separated=float(separated[metric].mean()),
                 confidence_interval=clustered_interval(
-                    separated[metric].sum(axis=1), np.full(split.n_samples, len(pairs))
+                    separated[metric].sum(axis=1), np.full(split.samples, len(pairs))
                 ),
             )
 

@@ -237,5 +237,4 @@ class _Sensitivity:
 
     def _rejects(self, cell: KnownDifference, alpha: float) -> NDArray[np.bool_]:
         level = alpha if cell.null_pvalues is None else critical_level(cell.null_pvalues, alpha)
-        rejected: NDArray[np.bool_] = cell.pvalues <= level
-        return rejected
+        return np.asarray(cell.pvalues <= level)

@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import Progress
 from ..documented import record
 from ..errors import InputError
-from ..execution import Execution
+from ..execution import ChunkJob, Execution
 from ..execution.jobs import run_table
 from ..execution.tables import NUMBER, PROBABILITY, Column, Columns, Table, stacked
 from ..inference import bootstrap, margins
@@ -168,12 +167,13 @@ def _is_on_draws(plan: Plan) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class _Simulations:
-    """The tests of the simulations of an experiment: a :class:`~reshuffle.execution.jobs.TableJob`."""
+class _Simulations(ChunkJob):
+    """The tests of the simulations of an experiment."""
 
     testing: Testing
     experiment: Experiment
     items: ClassVar[str] = "simulations"
+    stage: ClassVar[str] = STAGE
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.testing, self.experiment)
@@ -194,20 +194,10 @@ class _Simulations:
             }
         )
 
-    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> Table:
-        """Test the simulations first, …, last − 1."""
-        if progress is not None:
-            progress.begin(STAGE, last - first)
-        table, done = self.columns.empty(last - first), first
-        while done < last:
-            size = min(self._chunk_size, last - done)
-            tested = _Chunk(self.testing, self.experiment, done, size, self._orbits(threads), threads).run()
-            rows = table[done - first : done - first + size]
-            rows["pvalue"], rows["statistic"] = np.moveaxis(tested.pvalue, -1, 0), tested.statistic.T
-            done += size
-            if progress is not None:
-                progress.update(done - first)
-        return table
+    def fill(self, rows: Table, items: range, threads: int | None) -> None:
+        """Test these simulations."""
+        tested = _Chunk(self.testing, self.experiment, items.start, len(items), self._orbits(threads), threads).run()
+        rows["pvalue"], rows["statistic"] = np.moveaxis(tested.pvalue, -1, 0), tested.statistic.T
 
     def _orbits(self, threads: int | None) -> Sequence[Scores]:
         """For each population, how extreme the statistics of its shuffles are, in ascending order: (metrics, R)."""
@@ -226,8 +216,8 @@ class _Simulations:
         return np.asarray(np.sort(extreme, axis=1))
 
     @lazy
-    def _chunk_size(self) -> int:
-        """How many simulations are tested at a time. Results do not depend on it."""
+    def chunk(self) -> int:
+        """See :attr:`ChunkJob.chunk`."""
         if not self.experiment.in_core:
             return 1 << 5
         largest = STUDENTIZED_CHUNK if STUDENTIZED in self.testing.tests else CHUNK

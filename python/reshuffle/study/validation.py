@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..grouping import grouped
 from ..metrics.base import Scores
-from ..options.declare import called_with
+from ..options.declare import called_with, taken
 from ..options.studies import Validate
 from ..resampling import Pairs
 from ..results import clopper_pearson
@@ -131,18 +131,16 @@ def pair_rows(
     found: Conclusions, material: Material, pairs: Pairs, scores: Scores, level: float
 ) -> Iterator[PairConclusions]:
     """The records of all pairs (Table 3 of the paper). ``scores`` are those of the systems on the whole pool."""
-    m, n = [used.name for used in material.used_metrics].index(found.metric), found.split.n_samples
+    m, n = [used.name for used in material.used_metrics].index(found.metric), found.split.samples
     for p, (a, b) in enumerate(pairs):
         gap = float(scores[a] - scores[b])
         pair = (a, b) if (gap >= 0) == material.metrics[m].higher_is_better else (b, a)
         better, worse = material.names_of(pair)
         right, wrong = (int(each(level)[:, p].sum()) for each in (found.right, found.wrong))
-        yield PairConclusions(
-            metric=found.metric,
-            test=found.test,
-            layout=found.split.layout,
-            size=found.split.size,
-            samples=n,
+        yield taken(
+            PairConclusions,
+            found,
+            found.split,
             better=better,
             worse=worse,
             gap=abs(gap),
@@ -150,7 +148,6 @@ def pair_rows(
             wrong=wrong / n,
             right_interval=clopper_pearson(right, n),
             wrong_interval=clopper_pearson(wrong, n),
-            few_samples=found.split.is_small,
         )
 
 
@@ -177,17 +174,17 @@ def _bands(together: Sequence[Conclusions]) -> Iterator[BandAccuracy]:
         n = int(conclusions.sum())
         if low == 0 and n == 0:  # the rare band below .5
             continue
-        yield BandAccuracy(
-            metric=first.metric,
-            test=first.test,
-            layout=first.split.layout,
+        yield taken(
+            BandAccuracy,
+            first,
+            first.split,
             size=first.split.size if single else None,
             low=low,
             high=high,
             conclusions=n,
             right=int(right.sum()) / n if n else None,
             confidence_interval=clustered_interval(right, conclusions) if single and n else None,
-            few_samples=any(found.split.is_small for found in together),
+            few_samples=any(found.split.few_samples for found in together),
         )
 
 
@@ -208,12 +205,10 @@ def _gap_rows(
             for low, high, inside in in_bins(gaps, bins):
                 right, wrong = (mask(level)[:, inside].sum(axis=1) for mask in (found.right, found.wrong))
                 cases = np.full(len(right), int(inside.sum()))
-                yield GapConclusions(
-                    metric=found.metric,
-                    test=found.test,
-                    layout=found.split.layout,
-                    size=found.split.size,
-                    samples=found.split.n_samples,
+                yield taken(
+                    GapConclusions,
+                    found,
+                    found.split,
                     low=low,
                     high=high,
                     pairs=int(inside.sum()),
@@ -221,7 +216,6 @@ def _gap_rows(
                     wrong=float(wrong.sum() / cases.sum()),
                     right_interval=clustered_interval(right, cases),
                     wrong_interval=clustered_interval(wrong, cases),
-                    few_samples=found.split.is_small,
                 )
 
 
@@ -241,16 +235,14 @@ def _spread_rows(drawn: Sequence[Drawn], labels: Sequence[str], pairs: Pairs) ->
 
 def _spread(metric: str, split: Split, quantity: str, values: Scores, deviations: Scores) -> SampleSpread:
     """The record of (m, n) values on m samples, and the standard deviations of their draws."""
-    observed = float(np.sqrt(values.var(axis=0, ddof=1).mean())) if split.n_samples > 1 else None
+    observed = float(np.sqrt(values.var(axis=0, ddof=1).mean())) if split.samples > 1 else None
     bootstrap = float(np.sqrt((deviations**2).mean()))
-    return SampleSpread(
+    return taken(
+        SampleSpread,
+        split,
         metric=metric,
-        layout=split.layout,
-        size=split.size,
-        samples=split.n_samples,
         quantity=quantity,
         observed=observed,
         bootstrap=bootstrap,
         ratio=bootstrap / observed if observed else None,
-        few_samples=split.is_small,
     )

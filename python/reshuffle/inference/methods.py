@@ -1,0 +1,14 @@
+"""``METHODS``: the tests, intervals, adjustments and exchange units by name, as users know them.
+
+The tables of methods.toml have the fields that are no functions. The modules of the registries add the functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..toml import loads
+
+METHODS: Mapping[str, Mapping[str, Mapping[str, Any]]] = loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
