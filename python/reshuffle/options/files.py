@@ -125,7 +125,9 @@ class Incomplete(Options):
         NO_KEY,
         Needs(("scores",), "texts are matched by position"),
     ] = "error"
-    """For samples, problems or queries that some results for --scores lack: error, or drop."""
+    """For segments that some files of --scores lack: samples of logs, queries of runs, or rows with ids (a column or key
+    such as id): error, or drop.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
