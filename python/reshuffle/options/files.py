@@ -52,7 +52,7 @@ class Outputs(Options):
     )
     """Segment scores (COMET, people), or results of lm-eval, inspect_ai or trec_eval; higher is better unless
     --lower-is-better NAME: a FILE named like each SYS, a folder of these, or a table (.tsv, .csv) for all. Without REF,
-    each FILE is a system.
+    each FILE is a system, or each folder, with files of the same names for several test sets.
     """
     counts: Annotated[Mapping[str, OfSystems], Flag(("--counts",), "NAME:FORMULA FILE", greedy=("--counts",))] = field(
         factory=dict
