@@ -50,7 +50,7 @@ CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCO
     output=output_options(get_args(types.GateFormat)),
     arguments=ARGUMENTS,
     common=(
-        *(*COMMON, "lower_is_better", "sets", "manifest"),
+        *(*COMMON, "lower_is_better", "documents", "sets", "manifest"),
         *("margin", "rule", "primary", "human", "alpha", "config", "history", "page", "full"),
     ),
 )
@@ -74,7 +74,9 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     files = GateFiles(**given_values(GateFiles, options))
     if files.page is not None:
         reports.check("--page", ["markdown"], ", or add --format markdown")
-    values = _with_config(files.config, given_values(GateOptions, options), options)
+    values = given_values(GateOptions, options)
+    of_words = "margin" in values
+    values = _with_config(files.config, values, options)
     chosen = made(GateOptions, values)
     if chosen.human is not None:
         options["missing"] = "pairwise"  # segments without labels are meant
@@ -87,7 +89,12 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     with started(output, [*inputs.paths, *config], executor, chosen.threads) as job:
         sets = inputs.read()
         next(iter(inputs.sets.values())).note_baseline(None, "name both files for another")
-        result = job.report(lambda: gated(sets, chosen, job.resampling(chosen)))
+        try:
+            result = job.report(lambda: gated(sets, chosen, job.resampling(chosen)))
+        except InputError as error:
+            if files.config is None or of_words or error.fields.get("about") != "margin":
+                raise
+            raise error.with_prefix(f"{display_name(files.config)}{', margin' * bool(chosen.margin)}: ") from None
         if all(file not in (None, STDIN) for file, _ in reports.files):
             click.echo(headline(result), err=True)  # a log of CI should have the verdict
     return CODES[result.verdict]
