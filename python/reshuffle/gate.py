@@ -298,7 +298,7 @@ def _given_margins(
 
 
 def _example(m: object) -> str:
-    """A margin for scores of this size: about a fiftieth of the range that segments have, or points of other metrics."""
+    """A margin for scores of this size: a fiftieth of the range that segments have, or points of other metrics."""
     if not isinstance(m, SegmentScores):
         return "0.8"
     scores = [m.segment_scores(counts) for counts in m.counts.values()]

@@ -473,7 +473,10 @@ def test_functions_of_texts_are_gated_from_draws() -> None:
             "with 19 replicates or more, got 18",
         ),
         (lambda: gate(metrics=scores([1.0]), margin={"points": 1}), "only one segment"),
-        (lambda: gate(CORPUS.references, DEMO, margin={"bleu": 1}), "expected two systems, a baseline and a new one, got 3"),
+        (
+            lambda: gate(CORPUS.references, DEMO, margin={"bleu": 1}),
+            "expected two systems, a baseline and a new one, got 3",
+        ),
         (lambda: gate(sets={}, margin={"bleu": 1}), "expected a mapping of names to test sets"),
         (
             lambda: gate(CORPUS.references, DEMO, sets={"a": (None, None)}, margin={"bleu": 1}),
@@ -720,7 +723,12 @@ def test_folders_of_scores_have_a_task_for_each_file_as_in_a_manifest(folder: Pa
 
 
 def test_documents_of_folders_of_scores_are_a_column_of_each_file(folder: Path, run: Any) -> None:
-    line = ["gate", *logs_in_folders(folder, ["qa.jsonl", "math.jsonl"], ["qa.jsonl", "math.jsonl"]).split(), "-n", "999"]
+    line = [
+        "gate",
+        *logs_in_folders(folder, ["qa.jsonl", "math.jsonl"], ["qa.jsonl", "math.jsonl"]).split(),
+        "-n",
+        "999",
+    ]
     for file in folder.glob("*/*.jsonl"):
         rows = [{**json.loads(row), "doc": n // 2} for n, row in enumerate(file.read_text().splitlines())]
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -825,7 +833,10 @@ def test_a_configuration_has_margins_and_options_replace_its_keys(
         ('metrics = ["blue"]', "gate.toml: unknown metric 'blue'"),
         ('margin = "2 percent"', "gate.toml: the margin must be a number of points, such as 0.5, a number of"),
         ("margin = true", "gate.toml, margin: expected a number or a string, got the boolean true"),
-        ('margin = 1\nmetrics = ["bleu", "ter"]', "gate.toml, margin: one margin for 2 metrics, BLEU, TER: say which metric it is of"),
+        (
+            'margin = 1\nmetrics = ["bleu", "ter"]',
+            "gate.toml, margin: one margin for 2 metrics, BLEU, TER: say which metric it is of",
+        ),
     ],
 )
 def test_a_bad_value_of_a_configuration_is_named_by_file_and_key(folder: Path, text: str, message: str) -> None:
@@ -1119,8 +1130,10 @@ def test_a_margin_that_no_score_can_reach_is_refused_or_warned_of() -> None:
     ):
         gate(metrics=ratings, margin={"acc": 9}, n_resamples=99)
     assert gate(metrics=ratings, margin={"acc": 1.4}, n_resamples=99).verdict == "allow"
-    right = [SegmentScores(m.name, {s: np.where(np.isnan(v), v, v > 0) for s, v in by_system(m).items()}, True, m.missing)
-             for m in labelled(0.3)]  # fmt: skip
+    right = []
+    for m in labelled(0.3):
+        values = {system: np.where(np.isnan(own), own, own > 0) for system, own in by_system(m).items()}
+        right.append(SegmentScores(m.name, values, True, m.missing))
     with pytest.raises(InputError, match="the margin of people is 5, but all scores of segments are from 0 to 1"):
         gate(metrics=right, human="people", margin=5)
 

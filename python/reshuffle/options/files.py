@@ -125,8 +125,8 @@ class Incomplete(Options):
         NO_KEY,
         Needs(("scores",), "texts are matched by position"),
     ] = "error"
-    """For segments that some files of --scores lack: samples of logs, queries of runs, or rows with ids (a column or key
-    such as id): error, or drop.
+    """For segments that some files of --scores lack: samples of logs, queries of runs, or rows with ids (a column or
+    key such as id): error, or drop.
     """
 
 

@@ -116,8 +116,8 @@ class Gated(Options):
         Kind("float, str, or mapping of str to these"),
         Reads(Margin.from_text, ONLY, "bleu=0.5, bleu=0.1sd or bleu=1%"),
     ] = field(default=None, converter=margins)
-    """How much worse NEW may be: points (bleu=0.8), standard deviations of BASE's segments (bleu=0.1sd) or percent of its
-    score (bleu=1%); MARGIN alone for the only metric, SET/METRIC=MARGIN for one test set. There is no default.
+    """How much worse NEW may be: points (bleu=0.8), standard deviations of BASE's segments (bleu=0.1sd) or percent of
+    its score (bleu=1%); MARGIN alone for the only metric, SET/METRIC=MARGIN for one test set. There is no default.
 
     For example ``{'bleu': 0.8, 'chrf': '1%'}``. Choose margins before you see results. The standard deviation is that
     of segment scores, or for other metrics that of the segments' contributions by the delta method, times the number of
@@ -134,7 +134,7 @@ class Gated(Options):
     )
     """For superior: the metrics under which NEW has to be better. They need no margin."""
     human: Annotated[str | None, Flag(metavar="NAME")] = None
-    """The metric that has people's labels of some segments: what is tested, with another that scores all segments, as by
+    """The metric that has people's labels of some segments: what is tested, with another that scores all, as in
     'reshuffle human'.
     """
     alpha: FixedLevel = 0.05

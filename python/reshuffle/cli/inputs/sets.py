@@ -176,8 +176,8 @@ def _of_folders(options: dict[str, Any]) -> dict[str, dict[str, Any]]:
     lacking = next((m for m, _ in options["scores"] for scores in found.values() if m not in scores), None)
     if lacking is not None:
         raise InputError(
-            f"--scores {lacking}: expected folders with files of {listed(found)}, as for the other scores; or name them "
-            "in a manifest (--manifest)"
+            f"--scores {lacking}: expected folders with files of {listed(found)}, as for the other scores; or name "
+            "them in a manifest (--manifest)"
         )
     own: dict[str, Any] = {"lower_is_better": flattened(options["lower_is_better"]) or ()}
     options["scores"] = options["lower_is_better"] = ()
@@ -186,7 +186,7 @@ def _of_folders(options: dict[str, Any]) -> dict[str, dict[str, Any]]:
         if name is not None and "#" not in name and not Path(name).exists():  # a column of each file
             own[group], options[group] = name, None
     sets = {task: {"scores": scores, **own} for task, scores in found.items()}
-    return sets if len(sets) > 1 else {"": each for each in sets.values()}
+    return sets if len(sets) > 1 else dict(zip([""], sets.values(), strict=True))
 
 
 def _by_folder(systems: Sequence[Sequence[str]]) -> Sequence[Sequence[str] | Mapping[str, str]]:
