@@ -146,6 +146,11 @@ class InputError(_WithFields, ValueError):
             prefix = prefix.replace("{", "{{").replace("}", "}}")
         return type(self)(prefix + self._template, **self.fields)
 
+    def with_field(self, name: str, value: object) -> InputError:
+        """A copy that also has this field, which its message does not name."""
+        template = self._template if self.fields else self._template.replace("{", "{{").replace("}", "}}")
+        return type(self)(template, **{**self.fields, name: value})
+
 
 class WorkerError(RuntimeError):
     """A worker of an executor failed, or ended. The message names the part of the job that it had.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timezone
 from typing import Any
@@ -210,7 +211,7 @@ def _two_systems(sets: Mapping[str, SetData]) -> tuple[str, str]:
         with on_test_set(name):
             if len(each.data.names) != 2:
                 raise InputError(
-                    f"a gate compares a new system with a baseline, got {counted(len(each.data.names), 'system')}: "
+                    f"expected two systems, a baseline and a new one, got {counted(len(each.data.names), 'system')}: "
                     f"{listed(each.data.names)}"
                 )
             if set(each.data.names) != set(names):
@@ -224,6 +225,16 @@ def _two_systems(sets: Mapping[str, SetData]) -> tuple[str, str]:
     return baseline, system
 
 
+@contextlib.contextmanager
+def _of_margins() -> Iterator[None]:
+    """Mark errors as those of margins: the command line names the file that has them."""
+    try:
+        yield
+    except InputError as error:
+        raise error.with_field("about", "margin") from None
+
+
+@_of_margins()
 def _check_sets_of(rule: Gated, sets: Mapping[str, SetData]) -> None:
     """:class:`InputError` for the name of a margin or a primary metric with a test set that is not there.
 
@@ -233,7 +244,7 @@ def _check_sets_of(rule: Gated, sets: Mapping[str, SetData]) -> None:
     if [*sets] == [""]:
         return
     for name in rule.margin:
-        of_set, _, metric = name.rpartition("/")
+        of_set = name.rpartition("/")[0]
         if name == ONLY or of_set in sets or metrics_named(name, metrics):
             continue
         if name in sets:
@@ -251,6 +262,7 @@ def _check_sets_of(rule: Gated, sets: Mapping[str, SetData]) -> None:
             )
 
 
+@_of_margins()
 def _given_margins(
     data: Data, rule: Gated, given: Iterable[Mapping[str, Margin]], tested: Sequence[int] | None = None
 ) -> list[Margin | None]:
@@ -275,13 +287,22 @@ def _given_margins(
     lacking = [data.labels[m] for m in own if found[m] is None and m not in primary]
     if lacking:
         raise InputError(
-            "no margin for {metrics}: say how much worse the new system may be with {margin} (such as {first}=0.8), or "
-            "use the rule no-regression",
+            "no margin for {metrics}: say how much worse the new system may be with {margin} (such as "
+            "{first}={example}), or use the rule no-regression",
             metrics=listed(lacking),
             first=lacking[0],
+            example=_example(data.metrics[data.labels.index(lacking[0])]),
             margin=Argument("margin"),
         )
     return [None if m in primary else margin for m, margin in enumerate(found)]
+
+
+def _example(m: object) -> str:
+    """A margin for scores of this size: a fiftieth of the range that segments have, or points of other metrics."""
+    if not isinstance(m, SegmentScores):
+        return "0.8"
+    scores = [m.segment_scores(counts) for counts in m.counts.values()]
+    return f"{float(np.nanmax(scores) - np.nanmin(scores)) / 50:.1g}"
 
 
 def _only(data: Data, own: Sequence[int], primary: set[int], margin: Margin) -> int:
@@ -426,10 +447,13 @@ class _Labelled:
             lost=(),
         )
 
+    @_of_margins()
     def _in_points(self, margin: Margin) -> float:
-        known = self.labels[0][~np.isnan(self.labels[0])]
-        scales = {"": 1.0, "%": abs(self.baseline.mean) / 100, "sd": float(known.std(ddof=1))}
-        return _scaled(margin, scales[margin.unit], self.label)
+        known = [own[~np.isnan(own)] for own in self.labels]
+        scales = {"": 1.0, "%": abs(self.baseline.mean) / 100, "sd": float(known[0].std(ddof=1))}
+        points = _scaled(margin, scales[margin.unit], self.label)
+        means = self.baseline.mean, self.system.mean
+        return _in_range(points, margin, self.label, means, self.metric.higher_is_better, known)
 
 
 @dataclass(frozen=True)
@@ -506,6 +530,7 @@ class _OnSet:
             more_units=None,
             lost=lost,
             n_lost=n_lost,
+            n_missing=sample.n_units - n_units,
         )
 
     def _with_margin(self, m: int, task: GateTask, outcome: MarginOutcome) -> GateTask:
@@ -519,32 +544,42 @@ class _OnSet:
         )
 
 
+@_of_margins()
 def _in_points(margin: Margin, sample: Sample, label: str) -> float:
     """The margin in points of the metric. ``sample`` has the segments of the test set."""
-    ((_, base),) = sample.rows_of([PAIR])
-    if not margin.unit:
-        return _in_range(margin.value, margin, sample, label)
+    ((new, base),) = sample.rows_of([PAIR])
+    scale, of_segments = 1.0, None
     if margin.unit == "%":
         scale = abs(float(sample.scores[base])) / 100
+    elif not margin.unit:
+        if isinstance(sample, CountSample) and sample.metric.is_mean:
+            of_segments = [sample.metric.segment_scores(sample.rows(row)) for row in (new, base)]
     elif isinstance(sample, TextSample):
         raise InputError(f"{label} is a function of texts, which has no standard deviation: give its margin in points")
     else:
         alone, (row,) = sample.alone([base])
         scale = math.sqrt(alone.linear.variance(row) * alone.n_units)
-    return _in_range(_scaled(margin, scale, label), margin, sample, label)
+    scores = [float(sample.scores[row]) for row in (base, new)]
+    return _in_range(_scaled(margin, scale, label), margin, label, scores, sample.metric.higher_is_better, of_segments)
 
 
-def _in_range(points: float, margin: Margin, sample: Sample, label: str) -> float:
-    """The margin in points, if it can refuse a system.
+def _in_range(
+    points: float,
+    margin: Margin,
+    label: str,
+    scores: Sequence[float],
+    higher_is_better: bool,
+    of_segments: Sequence[Scores] | None,
+) -> float:
+    """The margin in points, if it can refuse a system. ``scores`` are the baseline's and the other's.
 
     A warning if no difference of these scores exceeds it, or a score of 0 would be allowed. :class:`InputError` for
     such a margin relative to scores, and for 1 or more if scores are from 0 to 1: percent were probably meant.
     """
-    if not margin.unit:
-        _check_range(margin, sample, label)
-    ((_, base),) = sample.rows_of([PAIR])
-    score = float(sample.scores[base])
-    if sample.metric.higher_is_better and 0 < score < points and min(map(float, sample.scores)) >= 0:
+    if of_segments is not None and not margin.unit:
+        _check_range(margin, label, of_segments)
+    score = scores[0]
+    if higher_is_better and 0 < score < points and min(scores) >= 0:
         shown = f"{margin}, which is {points:.4g} points" if margin.unit else str(margin)
         problem = (
             f"the margin of {label} is {shown}, and the baseline has {score:.4g}: a system with 0 would be allowed"
@@ -555,11 +590,8 @@ def _in_range(points: float, margin: Margin, sample: Sample, label: str) -> floa
     return points
 
 
-def _check_range(margin: Margin, sample: Sample, label: str) -> None:
-    if not isinstance(sample, CountSample) or not sample.metric.is_mean:
-        return
-    scores = [sample.metric.segment_scores(sample.rows(row)) for row in sample.rows_of([PAIR])[0]]
-    ends = [end(each) for each in scores for end in (np.nanmin, np.nanmax)]
+def _check_range(margin: Margin, label: str, of_segments: Sequence[Scores]) -> None:
+    ends = [end(each) for each in of_segments for end in (np.nanmin, np.nanmax)]
     if margin.value >= 1 and min(ends) == 0 and max(ends) == 1:
         raise InputError(
             f"the margin of {label} is {margin}, but all scores of segments are from 0 to 1, so any system would be "

@@ -43,9 +43,12 @@ def _not_worse(
     if inconclusive not in ("fail", "skip"):
         raise InputError(f"inconclusive must be 'fail' or 'skip', got {inconclusive!r}")
     systems: Any = {"base": base, "new": new}
-    if references is None:
-        metrics, systems = SegmentScores("score", systems, higher_is_better), None
-    result = gate(references, systems, metrics, **options)
+    try:
+        if references is None:
+            metrics, systems = SegmentScores("score", systems, higher_is_better), None
+        result = gate(references, systems, metrics, **options)
+    except (InputError, TypeError) as error:
+        raise error.with_traceback(None) from None
     if result.verdict == "inconclusive" and inconclusive == "skip":
         pytest.skip(f"{result}")
     if not result.allowed:

@@ -98,7 +98,7 @@ Table: TypeAlias = Literal["systems", "pairs"]
 """:data:`reshuffle.report.TABLES`."""
 
 Groups: TypeAlias = Literal["letters", "ranks", "both"]
-"""What shows which systems differ."""
+"""How to show which systems differ."""
 
 SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
 """:data:`reshuffle.report.OF_SEGMENTS`."""

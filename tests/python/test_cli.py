@@ -412,6 +412,10 @@ BAD = {
         "x/reference.txt: no such file: there is no folder x",
     ),
     "no system": (("reference.txt",), "expected at least two systems after REF, got none"),
+    "a table": (
+        ("table.tsv",),
+        "table.tsv is a table: write REF and each SYS as table.tsv#NAME, with a name of its columns: ref, sys",
+    ),
     "one system": (("reference.txt", "tuned.txt"), "expected at least two systems after REF, got tuned.txt"),
     "unknown metric": ((*COMPARE[1:], "-m", "blue"), "unknown metric 'blue': did you mean 'bleu'? Known: bleu"),
     "unknown test": ((*COMPARE[1:], "--test", "boostrap"), "unknown test 'boostrap': did you mean 'bootstrap'"),
@@ -478,6 +482,7 @@ def test_bad_input_gives_one_sentence_and_exit_code_2(
 ) -> None:
     (demo / "short.txt").write_text("one line\n")
     (demo / "empty.txt").touch()
+    (demo / "table.tsv").write_text("ref\tsys\na b\ta c\n")
     (demo / "folder").mkdir()
     (demo / "latin.txt").write_bytes(b"fine\ncaf\xe9\n")
     before = {path: path.read_bytes() for path in demo.rglob("*") if path.is_file()}

@@ -129,9 +129,24 @@ def test_words_of_reports_are_explained(run: Any) -> None:
     assert "confidence-interval: word" in run("explain", "CI").out
 
 
-@pytest.mark.parametrize("name", ["caveats", "notes", "brevity penalty", "BP", "kink", "exit codes"])
+NAMES = ["caveats", "notes", "brevity penalty", "BP", "kink", "exit codes", "design effect", "adjusted p (worse)"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_what_readers_of_reports_look_up_is_explained(run: Any, name: str) -> None:
     assert run("explain", name).code == 0
+
+
+def test_a_command_is_explained_with_an_example_and_what_it_tests(run: Any) -> None:
+    out = " ".join(run("explain", "gate").out.split())
+    for words in ("NEW is allowed if", "Tests non-inferior: for each metric", "Example reshuffle gate base.txt"):
+        assert words in out
+    assert "did you mean 'wer', " in run("explain", "word error rate").refusal()
+
+
+def test_examples_fit_the_width_of_help() -> None:
+    text = Path(examples.__file__).with_name("help.toml").read_text("utf-8")
+    assert [line for line in text.splitlines() if line.startswith("reshuffle ") and len(line) > 96] == []
 
 
 def test_every_head_of_a_column_is_explained(demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -275,6 +275,20 @@ def test_no_file_and_standard_input_are_refused(run: Any) -> None:
     assert "name a file" in run("doctor", "-").refusal()
 
 
+def test_a_folder_of_scores_is_of_systems_or_of_test_sets(tmp_path: Path, run: Any) -> None:
+    for name, ids in (("a", "xyz"), ("b", "xyz"), ("c", "uvw")):
+        for folder in ("systems", "tasks") if name == "a" else ("tasks",) if name == "c" else ("systems",):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            rows = "".join(f'{{"id": "{key}", "right": {n % 2}}}\n' for n, key in enumerate(ids))
+            (tmp_path / folder / f"{name}.jsonl").write_text(rows)
+    of_systems, of_tasks = (found_in(str(tmp_path / folder))[0].commands for folder in ("systems", "tasks"))
+    assert of_systems[0] == f"reshuffle compare --scores right {tmp_path}/systems"
+    assert of_tasks == [
+        f"reshuffle {command} --scores right {tmp_path}/tasks OTHER{margin}"
+        for command, margin in (("compare", ""), ("gate", " --margin MARGIN"))
+    ]
+
+
 def test_a_file_that_cannot_be_read_hides_no_other(files: Path, run: Any) -> None:
     Path("a.pdf").write_bytes(b"%PDF")
     shown = run("doctor", "reference.txt", "no-such-file", "a.pdf", "old.scores")

@@ -311,13 +311,13 @@ def test_how_likely_it_was_to_be_allowed_is_said_if_the_gate_is_inconclusive() -
     few = {name: TestSet(metrics=noisy(n, 0)) for name, n in zip("abcd", (30, 40, 50, 60), strict=True)}
     found = gate(sets={name: few[name] for name in "ab"}, margin=0.2, n_resamples=99)
     said = re.search(
-        r"or about (\d+) more segments of a and (\d+) more segments of b\. Weakest", " ".join(f"{found}".split())
+        r"or about (\d+) more segments of a and (\d+) more segments of b\. Tightest", " ".join(f"{found}".split())
     )
     assert said
     assert [task.more_units for task in found.tasks] == pytest.approx([int(each) for each in said.groups()], rel=0.1)
     found = gate(sets=few, margin=0.15, n_resamples=99)
     name = max(found.tasks, key=lambda task: task.more_units or 0).test_set
-    assert f" more segments of {name} and fewer of others. Weakest" in " ".join(f"{found}".split())
+    assert f" more segments of {name} and fewer of others. Tightest" in " ".join(f"{found}".split())
 
 
 def test_margins_of_bleu_in_standard_deviations_follow_from_its_standard_error() -> None:
@@ -344,7 +344,7 @@ def test_the_power_sentence_is_that_of_normal_estimates() -> None:
     assert weakest.standard_error is not None
     larger = weakest.standard_error * np.sqrt(100 / (100 + weakest.more_units))
     assert 0.1 / larger == pytest.approx(found.needed_room, rel=0.01)
-    assert "Weakest: m0" in str(found)
+    assert "Tightest margin: m0" in str(found)
 
 
 def test_identical_outputs_are_allowed_and_that_is_said() -> None:
@@ -385,11 +385,13 @@ def test_segments_that_lost_most_add_up_to_the_difference() -> None:
 
 def test_missing_scores_are_left_out() -> None:
     values = np.where(np.arange(60) % 3 == 0, np.nan, -1.0) + np.arange(60) % 2
-    (task,) = gate(
+    found = gate(
         metrics=SegmentScores("points", {"base": np.zeros(60), "new": values}, missing="pairwise"),
         margin={"points": 0.9},
-    ).tasks
-    assert (task.n_units, task.difference) == (40, -0.5)
+    )
+    (task,) = found.tasks
+    assert (task.n_units, task.n_missing, task.difference) == (40, 20, -0.5)
+    assert "points: 40 of 60 segments were compared, those with scores of both" in found.render("text")
     assert all(each.segment % 3 != 1 for each in task.lost if isinstance(each.segment, int))
 
 
@@ -440,7 +442,7 @@ def test_functions_of_texts_are_gated_from_draws() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: gate(metrics=noisy(30, 0)), "no margin for any metric: say how much worse"),
+        (lambda: gate(metrics=noisy(30, 0)), "no margin for points: say how much worse"),
         (lambda: gate(metrics=noisy(30, 0), margin={"bleu": 1}), "unknown metric of a margin"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": 0}), "margin of points must be a finite number above 0"),
         (lambda: gate(metrics=noisy(30, 0), margin={"points": -1}), "margin of points must be a finite number above 0"),
@@ -471,7 +473,10 @@ def test_functions_of_texts_are_gated_from_draws() -> None:
             "with 19 replicates or more, got 18",
         ),
         (lambda: gate(metrics=scores([1.0]), margin={"points": 1}), "only one segment"),
-        (lambda: gate(CORPUS.references, DEMO, margin={"bleu": 1}), "compares a new system with a baseline, got 3"),
+        (
+            lambda: gate(CORPUS.references, DEMO, margin={"bleu": 1}),
+            "expected two systems, a baseline and a new one, got 3",
+        ),
         (lambda: gate(sets={}, margin={"bleu": 1}), "expected a mapping of names to test sets"),
         (
             lambda: gate(CORPUS.references, DEMO, sets={"a": (None, None)}, margin={"bleu": 1}),
@@ -622,8 +627,10 @@ def test_the_exit_code_is_the_verdict(
         ("", "got none: write 'reshuffle gate BASE NEW --ref REF --margin bleu=0.8', or for scores"),
         ("ref.txt baseline.txt tuned.txt", "if one is the reference, write BASE NEW --ref REF"),
         ("a.scores b.scores --scores rating --margin 1", "without texts, write --scores rating a.scores b.scores"),
-        ("--scores rating a.scores --margin 1", "a gate compares a new system with a baseline, got 1 system: a"),
+        ("--scores rating a.scores --margin 1", "expected two systems, a baseline and a new one, got 1 system: a"),
         ("base new --scores r --margin 1", "without texts, write --scores r base new"),
+        ("baseline.txt tuned.txt --ref ref.txt", r"no margin for BLEU: .* with margin \(such as BLEU=0.8\)"),
+        ("--scores r right.scores right.scores", r"with margin \(such as r=0.02\)"),
         ("--scores r a.scores b.scores --margin 1", "if the files are of several tasks, name those of each in a manif"),
         ("baseline.txt tuned.txt --ref ref.txt --set a ref.txt baseline.txt tuned.txt --margin bleu=1", "--set"),
         ("baseline.txt tuned.txt --ref ref.txt --margin bleu=5pp", "such as bleu=0.5, bleu=0.1sd or bleu=1%, got"),
@@ -648,6 +655,7 @@ def test_the_exit_code_is_the_verdict(
 )
 def test_bad_input_is_refused_in_a_sentence(folder: Path, line: str, message: str) -> None:
     (folder / "short.txt").write_text("a\n")
+    (folder / "right.scores").write_text("1\n0\n")
     (folder / "a.scores").write_text("1\n2\n3\n")
     (folder / "b.scores").write_text("1\n2\n")
     (folder / "nan.scores").write_text("1\nNaN\n3\n")
@@ -662,7 +670,6 @@ def test_bad_input_is_refused_in_a_sentence(folder: Path, line: str, message: st
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("", "no margin for any metric: say how much worse the new system may be with --margin (such as bleu=0.8)"),
         ("--rule superior --margin bleu=1", "name them with --primary"),
         ("--primary bleu --margin bleu=1", "the rule non-inferior has no primary metrics: leave out --primary"),
         ("--rule no-regression --margin bleu=1", "has no margins: leave out --margin"),
@@ -711,6 +718,27 @@ def test_folders_of_scores_have_a_task_for_each_file_as_in_a_manifest(folder: Pa
     assert [task["test_set"] for task in json.loads(found)["tasks"]] == ["math", "qa"]
     lower = run("gate", *line.split(), "--lower-is-better", "correct", "-n", "999", "--format", "json").out
     assert [task["higher_is_better"] for task in json.loads(lower)["tasks"]] == [False, False]
+    compared = json.loads(run("compare", *line.split()[:4], "-n", "99", "--format", "json").out)
+    assert [*compared["sets"]] == ["math", "qa"]
+
+
+def test_documents_of_folders_of_scores_are_a_column_of_each_file(folder: Path, run: Any) -> None:
+    line = [
+        "gate",
+        *logs_in_folders(folder, ["qa.jsonl", "math.jsonl"], ["qa.jsonl", "math.jsonl"]).split(),
+        "-n",
+        "999",
+    ]
+    for file in folder.glob("*/*.jsonl"):
+        rows = [{**json.loads(row), "doc": n // 2} for n, row in enumerate(file.read_text().splitlines())]
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = json.loads(run(*line, "--docs", "doc", "--format", "json").out)
+    assert [(task["unit"], task["n_units"]) for task in found["tasks"]] == [("document", 21), ("document", 20)]
+    assert "--docs is for one test set" in run(*line, "--docs", "ref.txt").refusal()
+    mixed = run("gate", "--scores", "correct", "base", "new/qa.jsonl", "--margin", "1").refusal()
+    assert "would both be called qa" in mixed
+    assert "name only folders, one of each system" in mixed
+    assert run("gate", "--scores", "correct", "base", "nwe", "--margin", "1").err.count("\n") == 1
 
 
 def test_folders_of_samples_of_lm_eval_are_matched_by_task(folder: Path, run: Any) -> None:
@@ -804,8 +832,11 @@ def test_a_configuration_has_margins_and_options_replace_its_keys(
         ("margin.bleu = -1", "gate.toml: the margin of bleu must be a finite number above 0"),
         ('metrics = ["blue"]', "gate.toml: unknown metric 'blue'"),
         ('margin = "2 percent"', "gate.toml: the margin must be a number of points, such as 0.5, a number of"),
-        ("margin = true", "gate.toml, margin: expected a string, got True"),
-        ('margin = 1\nmetrics = ["bleu", "ter"]', "one margin for 2 metrics, BLEU, TER: say which metric it is of"),
+        ("margin = true", "gate.toml, margin: expected a number or a string, got the boolean true"),
+        (
+            'margin = 1\nmetrics = ["bleu", "ter"]',
+            "gate.toml, margin: one margin for 2 metrics, BLEU, TER: say which metric it is of",
+        ),
     ],
 )
 def test_a_bad_value_of_a_configuration_is_named_by_file_and_key(folder: Path, text: str, message: str) -> None:
@@ -844,7 +875,7 @@ def test_the_help_fits_a_screen(capsys: pytest.CaptureFixture[str], monkeypatch:
     run(["gate", "--help"])
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 65
-    for option in ("--margin METRIC=MARGIN", "--manifest FILE", "--lower-is-better NAME"):
+    for option in ("--margin METRIC=MARGIN", "--manifest FILE", "--lower-is-better NAME", "--docs FILE"):
         assert any(line.startswith(f"  {option}") for line in lines)
 
 
@@ -1099,6 +1130,12 @@ def test_a_margin_that_no_score_can_reach_is_refused_or_warned_of() -> None:
     ):
         gate(metrics=ratings, margin={"acc": 9}, n_resamples=99)
     assert gate(metrics=ratings, margin={"acc": 1.4}, n_resamples=99).verdict == "allow"
+    right = []
+    for m in labelled(0.3):
+        values = {system: np.where(np.isnan(own), own, own > 0) for system, own in by_system(m).items()}
+        right.append(SegmentScores(m.name, values, True, m.missing))
+    with pytest.raises(InputError, match="the margin of people is 5, but all scores of segments are from 0 to 1"):
+        gate(metrics=right, human="people", margin=5)
 
 
 def test_a_margin_that_allows_a_score_of_0_is_refused_or_warned_of() -> None:

@@ -348,10 +348,8 @@ def test_an_id_that_occurs_twice_is_no_reason_to_ignore_the_others(run: Any) -> 
         return run("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99")
 
     assert compared(ids, ids).err == ""
-    assert (
-        "segment 5 has the id 's4' in a.tsv and 's1' in b.tsv"
-        in compared(["s0", "s1", "s2", "s3", "s4", "s5"], ids).err
-    )
+    missing = compared(["s0", "s1", "s2", "s3", "s4", "s5"], ids).refusal()
+    assert "b.tsv has the id 's1' twice: give both files the same ids, each once" in missing
     said = "b.tsv has the id 's1' twice, and 's0' is segment 6 of b.tsv and segment 1 of a.tsv: give both files"
     assert said in compared(ids, ids[::-1]).refusal()
     # Ids of documents are no ids of rows.
@@ -377,6 +375,20 @@ def test_rows_in_another_order_are_refused_if_an_id_differs(run: Any) -> None:
         for name, ids, scores in (("a", first, A), ("b", second, B)):
             put(f"{name}.tsv", "id\tx\n" + "".join(f"{i}\t{s}\n" for i, s in zip(ids, scores, strict=True)))
         assert run("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99").code == code
+
+
+def test_rows_with_ids_that_a_file_lacks_are_refused_or_dropped(run: Any) -> None:
+    for name, scores, lost in (("a", A, None), ("b", B, 4)):
+        rows = [{"id": f"s{i}", "doc": i // 2, "score": s} for i, s in enumerate(scores) if i != lost]
+        put(f"{name}.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    words = ("compare", "--scores", "score", "a.jsonl", "b.jsonl", "-n", "99")
+    said = "score of b.jsonl lacks 1: 's4'"
+    assert f"{said}; --unmatched drop leaves out segments that are not in all" in run(*words).refusal()
+    found = run(*words, "--unmatched", "drop", "--docs", "a.jsonl#doc")
+    assert said in found.err
+    assert "5 segments in 3 documents" in found.out
+    put("b.jsonl", "".join(json.dumps({"id": f"s{i}", "score": i}) + "\n" for i in (1, 2, 3, 1)))
+    assert "b.jsonl: the id 's1' occurs twice" in run(*words, "--unmatched", "drop").refusal()
 
 
 def test_lines_without_an_id_are_read_by_position(run: Any) -> None:

@@ -93,10 +93,10 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
         option = "--missing-systems" if chosen.average else "--no-average"
         raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
     with started(layout, inputs.paths, executor, chosen.threads) as job:
-        if not testing.all_pairs:
-            next(iter(inputs.sets.values())).note_baseline(chosen.baseline)
         testing = evolve(testing, baseline=inputs.system(chosen.baseline))
         sets = inputs.read()
+        if not testing.all_pairs:
+            next(iter(inputs.sets.values())).note_baseline(chosen.baseline)
         layout.check(list(dict.fromkeys(name for each in sets.values() for name in each.data.names)), testing.all_pairs)
         if testing.with_texts:
             layout.check_texts(common_texts(sets))

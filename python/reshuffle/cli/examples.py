@@ -18,7 +18,12 @@ def _texts() -> Mapping[str, Mapping[str, str]]:
 
 def examples_of(command: str) -> list[str]:
     """Examples of a command, which is named as users type it: ``study type1``."""
-    return _texts()[command]["examples"].splitlines()
+    return _texts().get(command, {}).get("examples", "").splitlines()
+
+
+def tests_of(command: str) -> str:
+    """What a command tests, for those whose help does not say so."""
+    return " ".join(_texts().get(command, {}).get("tests", "").split())
 
 
 def about(command: str) -> str:

@@ -226,6 +226,9 @@ def _unknown(name: str, known: Sequence[str]) -> InputError:
         advice = name_advice(kind.key.removesuffix("s"), name)
         if advice is not None:
             return advice
-    near = nearest(name, known, 3)
+    words, every = name.lower(), [each for kind in KINDS for each in kind.entries]
+    about = [each for each in every if " " in words and words in each.about.lower()]
+    about.sort(key=lambda each: each.about.lower().index(words))
+    near = [each.name for each in about[:3]] or nearest(name, known, 3)
     meant = f": did you mean {either(map(quoted, near))}?" if near else ":"
     return InputError(f"unknown name {quoted(shortened(name))}{meant} 'reshuffle explain' lists all names")

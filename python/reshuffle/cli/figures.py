@@ -19,13 +19,14 @@ FIGURES = tuple(dict.fromkeys((*get_args(types.PlotKind), *get_args(types.StudyP
 
 @click.command("plot", cls=WithExamples)
 @click.argument("result", metavar="RESULT")
-@click.argument("kind", metavar="KIND", type=Name("figure", FIGURES))
-@option("-o", "--output", metavar="FILE", required=True, help="Write the figure to FILE.pdf, .svg or .png.")
+@click.argument("kind", metavar="KIND", type=Name("figure", FIGURES), required=False)
+@option("-o", "--output", metavar="FILE", help="Write the figure to FILE.pdf, .svg or .png.")
 @all_of(declared_options(Figure))
-def plot_command(result: str, kind: str, output: str, **options: Any) -> None:
+def plot_command(result: str, kind: str | None, output: str | None, **options: Any) -> None:
     """Plot a saved result for a paper.
 
-    RESULT is a report in JSON or HTML (reshuffle compare … -o result.json, study, runs, meta or tune). KIND is one of:
+    RESULT is a report in JSON or HTML (reshuffle compare … -o result.json, study, runs, meta or tune). KIND is one of
+    the list below; without it, says which ones RESULT has.
 
     \b
       ranking    scores with intervals and ranks; bars join systems that do not differ significantly

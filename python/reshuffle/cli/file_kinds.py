@@ -25,7 +25,7 @@ from ..data.formats import INPUT_FORMATS, Column, Source, format_of
 from ..data.formats.base import is_number
 from ..data.history import runs_in
 from ..data.id_columns import names_ids
-from ..data.reading import read_texts
+from ..data.reading import read_texts, row_ids
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
 from ..data.score_tables import recognized
@@ -185,11 +185,22 @@ def _scores_in_folder(path: str, files: Sequence[str]) -> Found | None:
         return None
     file, first = with_scores[0]
     command, shown = first.commands[0], shlex.quote(file)
-    # Files of logs are named by what is in them.
-    by_file = first.kind == TABLE.name or "systems" not in first.contents
-    every = [command.replace(f" {shown} OTHER", " FILE")] if by_file and len(files) > 1 else []
     about = f"in {Path(file).name}: {first.contents}"
-    return Found(kind="scores", format="folder", contents=about, commands=[*every, command])
+    # Files of logs are named by what is in them.
+    if len(files) == 1 or (first.kind != TABLE.name and "systems" in first.contents):
+        commands = [command]
+    elif len({_segments(each) for each, _ in with_scores}) == 1:
+        commands = [command.replace(f" {shown} OTHER", " FILE"), command]
+    else:  # files of test sets
+        both = command.replace(f" {shown} OTHER", " FILE OTHER")
+        commands = [both, f"{both.replace('compare', 'gate', 1)} --margin MARGIN"]
+    return Found(kind="scores", format="folder", contents=about, commands=commands)
+
+
+def _segments(path: str) -> object:
+    """What the segments of a file of scores have in common with those of other systems: their ids, or their number."""
+    source = _source(path)
+    return tuple(row_ids(INPUT_FORMATS[format_of(path)], source) or ()) or source.data.count(b"\n")
 
 
 def _counts(path: str) -> Found | None:

@@ -50,7 +50,7 @@ CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCO
     output=output_options(get_args(types.GateFormat)),
     arguments=ARGUMENTS,
     common=(
-        *(*COMMON, "lower_is_better", "sets", "manifest"),
+        *(*COMMON, "lower_is_better", "documents", "sets", "manifest"),
         *("margin", "rule", "primary", "human", "alpha", "config", "history", "page", "full"),
     ),
 )
@@ -74,22 +74,27 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     files = GateFiles(**given_values(GateFiles, options))
     if files.page is not None:
         reports.check("--page", ["markdown"], ", or add --format markdown")
-    values = _with_config(files.config, given_values(GateOptions, options), options)
+    values = given_values(GateOptions, options)
+    of_words = "margin" in values
+    values = _with_config(files.config, values, options)
     chosen = made(GateOptions, values)
     if chosen.human is not None:
         options["missing"] = "pairwise"  # segments without labels are meant
-    of_folders = {} if systems else _sets_of_folders(options)
-    positional = _positional(systems, options)
-    inputs = Inputs.from_options(*positional, options, chosen.threads, of_folders)
+    inputs = Inputs.from_options(*_positional(systems, options), options, chosen.threads)
     if inputs.is_one:  # manifests may also be for compare
         inputs.sets[""].check_source()
     config = [] if files.config is None else [files.config]
     history = [] if chosen.history is None else [chosen.history]
     output = Output(reports, Layout(page=files.page, full=full), files=history)
     with started(output, [*inputs.paths, *config], executor, chosen.threads) as job:
-        next(iter(inputs.sets.values())).note_baseline(None, "name both files for another")
         sets = inputs.read()
-        result = job.report(lambda: gated(sets, chosen, job.resampling(chosen)))
+        next(iter(inputs.sets.values())).note_baseline(None, "name both files for another")
+        try:
+            result = job.report(lambda: gated(sets, chosen, job.resampling(chosen)))
+        except InputError as error:
+            if files.config is None or of_words or error.fields.get("about") != "margin":
+                raise
+            raise error.with_prefix(f"{display_name(files.config)}{', margin' * bool(chosen.margin)}: ") from None
         if all(file not in (None, STDIN) for file, _ in reports.files):
             click.echo(headline(result), err=True)  # a log of CI should have the verdict
     return CODES[result.verdict]
@@ -130,30 +135,6 @@ def _check_no_folders(systems: Sequence[str], references: Sequence[str]) -> None
             "set, name them in a manifest (--manifest tasks.toml) with lines such as "
             f"sets.{_key(task)} = {{ references = {given}, systems = {_table(files)} }}"
         )
-
-
-def _sets_of_folders(options: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The test sets, as in a manifest, if scores are in two folders with a file for each of them; else none.
-
-    Their scores, and which are better, are then taken out of ``options``.
-    """
-    if options["sets"] or options["manifest"]:
-        return {}
-    found: dict[str, dict[str, dict[str, str]]] = {}
-    for metric, files in options["scores"]:
-        for task, of_task in files_of_tasks(files).items():
-            found.setdefault(task, {})[metric] = of_task
-    if not found:
-        return {}
-    lacking = next((m for m, _ in options["scores"] for scores in found.values() if m not in scores), None)
-    if lacking is not None:
-        raise InputError(
-            f"--scores {lacking}: expected two folders with files of {listed(found)}, as for the other scores; or name "
-            "them in a manifest (--manifest)"
-        )
-    lower = flattened(options["lower_is_better"]) or ()
-    options["scores"] = options["lower_is_better"] = ()
-    return {task: {"scores": scores, "lower_is_better": lower} for task, scores in found.items()}
 
 
 def _key(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from ..report import PLOTS
 from ..report.layout import check_names, named_systems
 from ..report.plots import figure_of, file_of
 from ..report.studies import draw_figure
+from ..report.studies.registry import report_of
 from ..report.systems import sorted_systems
 from ..report.wording import joined
 from ..results import Comparison, Flips, Gate, SetComparison
@@ -31,24 +33,43 @@ FORMATS = ("pdf", "svg", "png")
 OWN_OPTIONS = {"pair": "null", "baseline": "forest"}
 
 
-def plot(source: str, kind: str, output: str, options: Figure) -> None:
+def plot(source: str, kind: str | None, output: str | None, options: Figure) -> None:
     """Read a result, plot it, and write the figure to a file."""
+    if kind is None:
+        raise InputError(f"missing argument 'KIND': choose {either(_kinds(_drawable(source)))}")
+    if output is None:
+        raise InputError("missing option '-o': name the file of the figure, in .pdf, .svg or .png")
     fmt = _format(output)
     need_matplotlib()
     if kind in PLOTS:
         _check_own(kind, options)
     inputs = [source, *([] if options.names is None else [options.names])]
     with stream_destination(output, inputs) as file:
-        result = read_json(source)
-        if isinstance(result, Flips | Gate):
-            is_gate = isinstance(result, Gate)
-            held = "a gate" if is_gate else "flips"
-            hint = f"; that of a gate is on its page: reshuffle show {source} -o gate.html" if is_gate else ""
-            raise InputError(
-                f"{source} holds {held}: expected a comparison or a study, of which there are figures{hint}"
-            )
+        result = _drawable(source)
         figure = _of_study(result, kind, options) if isinstance(result, StudyResult) else _of(result, kind, options)
         file.write(file_of(figure, fmt))
+
+
+def _drawable(source: str) -> Comparison | SetComparison | StudyResult:
+    """The result; :class:`InputError` for one without figures."""
+    result = read_json(source)
+    if isinstance(result, Flips | Gate):
+        is_gate = isinstance(result, Gate)
+        held = "a gate" if is_gate else "flips"
+        hint = f"; that of a gate is on its page: reshuffle show {source} -o gate.html" if is_gate else ""
+        raise InputError(f"{source} holds {held}: expected a comparison or a study, of which there are figures{hint}")
+    return result
+
+
+def _kinds(result: Comparison | SetComparison | StudyResult) -> Sequence[str]:
+    """The figures that a result has."""
+    if isinstance(result, StudyResult):
+        figures = report_of(result).figures
+        if not figures:
+            raise InputError(f"the study {result.study} has no figures")
+        return [name for name, figure in figures.items() if figure.records(result)] or list(figures)
+    parts = [*result.sets.values()] if isinstance(result, SetComparison) else [result]
+    return [kind for kind in PLOTS if parts[0].comparisons or kind in ("ranking", "densities")]
 
 
 def _check_own(kind: str, options: Figure) -> None:

@@ -101,8 +101,9 @@ def unclear_order(one: str, other: str, plain: str) -> InputError:
 def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[str] | None]) -> list[int] | None:
     """The order in which the segments of one file are those of another; None if it is by position.
 
-    Each is the name of a file and the ids of its segments, or None. A warning says that ids differ or occur twice;
-    :class:`InputError` if those that both have once are in other rows. Numbers may begin with 0 here and 1 there.
+    Each is the name of a file and the ids of its segments, or None. A warning says that ids differ; :class:`InputError`
+    if those that both have once are in other rows, or one file has an id twice that the other has once. Numbers may
+    begin with 0 here and 1 there.
 
     >>> order_by(("a", ["x", "y"]), ("b", ["y", "x"])), order_by(("a", ["x", "y"]), ("b", None))
     ([1, 0], None)
@@ -116,13 +117,14 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
         return [rows[key] for key in others]
     both = [(key, rows[key], at) for key, at in theirs.items() if min(at, rows.get(key, -1)) >= 0]
     moved = [(key, at + 1, to + 1) for key, at, to in both if at != to]
-    if moved and not _only_begin_elsewhere(ids, others):
-        file, wrong = twice[0] if twice else (other, next(key for key in others if key not in rows))
+    doubled = [(file, key) for file, key in twice if max(rows.get(key, -1), theirs.get(key, -1)) >= 0]
+    if (moved and not _only_begin_elsewhere(ids, others)) or doubled:
+        file, wrong = [*doubled, *twice, *((other, key) for key in others if key not in rows)][0]
         problem = f"{file} has the id {quoted(wrong)}" + (" twice" if twice else f", which {name} lacks")
-        key, at, to = moved[0]
+        for key, at, to in moved[:1]:
+            problem += f", and {quoted(key)} is segment {at:,} of {name} and segment {to:,} of {other}"
         raise InputError(
-            f"{problem}, and {quoted(key)} is segment {at:,} of {name} and segment {to:,} of {other}: give both files "
-            "the same ids, each once, or one of them none to match segments by position"
+            f"{problem}: give both files the same ids, each once, or one of them none to match segments by position"
         )
     at = next(at for at, (one, two) in enumerate(zip(ids, others, strict=True)) if one != two)
     warn(

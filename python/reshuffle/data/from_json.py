@@ -18,6 +18,8 @@ from .checks import check_comparison, check_histogram, check_sets, check_stoppin
 from .decoding import Decoder, Hooks, Mismatch, inside, keys_of, list_of, object_of, record_of, text
 from .packed import inflated, unpacked_records, unpacked_texts
 
+# Where to ask if a file is not what was expected.
+DOCTOR = "; 'reshuffle doctor FILE' says what a file is"
 # What reads the first version of the layout.
 EARLIER = "a build from before the release of 0.1.0"
 
@@ -25,7 +27,7 @@ EARLIER = "a build from before the release of 0.1.0"
 def result_from_document(document: Any) -> Result:
     """The result of a parsed document. Raises :class:`Mismatch` if it is not the document of a result."""
     if isinstance(document, dict) and "schema" not in document:
-        raise Mismatch("no result of reshuffle: the key schema is missing")
+        raise Mismatch(f"no result of reshuffle: the key schema is missing{DOCTOR}")
     schema = object_of({"schema": text})(document)["schema"]
     if schema == STUDY:
         return _study(document)

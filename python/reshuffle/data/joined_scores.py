@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, get_args
@@ -160,6 +161,11 @@ def join(
                 "scores without ids; by_position=True joins files by the positions of segments"
             )
         where[key] = {name: i for i, name in enumerate(table.segment_ids)}
+        if len(where[key]) < len(table.segment_ids):
+            twice = next(name for name, n in Counter(table.segment_ids).items() if n > 1)
+            raise InputError(
+                f"{table.source}: the id {quoted(twice)} occurs twice, so segments cannot be matched by ids"
+            )
     known = list(dict.fromkeys(name for each in where.values() for name in each))
     lacking = {key: tuple(name for name in known if name not in each) for key, each in where.items()}
     lacking = {key: names for key, names in lacking.items() if names}

@@ -54,7 +54,7 @@ class Manifest:
         data = read_bytes(path, expected)
         if len(data) > MAX_BYTES:
             raise InputError(f"{name} has {len(data):,} bytes: expected {expected}, of at most {shown_size(MAX_BYTES)}")
-        content = _parsed(path, decoded(data, name).removeprefix("\ufeff"))
+        content = _parsed(path, decoded(data, name).removeprefix("\ufeff"), expected)
         return cls(name, table_of(name, content), Path() if path == STDIN else Path(path).parent, options or {})
 
     def values(self, record: type) -> dict[str, Any]:
@@ -99,12 +99,13 @@ class Manifest:
         }
 
 
-def _parsed(path: str, text: str) -> Any:
+def _parsed(path: str, text: str, expected: str) -> Any:
     """The content of a manifest as Python objects. Its keys must differ: of two test sets, one would be lost."""
     name = display_name(path)
     if not uncompressed(path).lower().endswith(".toml"):
         twice = "the key {} occurs twice in one object: use different names"
-        return unique_json(text, name, "a manifest", twice, "; the name of a manifest in TOML ends in .toml")
+        hint = f"; expected {expected}: TOML if the name ends in .toml, else JSON"
+        return unique_json(text, name, expected, twice, hint)
     from ..toml import loads
 
     try:
@@ -114,7 +115,7 @@ def _parsed(path: str, text: str) -> Any:
         pass
     except ValueError as error:
         raise InputError(f"{name} is not valid TOML: {error}") from None
-    raise InputError(f"{name} is nested too deeply for a manifest")
+    raise InputError(f"{name} is nested too deeply for {expected}")
 
 
 def table_of(where: str, value: Any) -> dict[str, Any]:
@@ -181,7 +182,7 @@ class KeyReader:
         if get_origin(kind) is tuple:
             return self.several(key, get_args(kind)[0], value)
         if float in members:
-            return float(value) if is_finite(value) else self.string(key, value)
+            return float(value) if is_finite(value) else self.string(key, value, "a number or a string")
         if attrs.has(kind):
             where = f"{self.where}, {key}"
             return kind(**KeyReader(where, self.manifest).record(kind, value, nested=True))
@@ -208,12 +209,13 @@ class KeyReader:
 
     def fail(self, key: str, expected: str, value: Any) -> InputError:
         """The error for a value of another kind than expected."""
-        return InputError(f"{self.where}, {key}: expected {expected}, got {quoted(value)}")
+        shown = f"the boolean {str(value).lower()}" if isinstance(value, bool) else quoted(value)
+        return InputError(f"{self.where}, {key}: expected {expected}, got {shown}")
 
-    def string(self, key: str, value: Any) -> str:
+    def string(self, key: str, value: Any, expected: str = "a string") -> str:
         """A string that is not empty."""
         if not isinstance(value, str) or not value:
-            raise self.fail(key, "a string", value)
+            raise self.fail(key, expected, value)
         return value
 
     def path(self, key: str, value: Any) -> str:

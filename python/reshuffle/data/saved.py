@@ -10,7 +10,7 @@ from ..errors import InputError, quoted
 from ..results.schemas import Result
 from .decoding import Mismatch
 from .files import at_line, decoded, display_name, read_bytes
-from .from_json import result_from_document
+from .from_json import DOCTOR, result_from_document
 
 EXPECTED = "the JSON of a result"
 EXPECTED_PAGE = "an HTML report of reshuffle"
@@ -134,8 +134,8 @@ def _parsed(text: str, name: str) -> Any:
         return json.loads(text.removeprefix("\ufeff"), parse_constant=_refused)
     except json.JSONDecodeError as error:
         if not text.removeprefix("\ufeff").lstrip(BLANK).startswith(("{", "[")):
-            raise InputError(f"{name} is not JSON: expected {EXPECTED}, got {quoted(text)}") from None
-        problem = f"expected {EXPECTED}, got: {error.msg} (column {error.colno})"
+            raise InputError(f"{name} is not JSON: expected {EXPECTED}, got {quoted(text)}{DOCTOR}") from None
+        problem = f"expected {EXPECTED}, got: {error.msg} (column {error.colno}){DOCTOR}"
         raise at_line(name, error.lineno, problem) from None
     except ValueError as error:  # a constant or a number of thousands of digits
         raise InputError(f"{name}: expected {EXPECTED}, got: {error}") from None

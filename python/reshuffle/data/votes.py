@@ -22,6 +22,7 @@ from .evaluations.lm_eval_samples import objects
 from .files import MAX_INPUT, display_name
 from .formats.base import Source, shown_json
 from .formats.table import read_rows
+from .from_json import DOCTOR
 from .scores import roles_of
 
 Integers = NDArray[np.int64]
@@ -262,7 +263,7 @@ def _roles(source: Source, names: Sequence[str], columns: Mapping[str, str]) -> 
     if missing is not None:
         source.fail(
             f"expected columns such as model_a, model_b and winner, got {listed(names)}: say which these "
-            f"are, as in --columns first=NAME second=NAME winner=NAME (columns={{{missing!r}: …}} in Python)",
+            f"are, as in --columns first=NAME second=NAME winner=NAME (columns={{{missing!r}: …}} in Python){DOCTOR}",
             1,
         )
     return roles

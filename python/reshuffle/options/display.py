@@ -56,7 +56,7 @@ class Shown(Options):
     pairs: Annotated[bool | None, Flag(("--pairs/--no-pairs",))] = None
     """Tables of pairs, with parts of differences. By default up to 12 tests."""
     groups: types.Groups | None = None
-    """What shows which systems differ if all pairs were compared: letters, ranks or both. By default both; letters in
+    """How to show which systems differ if all pairs were compared: letters, ranks or both. By default both; letters in
     LaTeX and Typst tables of several metrics.
     """
     columns: Annotated[int | None, Ge(1), Le(2), Flag(metavar="1|2")] = None

@@ -52,7 +52,7 @@ class Outputs(Options):
     )
     """Segment scores (COMET, people), or results of lm-eval, inspect_ai or trec_eval; higher is better unless
     --lower-is-better NAME: a FILE named like each SYS, a folder of these, or a table (.tsv, .csv) for all. Without REF,
-    each FILE is a system.
+    each FILE is a system, or each folder, with files of the same names for several test sets.
     """
     counts: Annotated[Mapping[str, OfSystems], Flag(("--counts",), "NAME:FORMULA FILE", greedy=("--counts",))] = field(
         factory=dict
@@ -125,7 +125,9 @@ class Incomplete(Options):
         NO_KEY,
         Needs(("scores",), "texts are matched by position"),
     ] = "error"
-    """For samples, problems or queries that some results for --scores lack: error, or drop."""
+    """For segments that some files of --scores lack: samples of logs, queries of runs, or rows with ids (a column or
+    key such as id): error, or drop.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

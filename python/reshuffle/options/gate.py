@@ -116,9 +116,8 @@ class Gated(Options):
         Kind("float, str, or mapping of str to these"),
         Reads(Margin.from_text, ONLY, "bleu=0.5, bleu=0.1sd or bleu=1%"),
     ] = field(default=None, converter=margins)
-    """How much worse NEW may be: points (bleu=0.8), standard deviations of BASE's segments (bleu=0.1sd), or percent of
-    its score (bleu=1%). There is no default. The name can be left out if there is one metric. For one test set,
-    write SET/METRIC=MARGIN.
+    """How much worse NEW may be: points (bleu=0.8), standard deviations of BASE's segments (bleu=0.1sd) or percent of
+    its score (bleu=1%); MARGIN alone for the only metric, SET/METRIC=MARGIN for one test set. There is no default.
 
     For example ``{'bleu': 0.8, 'chrf': '1%'}``. Choose margins before you see results. The standard deviation is that
     of segment scores, or for other metrics that of the segments' contributions by the delta method, times the number of
@@ -135,8 +134,8 @@ class Gated(Options):
     )
     """For superior: the metrics under which NEW has to be better. They need no margin."""
     human: Annotated[str | None, Flag(metavar="NAME")] = None
-    """The metric that has people's labels of some segments: what is tested, with the help of another metric that scores
-    all, as 'reshuffle human' does.
+    """The metric that has people's labels of some segments: what is tested, with another that scores all, as in
+    'reshuffle human'.
     """
     alpha: FixedLevel = 0.05
     """The largest probability of each kind of wrong verdict, in one run."""
@@ -149,12 +148,6 @@ class Gated(Options):
         if self.rule == "no-regression" and self.margin:
             raise InputError(
                 "the rule no-regression has no margins: leave out {margin}, or use another rule", margin=margin
-            )
-        if self.rule == "non-inferior" and not self.margin:
-            raise InputError(
-                "no margin for any metric: say how much worse the new system may be with {margin} (such as bleu=0.8), "
-                "or use the rule no-regression",
-                margin=margin,
             )
         if self.primary and self.rule != "superior":
             raise InputError(
@@ -181,7 +174,7 @@ class Gate(Resampled, Gated, Stratified, Texts):
     history: Annotated[
         "str | os.PathLike[str] | None", Flag(metavar="FILE"), Kind("path, optional"), Check(check_path)
     ] = field(default=None, kw_only=True)
-    """Append scores and verdict to FILE, and test the scores in it for a trend.
+    """Append scores and verdict to FILE, and test its scores for a trend.
 
     Each run appends a line of JSON. A damaged end of the file is dropped, with an :class:`~reshuffle.InputWarning`.
     """

@@ -71,10 +71,14 @@ def _directions(gate: Gate) -> Iterator[str]:
 
 
 def _of_units(gate: Gate) -> Iterator[str]:
-    """What was drawn, unless it is segments."""
+    """What was drawn, unless it is segments, and how many were compared, unless it is all."""
     drawn = dict.fromkeys(counted(task.n_units, task.unit) for task in gate.tasks if task.unit == "document")
     if drawn:
         yield f"Whole documents were drawn: {joined(each.partition(' ')[0] for each in drawn)}."
+    for task in gate.tasks:
+        if task.n_missing:
+            compared = f"{task.n_units:,} of {counted(task.n_units + task.n_missing, task.unit)}"
+            yield f"{task.name}: {compared} were compared, those with scores of both systems."
 
 
 def _of_few(gate: Gate) -> Iterator[str]:
@@ -269,7 +273,7 @@ def _power(gate: Gate) -> Iterator[str]:
     enough = f", or about {units}" if units else ""
     yield (
         f"{chance}. For 0.80, it would take margins of {gate.needed_room:.2f} standard errors{enough}. "
-        f"Weakest: {weakest.name}, {weakest.room:.2f} standard errors."
+        f"Tightest margin: {weakest.name}, {weakest.room:.2f} standard errors."
     )
 
 

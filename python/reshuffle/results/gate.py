@@ -81,6 +81,8 @@ class GateTask:
     """The segments that lost most, at most three; none for functions of texts. Of equal losses the first are listed."""
     n_lost: int | None = None
     """How many segments lost as much as the last of these, or more. None if nothing is listed."""
+    n_missing: int = 0
+    """How many more segments or documents there are, which are not compared because a score is missing."""
 
     @property
     def name(self) -> str:

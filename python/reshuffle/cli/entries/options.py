@@ -13,6 +13,7 @@ from ...grouping import grouped
 from ...options.choices import INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Named
 from ...options.declare import Option, options_of
 from ...options.nulls import NULLS_WITH_OPTIONS
+from ..examples import examples_of, tests_of
 from ..metric_options import describe_option, flags
 from ..metric_options import flag as metric_flag
 from ..root import SECTIONS, cli
@@ -29,7 +30,15 @@ NAMED: Mapping[str, Named] = {
 def commands() -> Iterable[Entry]:
     for section in SECTIONS.values():
         for name, (_, about) in section.items():
-            yield Entry(name, about, facts={"More": f"reshuffle {name} --help"})
+            command = cli.get_command(click.Context(cli), name)
+            details = inspect.cleandoc((command and command.help) or "").partition("\n\n")[2].partition("\b")[0]
+            facts = {
+                "How": " ".join(details.split()),
+                "Tests": tests_of(name),
+                "Example": next((each for each in examples_of(name) if f" {name} " in each), ""),
+                "More": f"reshuffle {name} --help",
+            }
+            yield Entry(name, about, facts=facts)
 
 
 # Defaults of commands differ.

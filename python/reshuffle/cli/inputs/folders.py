@@ -21,6 +21,9 @@ def is_folder(path: str) -> bool:
     return path != STDIN and path_is(path, Path.is_dir)
 
 
+# What to do about files of several test sets.
+SETS_OF_TEXTS = "write --set NAME REF SYS SYS with those of each"
+SETS_OF_SCORES = "name only folders, one of each system, or the files of each test set in a manifest (--manifest)"
 # So many files in the order of their names may be what the shell made of a pattern such as *.txt.
 MANY = 3
 
@@ -72,7 +75,8 @@ def of_single_systems(files: SetFiles) -> SetFiles:
         if len(systems) > len(every):
             _check_names(systems)
     scores, counts = (
-        {metric: _of_systems(own, others) for metric, own in of.items()} for of in (files.scores, files.counts)
+        {metric: _of_systems(own, others, SETS_OF_SCORES) for metric, own in of.items()}
+        for of in (files.scores, files.counts)
     )
     if not scores and not counts and not files.parses and not isinstance(systems, Mapping):
         systems = _once(systems)
@@ -100,7 +104,7 @@ def _once(files: Sequence[str]) -> tuple[str, ...]:
     return tuple(first.values())
 
 
-def _of_systems(given: OfSystems, others: Sequence[str]) -> OfSystems:
+def _of_systems(given: OfSystems, others: Sequence[str], several: str = SETS_OF_TEXTS) -> OfSystems:
     """The files of systems. ``others`` are the files of references, parses, documents and strata."""
     if isinstance(given, Mapping):
         return given
@@ -109,7 +113,7 @@ def _of_systems(given: OfSystems, others: Sequence[str]) -> OfSystems:
     for folder, own in found.items():
         _check_others(folder, own, others)
     if found:
-        _check_names(files)
+        _check_names(files, several)
     return files
 
 
@@ -188,7 +192,7 @@ def _check_others(folder: str, own: Sequence[str], others: Sequence[str]) -> Non
             )
 
 
-def _check_names(files: Sequence[str]) -> None:
+def _check_names(files: Sequence[str], several: str = SETS_OF_TEXTS) -> None:
     """Raise :class:`InputError` for two files whose systems would have the same name: with folders, a mistake."""
     seen: dict[str, str] = {}
     for file in files:
@@ -199,6 +203,6 @@ def _check_names(files: Sequence[str]) -> None:
                 raise InputError(f"{second} is named twice, once by its folder or file: leave out one of them")
             raise InputError(
                 f"{first} and {second} would both be called {display_name(name)}: rename one, or name the "
-                "files instead of the folder; for several test sets write --set NAME REF SYS SYS with those of each"
+                f"files instead of the folder; for several test sets {several}"
             )
         seen[name] = file

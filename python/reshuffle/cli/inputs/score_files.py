@@ -142,7 +142,9 @@ class ReadScores:
 
     def _of_rows(self, groups: Groups) -> Sequence[str]:
         """The documents or strata of the rows of tables."""
-        file = display_name(groups.path)
+        file, ids = display_name(groups.path), self.keys[1]
+        if ids is not None and groups.ids is not None and len(ids) < len(groups.ids):  # rows were left out
+            return _of_samples(groups, ids)
         order = order_by((file, groups.ids), self.keys)
         self._check_order(file, groups.ids, order is not None)
         return groups.values if order is None else [groups.values[at] for at in order]
@@ -222,6 +224,7 @@ class ScoreFiles:
             for metric, own in self.files.scores.items()
         }
         found = self._read({(metric, i): file for metric, own in files.items() for i, file in enumerate(own)})
+        found = self._on_common(found)
         with_ids = ((each.table.source, each.keys) for each in found.values() if each.keys is not None)
         first: tuple[str, Sequence[str] | None] = next(with_ids, ("", None))
         ordered = {key: each.in_order_of(*first) for key, each in found.items()}
@@ -272,6 +275,21 @@ class ScoreFiles:
                     table, ids = self._in_table(metric, source, name, format_name)
                 found[key] = _Keyed(replace(table, source=display_name(wanted[key])), ids)
         return found
+
+    def _on_common(self, found: dict[tuple[str, int], _Keyed]) -> dict[tuple[str, int], _Keyed]:
+        """The tables with ids on the rows that all of them have, if ``--unmatched`` asks for it.
+
+        :class:`InputError` if it does not, and they have different numbers of rows.
+        """
+        from ...data.joined_scores import join
+
+        ids = {key: tuple(each.keys) for key, each in found.items() if each.keys is not None}
+        if len({frozenset(own) if self.files.unmatched == "drop" else len(own) for own in ids.values()}) < 2:
+            return found
+        tables = {(key[0], found[key].table.source): replace(found[key].table, segment_ids=ids[key]) for key in ids}
+        joined, common, _ = join(tables, self.files.unmatched, "--unmatched drop")
+        own = {key: joined[key[0], found[key].table.source] for key in ids}
+        return found | {key: _Keyed(replace(table, segment_ids=None), common) for key, table in own.items()}
 
     def _in_table(self, metric: str, source: Source, name: str | None, format_name: str) -> _Keyed:
         from ...data.score_tables import ScoreTable

@@ -21,8 +21,9 @@ from ...options.files import Measured, SetFiles, Sets
 from ...sets import SetData, on_test_set
 from ..declared import flag_of, flags_of, given_values
 from ..metric_options import flags, parse_metric
+from ..params import flattened
 from .counts import names_in_counts
-from .folders import is_folder
+from .folders import files_of_tasks, is_folder
 from .metrics import metric_flags
 from .test_set import Input
 
@@ -38,19 +39,12 @@ class Inputs:
 
     @classmethod
     def from_options(
-        cls,
-        reference: str | None,
-        systems: Sequence[str],
-        options: dict[str, Any],
-        threads: int | None,
-        of_folders: Mapping[str, Mapping[str, Any]] | None = None,
+        cls, reference: str | None, systems: Sequence[str], options: dict[str, Any], threads: int | None
     ) -> Inputs:
-        """Check all that can be checked before files are read, and take the options used here out of ``options``.
-
-        ``of_folders`` are test sets as those of a manifest in the current folder.
-        """
+        """Check all that can be checked before files are read, and take the options used here out of ``options``."""
         sets = Sets(**given_values(Sets, options))
         check_combined(sets, flags_of(Sets))
+        of_folders = {} if reference or systems or sets.sets or sets.manifest else _of_folders(options)
         if not sets.sets and sets.manifest is None and not of_folders:
             files = given_files(SetFiles, options, reference, systems)
             return cls({"": Input.checked(files, least=2, threads=threads)})
@@ -166,6 +160,33 @@ def _from_words(sets: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Any]]:
         name: {"references": files[:1], "systems": systems}
         for (name, files), systems in zip(sets.items(), named, strict=True)
     }
+
+
+def _of_folders(options: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The test sets, as in a manifest, if scores are in folders, one of each system with a file for each test set.
+
+    Their scores, which are better, and the columns of documents and strata are then taken out of ``options``.
+    """
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for metric, files in options["scores"]:
+        for task, of_task in files_of_tasks(files).items():
+            found.setdefault(task, {})[metric] = of_task
+    if not found:
+        return {}
+    lacking = next((m for m, _ in options["scores"] for scores in found.values() if m not in scores), None)
+    if lacking is not None:
+        raise InputError(
+            f"--scores {lacking}: expected folders with files of {listed(found)}, as for the other scores; or name "
+            "them in a manifest (--manifest)"
+        )
+    own: dict[str, Any] = {"lower_is_better": flattened(options["lower_is_better"]) or ()}
+    options["scores"] = options["lower_is_better"] = ()
+    for group in ("documents", "strata"):
+        name = options[group]
+        if name is not None and "#" not in name and not Path(name).exists():  # a column of each file
+            own[group], options[group] = name, None
+    sets = {task: {"scores": scores, **own} for task, scores in found.items()}
+    return sets if len(sets) > 1 else dict(zip([""], sets.values(), strict=True))
 
 
 def _by_folder(systems: Sequence[Sequence[str]]) -> Sequence[Sequence[str] | Mapping[str, str]]:

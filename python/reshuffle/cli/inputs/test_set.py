@@ -283,13 +283,17 @@ def _in_first_file(files: SetFiles, path: str) -> str:
     """The column of the first file that has this name, if there is one, and no such file."""
     named = [file for each in files.numbers.values() for file in _in_order(each)]
     file = split_name(next(iter([*files.references, *named]), STDIN))[0]
+    is_name = split_name(path)[1] is None and not Path(path).exists()
+    return f"{file}#{path}" if is_name and path in _columns_of(files, file) else path
+
+
+def _columns_of(files: SetFiles, file: str) -> Sequence[str]:
+    """The names of the columns of a file; none if it is no table."""
     name = files.input_format or format_of(file)
     names = INPUT_FORMATS[name].names if name in TABLES else None
-    is_name = split_name(path)[1] is None and not Path(path).exists()
-    if file == STDIN or names is None or not is_name or not Path(file).is_file():
-        return path
-    known = names(Source.read(file, "a line for each segment", files.max_input))
-    return f"{file}#{path}" if path in known else path
+    if file == STDIN or names is None or not Path(file).is_file():
+        return ()
+    return names(Source.read(file, "a line for each segment", files.max_input))
 
 
 def _in_order(files: Mapping[str, str] | Sequence[str]) -> Sequence[str]:
@@ -360,6 +364,10 @@ def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
         hint = f"; the first file, {first}, is the reference: if {reference} is, write it first, without an option"
     elif len(files.references) > 2:
         hint = "; --refs takes all files up to the next option, so put it last"
+    elif not systems and files.references and len(columns := _columns_of(files, files.references[0])) > 1:
+        table = display_name(files.references[0])
+        hint = f"; {table} is a table: write REF and each SYS as {table}#NAME, with a name of its columns: "
+        hint += listed(columns)
     elif not systems and files.references and Path(files.references[0]).suffix in (".toml", ".json"):
         hint = f"; if {display_name(files.references[0])} is a manifest, write --manifest before it"
     elif least == 1:
