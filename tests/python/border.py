@@ -1,528 +1,433 @@
-"""Calls of the core with arbitrary arguments, in a process with limited memory; run by :mod:`test_border`.
+"""Calls of the core with damaged arguments, in a process with limited memory; run by :mod:`test_border`.
 
-Whatever the arguments, a call must return or raise one of the expected exceptions. A panic is not one of them, and an
-abort ends the process.
+Each function of the core has usual arguments here. Some of them are damaged: numbers, texts and lists are replaced, and
+arrays get other layouts, types, shapes and numbers. Whatever the arguments, a call must return or raise one of the
+expected exceptions. A panic is not one of them, and an abort ends the process.
 """
 
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import gc
 import resource
 import signal
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import calls
-from layouts import REFUSED, layouts, simulations, texts
 from reshuffle import InputError, _core
 
 ROOM = 2**30
-EXPECTED = (*REFUSED, TimeoutError)
+# The last one for a lone surrogate, which Python looks for before.
+EXPECTED = (InputError, MemoryError, OverflowError, TypeError, UnicodeEncodeError, TimeoutError)
 
-Call = Callable[[], object]
+# --- Usual arguments
 
 BLEU, MEAN = _core.Metric("bleu", {}), _core.Metric.mean("x", 100.0, higher_is_better=True)
-COUNTS = np.random.default_rng(0).integers(1, 30, size=(3, 70, 10))
-WIDE = np.random.default_rng(1).integers(-(2**45), 2**45, size=(2, 70, 2))
-
-numbers = st.sampled_from(
-    [0, 1, 2, 63, 64, 65, 700, 2**31, 2**32, 2**33 + 1, 2**40, 2**53, 2**62, 2**63, 2**64 - 1, -1]
-)
-few = st.sampled_from([1, 2, 64, 65, 700])
-seeds = st.sampled_from([0, 1, 2**64 - 1])
-threads = st.sampled_from([0, 1, 2, 3, 4097, 2**40, 2**64 - 1])
-systems = st.sampled_from([0, 1, 2, 3, 2**31, 2**63])
-pairs = st.lists(st.tuples(st.sampled_from([0, 1]), st.sampled_from([0, 1])) | st.tuples(systems, systems), max_size=3)
-reals = st.sampled_from([0.0, -0.0, 0.5, -1.0, 1e300, float("inf"), float("-inf"), float("nan")])
-lengths = st.sampled_from([0, 1, 2, 69, 70, 71, 128])
-families = st.lists(
-    st.sampled_from(
-        [(BLEU, COUNTS), (MEAN, WIDE), (BLEU, COUNTS[:2]), (MEAN, COUNTS), (BLEU, COUNTS[:, :9]), (BLEU, COUNTS[:, :0])]
-    ),
-    max_size=2,
-)
-stacks = st.lists(
-    st.sampled_from([COUNTS, WIDE, COUNTS[:, :9].copy(), COUNTS[:0], np.zeros((1, 70, 0), np.int64)]), max_size=2
-)
-alternatives = st.sampled_from(["two-sided", "greater", "less", "more"])
-replicates = st.fixed_dictionaries({"n": numbers | few, "seed": seeds, "threads": threads})
-strata = st.none() | st.lists(st.sampled_from([0, 1, 35, 70, 2**32, 2**63, 2**64 - 1]), max_size=3)
-
-
-@st.composite
-def arrays(draw: st.DrawFn, dtype: type, *, shape: tuple[int, ...] | None = None) -> Any:
-    """An array of some shape: zeros, ones or, for floats, also non-finite values."""
-    shape = shape or (draw(lengths), draw(lengths))
-    fill: Any = draw(reals) if dtype is float else draw(st.sampled_from([0, 1]))
-    return np.full(shape, fill, dtype=dtype)
-
-
-masks = st.none() | arrays(bool) | st.just(np.zeros((2**60, 0), dtype=bool)) | arrays(bool, shape=(65, 70))
-indices = (
-    st.none() | arrays(np.uint32) | arrays(np.uint32, shape=(65, 70)) | st.just(np.full((2, 70), 70, dtype=np.uint32))
-)
-codes = st.none() | arrays(np.uint64, shape=(70,)) | arrays(np.uint64, shape=(0,)) | arrays(np.uint64, shape=(71,))
-
-
-def per_test(data: st.DataObject, metrics: Any, by: Any, dtype: type) -> Any:
-    """An array of shape (metrics, pairs), or sometimes of another shape."""
-    shape = (len(metrics), len(by)) if data.draw(st.integers(0, 9)) else (data.draw(lengths), data.draw(lengths))
-    return data.draw(arrays(dtype, shape=shape)) if 0 not in shape else np.zeros(shape, dtype=dtype)
+METRICS = [_core.Metric(spec.name, {}) for spec in _core.metrics()]
+RANDOM = np.random.default_rng(0)
+COUNTS = RANDOM.integers(1, 30, size=(3, 70, 10))
+WIDE = RANDOM.integers(-(2**45), 2**45, size=(3, 70, 2))
+SCORES = RANDOM.integers(0, 9, size=(2, 3, 20)).astype(float)
+OFFSETS, DENSE, ROWS = np.array([0, 30, 70]), RANDOM.normal(size=(70, 3)), np.array([0, 2])
+SPARSE = (np.arange(71), np.zeros(70, np.int32), np.ones(70), 5)
+STRATA = np.repeat(np.array([0, 1], np.uint32), (30, 40))
+ONES = np.ones(8)
+LISTS = _core.NBest.parse(b"0 ||| a ||| 1\n0 ||| b ||| 2\n1 ||| c ||| 3\n", "file")
+RULE = _core.StoppingRule.besag_clifford(3)
+SAMPLES, BY, SIDE = [(BLEU, COUNTS), (MEAN, WIDE)], [(0, 1), (1, 2)], "two-sided"
+LIMITS, RANKS = np.ones((2, 2)), np.ones((2, 2), np.uint64)
+LINE = "Hello, world. It's 3.14 o'clock &amp; -5 <skipped>! 日本語 e\u0301 \u2028"
+PARSE = "1\tthe\tthe\t_\t_\t_\t2\tdet\t_\t_\n2\tcat\tcat\t_\t_\t_\t0\troot\t_\t_\n"
+COMET = b'{"a": [{"mt": "\\u00e9\\ud83d\\ude00", "COMET": 0.5}, {"mt": "", "COMET": -1e-3}]}'
+KBEST = b"0 ||| a ||| lm= 1 s_a= 2 ||| 5\n0 ||| b c ||| lm= 3 ||| 4\n1 ||| ||| lm= 1 ||| 2\n"
+WORDS = b"big\n1 2\nlarge\n2\n"
+INDEX = b"  1 licence\ncat n 1 0 1 0 00000007\nrun n 2 1 @ 2 0 00000001 00000002\n"
+REPLICATES: dict[str, Any] = {"n": 65, "seed": 1, "first": 0, "threads": 2}
+SPECIFICATIONS: dict[str, list[Any]] = {
+    "shuffles": [
+        (_core.Tally, BY, SIDE, LIMITS),
+        (_core.SequentialTally, BY, SIDE, LIMITS, RULE, False),
+        (_core.SequentialTally, BY, SIDE, LIMITS, RULE, True),
+        (_core.MaxT, BY, SIDE, LIMITS, LIMITS, [0, 1]),
+        (_core.MinP, BY, SIDE, LIMITS, LIMITS, RANKS, [0, 1]),
+        (_core.Series, BY),
+        (_core.Spread, BY),
+        (_core.Histograms, BY, "half of shuffles"),
+        (_core.Sums,),
+    ],
+    "draws": [(_core.Draws,), (_core.Moments,), (_core.Ranks,), (_core.Sums,)],
+    "permutations": [(_core.PermutedTally, BY, LIMITS), (_core.Histograms, BY, "permutations")],
+}
+NAMES = [
+    "two-sided", "greater", "shuffles", "draws", "none", "sys", "item", "system", "pearson", "tau23", "both", "inputs",
+    "half", "replace", "subset", "fixed", "iid", "subgroup", "hope", "model", "moses", "ngram:9", "run", "code",
+    *(spec.name for spec in _core.metrics()), *(spec.name for spec in _core.tokenizers()),
+    *(option.name for spec in _core.metrics() for option in spec.options),
+]  # fmt: skip
 
 
-def run(data: st.DataObject, samples: Any, reductions: list[Any], kind: str) -> Call:
-    """Run the reductions, run them again on the replicates that follow, and merge the two."""
-    how: dict[str, Any] = data.draw(replicates)
-    first, strata_ = data.draw(numbers), data.draw(st.none() | strata)
-    replicate_options: dict[str, Any] = {
-        "masks": data.draw(masks),
-        "codes": data.draw(codes),
-        "indices": data.draw(indices),
-    }
-    if data.draw(st.booleans()):
-        replicate_options = {}
-
-    def call() -> None:
-        resampler = calls.resampler(samples, kind=kind, strata=strata_, threads=how["threads"])
-        assert len(resampler.totals) == len(samples)
-        assert resampler.scores is None or len(resampler.scores) == len(samples)
-        results = resampler.run(reductions, first=first, **how, **replicate_options)
-        later = resampler.run(reductions, first=results[0].replicates[1], **how, **replicate_options) if results else []
-        for these, more in zip(results, later, strict=True):
-            read_attributes(these)
-            read_attributes(these.merge(more))
-
-    return call
+# --- Calls that are more than one function
 
 
-def read_attributes(reduction: Any) -> None:
-    """Read every attribute of a reduction."""
-    for name in dir(reduction):
-        if not name.startswith("_") and name != "merge":
+def made(specification: Any) -> Any:
+    kind, *arguments = specification
+    return kind(*arguments)
+
+
+def samples_of(samples: Any) -> Any:
+    return [(metric, _core.Counts([counts])) for metric, counts in samples]
+
+
+def read_attributes(result: Any) -> list[Any]:
+    """All attributes of a reduction or of lists."""
+    found = []
+    for name in dir(result):
+        if not name.startswith("_"):
             with contextlib.suppress(InputError):  # a sequential tally that does not begin at replicate 0
-                getattr(reduction, name)
+                each = getattr(result, name)
+                found.append(None if callable(each) else each)
+    return found
 
 
-def shuffles(data: st.DataObject) -> Call:
-    """Calls that shuffle."""
-    samples, by = data.draw(families), data.draw(pairs)
-    side, limits = data.draw(alternatives), per_test(data, samples, by, float)
-    ranks, scales = per_test(data, samples, by, np.uint64), per_test(data, samples, by, float)
-    rule = _core.StoppingRule.besag_clifford(data.draw(st.sampled_from([1, 20, 2**64 - 1])))
-    of_metrics = data.draw(st.lists(st.sampled_from([0, 1, 2**64 - 1]), min_size=len(samples), max_size=3))
-    makers: list[Call] = [
-        lambda: _core.Tally(by, side, limits),
-        lambda: _core.SequentialTally(by, side, limits, rule),
-        lambda: _core.SequentialTally(by, side, limits, rule, histograms=True),
-        lambda: _core.Histograms(by, data.draw(st.sampled_from(["shuffles", "half of shuffles", "other"]))),
-        lambda: _core.Series(by),
-        lambda: _core.Spread(by),
-        lambda: _core.MaxT(by, side, scales, limits, of_metrics),
-        lambda: _core.MinP(by, side, limits, scales, ranks, of_metrics),
-        _core.Sums,
-        _core.Draws,
-    ]
-    wanted = data.draw(st.lists(st.sampled_from(makers), max_size=3))
-    return lambda: run(data, samples, [make() for make in wanted], "shuffles")()
-
-
-def states(data: st.DataObject) -> Call:
-    """Calls that take the state of a reduction, from words of which some are wrong, or all."""
-    by, one = [(0, 1), (1, 2)], np.ones((1, 2))
-    makers: list[tuple[str, Callable[[], Any]]] = [
-        ("shuffles", lambda: _core.Tally(by, "two-sided", one)),
-        ("shuffles", lambda: _core.MaxT(by, "two-sided", one, one, [0])),
-        ("shuffles", lambda: _core.Spread(by)),
-        ("shuffles", lambda: _core.Series(by)),
-        ("shuffles", lambda: _core.Series([])),
-        ("shuffles", lambda: _core.Histograms(by, "half of shuffles")),
-        ("draws", _core.Sums),
-        ("draws", _core.Draws),
-        ("draws", _core.Moments),
-        ("draws", _core.Ranks),
-        ("permutations", lambda: _core.PermutedTally(by, one)),
-        ("permutations", lambda: _core.Histograms(by, "permutations")),
-    ]
-    kind, make = data.draw(st.sampled_from(makers))
-    (computed,) = calls.resampler([(BLEU, COUNTS)], kind=kind).run([make()], n=65, first=data.draw(few))
-    floats = np.array([2.0, 3.0, -1.0, 1e300, 5e-324, np.nan, np.inf]).view(np.uint64).tolist()
-    wrong = np.array([*floats, *range(9), 2**31, 2**53, 2**62, 2**63, 2**63 + 1, 2**64 - 1], np.uint64)
-    random = np.random.default_rng(data.draw(st.integers(0, 2**32)))
-
-    def damaged() -> Any:
-        words = computed.state()
-        if random.random() < 0.2:
-            cut = random.integers(0, min(20, len(words)))
-            return np.concatenate([words[:cut], random.choice(wrong, random.integers(0, 20))])
-        places = random.integers(0, random.choice([12, len(words)]), random.integers(1, 3))
-        words[places % len(words)] = random.choice(wrong, len(places))
-        return words
-
-    def use(words: Any) -> None:
-        found = make().with_state(words)
-        for each in (found, computed):
-            with contextlib.suppress(InputError):
-                read_attributes(found.merge(each))
-        read_attributes(found)
-
-    def call() -> None:
-        for _ in range(50):
-            with contextlib.suppress(InputError, MemoryError):
-                use(damaged())
-
-    return call
-
-
-def draws(data: st.DataObject) -> Call:
-    """Calls that draw or sum."""
-    scored, counts = data.draw(families), data.draw(stacks)
-    samples = scored if data.draw(st.booleans()) else [(None, stack) for stack in counts]
-    makers: list[Call] = [_core.Draws, _core.Moments, _core.Ranks, _core.Sums, lambda: _core.Spread([(0, 1)])]
-    wanted = data.draw(st.lists(st.sampled_from(makers), max_size=3))
-    kind = data.draw(st.sampled_from(["draws", "draws", "draws", "shuffles", "other"]))
-    return run(data, samples, [make() for make in wanted], kind)
-
-
-def many(data: st.DataObject) -> Call:
-    """Calls that take a batch of problems."""
-    shape = data.draw(st.tuples(*[st.sampled_from([0, 1, 2, 70])] * 3))
-    columns = data.draw(st.sampled_from([0, 1, 10, 10, 10]))
-    counts = [np.ones((shape[0], *shape[2:], columns), dtype=np.int64)] * shape[1]
-    thresholds = data.draw(arrays(float, shape=(data.draw(st.sampled_from([shape[0], shape[0] + 1])),)))
-    batch_seeds = np.zeros(data.draw(st.sampled_from([shape[0], shape[0] + 1])), dtype=np.uint64)
-    n, threads_, strata_, side = data.draw(numbers), data.draw(threads), data.draw(strata), data.draw(alternatives)
-    calls: list[Call] = [
-        lambda: _core.shuffle_many(
-            BLEU, _core.Counts(counts), side, thresholds, n=n, seeds=batch_seeds, threads=threads_
-        ),
-        lambda: _core.draw_many(BLEU, _core.Counts(counts), n=n, seeds=batch_seeds, strata=strata_, threads=threads_),
-    ]
-    return data.draw(st.sampled_from(calls))
-
-
-def streams(data: st.DataObject) -> Call:
-    """Calls that depend on a seed only."""
-    seed, strata_ = data.draw(seeds), data.draw(strata)
-    replicate, n, bound = data.draw(numbers), data.draw(numbers), data.draw(numbers)
-    purpose = data.draw(st.sampled_from(["shuffle", "draw", "code", "other"]))
-    calls: list[Call] = [
-        lambda: _core.stream_values(seed, purpose, replicate, n),
-        lambda: _core.stream_indices(seed, replicate, bound, n),
-        lambda: _core.draw_weights(seed, replicate, n, strata=strata_),
-        lambda: _core.derive(seed, purpose, replicate),
-        lambda: _core.derive(seed, "run", replicate),
-    ]
-    return data.draw(st.sampled_from(calls))
-
-
-def rules(data: st.DataObject) -> Call:
-    """Calls of the stopping rules."""
-    exceedances, n, tests = data.draw(numbers), data.draw(numbers), data.draw(lengths)
-    level, risk, values = data.draw(reals | st.just(0.05)), data.draw(reals | st.just(0.001)), data.draw(arrays(float))
-    besag_clifford = data.draw(st.booleans())
-
-    def call() -> None:
-        if besag_clifford:
-            rule = _core.StoppingRule.besag_clifford(exceedances)
-        else:
-            rule = _core.StoppingRule.gandy(level, risk)
-        tally = _core.SequentialTally([(0, 1)] * tests, "greater", np.ones((1, tests)), rule)
-        feed = _core.Feed([tally], 2, n=n)
-        feed.update(values, range(len(values)))
-        feed.update(values, feed.active)
-        assert len(feed.results()[0].shuffles) == 1
-        rule.limits(n)
-
-    return call
-
-
-def agreement(data: st.DataObject) -> Call:
-    """Calls that count agreement of metrics with people."""
-    shape = data.draw(st.tuples(*[st.sampled_from([0, 1, 2, 41, 70])] * 3) | st.just((2**30, 0, 2**20)))
-    scores = data.draw(arrays(float, shape=shape)) if 0 not in shape else np.zeros(shape)
-    if scores.size and data.draw(st.booleans()):
-        with np.errstate(invalid="ignore"):
-            scores = np.random.default_rng(0).integers(0, 9, size=shape) * np.float64(data.draw(reals))
-    of_people = shape[1:] if data.draw(st.integers(0, 9)) else (data.draw(lengths), data.draw(lengths))
-    human = np.resize(np.array([0.0, 1.0, -5.0, data.draw(reals)]), of_people)
-    grouping, threads_ = data.draw(st.sampled_from(["none", "sys", "item", "other"])), data.draw(threads)
-    epsilons = data.draw(st.none() | arrays(float, shape=(data.draw(few),)) | arrays(float, shape=(2,)))
-    index = st.sampled_from([0, 1, 2, 69, 70, -1, 2**62, -(2**63)])
-    n = data.draw(st.sampled_from([1, 2, 70]))
-    columns = [np.full(n if data.draw(st.integers(0, 9)) else 3, data.draw(index)) for _ in range(4)]
-    minimum = data.draw(reals)
-    calls: list[Call] = [
-        lambda: _core.meta_votes(scores, columns[0], columns[1], columns[2], columns[3], threads=threads_),
-        lambda: _core.meta_pair_counts(
-            scores, human, grouping, epsilons=epsilons, minimum_difference=minimum, threads=threads_
-        ),
-        lambda: _core.meta_calibrate(scores, human, grouping, threads=threads_),
-    ]
-    return data.draw(st.sampled_from(calls))
-
-
-def replicated_agreement(data: st.DataObject) -> Call:
-    """Calls that swap or draw scores of metrics again, and most arguments of which can be used."""
-
-    def mostly(usual: st.SearchStrategy[Any], other: st.SearchStrategy[Any]) -> Any:
-        return data.draw(usual if data.draw(st.integers(0, 9)) else other)
-
-    sizes = st.tuples(*[st.sampled_from([1, 2, 3, 20])] * 3)
-    shape = mostly(sizes, st.just((2**30, 0, 2**20)) | st.just((1, 2**20, 0)) | st.just((0, 2, 3)))
-    scores = np.full(shape, data.draw(reals))
-    if scores.size and data.draw(st.booleans()):
-        with np.errstate(invalid="ignore"):
-            scores = np.random.default_rng(0).integers(0, 9, size=shape) * np.float64(data.draw(reals))
-    of_people = mostly(st.just(shape[1:]), st.tuples(lengths, lengths))
-    human = mostly(
-        st.just(np.resize(np.array([0.0, 1.0, -5.0, data.draw(reals)]), of_people)), st.just(np.zeros((0, 0)))
-    )
-    grouping = st.sampled_from(["none", "sys", "item", "system"])
-    coefficient = st.sampled_from(["pearson", "spearman", "kendall-b", "kendall-c", "acc23", "tau23", "accuracy"])
-    names = mostly(st.lists(st.tuples(grouping, coefficient), max_size=2), st.just([("other", "pearson")]))
-    unit = mostly(st.sampled_from(["both", "inputs", "systems"]), st.just("other"))
-    odd = st.sampled_from([69, 70, -1, 2**62, -(2**63)])
-    index = [mostly(st.integers(0, max(0, n - 1)), odd) for n in (*shape, *shape)]
-    by = np.array([index[:1] + index[3:4]] * data.draw(st.integers(0, 2)), dtype=np.int64).reshape(-1, 2)
-    votes = mostly(st.just(1), st.sampled_from([0, -1, 2**27, 2**62]))
-    lengths_ = [mostly(st.just(9), st.just(3)) for _ in range(4)]
-    columns = [np.full(n, i) for n, i in zip(lengths_, (index[2], index[1], index[4], votes), strict=True)]
-    n, first = mostly(few, numbers), mostly(st.sampled_from([0, 1, 2**40]), numbers)
-    options = {"n": n, "seed": data.draw(seeds), "first": first, "threads": mostly(st.just(2), threads)}
-    own_masks = mostly(st.none(), arrays(bool, shape=(65, *shape[1:])))
-    copy = data.draw(st.sampled_from([0, 1, 2**32 - 1]))
-    copies = mostly(st.none(), st.just(tuple(np.full((65, n), copy, np.uint32) for n in shape[1:])))
-    soft = {"permutations": mostly(few, numbers), "inner_seed": 1, "threads": options["threads"]}
-    formulas = [(MEAN, WIDE, False, True), (BLEU, COUNTS, True, False), (MEAN, COUNTS[..., :2].copy(), True, True)]
-    counted = mostly(st.sampled_from(formulas), st.just((BLEU, WIDE, False, True)))
-    metrics = data.draw(st.lists(st.just(counted) | st.sampled_from(formulas), max_size=2))
-    segments = np.arange(shape[2] if shape[2] < 2**20 else 0, dtype=np.uint32)
-    segments = mostly(st.just(segments), arrays(np.uint32, shape=(70,)) | st.just(np.full(2, 2**32 - 1, np.uint32)))
-    n_pairs = shape[1] * (shape[1] - 1) // 2 if shape[1] < 2**20 else 0
-    people = mostly(st.just(np.full(n_pairs, data.draw(reals))), arrays(float, shape=(2,)))
-    calls: list[Call] = [
-        lambda: _core.meta_permuted(scores, human, names, unit, by, masks=own_masks, **options),
-        lambda: _core.meta_drawn(scores, human, names, unit, copies=copies, **options),
-        lambda: _core.meta_permuted_votes(
-            scores, columns[0], columns[1], columns[2], columns[3], "half", unit, by, **options
-        ),
-        lambda: _core.meta_soft_drawn(counted, metrics, unit, **{**options, **soft}),
-        lambda: _core.meta_soft_pvalues(counted, metrics, segments, **soft),
-        lambda: _core.meta_soft_values(scores, people, segments, **soft),
-        lambda: _core.meta_soft_permuted(scores, people, segments, unit, by, **{**options, **soft}),
-    ]
-    return data.draw(st.sampled_from(calls))
-
-
-def reranking(data: st.DataObject) -> Call:
-    """Calls of the ℓ1 reranker, on lists of which one part may be wrong."""
-    offsets = data.draw(st.just(np.array([0, 30, 70])) | arrays(np.int64, shape=(3,)) | arrays(np.int64))
-    dense = np.random.default_rng(0).normal(
-        size=(data.draw(st.sampled_from([70, 70, 69])), data.draw(st.integers(0, 2)))
-    )
-    dense *= data.draw(reals | st.just(1.0))
-    index, count = (
-        data.draw(st.sampled_from([0, 1, 4, -1, 2**31 - 1])),
-        data.draw(st.sampled_from([5, 5, 0, 2**27, 2**64 - 1])),
-    )
-    limits = data.draw(st.just(np.arange(71)) | arrays(np.int64, shape=(71,)))
-    sparse = data.draw(st.none() | st.just((limits, np.full(70, index, np.int32), np.ones(70), count)))
-    targets = np.array([data.draw(st.sampled_from([0, 3, 29, -1, 2**62])), 0])
-    n = dense.shape[1] + (0 if sparse is None else min(count, 9))
-    weights, threads_ = data.draw(arrays(float, shape=(n,))) if n else np.zeros(0), data.draw(threads)
-    gamma, tolerance = data.draw(reals), data.draw(reals | st.just(1e-4))
-    per_step = data.draw(st.lists(st.sampled_from([0, 1, 2, 2**64 - 1]), max_size=2))
-    limit = data.draw(st.none() | numbers)
-    line = st.sampled_from(
-        ["", "a b", "a " * 5000, "\x00", "0-1=0-0 1=1", "0=0", "1-0=-1", "=", "99999999999999999999=0"]
-    )
-    lines, sources = data.draw(st.lists(line, max_size=3)), data.draw(st.none() | st.lists(line, max_size=2))
-    kinds = data.draw(
-        st.lists(st.sampled_from(["ngram:1", "ngram:9", "presence:2", "phrase", "words", "x"]), max_size=3)
-    )
-    some = data.draw(st.just(np.array([0, len(lines)])) | arrays(np.int64, shape=(2,)))
-    known = data.draw(st.none() | st.lists(st.sampled_from(["ngram:1=a", ""]), max_size=3))
-    minimum, edges = data.draw(numbers), data.draw(st.booleans())
-    calls: list[Call] = [
-        lambda: _core.tune_l1_loss(offsets, dense, sparse, targets, weights, threads=threads_),
-        lambda: _core.tune_l1(
-            offsets, dense, sparse, targets, gamma=gamma, per_step=per_step, limit=limit, tolerance=tolerance,
-            threads=threads_,
-        ),
-        lambda: _core.tune_templates(
-            some, lines, kinds, sources=sources, segmentations=lines[::-1], edges=edges, minimum=minimum, known=known
-        ),
-    ]  # fmt: skip
-    return data.draw(st.sampled_from(calls))
-
-
-def kbest(data: st.DataObject) -> Call:
-    """Calls with k-best lists."""
-    piece = "0,1, ||| ,|||,\n,\r\n,a b,=,:,lm= 1,lm=1,s_a= 2,nan,-0,\x00,é, ".split(",")
-    line = st.sampled_from(
-        ["0 ||| a ||| 1 2", "1 ||| b c ||| 3 4 ||| 5", "0 ||| a ||| lm=1 s=2", "0 ||| ||| lm= 1 s_a= 2"]
-    )
-    text = st.lists(st.sampled_from(piece)).map("".join) | st.lists(line).map("\n".join)
-    dense = st.none() | st.lists(st.sampled_from(["lm", "s_a", "F_0", "F_1", ""]), max_size=3)
-    contents, names = [data.draw(text) for _ in range(data.draw(st.integers(0, 2)))], data.draw(dense)
-    index = st.sampled_from([0, 1, 2, -1, 2**62, -(2**63)])
-    rows = np.array(data.draw(st.lists(index, max_size=3)), dtype=np.int64)
-    name = data.draw(st.sampled_from(["bleu", "nist", "meteor", "depf"]))
-    references = data.draw(st.lists(st.lists(st.sampled_from(["a", "b c", None]), max_size=2), min_size=1, max_size=2))
-    texts, threads_ = data.draw(st.none() | st.lists(st.just("a"), max_size=2)), data.draw(threads)
-    plain = data.draw(st.lists(st.lists(st.sampled_from(["a", "b c", "", "\x00 ||| a"]), max_size=2), max_size=2))
-    weight = data.draw(reals)
-
-    def use() -> None:
-        found = []
-        for content in contents:
-            with contextlib.suppress(InputError):
-                found.append(_core.NBest.parse(content.encode(), "file", dense=names))
+def replicates(
+    specification: Any, samples: Any, *, kind: str, strata: Any, first: int, threads: int, **how: Any
+) -> object:
+    """Run a reduction, run it again on the replicates that follow, and merge the two."""
+    resampler = _core.Resampler(samples_of(samples), kind=kind, strata=strata, threads=threads)
+    assert len(resampler.totals) == len(samples)
+    (result,) = resampler.run([made(specification)], first=first, threads=threads, **how)
+    if not {"masks", "codes", "indices"} & {*how}:
+        (later,) = resampler.run([made(specification)], first=result.replicates[1], threads=threads, **how)
         with contextlib.suppress(InputError):
-            found.append(_core.NBest.merged(found))
+            read_attributes(result.merge(later))
+    return [*read_attributes(result), resampler.scores]
+
+
+def with_state(words: Any, *, kind: str, specification: Any) -> object:
+    """A reduction that has another state, alone and merged."""
+    (computed,) = calls.resampler(SAMPLES, kind=kind).run([made(specification)], n=65)
+    found = made(specification).with_state(words)
+    for each in (found, computed):
         with contextlib.suppress(InputError):
-            found.append(_core.NBest.of_texts(plain))
-        for lists in found:
-            assert len(lists) == len(lists.dense) == lists.offsets[-1] == len(lists.indptr) - 1
-            for call in (lists.hypotheses, lists.texts, lists.selected, partial(lists.column, 0)):
-                with contextlib.suppress(InputError):
-                    call(rows)
-            for some in (lists, lists.selected(rows[:0]), lists.selected(np.arange(0, len(lists), 2))):
-                with contextlib.suppress(InputError):
-                    some.count(_core.Metric(name, {}), references, texts=texts, threads=threads_)
-                with contextlib.suppress(InputError):
-                    weights = np.full(len(some.texts(None)) + (weight == -1.0), weight)
-                    some.utilities(_core.Metric(name, {}), weights, texts=texts, threads=threads_)
-
-    return use
+            read_attributes(found.merge(each))
+    return read_attributes(found)
 
 
-def tuning(data: st.DataObject) -> Call:
-    """Line searches and searches for weights."""
-    offsets = np.array(
-        data.draw(st.sampled_from([[0, 30, 70], [0, 70], [0], [], [0, 0, 70], [1, 70], [0, 2**62]])), int
+def fed(specifications: Any, systems: int, values: Any, series: Any, *, n: int, first: int) -> object:
+    """Reductions of values that Python computes."""
+    feed = _core.Feed([made(each) for each in specifications], systems, n=n, first=first)
+    feed.update(values, series)
+    feed.update(values, feed.active)
+    return [read_attributes(each) for each in feed.results()]
+
+
+def crossed(a: Any, b: Any, gradients: Any, sizes: Any, strata: Any) -> object:
+    """The constants of a studentized statistic, its columns, and the parts of one value."""
+    cross = _core.PairCounts(a, b).cross(gradients, sizes=sizes, strata=strata)
+    return cross.constants, cross.contributions, cross.terms, cross.rows(a, b)
+
+
+def of_metric(metric: Any, totals: Any) -> object:
+    metric.details(np.sum(totals, axis=0))
+    return metric.scores(totals), metric.segment_scores(totals), metric.gradients(totals)
+
+
+def batch(function: Any, counts: Any, *given: Any, **how: Any) -> object:
+    return function(BLEU, _core.Counts(counts), *given, **how)
+
+
+def simulated(use: str, populations: Any, *given: Any, how: dict[str, Any], **options: Any) -> object:
+    experiment = _core.Experiment([(samples_of(samples), groups) for samples, groups in populations], **options)
+    return getattr(experiment, use)(*given, **how)
+
+
+def lists_of(contents: Any, dense: Any, rows: Any, references: Any, texts: Any, weights: Any, threads: int) -> object:
+    """All that can be done with k-best lists."""
+    found = []
+    for content in contents:
+        with contextlib.suppress(InputError):
+            found.append(_core.NBest.parse(content, "file", dense=dense))
+    found.append(_core.NBest.merged(found))
+    for lists in found:
+        assert len(lists) == len(lists.dense) == lists.offsets[-1] == len(lists.indptr) - 1
+        read_attributes(lists)
+        for each in (lists.hypotheses, lists.texts, lists.selected, partial(lists.column, 0)):
+            with contextlib.suppress(InputError):
+                each(rows)
+        for some in (lists, lists.selected(ROWS[:0]), lists.selected(np.arange(0, len(lists), 2))):
+            with contextlib.suppress(InputError):
+                some.count(BLEU, references, texts=texts, threads=threads)
+            with contextlib.suppress(InputError):
+                some.utilities(BLEU, np.resize(weights, len(some.texts(None))), texts=texts, threads=threads)
+    return found
+
+
+def with_files(purpose: str, *files: bytes) -> object:
+    metric = _core.Metric("meteor", {}, [(purpose, "0", [("file", content) for content in files])])
+    return _core.count([metric], [["big cats ran"]], [["a large cat runs"]])
+
+
+Case = tuple[Callable[..., object], list[Any], dict[str, Any]]
+
+
+def cases() -> Iterator[Case]:
+    """Functions with usual arguments."""
+    for kind, specifications in SPECIFICATIONS.items():
+        resampler = calls.resampler(SAMPLES, kind=kind)
+        for specification in specifications:
+            yield replicates, [specification, SAMPLES], {"kind": kind, "strata": None, **REPLICATES}
+            with contextlib.suppress(InputError):  # of those that cannot be computed in parts
+                (computed,) = resampler.run([made(specification)], n=65)
+                yield with_state, [computed.state()], {"kind": kind, "specification": specification}
+    sums: dict[str, Any] = {"strata": None, **REPLICATES}
+    yield replicates, [(_core.Sums,), SAMPLES], {"kind": "shuffles", "masks": RANDOM.random((65, 70)) < 0.5, **sums}
+    yield replicates, [(_core.Sums,), SAMPLES], {"kind": "shuffles", "codes": np.arange(70, dtype=np.uint64), **sums}
+    indices = np.arange(65 * 70, dtype=np.uint32).reshape(65, 70) % 70
+    yield replicates, [(_core.Sums,), SAMPLES], {"kind": "draws", "indices": indices, **sums}
+    yield replicates, [(_core.Draws,), SAMPLES], {"kind": "draws", **REPLICATES, "strata": [30, 40]}
+    row = LIMITS[:1]
+    yield fed, [[(_core.Series, BY), (_core.Tally, BY, SIDE, row)], 3, SCORES[0, :2], [0, 1]], {"n": 40, "first": 0}
+    yield _core.Counts, [[COUNTS[:, :5].copy(), COUNTS[:, 5:10].copy()]], {}
+    yield _core.Counts([COUNTS]).differing, [BY], {"most": 3}
+    yield crossed, [COUNTS[0], COUNTS[1], RANDOM.normal(size=(1, 10)), [30, 40], STRATA], {}
+    for metric in METRICS:
+        yield partial(of_metric, metric), [RANDOM.integers(1, 30, size=(70, len(metric.columns)))], {}
+    two = [*COUNTS[:2, None]]
+    seeds = np.ones(1, np.uint64)
+    yield batch, [_core.shuffle_many, two, SIDE, np.ones(1)], {"n": 9, "seeds": seeds, "scheme": "iid", "threads": 2}
+    yield batch, [_core.draw_many, two], {"n": 9, "seeds": seeds, "strata": [30, 40], "threads": 2}
+    yield _core.histograms, [SCORES[0], [0, 1], [1, 2], np.ones(2)], {"threads": 2}
+    yield _core.subset_sum_distribution, [np.array([1, 2, 5], np.uint64)], {}
+    yield _core.stream_values, [1, "shuffle", 0, 9], {}
+    yield _core.stream_indices, [1, 0, 5, 9], {"purpose": "draw"}
+    yield _core.draw_weights, [1, 0, 70], {"strata": [30, 40]}
+    yield _core.permutations, [1, 0, 3, 70], {}
+    yield _core.derive, [1, "run", 2], {}
+    yield lambda h, n: _core.StoppingRule.besag_clifford(h).limits(n), [3, 9], {}
+    yield lambda level, risk, n: _core.StoppingRule.gandy(level, risk).limits(n), [0.05, 0.001, 9], {}
+    yield _core.Metric.mean, ["x", 100.0], {"higher_is_better": True}
+    yield _core.Metric, ["bleu", {"lowercase": True, "max_ngram_order": 2}], {}
+
+    population = [([(BLEU, COUNTS[:2]), (MEAN, WIDE[:2])], STRATA)] * 2
+    pool: dict[str, Any] = {"sampling": "subset", "size": 10, "swapped": 2**31, "seed": 1, "threads": 2}
+    tests: dict[str, Any] = {"n_resamples": 8, "studentized": False, "first": 0, "threads": 2}
+    limits = np.ones((2, 3))
+    yield partial(simulated, "units"), [population], {"how": {"simulation": 1}, **pool}
+    yield partial(simulated, "scores"), [population], {"how": {"n": 3, "first": 0, "threads": 2}, **pool}
+    yield partial(simulated, "error_parts"), [population], {"how": {"n": 3, "first": 0, "threads": 2}, **pool}
+    yield partial(simulated, "exceedances"), [population, SIDE, limits], {"how": {"scheme": "iid", **tests}, **pool}
+    yield partial(simulated, "sequential"), [population, SIDE, limits, RULE], {"how": tests, **pool}
+    drawn = {"n_resamples": 9, "n": 3, "first": 0, "weight_sets": 2, "threads": 2}
+    yield partial(simulated, "draws"), [population], {"how": drawn, **pool}
+
+    yield from cases_of_agreement()
+    yield from cases_of_tuning()
+    yield from cases_of_texts()
+
+
+def cases_of_agreement() -> Iterator[Case]:
+    """Agreement of metrics with people."""
+    human, by = SCORES[0] + SCORES[1] % 2, np.array([[0, 1]])
+    names = [("none", "pearson"), ("item", "kendall-b"), ("sys", "acc23")]
+    votes = [ROWS, ROWS * 0, ROWS * 0 + 1, ROWS + 1]
+    yield _core.meta_votes, [SCORES, *votes], {"threads": 2}
+    yield _core.meta_pair_counts, [SCORES, human, "sys"], {"epsilons": np.ones(2), "minimum_difference": 0.5}
+    yield _core.meta_cell_counts, [SCORES, human, "item", np.ones(2)], {"threads": 2}
+    yield _core.meta_calibrate, [SCORES, human, "none"], {"threads": 2}
+    yield _core.meta_permuted, [SCORES, human, names, "both", by], REPLICATES
+    masks = RANDOM.random((65, 3, 20)) < 0.5
+    yield _core.meta_permuted, [SCORES, human, names, "inputs", by], {"masks": masks, **REPLICATES}
+    yield _core.meta_permuted_votes, [SCORES, *votes, "half", "both", by], REPLICATES
+    copies = (np.ones((65, 3), np.uint32), np.ones((65, 20), np.uint32))
+    yield _core.meta_drawn, [SCORES, human, names, "both"], {"copies": None, **REPLICATES}
+    yield _core.meta_drawn, [SCORES, human, names, "both"], {"copies": copies, **REPLICATES}
+    soft = {"permutations": 65, "inner_seed": 1, "threads": 2}
+    formulas = [(MEAN, WIDE, False, True), (BLEU, COUNTS, True, False)]
+    people, segments = np.full(3, 0.5), np.arange(20, dtype=np.uint32)
+    yield _core.meta_soft_drawn, [(MEAN, WIDE, False, True), formulas, "both"], {**soft, **REPLICATES, "n": 9}
+    of_all = np.arange(70, dtype=np.uint32)
+    yield _core.meta_soft_pvalues, [(MEAN, WIDE, False, True), formulas, of_all], soft
+    yield _core.meta_soft_values, [SCORES, people, segments], soft
+    yield _core.meta_soft_permuted, [SCORES, people, segments, "both", by], {**soft, **REPLICATES, "n": 9}
+
+
+def cases_of_tuning() -> Iterator[Case]:
+    """Weights of features of k-best lists."""
+    lists: list[Any] = [OFFSETS, DENSE, SPARSE]
+    runs: dict[str, Any] = {"seeds": [1, 2], "threads": 2}
+    gains, lengths, targets = RANDOM.random(70), np.ones(2), np.array([3, 29])
+    line: dict[str, Any] = {"margin": 0.1, "min_width": 1e-9, "threads": 2}
+    ranges: dict[str, Any] = {"start": [1.0] * 3, "low": [0.0] * 3, "high": [1.0] * 3}
+    limits: dict[str, Any] = {"preset": "cdec", "restarts": 1, "random_directions": 1, "max_steps": 2}
+    searched = [OFFSETS, DENSE, COUNTS[0], BLEU]
+    yield _core.tune_line_search, [*searched, np.ones(3), np.eye(3)], line
+    yield _core.tune_mert, searched, {**ranges, "seeds": [1], **limits, **line}
+    starts = np.array([[3, 40]])
+    oracle: dict[str, Any] = {"worst": False, "random_starts": 1, "seed": 1, "threads": 2}
+    yield _core.tune_oracle, [OFFSETS, COUNTS[0], BLEU, starts], oracle
+    yield _core.tune_l1_loss, [*lists, targets, ONES], {"threads": 2}
+    per_step: dict[str, Any] = {"per_step": [1, 2], "limit": 3, "tolerance": 1e-2}
+    yield _core.tune_l1, [*lists, targets], {"gamma": 1.0, **per_step, "threads": 2}
+    mira: dict[str, Any] = {"epochs": 2, "c": 0.01, "decay": 0.999, "background": "hope", "safe_hope": False}
+    yield _core.tune_mira, [BLEU, *lists, COUNTS[0], None], {"initial": ONES, **mira, **runs}
+    yield _core.tune_mira, [MEAN, *lists, WIDE[0], gains], {"initial": ONES, **mira, **runs}
+    pairs: dict[str, Any] = {"samples": 9, "threshold": 0.05, "kept": 5, "iterations": 3}
+    yield _core.tune_pro, [*lists, gains], {**pairs, "penalty": 1.0, "tolerance": 0.1, **runs}
+    expected: dict[str, Any] = {"initial": ONES, "penalty": 1.0, "epochs": 2, "rate": 0.1}
+    yield _core.tune_xbleu, [*lists, gains, lengths], {**expected, **runs}
+    yield _core.tune_xbleu_objective, [*lists, gains, lengths, ONES], {"penalty": 1.0, "threads": 2}
+    kinds = ["ngram:1", "ngram:2", "presence:2", "phrase", "words"]
+    texts: dict[str, Any] = {"sources": ["a b"], "segmentations": ["0-1=0-0 1=1"] * 2, "known": ["ngram:1=a"]}
+    yield _core.tune_templates, [ROWS, ["a b", "b c"], kinds], {**texts, "edges": True, "minimum": 1}
+
+
+def cases_of_texts() -> Iterator[Case]:
+    """Texts and files."""
+    for metric, spec in zip(METRICS, _core.metrics(), strict=True):
+        text = PARSE if spec.reads_parses else LINE
+        yield _core.count, [[metric, metric], [[text] * 2] * 2, [[text] * 2, [text, None]]], {"threads": 2}
+    for tokenizer in _core.tokenizers():
+        yield _core.tokenize, [[LINE, LINE], tokenizer.name], {}
+    words = LINE.split(" ")
+    yield _core.count_tokens, [BLEU, [words], [[words, words[1:]]]], {"each_reference": True, "threads": 2}
+    yield _core.common_ngrams, [[words], [[words[1:]]], 4], {}
+    yield _core.broken_parse, [[PARSE, PARSE]], {}
+    yield _core.read_comet, [COMET], {}
+    yield with_files, ["meteor", WORDS, WORDS], {}
+    yield with_files, ["wordnet", INDEX, b"geese goose\n"], {}
+    yield with_files, ["prefixes", LINE.encode()], {}
+    yield with_files, ["function", LINE.encode()], {}
+    yield lists_of, [[KBEST, KBEST], ["lm"], ROWS, [["a"] * 2], ["a", "b c", ""], ONES, 2], {}
+    yield _core.NBest.of_texts, [[["a", "b c"], ["\0 ||| a"]]], {}
+    yield lambda rows: read_attributes(LISTS.selected(rows)), [ROWS], {}
+    yield LISTS.utilities, [BLEU, ONES[:3]], {"texts": ["a", "b c", ""], "threads": 2}
+    yield LISTS.count, [BLEU, [["a"] * 2]], {"texts": ["a", "b c", ""], "threads": 2}
+
+
+# --- Damage
+
+NUMBERS = [0, 1, 2, 63, 64, 65, 70, 700, 2**31, 2**32, 2**33 + 1, 2**40, 2**53, 2**62, 2**63, 2**64 - 1, 2**70, -1]
+REALS = [0.0, -0.0, 0.5, -1.0, 1e300, -1e300, 5e-324, np.inf, -np.inf, np.nan]
+PIECES = (
+    '\0 \t \n \r\n \u0085 \u2028 \u001c ||| = - . # " \\u \\ud83d { } [ ] , &amp; _ 1e999 nan -1 18446744073709551616 '
+    "9223372036854775808 \ud800 é 😀 İ ½"
+).split(" ")
+
+
+def damaged_text(text: str, random: np.random.Generator) -> str:
+    """A text with up to four changes."""
+    for _ in range(random.integers(1, 5)):
+        a, b, c = sorted(random.integers(0, len(text) + 1, 3).tolist())
+        piece = [*PIECES, "", text[a:b], text[a:b] * 70][random.integers(0, len(PIECES) + 3)]
+        text = (text[:a] + piece + text[c if random.random() < 0.5 else a :])[:5000]
+    return text
+
+
+def one_of(values: Any, random: np.random.Generator) -> Any:
+    return values[random.integers(len(values))]
+
+
+def damaged(value: Any, random: np.random.Generator) -> Any:
+    """A value, or a part of it, replaced by one that is wrong or unusual."""
+    if isinstance(value, np.ndarray):
+        if not value.size:
+            return value
+        value = np.atleast_1d(value)
+        return one_of([*in_other_shapes(value), *with_other_numbers(value, random)], random)
+    if isinstance(value, list) and (not value or random.random() < 0.2):
+        return one_of([[], value[1:], value * 2, [*value, None]], random)
+    if isinstance(value, list | tuple):
+        at = random.integers(len(value))
+        return type(value)(damaged(each, random) if i == at else each for i, each in enumerate(value))
+    if isinstance(value, dict) and value:
+        key = one_of([*value], random)
+        return {**value, key: damaged(value[key], random)}
+    if isinstance(value, bytes):
+        return damaged_text(value.decode("utf-8", "surrogatepass"), random).encode("utf-8", "surrogatepass")
+    if isinstance(value, str):
+        return one_of(NAMES, random) if random.random() < 0.5 else damaged_text(value, random)
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return one_of(NUMBERS, random)
+    if isinstance(value, float):
+        return one_of(REALS, random)
+    if isinstance(value, _core.Metric):
+        return one_of([None, *METRICS], random)
+    return one_of([0, 0.5], random) if value is None else value
+
+
+def in_other_layouts(array: Any) -> Iterator[Any]:
+    """The same numbers elsewhere in memory."""
+    yield np.asfortranarray(array)
+    yield np.repeat(array, 2, axis=-1)[..., ::2]
+    yield np.repeat(array, 2, axis=0)[::2]
+    yield array[::-1].copy()[::-1]
+    yield np.broadcast_to(array[:1], array.shape)
+    yield np.frombuffer(b"\0" + array.tobytes(), array.dtype, offset=1).reshape(array.shape)  # not aligned
+    yield array.astype(array.dtype.newbyteorder())
+    yield array.view(np.ma.MaskedArray)
+    constant = array.copy()
+    constant.setflags(write=False)
+    yield constant
+
+
+def in_other_types(array: Any) -> Iterator[Any]:
+    """The same numbers, as far as another type has them."""
+    types: Any = (
+        np.float64,
+        np.float32,
+        np.int64,
+        np.int32,
+        np.uint64,
+        np.uint32,
+        np.uint8,
+        bool,
+        complex,
+        object,
+        "U9",
     )
-    features, directions = data.draw(arrays(float, shape=(70, 2))), data.draw(arrays(float, shape=(3, 2)))
-    weights, ranges = data.draw(arrays(float, shape=(2,))), [data.draw(st.lists(reals, max_size=3)) for _ in "lh"]
-    metric, counts = data.draw(st.sampled_from([(BLEU, COUNTS[0]), (MEAN, WIDE[0]), (MEAN, COUNTS[0])]))
-    options: dict[str, Any] = {"margin": data.draw(reals), "min_width": data.draw(reals), "threads": data.draw(threads)}
-    searched: dict[str, Any] = data.draw(
-        st.fixed_dictionaries(
-            {"seeds": st.lists(numbers, max_size=3), "preset": st.sampled_from(["moses", "cdec", "both", "other"])},
-            optional={"restarts": numbers, "random_directions": numbers, "max_steps": numbers},
-        )
-    )
-    searched.update(options, start=weights.tolist(), low=ranges[0], high=ranges[1])
-
-    def search() -> None:
-        _core.tune_line_search(offsets, features, counts, metric, weights, directions, **options)
-
-    def tune() -> None:
-        _core.tune_mert(offsets, features, counts, metric, **searched)
-
-    starts = data.draw(arrays(int, shape=(data.draw(lengths), 2)) | st.just(np.array([[3, 40], [29, 69]])))
-    sought: dict[str, Any] = data.draw(
-        st.fixed_dictionaries({}, optional={"worst": st.booleans(), "random_starts": numbers, "seed": seeds})
-    )
-
-    def find() -> None:
-        _core.tune_oracle(offsets, counts, metric, starts, threads=options["threads"], **sought)
-
-    return data.draw(st.sampled_from([search, tune, find]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield from map(array.astype, types)
+    yield array.tolist()
+    yield memoryview(array)
 
 
-def learning(data: st.DataObject) -> Call:
-    """Batch MIRA, pairwise ranking and expected scores."""
-    offsets = np.array(
-        data.draw(st.sampled_from([[0, 30, 70], [0, 70], [0], [], [0, 0, 70], [1, 70], [0, 2**62]])), int
-    )
-    dense = data.draw(st.just(np.ones((70, 2))) | arrays(float, shape=(70, 2)) | arrays(float))
-    where = st.sampled_from([np.arange(71), np.arange(71) - 1, np.full(71, 2**62), np.arange(3)])
-    numbered = st.sampled_from([0, 6, 7, -1, 2**31 - 1]).map(lambda i: np.full(70, i, np.int32))
-    width = st.sampled_from([7, 0, 2**26, 2**27, 2**31, 2**62, 2**64 - 1, -1])
-    sparse = data.draw(st.none() | st.tuples(where, numbered, arrays(float, shape=(70,)), width))
-    metric, counts = data.draw(st.sampled_from([(BLEU, COUNTS[0]), (MEAN, WIDE[0]), (MEAN, COUNTS[0])]))
-    per_entry = st.just(np.linspace(0, 1, 70)) | arrays(float, shape=(70,)) | arrays(float, shape=(data.draw(lengths),))
-    gains: Any = data.draw(st.none() | per_entry)
-    scores: Any = data.draw(per_entry)
-    weights, sizes = data.draw(arrays(float, shape=(data.draw(st.sampled_from([0, 2, 9])),))), np.ones(2)
-    ways: dict[str, Any] = {"threads": data.draw(threads), "seeds": data.draw(st.lists(numbers, max_size=3))}
-    epochs, penalty, rate = data.draw(numbers), data.draw(reals), data.draw(reals)
-    limits: dict[str, Any] = {"samples": data.draw(st.none() | numbers), "kept": data.draw(st.none() | numbers)}
-    background, safe = data.draw(st.sampled_from(["hope", "model", "other"])), data.draw(st.booleans())
-    lists: dict[str, Any] = {"offsets": offsets, "dense": dense, "sparse": sparse}
-    expected: dict[str, Any] = {
-        **lists,
-        "scores": scores,
-        "lengths": data.draw(st.just(sizes) | arrays(float, shape=(2,))),
-    }
-    mira: dict[str, Any] = {"epochs": epochs, "c": rate, "decay": penalty, "background": background, "safe_hope": safe}
-    calls: list[Call] = [
-        partial(_core.tune_mira, metric, **lists, counts=counts, gains=gains, initial=weights, **mira, **ways),
-        partial(
-            _core.tune_pro, **lists, scores=scores, threshold=rate, penalty=penalty, tolerance=rate, iterations=epochs,
-            **limits, **ways,
-        ),
-        partial(_core.tune_xbleu, **expected, initial=weights, penalty=penalty, epochs=epochs, rate=rate, **ways),
-        partial(_core.tune_xbleu_objective, **expected, weights=weights, penalty=penalty, threads=ways["threads"]),
-    ]  # fmt: skip
-    return data.draw(st.sampled_from(calls))
+def in_other_shapes(array: Any) -> Iterator[Any]:
+    """Other numbers of dimensions, rows and columns."""
+    yield from (array[None], array[..., None], array.ravel(), array[0], array[:0], array[..., :0], array[1:].copy())
+    yield np.concatenate([array, array])
+    if array.ndim > 1:
+        yield np.zeros((2**40, *[0] * array.ndim)[: array.ndim], array.dtype)
 
 
-def others(data: st.DataObject) -> Call:
-    """All remaining calls."""
-    line = st.sampled_from(["", "a b", "a " * 5000, "\x00", "日本 &amp; x.", "1\ta\ta\t_\t_\t_\t0\troot\t_\t_", "1-\t"])
-    column = data.draw(st.lists(line, max_size=3))
-    references = data.draw(st.lists(st.lists(st.none() | line, max_size=3), max_size=3))
-    known = [option.name for spec in _core.metrics() for option in spec.options]
-    value = st.sampled_from([None, True, -1, 0, 2**63, -(2**70), 1e9, float("nan"), "x"])
-    options = data.draw(st.dictionaries(st.sampled_from(known), value, max_size=2))
-    name = data.draw(st.sampled_from([*(spec.name for spec in _core.metrics()), "blue"]))
-    tokenizer = data.draw(st.sampled_from([*(spec.name for spec in _core.tokenizers()), "other"]))
-    steps = np.array(data.draw(st.lists(st.sampled_from([0, 1, 2**20, 2**32, 2**63, 2**64 - 1]))), dtype=np.uint64)
-    values, centres = data.draw(arrays(float)), data.draw(arrays(float, shape=(data.draw(lengths),)))
-    n_series = data.draw(lengths | st.sampled_from([2**62, 2**64 - 1, -1]))
-    some = data.draw(st.lists(systems, max_size=3))
-    counts, by, number = data.draw(st.sampled_from([COUNTS, COUNTS[:0]])), data.draw(pairs), data.draw(numbers)
-    scale, cell = data.draw(reals), data.draw(st.sampled_from([0, 1, -1, 2**62, -(2**62), 2**63 - 1, -(2**63)]))
-    rows, more, threads_ = data.draw(lengths), data.draw(st.sampled_from([0, 0, 0, 1])), data.draw(threads)
+def with_other_numbers(array: Any, random: np.random.Generator) -> Iterator[Any]:
+    """Some numbers replaced by others: ends of ranges, and what is no number."""
+    wrong: list[Any] = [0, 1, 2, 63, 64, 2**31, 2**53, 2**62, 2**63 - 1]
+    if array.dtype.kind == "f":
+        wrong = REALS
+    elif array.dtype.kind == "i":
+        wrong += [-1, -(2**31), -(2**62), -(2**63)]
+    elif array.dtype == np.uint64:  # words of a state, some of which are floats
+        wrong += [2**63, 2**64 - 1, *np.array([2.0, -1.0, 5e-324, np.nan]).view(np.uint64).tolist()]
+    for _ in range(9):
+        changed = array.copy()
+        places = random.integers(0, random.choice([min(12, array.size), array.size]), random.integers(1, 4))
+        with np.errstate(all="ignore"):
+            changed.flat[places] = np.array(one_of(wrong, random)).astype(array.dtype)
+        yield changed
 
-    def score() -> None:
-        metric = _core.Metric(name, {})
-        totals = np.full((rows, len(metric.columns) + more), cell)
-        metric.scores(totals)
-        metric.segment_scores(totals)
-        metric.details(np.full(totals.shape[1], cell))
 
-    def feed_values() -> None:
-        reductions = [_core.Tally(by, "greater", np.ones((1, len(by)))), _core.Histograms(by)]
-        feed = _core.Feed(reductions, n_series, n=number, first=rows)
-        feed.update(values, some)
-        feed.update(values, feed.active)
-        assert len(feed.results()) == 2
-
-    calls: list[Call] = [
-        feed_values,
-        lambda: _core.Counts([counts]).differing(by, most=number),
-        lambda: _core.subset_sum_distribution(steps),
-        lambda: _core.Metric.mean("x", scale, higher_is_better=True).signature,
-        score,
-        lambda: _core.histograms(values, some, None, centres[: len(some)], threads=threads_),
-        lambda: _core.histograms(values, some, some[::-1], centres[:1], threads=threads_),
-        lambda: _core.count([_core.Metric(name, {})] * rows, [column], references, threads=threads_),
-        lambda: _core.tokenize(column, tokenizer),
-        lambda: _core.broken_parse(column),
-        lambda: _core.Metric(name, options),
-    ]
-    return data.draw(st.sampled_from(calls))
+# --- The test
 
 
 def give_up(_number: int, _frame: object) -> None:
@@ -530,50 +435,67 @@ def give_up(_number: int, _frame: object) -> None:
     raise TimeoutError
 
 
+def outcome(function: Callable[..., object], arguments: Sequence[Any], named: dict[str, Any]) -> list[object] | None:
+    """What a function returns, or None if it refuses its arguments or takes too long."""
+    try:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            return [function(*arguments, **named)]
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except EXPECTED as error:
+        if isinstance(error.__context__, BaseException) and not isinstance(error.__context__, Exception):
+            raise  # a panic, during which the time was over
+        return None
+
+
+def check_layouts(case: Case, random: np.random.Generator) -> None:
+    """An array in another layout or type that is not refused has the result of its copy."""
+    function, arguments, named = case
+    places = [at for at, each in enumerate(arguments) if isinstance(each, np.ndarray)]
+    if not places:
+        return
+    at = one_of(places, random)
+    array = arguments[at]
+
+    def with_array(variant: Any) -> Any:
+        return outcome(function, [*arguments[:at], variant, *arguments[at + 1 :]], named)
+
+    for variant in (*in_other_types(array), *in_other_layouts(array)):
+        found = with_array(variant)
+        if found is not None:
+            np.testing.assert_equal(found, with_array(np.array(variant, array.dtype, order="C")))
+
+
 def main(examples: int, *, same: bool) -> None:
-    """Make calls with generated arguments, the same ones in every run or new ones."""
+    """Make calls with damaged arguments, the same ones in every run or new ones."""
+    signal.signal(signal.SIGALRM, give_up)
+    gc.disable()  # an exception raised by a signal handler during garbage collection is lost
+    faulthandler.enable()
+    every = [*cases()]
+    for function, arguments, named in every:
+        function(*arguments, **named)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + ROOM
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    signal.signal(signal.SIGALRM, give_up)
-    gc.disable()  # an exception raised by a signal handler during garbage collection is lost
-
-    @settings(
-        max_examples=examples, deadline=None, database=None, derandomize=same, suppress_health_check=list(HealthCheck)
-    )
-    @given(
-        st.sampled_from(
-            [
-                shuffles,
-                states,
-                draws,
-                many,
-                streams,
-                rules,
-                agreement,
-                replicated_agreement,
-                kbest,
-                reranking,
-                tuning,
-                learning,
-                others,
-                layouts,
-                simulations,
-                texts,
-            ]
-        ),
-        st.data(),
-    )
-    def every_call_returns_or_raises(some: Any, data: st.DataObject) -> None:
-        call = some(data)
-        with contextlib.suppress(*EXPECTED):
-            try:
-                signal.setitimer(signal.ITIMER_REAL, 0.1)
-                call()
-            finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
-
-    every_call_returns_or_raises()
+    start = 0 if same else int(np.random.default_rng().integers(2**32))
+    for number in range(start, start + examples):
+        random = np.random.default_rng(number)
+        function, arguments, named = case = one_of(every, random)
+        try:
+            if random.random() < 0.2:
+                check_layouts(case, random)
+            for _ in range(20):
+                changed, how = tuple(arguments), named
+                for _ in range(random.integers(1, 4)):
+                    if named and random.random() < 0.4:
+                        how = damaged(how, random)
+                    else:
+                        changed = damaged(changed, random)
+                outcome(function, changed, how)
+        except BaseException:
+            print(f"example {number}: {function}", file=sys.stderr)
+            raise
     print("all calls returned or raised")
 
 
