@@ -35,8 +35,7 @@ class TextMetric(Metric):
 
     def __post_init__(self) -> None:
         check_name("metric", self.key, list(IN_PYTHON))
-        object.__setattr__(self, "options", _checked(self.spec, self.options))
-        object.__setattr__(self, "name", self.spec.shown)
+        vars(self).update(options=_checked(self.spec, self.options), name=self.spec.shown)
 
     def __hash__(self) -> int:
         return hash((self.key, *sorted(self.options.items())))
@@ -103,14 +102,11 @@ class TextFormula(Metric):
             core = _core.Metric.mean(spec.shown, spec.steps, True)
         else:
             text = spec.formula(self.counted, _all_options(spec, metric.options))
-            core = _core.Metric.expression(
-                spec.shown, text, [(variable(i), 1.0) for i in range(len(self.counted))], True
-            )
-        object.__setattr__(self, "name", metric.name)
-        object.__setattr__(self, "core", core)
-        object.__setattr__(self, "is_mean", spec.formula is None)
+            names = [(variable(i), 1.0) for i in range(len(self.counted))]
+            core = _core.Metric.expression(spec.shown, text, names, True)
         # A mean with these decimals is off by at most 1 in the last one: half from the steps, half from its rounding.
-        object.__setattr__(self, "decimals", round(np.log10(spec.steps)) if spec.steps > 1 else None)
+        decimals = round(np.log10(spec.steps)) if spec.steps > 1 else None
+        vars(self).update(name=metric.name, core=core, is_mean=spec.formula is None, decimals=decimals)
 
     @classmethod
     def of_columns(cls, key: str, options: Mapping[str, Any], columns: Sequence[str]) -> TextFormula:
@@ -155,10 +151,7 @@ class CountedTexts(CountsOfFormula):
     counts: Mapping[str, Counts] = field(repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", self.formula.name)
-        object.__setattr__(self, "core", self.formula.core)
-        object.__setattr__(self, "is_mean", self.formula.is_mean)
-        object.__setattr__(self, "decimals", self.formula.decimals)
+        self._take_over(self.formula, "name", "core", "is_mean", "decimals")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.metric, self.formula, self.counts)

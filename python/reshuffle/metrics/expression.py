@@ -61,8 +61,7 @@ class Expression(Metric):
         columns = dict(zip(self.names, self.scales or [1.0] * len(self.names), strict=True))
         columns.setdefault(SEGMENTS, 1.0)
         core = _core.Metric.expression(self.name, self.text, list(columns.items()), self.higher_is_better)
-        object.__setattr__(self, "core", core)
-        object.__setattr__(self, "text", dict(core.signature)["formula"])
+        vars(self).update(core=core, text=dict(core.signature)["formula"])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.name, self.text, self.names, self.scales, self.higher_is_better)
