@@ -17,15 +17,15 @@ from ..data.corpus import Corpus
 from ..errors import InputError, Option
 from ..settings import DocumentIds
 from ..validate import check_name, check_text
-from .base import Counts, Metric, Scores, core_scores
+from .base import Counts, InCore, Rebuilt, Scores
 from .in_python import IN_PYTHON
 from .in_python.base import Spec, Texts, variable
-from .native import NativeMetric
+from .native import Named, NativeMetric
 from .precomputed import CountsOfFormula
 
 
-@dataclass(frozen=True)
-class TextMetric(Metric):
+@dataclass(frozen=True, repr=False)
+class TextMetric(Named):
     """A metric that is counted in Python. Create it with :func:`reshuffle.metric`."""
 
     key: str
@@ -37,12 +37,7 @@ class TextMetric(Metric):
         check_name("metric", self.key, list(IN_PYTHON))
         vars(self).update(options=_checked(self.spec, self.options), name=self.spec.shown)
 
-    def __hash__(self) -> int:
-        return hash((self.key, *sorted(self.options.items())))
-
-    def __repr__(self) -> str:
-        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
-        return f"metric({self.key!r}{options})"
+    __hash__ = Named.__hash__
 
     @property
     def spec(self) -> Spec:
@@ -82,7 +77,7 @@ class TextMetric(Metric):
 
 
 @dataclass(frozen=True)
-class TextFormula(Metric):
+class TextFormula(InCore):
     """The formula of the sums of the counts that a :class:`TextMetric` found in texts.
 
     ``counted`` are the names of the counts; a mean has one, the score.
@@ -114,9 +109,6 @@ class TextFormula(Metric):
         is_mean = IN_PYTHON[key].formula is None
         return cls(key, options, tuple(columns[:-1] if is_mean else columns))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.key, self.options, self.counted)
-
     @property
     def columns(self) -> list[str]:
         """Names of the K counts of a segment."""
@@ -129,10 +121,6 @@ class TextFormula(Metric):
         scores = np.rint(rows * IN_PYTHON[self.key].steps).astype(np.int64)
         return np.stack([scores, np.ones_like(scores)], axis=1)
 
-    def score(self, totals: ArrayLike) -> Scores:
-        """See :meth:`Metric.score`."""
-        return core_scores(self.core, totals)
-
     def details(self, totals: Counts) -> Mapping[str, float]:
         """See :meth:`Metric.details`."""
         return IN_PYTHON[self.key].details(self.columns, totals.tolist())
@@ -143,7 +131,7 @@ class TextFormula(Metric):
 
 
 @dataclass(frozen=True, eq=False)
-class CountedTexts(CountsOfFormula):
+class CountedTexts(Rebuilt, CountsOfFormula):
     """A :class:`TextMetric` with the counts of texts."""
 
     metric: TextMetric
@@ -152,9 +140,6 @@ class CountedTexts(CountsOfFormula):
 
     def __post_init__(self) -> None:
         self._take_over(self.formula, "name", "core", "is_mean", "decimals")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.metric, self.formula, self.counts)
 
     @property
     def key(self) -> str:

@@ -28,12 +28,12 @@ from ..validate import check_name, check_text
 from .base import (
     Counts,
     Formula,
+    InCore,
     Kink,
     Metric,
     MetricLike,
     Scores,
     core_details,
-    core_scores,
     counts_array,
     thread_count,
 )
@@ -112,8 +112,22 @@ CAUTIONS: dict[str, Callable[[_core.Metric], None]] = {"meteor": warn_of_gaps, "
 CAUTIONS_ON_TEXTS: dict[str, Callable[[References], None]] = dict.fromkeys(ROUGES, _warn_of_other_letters)
 
 
-@dataclass(frozen=True)
-class NativeMetric(Metric):
+class Named(Metric):
+    """A metric that :func:`metric` creates from a name and options."""
+
+    key: str
+    options: Mapping[str, Any]
+
+    def __hash__(self) -> int:
+        return hash((self.key, *sorted(self.options.items())))
+
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        return f"metric({self.key!r}{options})"
+
+
+@dataclass(frozen=True, repr=False)
+class NativeMetric(Named, InCore):
     """A metric that is counted and scored in Rust. Create it with :func:`metric`."""
 
     key: str
@@ -158,15 +172,10 @@ class NativeMetric(Metric):
         vars(self).update(core=core, _overrides=overrides, _tokenize=tokenize_line)
         vars(self).update(name=core.name, higher_is_better=core.higher_is_better, decimals=core.decimals)
 
-    def __repr__(self) -> str:
-        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
-        return f"metric({self.key!r}{options})"
+    __hash__ = Named.__hash__
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(metric, self.key, sources=self.sources, **self.options), ()
-
-    def __hash__(self) -> int:
-        return hash((self.key, *sorted(self.options.items())))
 
     @property
     def tokenizes(self) -> bool:
@@ -359,14 +368,6 @@ class NativeMetric(Metric):
         if self._tokenize is not None:
             ((hypotheses,), _) = _tokenized(self._tokenize, [lists.texts(None)], [], progress)
         return lists.utilities(self.core, weights, texts=hypotheses, threads=thread_count(threads), progress=progress)
-
-    def score(self, totals: ArrayLike) -> Scores:
-        """See :meth:`Metric.score`.
-
-        >>> metric("bleu").score([4, 4, 4, 3, 2, 1, 4, 3, 2, 1])
-        array(100.)
-        """
-        return core_scores(self.core, totals)
 
     def segment_scores(self, counts: ArrayLike) -> Scores:
         """See :meth:`Metric.segment_scores`. BLEU ignores n-gram orders that are longer than the hypothesis.

@@ -38,13 +38,14 @@ from ..validate import (
 )
 from .base import (
     Counts,
+    InCore,
     Kink,
     Metric,
     MetricLike,
+    Rebuilt,
     Scores,
     check_present,
     check_sums,
-    core_scores,
     counts_array,
     totals_array,
 )
@@ -105,7 +106,7 @@ class PrecomputedCounts(Metric):
 
 @with_hints
 @dataclass(frozen=True, eq=False)  # == of arrays is not a bool
-class SegmentScores(PrecomputedCounts):
+class SegmentScores(InCore, PrecomputedCounts):
     """Segment scores from another tool or from raters; a system's score is their mean.
 
     Scores are stored as integers, in fixed point, so that sums are exact and equal scores are exact ties. The
@@ -267,9 +268,6 @@ class SegmentScores(PrecomputedCounts):
         higher_is_better = None if table.higher_is_better else False
         return cls(table.name, by_system, higher_is_better, missing, table.segment_ids)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.name, self.scores, self.higher_is_better, self.missing, self.segment_ids)
-
     def _checked(self, system: str, scores: ArrayLike) -> Scores:
         """The scores of a system as floats, with NaN for missing ones."""
         what = f"{self.name}, system {system}"
@@ -321,10 +319,6 @@ class SegmentScores(PrecomputedCounts):
             "would be rounded too much. Is the large score a mistake?"
         )
 
-    def score(self, totals: ArrayLike) -> Scores:
-        """See :meth:`Metric.score`."""
-        return core_scores(self.core, totals)
-
     def without_data(self) -> Metric:
         """See :meth:`Metric.without_data`."""
         return Mean(self.name, self._steps, bool(self.higher_is_better))
@@ -336,7 +330,7 @@ class SegmentScores(PrecomputedCounts):
 
 
 @dataclass(frozen=True)
-class Mean(Metric):
+class Mean(InCore):
     """The formula of :class:`SegmentScores`, without scores.
 
     ``steps`` is the number of steps of the resolution in 1.
@@ -351,13 +345,6 @@ class Mean(Metric):
 
     def __post_init__(self) -> None:
         vars(self)["core"] = _core.Metric.mean(self.name, self.steps, self.higher_is_better)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.name, self.steps, self.higher_is_better)
-
-    def score(self, totals: ArrayLike) -> Scores:
-        """See :meth:`Metric.score`."""
-        return core_scores(self.core, totals)
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`."""
@@ -533,7 +520,7 @@ class FromCounts(CountsOfFormula):
 
 
 @dataclass(frozen=True, eq=False)
-class OwnTexts(CountsOfFormula):
+class OwnTexts(Rebuilt, CountsOfFormula):
     """A metric on different texts from those of the other metrics: dependency F on parses beside BLEU on texts.
 
     Both must have the same segments in the same order.
@@ -579,9 +566,6 @@ class OwnTexts(CountsOfFormula):
         counts = dict(zip(corpus.systems, rows, strict=True))
         vars(self).update(counts=counts, formula=formula, _n_references=corpus.n_references)
         self._take_over(formula, "core", "decimals", "name", "higher_is_better")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.metric, self.references, self.systems, self.threads)
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`. The number of references is that of these texts."""
