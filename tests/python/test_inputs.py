@@ -114,7 +114,7 @@ def test_sentences_may_have_any_number_of_empty_lines_at_the_end(end: str) -> No
 
 BAD: dict[str, tuple[str, str, str | bytes, str]] = {
     "fields": ("x.tsv", "#a", "a\tb\nx\ty\nx\n", "x.tsv, line 3: expected 2 fields as in the header, got 1"),
-    "no rows": ("x.tsv", "#a", "a\tb\n", r"x.tsv: expected a row for each segment after the header 'a\tb', got none"),
+    "no rows": ("x.tsv", "#a", "a\tb\n", r"x.tsv: expected rows after the header 'a\tb', got none"),
     "column": ("x.tsv", "#reff", "ref\tb\nx\ty\n", "x.tsv: unknown column 'reff': did you mean 'ref'? Known: ref, b"),
     "columns": ("x.tsv", "", "a\tb\nx\ty\n", "x.tsv: expected one column, got 2 (a, b): choose one as in 'x.tsv#a'"),
     "column twice": ("x.tsv", "#a", "a\ta\nx\ty\n", "x.tsv: 2 columns in the header are called 'a': expected one"),

@@ -256,7 +256,7 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ("e.tsv", MQM, {"sysmap": {"a": "b"}}, "e.tsv, line 3: 'a' and 'b' both stand for the output 'b'"),
     ("e.tsv", MQM, {"unknown": "ignore"}, "unknown treatment of unknown systems 'ignore'; known: error, drop"),
     ("e.tsv", MQM.replace("-1", "NA"), {}, "e.tsv: expected scores of 'mqm_avg_score', got none: all are missing"),
-    ("e.csv", 'system,score\n"a,1\n', {}, "e.csv: the quotes in the table cannot be read: unexpected end of data"),
+    ("e.csv", 'system,score\n"a,1\n', {}, "e.csv, line 2: the quotes in the table cannot be read: unexpected end"),
     ("e.txt", PAIRS, {}, "e.txt: expected one language pair, got 2 .en-de, en-fr.: choose one with"),
     ("e.txt", "score\n1\n2\n", {"systems": ["a", "b"]}, "expected a column of systems, because there are 2 outputs"),
     ("e.txt", "score\n1\n2\n", {"n_segments": 3}, "expected 3 scores, because the texts have 3 segments, got 2"),

@@ -67,34 +67,12 @@ WORDS = {
 }
 
 SYNONYMS = {
-    "small": "little",
-    "heavy": "weighty",
-    "broken": "damaged",
-    "beautiful": "lovely",
-    "ancient": "old",
-    "strange": "odd",
-    "boat": "ship",
-    "harbour": "port",
-    "market": "bazaar",
-    "stranger": "foreigner",
-    "doctor": "physician",
-    "repaired": "fixed",
-    "found": "discovered",
-    "sold": "was selling",
-    "carried": "bore",
-    "Nobody": "No one",
-    "evening": "night",
-    "people": "persons",
-    "pay": "spend",
-    "agreed": "decided",
-    "costs": "is costing",
-    "The": "A",
-    "the": "a",
-    "a": "the",
-    "said": "told",
-    "leave": "let",
-    "walk": "go",
-}
+    "small": "little", "heavy": "weighty", "broken": "damaged", "beautiful": "lovely", "ancient": "old",
+    "strange": "odd", "boat": "ship", "harbour": "port", "market": "bazaar", "stranger": "foreigner",
+    "doctor": "physician", "repaired": "fixed", "found": "discovered", "sold": "was selling", "carried": "bore",
+    "Nobody": "No one", "evening": "night", "people": "persons", "pay": "spend", "agreed": "decided",
+    "costs": "is costing", "The": "A", "the": "a", "a": "the", "said": "told", "leave": "let", "walk": "go",
+}  # fmt: skip
 
 
 def random_bytes_of(stream: int, run: int = 0) -> Iterator[int]:

@@ -233,19 +233,21 @@ def read_judgments(options: ReadJudgments) -> Judgments:
     source = Source.read(os.fspath(options.path), "a line for each judgment", options.max_input)
     file_format = JUDGMENT_FORMATS[options.input_format or _format(source)]
     votes = file_format.read(source, options.language_pair, options.segment_base)
-    n_segments = _n_segments(source, votes, options.n_segments)
+    if not votes.segment.size:
+        source.fail("expected judgments, got none")
+    n_segments = check_segments(source, votes.segment, votes.lines, votes.base, options.n_segments)
     names, numbers = naming.resolve(
         votes.ids, lambda i: f"{source.name}, line {_line_of(votes, i)}", lambda lost: _lost(votes, lost)
     )
     index = np.array(numbers, dtype=np.int64)
-    better, worse = index[votes.better], index[votes.worse]
-    kept = (better >= 0) & (worse >= 0)
-    tied = np.stack([votes.tied[:, 0], index[votes.tied[:, 1]], index[votes.tied[:, 2]]], axis=1)
-    tied = tied[(tied >= 0).all(axis=1)]
-    judged, (better, worse, first, second) = renumbered(names, better[kept], worse[kept], tied[:, 1], tied[:, 2])
-    tied = np.stack([tied[:, 0], first, second], axis=1)
-    counted = _counted(len(judged), votes.segment[kept], better, worse)
-    found = Judgments(tuple(judged), n_segments, *counted, tied, "all", int(kept.sum()), len(tied), source.name)
+    first, second = index[votes.first], index[votes.second]
+    kept = (first >= 0) & (second >= 0)
+    judged, (first, second) = renumbered(names, first[kept], second[kept])
+    segment, sign = votes.segment[kept], votes.sign[kept]
+    rows = np.stack([segment, np.where(sign < 0, second, first), np.where(sign < 0, first, second)])
+    counted, tied = _counted(len(judged), *rows[:, sign != 0]), rows[:, sign == 0].T
+    n_votes = int(np.count_nonzero(sign))
+    found = Judgments(tuple(judged), n_segments, *counted, tied, "all", n_votes, len(tied), source.name)
     return found.net() if options.repeats == "net" else found
 
 
@@ -262,26 +264,13 @@ def _format(source: Source) -> str:
     )
 
 
-def _n_segments(source: Source, votes: Votes, n_segments: int | None) -> int:
-    """The number of segments; :class:`InputError` for a segment out of range."""
-    segment = np.concatenate([votes.segment, votes.tied[:, 0]])
-    lines = np.concatenate([votes.lines, votes.tied_lines])
-    if not segment.size:
-        source.fail("expected judgments, got none")
-    return check_segments(source, segment, lines, votes.base, n_segments)
-
-
 def _line_of(votes: Votes, system: int) -> int:
     """The line on which a system occurs first."""
-    of_votes = votes.lines[(votes.better == system) | (votes.worse == system)]
-    of_ties = votes.tied_lines[(votes.tied[:, 1:] == system).any(axis=1)]
-    return int(min([*of_votes, *of_ties]))
+    return int(votes.lines[(votes.first == system) | (votes.second == system)].min())
 
 
 def _lost(votes: Votes, lost: set[int]) -> str:
     """How many votes and ties are left out without these ids."""
-    ids = list(lost)
-    n = int((np.isin(votes.better, ids) | np.isin(votes.worse, ids)).sum())
-    ties = int(np.isin(votes.tied[:, 1:], ids).any(axis=1).sum())
-    of_ties = f" and {ties:,} of {len(votes.tied_lines):,} ties" if len(votes.tied_lines) else ""
-    return f"{n:,} of {len(votes.lines):,} votes{of_ties}"
+    is_lost = np.isin([votes.first, votes.second], list(lost)).any(axis=0)
+    n, ties = (f"{int((is_lost & of).sum()):,} of {int(of.sum()):,}" for of in (votes.sign != 0, votes.sign == 0))
+    return f"{n} votes{'' if votes.sign.all() else f' and {ties} ties'}"

@@ -220,19 +220,20 @@ def _read(source: Source, columns: Mapping[str, str], language_pair: str | None)
 def _of_judgments(source: Source, file_format: JudgmentFormat, language_pair: str | None) -> Texts:
     """Votes in a format of ``reshuffle meta``."""
     votes = file_format.read(source, language_pair, None)
-    better, worse = ([votes.ids[i] for i in column.tolist()] for column in (votes.better, votes.worse))
-    one, other = ([votes.ids[i] for i in column.tolist()] for column in votes.tied[:, 1:].T)
+    order = np.argsort(votes.sign == 0, kind="stable")  # ties last
+    columns = np.where(votes.sign < 0, [votes.second, votes.first], [votes.first, votes.second])[:, order]
+    better, worse = ([votes.ids[i] for i in column] for column in columns.tolist())
     texts = {
-        "first": better + one,
-        "second": worse + other,
-        "winner": ["model_a"] * len(better) + ["tie"] * len(one),
-        "prompt": list(map(str, [*votes.segment.tolist(), *votes.tied[:, 0].tolist()])),
+        "first": better,
+        "second": worse,
+        "winner": ["model_a" if sign else "tie" for sign in votes.sign[order].tolist()],
+        "prompt": list(map(str, votes.segment[order].tolist())),
     }
     if file_format.judge is None:
         return texts
     rows = read_rows(source, may_be_short=True)
     judges = dict(zip(rows.lines, rows[file_format.judge], strict=True))
-    lines = [*votes.lines.tolist(), *votes.tied_lines.tolist()]
+    lines = votes.lines[order].tolist()
     texts |= {"judge": [judges[line].strip() for line in lines], "ranking": list(map(str, lines))}
     return _checked(source, texts, lines)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeAlias
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -208,6 +208,30 @@ class Formula(Metric):
         return
 
 
+class Rebuilt:
+    """A dataclass that is pickled as the call that made it: what the core has made cannot be pickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, each.name) for each in fields(cast(Any, self)) if each.init)
+
+
+class InCore(Rebuilt, Metric):
+    """A metric whose formula is evaluated in Rust."""
+
+    core: _core.Metric
+
+    def score(self, totals: ArrayLike) -> Scores:
+        """See :meth:`Metric.score`. Raises :class:`InputError` for sums for which a formula as text has no value.
+
+        >>> from reshuffle import metric
+        >>> metric("bleu").score([4, 4, 4, 3, 2, 1, 4, 3, 2, 1])
+        array(100.)
+        """
+        totals = totals_array(totals)
+        flat = np.ascontiguousarray(totals.reshape(-1, totals.shape[-1]))
+        return np.asarray(self.core.scores(flat).reshape(totals.shape[:-1]))
+
+
 def counts_array(values: ArrayLike, what: str, ndim: int | None = None) -> Counts:
     """``values`` as int64.
 
@@ -250,13 +274,6 @@ def check_present(what: str, values: Any) -> None:
         segment = int(np.flatnonzero(is_missing.reshape(len(is_missing), -1).any(axis=1))[0]) + 1
         problem = "the value is missing: expected a number for every segment"
         raise InputError(SEGMENT_MESSAGE, what=what, segment=segment, problem=problem)
-
-
-def core_scores(core: _core.Metric, totals: ArrayLike) -> Scores:
-    """The scores of summed counts by a formula of the core: shape (…, K) in, shape (…) out."""
-    totals = totals_array(totals)
-    flat = np.ascontiguousarray(totals.reshape(-1, totals.shape[-1]))
-    return np.asarray(core.scores(flat).reshape(totals.shape[:-1]))
 
 
 def core_details(core: _core.Metric, totals: Counts) -> dict[str, float]:

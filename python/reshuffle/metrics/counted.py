@@ -17,15 +17,15 @@ from ..data.corpus import Corpus
 from ..errors import InputError, Option
 from ..settings import DocumentIds
 from ..validate import check_name, check_text
-from .base import Counts, Metric, Scores, core_scores
+from .base import Counts, InCore, Rebuilt, Scores
 from .in_python import IN_PYTHON
 from .in_python.base import Spec, Texts, variable
-from .native import NativeMetric
+from .native import Named, NativeMetric
 from .precomputed import CountsOfFormula
 
 
-@dataclass(frozen=True)
-class TextMetric(Metric):
+@dataclass(frozen=True, repr=False)
+class TextMetric(Named):
     """A metric that is counted in Python. Create it with :func:`reshuffle.metric`."""
 
     key: str
@@ -35,15 +35,9 @@ class TextMetric(Metric):
 
     def __post_init__(self) -> None:
         check_name("metric", self.key, list(IN_PYTHON))
-        object.__setattr__(self, "options", _checked(self.spec, self.options))
-        object.__setattr__(self, "name", self.spec.shown)
+        vars(self).update(options=_checked(self.spec, self.options), name=self.spec.shown)
 
-    def __hash__(self) -> int:
-        return hash((self.key, *sorted(self.options.items())))
-
-    def __repr__(self) -> str:
-        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
-        return f"metric({self.key!r}{options})"
+    __hash__ = Named.__hash__
 
     @property
     def spec(self) -> Spec:
@@ -83,7 +77,7 @@ class TextMetric(Metric):
 
 
 @dataclass(frozen=True)
-class TextFormula(Metric):
+class TextFormula(InCore):
     """The formula of the sums of the counts that a :class:`TextMetric` found in texts.
 
     ``counted`` are the names of the counts; a mean has one, the score.
@@ -103,23 +97,17 @@ class TextFormula(Metric):
             core = _core.Metric.mean(spec.shown, spec.steps, True)
         else:
             text = spec.formula(self.counted, _all_options(spec, metric.options))
-            core = _core.Metric.expression(
-                spec.shown, text, [(variable(i), 1.0) for i in range(len(self.counted))], True
-            )
-        object.__setattr__(self, "name", metric.name)
-        object.__setattr__(self, "core", core)
-        object.__setattr__(self, "is_mean", spec.formula is None)
+            names = [(variable(i), 1.0) for i in range(len(self.counted))]
+            core = _core.Metric.expression(spec.shown, text, names, True)
         # A mean with these decimals is off by at most 1 in the last one: half from the steps, half from its rounding.
-        object.__setattr__(self, "decimals", round(np.log10(spec.steps)) if spec.steps > 1 else None)
+        decimals = round(np.log10(spec.steps)) if spec.steps > 1 else None
+        vars(self).update(name=metric.name, core=core, is_mean=spec.formula is None, decimals=decimals)
 
     @classmethod
     def of_columns(cls, key: str, options: Mapping[str, Any], columns: Sequence[str]) -> TextFormula:
         """The formula with these :attr:`columns`."""
         is_mean = IN_PYTHON[key].formula is None
         return cls(key, options, tuple(columns[:-1] if is_mean else columns))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.key, self.options, self.counted)
 
     @property
     def columns(self) -> list[str]:
@@ -133,10 +121,6 @@ class TextFormula(Metric):
         scores = np.rint(rows * IN_PYTHON[self.key].steps).astype(np.int64)
         return np.stack([scores, np.ones_like(scores)], axis=1)
 
-    def score(self, totals: ArrayLike) -> Scores:
-        """See :meth:`Metric.score`."""
-        return core_scores(self.core, totals)
-
     def details(self, totals: Counts) -> Mapping[str, float]:
         """See :meth:`Metric.details`."""
         return IN_PYTHON[self.key].details(self.columns, totals.tolist())
@@ -147,7 +131,7 @@ class TextFormula(Metric):
 
 
 @dataclass(frozen=True, eq=False)
-class CountedTexts(CountsOfFormula):
+class CountedTexts(Rebuilt, CountsOfFormula):
     """A :class:`TextMetric` with the counts of texts."""
 
     metric: TextMetric
@@ -155,13 +139,7 @@ class CountedTexts(CountsOfFormula):
     counts: Mapping[str, Counts] = field(repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", self.formula.name)
-        object.__setattr__(self, "core", self.formula.core)
-        object.__setattr__(self, "is_mean", self.formula.is_mean)
-        object.__setattr__(self, "decimals", self.formula.decimals)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.metric, self.formula, self.counts)
+        self._take_over(self.formula, "name", "core", "is_mean", "decimals")
 
     @property
     def key(self) -> str:

@@ -6,17 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from numpy.typing import ArrayLike
-
 from .. import _core, signature
-from .base import Counts, Metric, Scores, core_details, core_scores
+from .base import Counts, InCore, core_details
 
 # In a formula, the number of segments, if no column has that name: `errors / segments` is a mean.
 SEGMENTS = "segments"
 
 
 @dataclass(frozen=True)
-class Expression(Metric):
+class Expression(InCore):
     """The formula of a metric as text: ``100 * edits / chars``, with names of columns of counts.
 
     :class:`~reshuffle.FromCounts` says what a formula may consist of.
@@ -61,11 +59,7 @@ class Expression(Metric):
         columns = dict(zip(self.names, self.scales or [1.0] * len(self.names), strict=True))
         columns.setdefault(SEGMENTS, 1.0)
         core = _core.Metric.expression(self.name, self.text, list(columns.items()), self.higher_is_better)
-        object.__setattr__(self, "core", core)
-        object.__setattr__(self, "text", dict(core.signature)["formula"])
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.name, self.text, self.names, self.scales, self.higher_is_better)
+        vars(self).update(core=core, text=dict(core.signature)["formula"])
 
     @property
     def columns(self) -> list[str]:
@@ -78,10 +72,6 @@ class Expression(Metric):
         scales = dict(zip(self.names, self.scales, strict=False))
         used = [scales.get(column, 1.0) for column in self.columns]
         return {"text": self.text, "scales": used, "higher_is_better": self.higher_is_better}
-
-    def score(self, totals: ArrayLike) -> Scores:
-        """See :meth:`Metric.score`. Raises :class:`InputError` for sums for which the formula has no value."""
-        return core_scores(self.core, totals)
 
     def details(self, totals: Counts) -> Mapping[str, float]:
         """See :meth:`Metric.details`: the sums."""

@@ -28,17 +28,17 @@ from ..validate import check_name, check_text
 from .base import (
     Counts,
     Formula,
+    InCore,
     Kink,
     Metric,
     MetricLike,
     Scores,
     core_details,
-    core_scores,
     counts_array,
     thread_count,
 )
 from .meteor import Files, read_files, warn_of_gaps
-from .registry import metric_specs, tokenizer_specs
+from .registry import metric_specs, spec_of, tokenizer_specs
 from .tokenizers import EXTERNAL, LoadedTokenizer, for_language, load, model_takers
 
 if TYPE_CHECKING:
@@ -112,8 +112,22 @@ CAUTIONS: dict[str, Callable[[_core.Metric], None]] = {"meteor": warn_of_gaps, "
 CAUTIONS_ON_TEXTS: dict[str, Callable[[References], None]] = dict.fromkeys(ROUGES, _warn_of_other_letters)
 
 
-@dataclass(frozen=True)
-class NativeMetric(Metric):
+class Named(Metric):
+    """A metric that :func:`metric` creates from a name and options."""
+
+    key: str
+    options: Mapping[str, Any]
+
+    def __hash__(self) -> int:
+        return hash((self.key, *sorted(self.options.items())))
+
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        return f"metric({self.key!r}{options})"
+
+
+@dataclass(frozen=True, repr=False)
+class NativeMetric(Named, InCore):
     """A metric that is counted and scored in Rust. Create it with :func:`metric`."""
 
     key: str
@@ -131,8 +145,8 @@ class NativeMetric(Metric):
         if self.sources is not None and (isinstance(self.sources, str) or not self.reads_sources):
             got = "a single string" if self.reads_sources else f"{self.key}, which does not read them"
             raise InputError(f"sources are texts for each segment, for {' and '.join(READS_SOURCES)}, got {got}")
-        object.__setattr__(self, "options", {name: _hashable(value) for name, value in self.options.items()})
-        options = dict(self.options)
+        options: dict[str, Any] = {name: _hashable(value) for name, value in self.options.items()}
+        vars(self)["options"] = dict(options)
         defaults = _check_option_names(self.key, options)
         language = options.pop("trg_lang", None)
         tokenize = options.pop("tokenize", None)
@@ -155,28 +169,18 @@ class NativeMetric(Metric):
                 # Lines are lowercased before they are tokenized. As in sacreBLEU, the tokens are left as they are.
                 core = _core.Metric(self.key, {**options, "lowercase": False}, files)
                 overrides["case"] = "lc"
-        object.__setattr__(self, "core", core)
-        object.__setattr__(self, "_overrides", overrides)
-        object.__setattr__(self, "_tokenize", tokenize_line)
-        object.__setattr__(self, "name", core.name)
-        object.__setattr__(self, "higher_is_better", core.higher_is_better)
-        object.__setattr__(self, "decimals", core.decimals)
+        vars(self).update(core=core, _overrides=overrides, _tokenize=tokenize_line)
+        vars(self).update(name=core.name, higher_is_better=core.higher_is_better, decimals=core.decimals)
 
-    def __repr__(self) -> str:
-        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
-        return f"metric({self.key!r}{options})"
+    __hash__ = Named.__hash__
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(metric, self.key, sources=self.sources, **self.options), ()
 
-    def __hash__(self) -> int:
-        return hash((self.key, *sorted(self.options.items())))
-
     @property
     def tokenizes(self) -> bool:
         """Whether the metric tokenizes, that is, has a tokenizer other than ``none``."""
-        spec = next(spec for spec in metric_specs() if spec.name == self.key)
-        default = next((option.default for option in spec.options if option.name == "tokenize"), "none")
+        default = next((option.default for option in spec_of(self.key).options if option.name == "tokenize"), "none")
         return bool(self.options.get("tokenize", default) != "none")
 
     @property
@@ -204,7 +208,7 @@ class NativeMetric(Metric):
     @property
     def reads_parses(self) -> bool:
         """See :attr:`Metric.reads_parses`."""
-        return next(spec.reads_parses for spec in metric_specs() if spec.name == self.key)
+        return spec_of(self.key).reads_parses
 
     @property
     def reads_sources(self) -> bool:
@@ -220,7 +224,7 @@ class NativeMetric(Metric):
     @property
     def source(self) -> str:
         """See :attr:`Metric.source`."""
-        return next(spec.source for spec in metric_specs() if spec.name == self.key)
+        return spec_of(self.key).source
 
     def suff_stats(
         self,
@@ -364,14 +368,6 @@ class NativeMetric(Metric):
         if self._tokenize is not None:
             ((hypotheses,), _) = _tokenized(self._tokenize, [lists.texts(None)], [], progress)
         return lists.utilities(self.core, weights, texts=hypotheses, threads=thread_count(threads), progress=progress)
-
-    def score(self, totals: ArrayLike) -> Scores:
-        """See :meth:`Metric.score`.
-
-        >>> metric("bleu").score([4, 4, 4, 3, 2, 1, 4, 3, 2, 1])
-        array(100.)
-        """
-        return core_scores(self.core, totals)
 
     def segment_scores(self, counts: ArrayLike) -> Scores:
         """See :meth:`Metric.segment_scores`. BLEU ignores n-gram orders that are longer than the hypothesis.
@@ -568,7 +564,7 @@ def _check_option_names(key: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
     The core checks the values, but does not know the tokenizers of other packages.
     """
-    known = {option.name: option for spec in metric_specs() if spec.name == key for option in spec.options}
+    known = {option.name: option for option in spec_of(key).options}
     for option in options:
         check_name(f"{key} option", option, list(known))
         if isinstance(options[option], str):

@@ -38,13 +38,14 @@ from ..validate import (
 )
 from .base import (
     Counts,
+    InCore,
     Kink,
     Metric,
     MetricLike,
+    Rebuilt,
     Scores,
     check_present,
     check_sums,
-    core_scores,
     counts_array,
     totals_array,
 )
@@ -105,7 +106,7 @@ class PrecomputedCounts(Metric):
 
 @with_hints
 @dataclass(frozen=True, eq=False)  # == of arrays is not a bool
-class SegmentScores(PrecomputedCounts):
+class SegmentScores(InCore, PrecomputedCounts):
     """Segment scores from another tool or from raters; a system's score is their mean.
 
     Scores are stored as integers, in fixed point, so that sums are exact and equal scores are exact ties. The
@@ -190,10 +191,9 @@ class SegmentScores(PrecomputedCounts):
         if self.higher_is_better is not None:
             check_flag("higher_is_better", self.higher_is_better)
         check_name("missing", self.missing, TREATMENTS_OF_MISSING)
-        object.__setattr__(self, "index", index_of(self.scores))
         of_systems = _items_by_system(self.name, self.scores)
         items = [item for system, scores in of_systems for item in _runs_of(system, scores)]
-        object.__setattr__(self, "has_runs", [*dict(items)] != [*dict(of_systems)])
+        vars(self).update(index=index_of(self.scores), has_runs=[*dict(items)] != [*dict(of_systems)])
         is_table = not isinstance(self.scores, Mapping | list | tuple)
         named_ids = [quoted(system) for system, _ in items if is_table and names_ids(system)]
         if named_ids:
@@ -212,13 +212,13 @@ class SegmentScores(PrecomputedCounts):
             ids = tuple(map(str, self.segment_ids))
             if len(ids) != n_segments:
                 raise InputError(f"{self.name}: expected an id for each of {n_segments:,} segments, got {len(ids):,}")
-            object.__setattr__(self, "segment_ids", ids)
+            vars(self)["segment_ids"] = ids
         all_scores = np.concatenate(list(arrays.values()))
         lacking = {} if self.missing == "error" else {name: np.isnan(array) for name, array in arrays.items()}
         lacking = {name: is_missing for name, is_missing in lacking.items() if is_missing.any()}
         if self.higher_is_better is None:
             check_direction(self.name, float(np.nanmax(all_scores)))
-            object.__setattr__(self, "higher_is_better", True)
+            vars(self)["higher_is_better"] = True
         largest = float(np.nanmax(np.abs(all_scores)))
         if 0 < largest < SMALLEST_SCORE:
             raise InputError(
@@ -238,15 +238,12 @@ class SegmentScores(PrecomputedCounts):
             if error > MAX_RELATIVE_ERROR * np.abs(scores).max():
                 raise self._too_large_error(system, arrays)
             max_error = max(max_error, error)
-        object.__setattr__(self, "counts", counts)
-        object.__setattr__(self, "is_complete", not lacking)
-        object.__setattr__(self, "_steps", scale)
         # A mean with these decimals is off by at most 1 in the last: half from the resolution, half from its rounding.
-        object.__setattr__(self, "decimals", math.floor(-math.log10(2 * max_error)) if max_error else None)
-        object.__setattr__(
-            self, "_unrounded", {name: array.copy() for name, array in arrays.items()} if max_error else {}
-        )
-        object.__setattr__(self, "core", _core.Metric.mean(self.name, scale, bool(self.higher_is_better)))
+        decimals = math.floor(-math.log10(2 * max_error)) if max_error else None
+        unrounded = {name: array.copy() for name, array in arrays.items()} if max_error else {}
+        core = _core.Metric.mean(self.name, scale, bool(self.higher_is_better))
+        vars(self).update(counts=counts, core=core, decimals=decimals, is_complete=not lacking)
+        vars(self).update(_steps=scale, _unrounded=unrounded)
 
     def __repr__(self) -> str:
         systems = f"{counted(len(self.counts), 'system')} ({first_names(self.counts)})"
@@ -270,9 +267,6 @@ class SegmentScores(PrecomputedCounts):
         by_system = dict(zip(table.systems, table.segments, strict=True))
         higher_is_better = None if table.higher_is_better else False
         return cls(table.name, by_system, higher_is_better, missing, table.segment_ids)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.name, self.scores, self.higher_is_better, self.missing, self.segment_ids)
 
     def _checked(self, system: str, scores: ArrayLike) -> Scores:
         """The scores of a system as floats, with NaN for missing ones."""
@@ -325,10 +319,6 @@ class SegmentScores(PrecomputedCounts):
             "would be rounded too much. Is the large score a mistake?"
         )
 
-    def score(self, totals: ArrayLike) -> Scores:
-        """See :meth:`Metric.score`."""
-        return core_scores(self.core, totals)
-
     def without_data(self) -> Metric:
         """See :meth:`Metric.without_data`."""
         return Mean(self.name, self._steps, bool(self.higher_is_better))
@@ -340,7 +330,7 @@ class SegmentScores(PrecomputedCounts):
 
 
 @dataclass(frozen=True)
-class Mean(Metric):
+class Mean(InCore):
     """The formula of :class:`SegmentScores`, without scores.
 
     ``steps`` is the number of steps of the resolution in 1.
@@ -354,14 +344,7 @@ class Mean(Metric):
     is_mean = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "core", _core.Metric.mean(self.name, self.steps, self.higher_is_better))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.name, self.steps, self.higher_is_better)
-
-    def score(self, totals: ArrayLike) -> Scores:
-        """See :meth:`Metric.score`."""
-        return core_scores(self.core, totals)
+        vars(self)["core"] = _core.Metric.mean(self.name, self.steps, self.higher_is_better)
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`."""
@@ -380,6 +363,10 @@ class CountsOfFormula(PrecomputedCounts):
     """Precomputed counts that the formula of another metric scores."""
 
     formula: Metric
+
+    def _take_over(self, formula: Metric, *names: str) -> None:
+        """Make these attributes of the formula those of this metric."""
+        vars(self).update({name: getattr(formula, name) for name in names})
 
     @property
     def kink(self) -> Kink | None:
@@ -485,7 +472,7 @@ class FromCounts(CountsOfFormula):
         check_text("the name of a metric", self.name)
         if self.higher_is_better is not None:
             check_flag("higher_is_better", self.higher_is_better)
-        object.__setattr__(self, "index", index_of(self.counts))
+        vars(self)["index"] = index_of(self.counts)
         tables = dict(_items_by_system(self.name, self.counts))
         given: Expression | None = None
         if isinstance(self.scoring, str) and not has_formula(self.scoring.partition(":")[0]):
@@ -506,18 +493,15 @@ class FromCounts(CountsOfFormula):
         width = next(iter(widths.values()))
         formula = given or resolve(self.scoring).renamed(self.name)
         columns = formula.columns
-        object.__setattr__(self, "columns", columns)
         if columns is not None and len(columns) != width:
             raise InputError(
                 f"{self.name}: {formula.name} needs {len(columns)} counts per segment, got {width}; "
                 f"expected {', '.join(columns)}"
             )
-        object.__setattr__(self, "counts", counts)
-        object.__setattr__(self, "formula", formula)
-        object.__setattr__(self, "core", formula.core)
-        object.__setattr__(self, "decimals", formula.decimals)
+        vars(self).update(counts=counts, formula=formula, columns=columns)
+        self._take_over(formula, "core", "decimals")
         if self.higher_is_better is None:
-            object.__setattr__(self, "higher_is_better", formula.higher_is_better)
+            self._take_over(formula, "higher_is_better")
             if given is not None or not isinstance(self.scoring, str | Metric):
                 check_direction(self.name)
 
@@ -536,7 +520,7 @@ class FromCounts(CountsOfFormula):
 
 
 @dataclass(frozen=True, eq=False)
-class OwnTexts(CountsOfFormula):
+class OwnTexts(Rebuilt, CountsOfFormula):
     """A metric on different texts from those of the other metrics: dependency F on parses beside BLEU on texts.
 
     Both must have the same segments in the same order.
@@ -578,17 +562,10 @@ class OwnTexts(CountsOfFormula):
         if not isinstance(formula, NativeMetric):
             raise InputError(f"expected the name of a metric or reshuffle.metric(name), got {quoted(formula)}")
         corpus = Corpus.from_texts(self.references, self.systems)
-        counts = formula.suff_stats(corpus.references, corpus.systems, threads=self.threads)
-        object.__setattr__(self, "counts", dict(zip(corpus.systems, counts, strict=True)))
-        object.__setattr__(self, "formula", formula)
-        object.__setattr__(self, "core", formula.core)
-        object.__setattr__(self, "decimals", formula.decimals)
-        object.__setattr__(self, "name", formula.name)
-        object.__setattr__(self, "higher_is_better", formula.higher_is_better)
-        object.__setattr__(self, "_n_references", corpus.n_references)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.metric, self.references, self.systems, self.threads)
+        rows = formula.suff_stats(corpus.references, corpus.systems, threads=self.threads)
+        counts = dict(zip(corpus.systems, rows, strict=True))
+        vars(self).update(counts=counts, formula=formula, _n_references=corpus.n_references)
+        self._take_over(formula, "core", "decimals", "name", "higher_is_better")
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`. The number of references is that of these texts."""

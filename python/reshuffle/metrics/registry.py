@@ -7,34 +7,62 @@ numpy.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from .. import _core
 from ..names import WITH_TOKENIZE
-from .specs import MetricSpec as MetricSpec
-from .specs import OptionSpec as OptionSpec
-from .tokenizers import EXTERNAL, LANGUAGES, model_takers
+from .tokenizers import EXTERNAL, LANGUAGES, ExternalTokenizer, model_takers
 
 
 @dataclass(frozen=True)
-class TokenizerSpec:
-    """Description of a tokenizer."""
+class OptionSpec:
+    """Description of an option of a metric.
+
+    ``kind`` is ``flag``, ``integer``, ``real``, ``reals``, ``choice``, ``choices``, ``path``, ``language`` or ``text``.
+    Values of ``reals`` and ``choices`` are lists. ``minimum`` and ``maximum`` are the limits of a number, or of each
+    number in a list. ``choices`` are the values allowed if ``kind`` is ``choice`` or ``choices``.
+    """
 
     name: str
     about: str
+    kind: str
+    choices: list[str] = field(default_factory=list)
+    default: bool | int | float | str | None = None
+    minimum: float | None = None
+    maximum: float | None = None
 
 
-def tokenizer_specs() -> list[TokenizerSpec]:
+@dataclass(frozen=True)
+class MetricSpec:
+    """Description of a metric.
+
+    ``source`` is an ACL id or DOI, or empty. ``reads_parses`` is True if the metric reads parses in CoNLL-U instead of
+    texts.
+    """
+
+    name: str
+    about: str
+    source: str = ""
+    options: list[OptionSpec] = field(default_factory=list)
+    reads_parses: bool = False
+
+
+def tokenizer_specs() -> list[_core.TokenizerSpec | ExternalTokenizer]:
     """All tokenizers: those of the core, then those of other packages."""
-    core = [TokenizerSpec(t.name, t.about) for t in _core.tokenizers()]
-    return core + [TokenizerSpec(t.name, t.about) for t in EXTERNAL.values()]
+    return [*_core.tokenizers(), *EXTERNAL.values()]
 
 
 @cache
 def metric_specs() -> tuple[MetricSpec, ...]:
     """All metrics of the core. Those with an option ``tokenize`` also take the tokenizers of other packages."""
-    return tuple(MetricSpec(m.name, m.about, m.source, m.reads_parses, list(_options(m))) for m in _core.metrics())
+    return tuple(MetricSpec(m.name, m.about, m.source, [*_options(m)], m.reads_parses) for m in _core.metrics())
+
+
+@cache
+def spec_of(name: str) -> MetricSpec:
+    """That of a metric of the core."""
+    return next(spec for spec in metric_specs() if spec.name == name)
 
 
 def every_spec() -> tuple[MetricSpec, ...]:
@@ -47,11 +75,11 @@ def every_spec() -> tuple[MetricSpec, ...]:
 def _options(metric: _core.MetricSpec) -> Iterator[OptionSpec]:
     for o in metric.options:
         choices = [*o.choices, *EXTERNAL] if o.name == "tokenize" else o.choices
-        yield OptionSpec(o.name, o.about, o.kind, o.minimum, o.maximum, choices, o.default)
+        yield OptionSpec(o.name, o.about, o.kind, choices, o.default, o.minimum, o.maximum)
         if o.name == "tokenize":
             model, language = WITH_TOKENIZE
             about = f"model file, for {model_takers()}"
-            yield OptionSpec(model, about, "path", None, None, [], None)
+            yield OptionSpec(model, about, "path")
             chosen = ", ".join(f"{each.tokenizer} for {code}" for code, each in LANGUAGES.items() if len(code) == 2)
             about = f"language of the texts, which selects the tokenizer unless tokenize does: {chosen}"
-            yield OptionSpec(language, about, "language", None, None, [], None)
+            yield OptionSpec(language, about, "language")

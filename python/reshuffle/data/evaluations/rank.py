@@ -33,8 +33,7 @@ def read(source: Source, language_pair: str | None, base: int | None) -> Votes:
     if same.size:
         source.fail(f"{quoted(ids[winners[same[0]]])} cannot be better than itself", int(lines[same[0]]))
     ids, (winners, losers) = renumbered(ids, winners, losers)
-    none = np.zeros(0, dtype=np.int64)
-    return Votes(ids, segments - base, winners, losers, lines, none.reshape(0, 3), none, base)
+    return Votes(ids, segments - base, winners, losers, np.ones_like(winners), lines, base)
 
 
 def recognizes(line: str) -> bool:

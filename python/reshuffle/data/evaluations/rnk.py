@@ -16,20 +16,9 @@ from .base import Integers, JudgmentFormat, Votes, codes, integers, only, renumb
 
 # Names of languages in the files, and their codes.
 LANGUAGES = {
-    "Chinese": "zh",
-    "Czech": "cs",
-    "English": "en",
-    "Finnish": "fi",
-    "French": "fr",
-    "German": "de",
-    "Hindi": "hi",
-    "Hungarian": "hu",
-    "Italian": "it",
-    "Romanian": "ro",
-    "Russian": "ru",
-    "Spanish": "es",
-    "Turkish": "tr",
-}
+    "Chinese": "zh", "Czech": "cs", "English": "en", "Finnish": "fi", "French": "fr", "German": "de", "Hindi": "hi",
+    "Hungarian": "hu", "Italian": "it", "Romanian": "ro", "Russian": "ru", "Spanish": "es", "Turkish": "tr",
+}  # fmt: skip
 
 
 def read_rnk(source: Source, language_pair: str | None, base: int | None) -> Votes:
@@ -102,15 +91,8 @@ def _votes(
         parts.append(np.stack([both, numbers[one, both], numbers[other, both], sign]))
     ranking, first, second, sign = np.concatenate(parts, axis=1)
     order = np.argsort(ranking, kind="stable")
-    ranking, first, second, sign = ranking[order], first[order], second[order], sign[order]
-    decided, tie = sign != 0, sign == 0
-    better, worse = np.where(sign > 0, first, second), np.where(sign > 0, second, first)
-    known, (better, worse, tied_one, tied_other) = renumbered(
-        ids, better[decided], worse[decided], first[tie], second[tie]
-    )
-    tied = np.stack([segment[ranking[tie]], tied_one, tied_other], axis=1)
-    votes = segment[ranking[decided]], better, worse, lines[ranking[decided]]
-    return Votes(known, *votes, tied, lines[ranking[tie]], base)
+    known, (first, second) = renumbered(ids, first[order], second[order])
+    return Votes(known, segment[ranking[order]], first, second, sign[order], lines[ranking[order]], base)
 
 
 RNK = JudgmentFormat(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..files import uncompressed
-from . import comet, conll, conllu, csv, jsonl, meeteval, mteval, named, table, text, transcripts, tsv
+from . import comet, conll, conllu, jsonl, meeteval, mteval, named, table, text, transcripts
 from .base import Column, FileFormat, Source
 
 __all__ = ["INPUT_FORMATS", "Column", "FileFormat", "Source", "format_of"]
@@ -14,8 +14,8 @@ __all__ = ["INPUT_FORMATS", "Column", "FileFormat", "Source", "format_of"]
 INPUT_FORMATS: Mapping[str, FileFormat] = {
     "text": text.FORMAT,
     "mteval": mteval.FORMAT,
-    "tsv": tsv.FORMAT,
-    "csv": csv.FORMAT,
+    "tsv": table.TSV,
+    "csv": table.CSV,
     "jsonl": jsonl.FORMAT,
     "conllu": conllu.FORMAT,
     "conll": conll.FORMAT,

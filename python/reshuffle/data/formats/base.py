@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from typing import Any, NoReturn, TypeAlias
 
 from ...documented import record
-from ...errors import InputError, listed, quoted, shortened, unknown_name
+from ...errors import InputError, listed, shortened, unknown_name
 from ..files import MAX_INPUT, at_line, decoded, display_name, read_bytes, warn_of_nul
 
 
@@ -170,20 +169,6 @@ def choose(source: Source, kind: str, name: str | None, known: Sequence[str], fi
     if name not in known:
         raise InputError(f"{source.name}: {unknown_name(kind, display_name(name), known)}")
     return name
-
-
-def columns_of(
-    source: Source, names: Names, header: Sequence[str], rows: Iterable[Sequence[str]], lines: Sequence[int]
-) -> list[Column]:
-    """Some columns of a table with rows, each of which has as many fields as the header."""
-    chosen = [choose(source, "column", name, header) for name in names]
-    for name in chosen:
-        if header.count(name) > 1:
-            source.fail(f"{header.count(name)} columns in the header are called {quoted(name)}: expected one")
-    # itemgetter returns a tuple only for two or more items, so pick one more and drop it.
-    pick = itemgetter(0, *map(header.index, chosen))
-    columns = list(zip(*map(pick, rows), strict=True))[1:]
-    return [Column(source.label(name), list(fields), lines) for name, fields in zip(names, columns, strict=True)]
 
 
 @record

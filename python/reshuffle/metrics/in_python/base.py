@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...errors import SEGMENT_MESSAGE, InputError, quoted
-from ..specs import MetricSpec
+from ..registry import MetricSpec
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +34,7 @@ def variable(column: int) -> str:
     return FIRST_LETTERS[first] + string.ascii_letters[second]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Spec(MetricSpec):
     """A metric that is counted in Python, by the name after ``-m``."""
 

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..specs import OptionSpec
+from ..registry import OptionSpec
 from .base import Found, Options, Spec, Texts, variable
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-WITHOUT = OptionSpec(
-    "without", "a label that is no class of its own, such as O or none, and is left out", "text", None, None, [], None
-)
+WITHOUT = OptionSpec("without", "a label that is no class of its own, such as O or none, and is left out", "text")
 LABELS = OptionSpec(
     "labels",
     "classes of the mean: those in the gold labels, or also those that only the system has",
     "choice",
-    None,
-    None,
     ["both", "gold"],
     "both",
 )
@@ -168,55 +164,52 @@ def _macro_signature(options: Options) -> list[tuple[str, str]]:
 
 
 ACCURACY = Spec(
-    "accuracy", "share of lines that equal a reference", "", False, [], "accuracy", "score", _accuracy, _case
+    "accuracy",
+    "share of lines that equal a reference",
+    shown="accuracy",
+    counts="score",
+    count=_accuracy,
+    signature=_case,
 )
 MICRO_F1 = Spec(
     "micro-f1",
     "F1 of all labels together, which is the accuracy unless a label is left out",
-    "",
-    False,
-    [WITHOUT],
-    "micro-F1",
-    "correct, predicted, gold",
-    _micro,
-    _micro_signature,
-    micro_formula,
-    micro_details,
+    options=[WITHOUT],
+    shown="micro-F1",
+    counts="correct, predicted, gold",
+    count=_micro,
+    signature=_micro_signature,
+    formula=micro_formula,
+    details=micro_details,
 )
 MACRO_F1 = Spec(
     "macro-f1",
     "mean over the labels of the F1 of each",
-    "",
-    False,
-    [LABELS, WITHOUT],
-    "macro-F1",
-    "correct, predicted and gold of each label",
-    _macro,
-    _macro_signature,
-    macro_formula,
-    macro_details,
+    options=[LABELS, WITHOUT],
+    shown="macro-F1",
+    counts="correct, predicted and gold of each label",
+    count=_macro,
+    signature=_macro_signature,
+    formula=macro_formula,
+    details=macro_details,
 )
 MCC = Spec(
     "mcc",
     "Matthews correlation of labels, also of more than two",
     "doi:10.1016/j.compbiolchem.2004.09.006",
-    False,
-    [],
-    "MCC",
-    "correct, labels; predicted and gold of each label",
-    _agreement,
-    _case,
-    _mcc_formula,
+    shown="MCC",
+    counts="correct, labels; predicted and gold of each label",
+    count=_agreement,
+    signature=_case,
+    formula=_mcc_formula,
 )
 KAPPA = Spec(
     "kappa",
     "Cohen's kappa: agreement with the gold labels beyond chance",
     "doi:10.1177/001316446002000104",
-    False,
-    [],
-    "kappa",
-    "correct, labels; predicted and gold of each label",
-    _agreement,
-    _case,
-    _kappa_formula,
+    shown="kappa",
+    counts="correct, labels; predicted and gold of each label",
+    count=_agreement,
+    signature=_case,
+    formula=_kappa_formula,
 )

@@ -7,7 +7,7 @@ from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from ...errors import InputError, quoted
-from ..specs import OptionSpec
+from ..registry import OptionSpec
 from .base import Found, Options, Spec, Texts
 from .labels import by_class, macro_details, macro_formula, micro_details, micro_formula
 
@@ -25,8 +25,6 @@ MODE = OptionSpec(
     "as in seqeval: default also takes E- and S-, and lets a span begin with I-; strict is IOB2, where I- without B- "
     "is no span",
     "choice",
-    None,
-    None,
     ["default", "strict"],
     "default",
 )
@@ -34,8 +32,6 @@ AVERAGE = OptionSpec(
     "average",
     "micro for all spans together, macro for the mean over their types",
     "choice",
-    None,
-    None,
     ["micro", "macro"],
     "micro",
 )
@@ -140,13 +136,12 @@ SPAN_F1 = Spec(
     "span-f1",
     "F1 of spans (names, chunks) from BIO tags: a sentence per line, or a tag per line and sentences as --docs",
     "W03-0419",
-    False,
     [MODE, AVERAGE],
-    "span-F1",
-    "correct, predicted, gold; of each type for the macro average",
-    _count,
-    _signature,
-    _formula,
-    _details,
+    shown="span-F1",
+    counts="correct, predicted, gold; of each type for the macro average",
+    count=_count,
+    signature=_signature,
+    formula=_formula,
+    details=_details,
     uses_documents=True,
 )
