@@ -384,6 +384,15 @@ def test_sentences_about_a_baseline(means: dict[str, float], sentence: str) -> N
     assert next(iter(conclusions(mirrored, Layout()))) == sentence
 
 
+def test_many_systems_are_better_than_a_baseline_under_all_metrics_or_some() -> None:
+    systems = {"base": 20.0, "b": 60.0, "c": 60.0, "d": 60.0, "e": 60.0, "f": 20.0}
+    x, y = ratings("x", systems), ratings("y", {**systems, "c": 20.0, "d": 0.0})
+    assert next(conclusions(compared(x, y, all_pairs=False), Layout())) == (
+        "b and e are better than base under both metrics, and c and d under x only; d is worse under y only; f is not "
+        "significantly different from it under any metric."
+    )
+
+
 def test_one_sided_tests_of_all_pairs_are_counted() -> None:
     result = compared(ratings("m", FOUR), alternative="greater")
     stars = sum(pair.is_significant(0.05) for pair in result.comparisons)
