@@ -161,3 +161,21 @@ def test_scores_of_runs_are_a_list_for_each_system() -> None:
         reshuffle.compare(metrics=SegmentScores("X", own))
     with pytest.raises(InputError, match="BLEU needs texts: pass references and systems"):
         compare_runs()
+
+
+def test_one_score_and_one_pair_are_looked_up_as_in_comparisons() -> None:
+    rng = np.random.default_rng(1)
+    runs = {name: [rng.normal(size=20) for _ in range(3)] for name in "abc"}
+    result = compare_runs(metrics=SegmentScores("rating", runs), n_resamples=99, exchange=["pooled", "segment"])
+    assert result.score("b", "RATING") is result.systems[1].scores["rating"]
+    pair = result.pair("c")
+    assert (pair.system, pair.baseline, pair.exchange) == ("c", "a", "pooled")
+    assert result.pair("a", "c", exchange="segment").difference == -result.pair("c", exchange="segment").difference
+    with pytest.raises(InputError, match=r"only with 'a': compare with all_pairs=True"):
+        result.pair("b", "c")
+    with pytest.raises(InputError, match="unknown exchange 'x'; known: pooled, segment"):
+        result.pair("b", exchange="x")
+    assert repr(pair).startswith("<RunDifference: rating, c against a; difference=")
+    assert repr(result).startswith(
+        "<RunComparison: rating; 3 systems (a, b, c), 9 runs; 20 segments; 4 tests (pooled, "
+    )

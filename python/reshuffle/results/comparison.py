@@ -12,7 +12,7 @@ from ..validate import check_name
 from .caveats import Caveat
 from .histograms import Histogram, NullHistogram
 from .intervals import ConfidenceInterval
-from .lookup import first_names, metric_name
+from .lookup import first_names, metric_name, pair_of
 from .ranking import DetectableDifference, Ranking
 from .reported import Compared, Worded, reports
 from .significance import SignificanceResult
@@ -548,25 +548,5 @@ class Comparison(Compared):
         if baseline is not None and baseline not in self.systems and baseline.casefold() in map(str.casefold, metrics):
             raise InputError(f"{quoted(baseline)} is a metric, not a baseline: name it as metric={baseline!r}")
         name = metric_name(metric, metrics)
-        check_name("system", system, self.systems)
-        if baseline is not None:
-            check_name("baseline", baseline, self.systems)
         pairs = [pair for pair in self.comparisons if pair.metric == name]
-        found = [pair for pair in pairs if pair.system == system and baseline in (None, pair.baseline)]
-        if len(found) == 1:
-            return found[0]
-        if self.is_reversible:
-            for pair in pairs:
-                if (pair.baseline, pair.system) == (system, baseline):
-                    return pair.reversed
-        shown = quoted(system)
-        if found:
-            raise InputError(f"{shown} was compared with {listed(pair.baseline for pair in found)}: choose a baseline")
-        problem = "is always the baseline" if baseline is None else f"was not compared with baseline {quoted(baseline)}"
-        if baseline is not None and self.baseline not in (None, system, baseline):
-            raise InputError(
-                f"{shown} {problem}, only with {quoted(self.baseline)}: compare with all_pairs=True (--all-pairs)"
-            )
-        others = [p for p in pairs if system in (p.system, p.baseline)]
-        calls = listed(f"pair({quoted(p.system)}, {quoted(p.baseline)})" for p in others)
-        raise InputError(f"{shown} {problem}; its comparisons: {calls}")
+        return pair_of(pairs, system, baseline, self.systems, self.baseline, self.is_reversible)
