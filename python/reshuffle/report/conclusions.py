@@ -237,12 +237,12 @@ def across(relations: Mapping[str, Mapping[str, str]], baseline: str, prepositio
     phrases: list[str] = []
     for each, found in groups.items():
         parts: list[str] = []
-        for names, systems in sorted(found.items(), key=lambda item: -len(item[0])):
-            some = f"{len(systems):,}" if len(systems) > MAX_NAMED else joined(systems)
+        for under, own in sorted(found.items(), key=lambda item: -len(item[0])):
+            some = f"{len(own):,}" if len(own) > MAX_NAMED else joined(own)
             if not parts:
-                some = f"{_some(systems, bool(phrases))} {RELATIONS[each] if phrases else f'{each} {baseline}'}"
+                some = f"{_some(own, bool(phrases))} {RELATIONS[each] if phrases else f'{each} {baseline}'}"
             where = all_of_them if each in DECIDED else f"any {noun}"
-            where = where if len(names) == len(relations) else f"{joined(names)} only"
+            where = where if len(under) == len(relations) else f"{joined(under)} only"
             parts.append(f"{some} {preposition} {where}")
         if parts:
             *others, last = parts

@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ..documented import record
-from ..errors import InputError, counted, listed, quoted
+from ..errors import InputError, counted, quoted
 from ..validate import check_name
 from .caveats import Caveat
 from .histograms import Histogram, NullHistogram
