@@ -166,7 +166,11 @@ def test_sums_of_large_documents_of_full_precision_scores_do_not_overflow() -> N
         (["x", "y", None], "documents, segment 3: expected a string or an integer, got None"),
         ([1, math.nan, 2], "documents, segment 2: expected a string or an integer, got nan"),
         ([True, 1, 2], "documents, segment 1: expected a string or an integer, got True"),
-        ("abc", "documents: expected an id for each segment, got the single string 'abc'"),
+        (
+            "abc",
+            "documents: expected an id for each segment, got the single string 'abc'; of a data frame, pass the "
+            "column itself, as in documents=frame['abc']",
+        ),
         (7, "documents: expected an id for each segment, got 7"),
     ],
 )

@@ -287,10 +287,14 @@ class SegmentScores(PrecomputedCounts):
         try:
             if array.dtype.kind == "c":  # astype drops the imaginary part
                 raise TypeError("they are complex")
+            if array.dtype.kind in "SU":  # astype reads numbers in strings
+                float(array.flat[0])
+                raise TypeError("they are strings: convert them to numbers first")
             array = array.astype(np.float64, copy=False)
         except (TypeError, ValueError, OverflowError) as error:
             long = "; a long table needs a column for each system, as DataFrame.pivot makes them"
-            hint = long if array.dtype.kind in "OUT" and isinstance(array.flat[0], str) else ""
+            is_word = array.dtype.kind in "OUT" and isinstance(array.flat[0], str) and isinstance(error, ValueError)
+            hint = long if is_word else ""
             raise InputError(
                 f"{what}: expected a number for every segment: {shortened(str(error), 80)}{hint}"
             ) from None

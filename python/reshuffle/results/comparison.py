@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ..documented import record
 from ..errors import InputError, counted, quoted
+from ..options.declare import hinting
 from ..validate import check_name
 from .caveats import Caveat
 from .histograms import Histogram, NullHistogram
@@ -455,6 +456,7 @@ class Comparison(Compared):
             f"n_resamples={self.n_resamples}, seed={self.seed}>"
         )
 
+    @hinting
     def verdict(self, pair: PairedDifference) -> Verdict:
         """Whether the system of a pair is significantly ``better`` or ``worse`` than its baseline, or ``undecided``.
 
@@ -480,6 +482,7 @@ class Comparison(Compared):
         """Whether any segment scores are missing under a metric, or under any metric if it is None."""
         return any(s.n_segments < self.n_segments for s in self.scores if metric in (None, s.metric))
 
+    @hinting
     def score(self, system: str, metric: str | None = None) -> SystemScore:
         """The score of a system under a metric.
 
@@ -509,6 +512,7 @@ class Comparison(Compared):
         check_name("system", system, self.systems)
         return next(score for score in self.scores if (score.system, score.metric) == (system, name))
 
+    @hinting
     def pair(self, system: str, baseline: str | None = None, metric: str | None = None) -> PairedDifference:
         """The difference of a system from a baseline under a metric, and its test.
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from ... import types
 from ...documented import record
 from ...errors import InputError, counted
+from ...options.declare import hinting
 from ...validate import check_name
 from ..intervals import ConfidenceInterval
 from ..lookup import first_names, metric_name, pair_of
@@ -271,6 +272,7 @@ class RunComparison(StudyResult[RunPlan]):
         """The exchange unit whose p-values answer the question; the others are shown beside it. None without tests."""
         return self.plan.exchange[0] if self.plan.exchange else None
 
+    @hinting
     def score(self, system: str, metric: str | None = None) -> RunScores:
         """The scores of a system's runs under a metric.
 
@@ -284,6 +286,7 @@ class RunComparison(StudyResult[RunPlan]):
         check_name("system", system, list(found))
         return found[system][name]
 
+    @hinting
     def pair(
         self, system: str, baseline: str | None = None, metric: str | None = None, exchange: str | None = None
     ) -> RunDifference:
