@@ -317,8 +317,8 @@ def test_errors_name_what_one_wants_instead() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1, 2, 3], "b": [2, 2, 3], "talk": ["x", "x", "y"]})
     scores = SegmentScores("rating", frame[["a", "b"]])
-    result = compare(metrics=scores, n_resamples=9)
-    errors = {
+    result: Any = compare(metrics=scores, n_resamples=9)
+    errors: dict[str, Callable[[], Any]] = {
         r"^the columns \['a', 'b'\] have numbers: .* metrics=SegmentScores\('NAME', frame\[\['a', 'b'\]\]\)$":
             lambda: compare(frame, ["a", "b"]),
         r"if it has scores, write metrics=SegmentScores": lambda: compare(frame, metrics="accuracy"),
@@ -331,7 +331,7 @@ def test_errors_name_what_one_wants_instead() -> None:
     for message, call in errors.items():
         with pytest.raises(InputError, match=message):
             call()
-    unknown = {
+    unknown: dict[str, Callable[[], Any]] = {
         r"^verdict\(\) takes only pair, got 2 arguments$": lambda: result.verdict("a", "b"),
         r"'figsize': did you mean 'width and height'\?$": lambda: result.plot.forest(figsize=(3, 2)),
         r"'x': its arguments are system, metric$": lambda: result.score("a", x=1),
