@@ -279,14 +279,21 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     return InputError("unknown {kind} {name}{hint} {known}", **fields)
 
 
-def meant_argument(name: str, known: Iterable[str], near: str | None = None) -> str:
-    """The end of a TypeError for an argument that does not exist: ``near`` or the most similar one, if there is one.
+# More arguments are not listed.
+MOST_ARGUMENTS = 12
 
-    >>> meant_argument("digit", ["digits", "names"]), meant_argument("x", ["digits"])
-    (": did you mean 'digits'?", '')
+
+def meant_argument(name: str, known: Iterable[str], near: str | None = None) -> str:
+    """The end of a TypeError for an argument that does not exist: ``near`` or the most similar one, or all if few.
+
+    >>> meant_argument("digit", ["digits", "names"]), meant_argument("x", ["digits", "names"])
+    (": did you mean 'digits'?", ': its arguments are digits, names')
     """
+    known = list(known)
     found = [near] if near else nearest(name, known)
-    return f": did you mean {found[0]!r}?" if found else ""
+    if found:
+        return f": did you mean {found[0]!r}?"
+    return f": its arguments are {listed(known)}" if 0 < len(known) <= MOST_ARGUMENTS else ""
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, signature
-from .data.columns import check_rows
+from .data.columns import check_rows, named_columns
 from .data.corpus import Lines
 from .errors import InputError, counted, listed, quoted, unknown_name, warn
 from .inference.enough import automatic, for_pvalue
@@ -66,6 +66,8 @@ class Runs:
             systems = runs_in(data.metrics[0].name, data.names)
         if not isinstance(systems, Mapping) or not systems:
             raise InputError(f"systems: expected a mapping from names to the outputs of runs, got {quoted(systems)}")
+        named = {name: named_columns(f"system {name!r}", runs) for name, runs in systems.items()}
+        systems = {name: runs if (own := named[name]) is None else list(own.values()) for name, runs in systems.items()}
         for name, runs in systems.items():
             _check_runs(name, runs, references is None)
         numbers = {name: runs if isinstance(runs, int) else len(runs) for name, runs in systems.items()}
@@ -95,7 +97,11 @@ class Runs:
             )
         columns = {"systems": systems, **{m.name: m for m in data.metrics}}
         check_rows("", {**columns, "documents": units.documents, "strata": units.strata})
-        shown = names if outputs is None else {name: outputs.get(name, own) for name, own in names.items()}
+        of_scores: Mapping[str, str] = getattr(data.metrics[0], "run_names", {})
+        shown: dict[str, Sequence[str]] = {
+            name: list(named[name] or [of_scores.get(output, output) for output in own]) for name, own in names.items()
+        }
+        shown |= outputs or {}
         return cls(data, shown, units)
 
     @property

@@ -161,3 +161,32 @@ def test_scores_of_runs_are_a_list_for_each_system() -> None:
         reshuffle.compare(metrics=SegmentScores("X", own))
     with pytest.raises(InputError, match="BLEU needs texts: pass references and systems"):
         compare_runs()
+
+
+def test_one_score_and_one_pair_are_looked_up_as_in_comparisons() -> None:
+    rng = np.random.default_rng(1)
+    runs = {name: [rng.normal(size=20) for _ in range(3)] for name in "abc"}
+    result = compare_runs(metrics=SegmentScores("rating", runs), n_resamples=99, exchange=["pooled", "segment"])
+    assert result.score("b", "RATING") is result.systems[1].scores["rating"]
+    pair = result.pair("c")
+    assert (pair.system, pair.baseline, pair.exchange) == ("c", "a", "pooled")
+    assert result.pair("a", "c", exchange="segment").difference == -result.pair("c", exchange="segment").difference
+    with pytest.raises(InputError, match=r"only with 'a': compare with all_pairs=True"):
+        result.pair("b", "c")
+    with pytest.raises(InputError, match="unknown exchange 'x'; known: pooled, segment"):
+        result.pair("b", exchange="x")
+    assert repr(pair).startswith("<RunDifference: rating, c against a; difference=")
+    assert repr(result).startswith(
+        "<RunComparison: rating; 3 systems (a, b, c), 9 runs; 20 segments; 4 tests (pooled, "
+    )
+
+
+def test_runs_in_a_table_or_mapping_have_the_names_of_its_columns() -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(1)
+    own = {name: pandas.DataFrame(rng.normal(size=(20, 3)), columns=["s13", "s42", 7]) for name in "ab"}
+    result = compare_runs(metrics=SegmentScores("rating", own), n_resamples=99, exchange="segment")
+    assert [system.outputs for system in result.systems] == [("s13", "s42", "7")] * 2
+    texts = {"a": {"s1": ["x y", "z"], "s2": ["x", "z"]}, "b": [["x y", "y"], ["y", "z"]]}
+    of_texts = compare_runs(["x y", "z"], texts, "chrf", n_resamples=9, exchange="segment")
+    assert [system.outputs for system in of_texts.systems] == [("s1", "s2"), ("b#0", "b#1")]

@@ -311,3 +311,31 @@ def test_arguments_of_other_packages_are_told_by_their_names_here() -> None:
     for name, here in {"correction": "adjust", "random_state": "seed", "n_bootstrap": "n_resamples"}.items():
         with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}': did you mean '{here}'"):
             compare_any(references=["a"], systems={"x": ["a"], "y": ["b"]}, **{name: 1})
+
+
+def test_errors_name_what_one_wants_instead() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1, 2, 3], "b": [2, 2, 3], "talk": ["x", "x", "y"]})
+    scores = SegmentScores("rating", frame[["a", "b"]])
+    result: Any = compare(metrics=scores, n_resamples=9)
+    errors: dict[str, Callable[[], Any]] = {
+        r"^the columns \['a', 'b'\] have numbers: .* metrics=SegmentScores\('NAME', frame\[\['a', 'b'\]\]\)$":
+            lambda: compare(frame, ["a", "b"]),
+        r"if it has scores, write metrics=SegmentScores": lambda: compare(frame, metrics="accuracy"),
+        r"^accuracy needs texts: .* write metrics=SegmentScores\('accuracy', ": lambda: compare(metrics="accuracy"),
+        r"pass the column itself, as in documents=frame\['talk'\]$":
+            lambda: compare(metrics=scores, documents="talk", n_resamples=9),
+        r"^x, system a: expected a number for every segment: they are strings: convert them to numbers first$":
+            lambda: SegmentScores("x", {"a": ["1", "2"]}),
+    }  # fmt: skip
+    for message, call in errors.items():
+        with pytest.raises(InputError, match=message):
+            call()
+    unknown: dict[str, Callable[[], Any]] = {
+        r"^verdict\(\) takes only pair, got 2 arguments$": lambda: result.verdict("a", "b"),
+        r"'figsize': did you mean 'width and height'\?$": lambda: result.plot.forest(figsize=(3, 2)),
+        r"'x': its arguments are system, metric$": lambda: result.score("a", x=1),
+    }
+    for message, call in unknown.items():
+        with pytest.raises(TypeError, match=message):
+            call()

@@ -368,6 +368,14 @@ def test_typst_compiles(tmp_path: Path) -> None:
         assert typst.compile(str(source)).startswith(b"%PDF")
 
 
+def test_metrics_that_are_called_like_symbols_are_not_explained() -> None:
+    scores = {"a": [1.0, 2.0, 3.0], "b": [2.0, 2.0, 5.0]}
+    result = compare(metrics=[SegmentScores(name, scores) for name in ("n", "Rank", "Group")], n_resamples=99)
+    caption = re.search(r"\\caption\{(.*)\}", result.render("latex"))
+    assert caption is not None
+    assert not re.search(r"\. (n|Rank|Group): ", caption[1])
+
+
 def test_symbols_are_mathematics_in_papers_but_not_in_names() -> None:
     values: Any = {name: [[1, 2, 3, 4], [1, 3, 2, 5], [0, 1, 2, 3]][i] * 9 for i, name in enumerate("abc")}
     named = dict(zip(("k", "tau d", "s"), values.values(), strict=True))

@@ -576,7 +576,7 @@ def test_cells_span_the_rows_that_repeat_them(rows: list[tuple[str, str, str]], 
 
 def test_csv_has_a_row_for_each_system_and_metric() -> None:
     result = made()
-    rows = result.to_dicts()
+    rows = result.to_dicts("systems")
     assert [(row["system"], row["metric"]) for row in rows] == [
         (name, metric) for name in ("baseline", "sys1") for metric in ("BLEU", "TER")
     ]
@@ -584,8 +584,9 @@ def test_csv_has_a_row_for_each_system_and_metric() -> None:
     assert rows[2]["outputs"] == "sys1/opt0.txt,sys1/opt1.txt,sys1/opt2.txt"
     assert rows[2]["s_test"] == result.systems[1].scores["BLEU"].s_test
     assert "scores" not in rows[0]
-    written = [*csv.DictReader(io.StringIO(result.render("csv")))]
+    written = [*csv.DictReader(io.StringIO(result.render("csv", table="systems")))]
     assert [row["system"] for row in written] == [row["system"] for row in rows]
+    assert result.to_dicts() == result.to_dicts("comparisons")
     for table, records in result.tables.items():
         if table != "systems":
             assert len(result.to_dicts(table)) == len(records)

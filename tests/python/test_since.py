@@ -121,17 +121,22 @@ def test_systems_that_are_gone_have_the_names_of_the_earlier_result() -> None:
 
 
 def test_a_new_leader_is_the_headline() -> None:
-    """Nothing changed between the systems of before, but the best is another, and all ranks moved."""
+    """Nothing changed between the systems of before, but the best is another, which moves the ranks of all."""
     before, now = rated({"a": 50, "b": 55}), rated({"a": 50, "b": 55, "d": 60})
-    scores, ranks = since_tables(now, Layout(since=before))
+    (scores,) = since_tables(now, Layout(since=before))
     assert [row[0] for row in scores.rows] == ["d", "b", "a"]  # by rank, not as in the input
-    assert ranks.title == "Ranks that changed since the earlier result"
-    assert ranks.rows == [["d", "new", "1"], ["b", "1", "2"], ["a", "2", "3"]]
     assert [*since_sentences(now, Layout(since=before, names={"d": "Dora"}))] == [
-        "2 ranks and 0 verdicts changed since the earlier result.",
+        "0 ranks among common systems and 0 verdicts changed since the earlier result.",
         "New system: Dora.",
         "Candidates for the best system under rating: now Dora; before b.",
     ]
+
+
+def test_ranks_that_changed_are_those_among_the_systems_of_both_results() -> None:
+    before, now = rated({"a": 50, "b": 55, "c": 60}), rated({"a": 60, "b": 55, "c": 50, "d": 70})
+    _, ranks, _ = since_tables(now, Layout(since=before))
+    assert ranks.title == "Ranks among common systems that changed since the earlier result"
+    assert ranks.rows == [["a", "3", "1"], ["c", "1", "3"]]
 
 
 def test_metrics_that_are_new_or_gone_are_said() -> None:
@@ -163,6 +168,21 @@ def test_test_sets_and_averages_are_compared_by_name() -> None:
         "Average over test sets: Verdicts that changed since old",
         "x: Scores since old",
         "x: Verdicts that changed since old",
+    ]
+
+
+def test_new_systems_of_several_test_sets_are_said_once() -> None:
+    before, now = (
+        compare_sets(
+            {name: reshuffle.TestSet(metrics=SegmentScores("rating", {s: NOISE[s] for s in systems})) for name in "xy"},
+            n_resamples=99,
+            average=False,
+        )
+        for systems in ("ab", "abc")
+    )
+    assert [*since_sentences(now, Layout(since=before))] == [
+        "0 verdicts changed since the earlier result.",
+        "New system: c.",
     ]
 
 

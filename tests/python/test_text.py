@@ -36,7 +36,7 @@ from reshuffle.report import Layout, Terminal, as_fragment, document, render
 from reshuffle.report.cells import Table
 from reshuffle.report.conclusions import CANDIDATES, conclusions
 from reshuffle.report.notes import cautions, explanations, notes
-from reshuffle.report.sets import set_tables
+from reshuffle.report.sets import cautions_of_sets, set_tables
 from reshuffle.report.tables import tables
 from reshuffle.report.text import table_as_text
 from reshuffle.report.wording import joined
@@ -378,6 +378,15 @@ def test_sentences_about_a_baseline(means: dict[str, float], sentence: str) -> N
     assert next(iter(conclusions(mirrored, Layout()))) == sentence
 
 
+def test_many_systems_are_better_than_a_baseline_under_all_metrics_or_some() -> None:
+    systems = {"base": 20.0, "b": 60.0, "c": 60.0, "d": 60.0, "e": 60.0, "f": 20.0}
+    x, y = ratings("x", systems), ratings("y", {**systems, "c": 20.0, "d": 0.0})
+    assert next(conclusions(compared(x, y, all_pairs=False), Layout())) == (
+        "b and e are better than base under both metrics, and c and d under x only; d is worse under y only; f is not "
+        "significantly different from it under any metric."
+    )
+
+
 def test_one_sided_tests_of_all_pairs_are_counted() -> None:
     result = compared(ratings("m", FOUR), alternative="greater")
     stars = sum(pair.is_significant(0.05) for pair in result.comparisons)
@@ -674,6 +683,22 @@ def test_the_family_that_a_note_recommends_has_the_tests_that_it_counts() -> Non
         text = " ".join(explanations(result["news"], Layout(), of_several_sets=True))
         assert f"with family='{whole}', ≤ 0.05 over the {n_tests} tests" in text
     assert "with family='all', ≤ 0.05" in " ".join(notes(result["news"], Layout()))
+
+
+def test_monte_carlo_error_on_several_test_sets_is_one_note_with_the_largest_number() -> None:
+    near = {"near": 1, "tests": 3, "alpha": 0.05, "adjusted": False, "enough": 5000}
+    result = sets(BY_SET, average=False)
+    of = {"news": near, "talks": {**near, "enough": 100_000}, "chat": {**near, "enough": None}}
+    changed = {}
+    for name, own in of.items():
+        pair, *others = result[name].comparisons
+        pairs = (replace(pair, caveats=("near-alpha",)), *others)
+        changed[name] = replace(result[name], caveats=(Caveat("near-alpha", own),), comparisons=pairs)
+    decided, not_decided = cautions_of_sets(replace(result, sets=changed), Layout())
+    named = f"{pair.system} − {pair.baseline} under {pair.metric}"
+    assert decided.startswith(f"[news and talks] For 2 of 6 tests ({named} on news and {named} on talks), Monte")
+    assert "n_resamples=100_000 decides" in decided
+    assert not_decided.startswith(f"[chat] For 1 of 3 tests ({named}), ")
 
 
 def test_notes_about_some_test_sets_name_them() -> None:

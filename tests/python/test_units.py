@@ -132,7 +132,12 @@ def test_sums_of_large_documents_of_full_precision_scores_do_not_overflow() -> N
         (["x", "", "y"], "documents, segment 2: expected a string or an integer, got ''"),
         (["x", "y", None], "documents, segment 3: expected a string or an integer, got None"),
         ([True, 1, 2], "documents, segment 1: expected a string or an integer, got True"),
-        ("abc", "documents: expected an id for each segment, got the single string 'abc'"),
+        (
+            "abc",
+            "documents: expected an id for each segment, got the single string 'abc'; of a data frame, pass the "
+            "column itself, as in documents=frame['abc']",
+        ),
+        (7, "documents: expected an id for each segment, got 7"),
     ],
 )
 def test_invalid_ids_are_refused_with_a_message(ids: Any, message: str) -> None:

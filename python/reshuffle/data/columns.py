@@ -105,6 +105,13 @@ def _check_texts(references: Any, systems: Any) -> None:
     if isinstance(systems, list | tuple) and systems and all(isinstance(name, str) for name in systems):
         opened = None if references is None else _opened(references)
         if opened is not None:
+            table, names = opened
+            kinds = [getattr(getattr(table[name], "dtype", None), "kind", "") for name in systems if name in names]
+            if kinds and all(kind in ("b", "i", "u", "f") for kind in kinds):
+                raise InputError(
+                    f"the columns {quoted(list(systems))} have numbers: for scores of segments, write "
+                    f"metrics=SegmentScores('NAME', frame[{list(systems)!r}])"
+                )
             raise InputError(
                 f"systems {quoted(list(systems))} are names of columns: name the column of the references, too, as in "
                 "reference='ref'"

@@ -398,7 +398,8 @@ def read_corpus(
     id_paths = {group: path for group, path in zip(PLURALS, (documents, strata), strict=True) if path is not None}
     for path in map(os.fspath, id_paths.values()):
         if path.isidentifier() and not os.path.exists(path):  # noqa: PTH110
-            speakers = f"to draw by the speakers in its ids, name {references[0]} itself"
+            first = os.fspath(references[0])
+            speakers = f"for the speakers in the ids of {first}, name that file (documents={first!r}) instead"
             in_column = f"a column is FILE#{path}" + ("; did you mean 'speaker'?" if nearest(path, ["speaker"]) else "")
             raise InputError(f"{path}: no such file; {speakers if path == 'speaker' else in_column}")
     given = [*systems, *([] if source is None else [source])]

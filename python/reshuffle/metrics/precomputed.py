@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -79,6 +80,8 @@ class PrecomputedCounts(Metric):
     index: Any = None
     # Whether systems were given with several runs, each of which is a system here.
     has_runs: bool = False
+    # What reports call the systems, if they are runs with names.
+    run_names: Mapping[str, str] = MappingProxyType({})
 
     @property
     def system_names(self) -> tuple[str, ...]:
@@ -126,7 +129,8 @@ class SegmentScores(InCore, PrecomputedCounts):
     scores : mapping of str to S numbers, sequence of S numbers for each system, or table of S rows
         The scores of each system. A table (pandas, polars, Arrow, a structured array) has one column per system.
         Systems without names are called ``system 1``, ``system 2`` … For :func:`reshuffle.compare_runs`, a list with
-        the scores of each run, or an array with a row for each; the runs of ``x`` are called ``x#0``, ``x#1`` …
+        the scores of each run, or an array with a row for each; the runs of ``x`` are called ``x#0``, ``x#1`` … In a
+        mapping or table with a column for each run, they have the names of these.
     higher_is_better : bool, optional
         True by default, with a warning if the name is one of an error, such as ``WER`` or ``latency``.
     missing : {'error', 'pairwise'}
@@ -192,8 +196,13 @@ class SegmentScores(InCore, PrecomputedCounts):
             check_flag("higher_is_better", self.higher_is_better)
         check_name("missing", self.missing, TREATMENTS_OF_MISSING)
         of_systems = _items_by_system(self.name, self.scores)
-        items = [item for system, scores in of_systems for item in _runs_of(system, scores)]
-        vars(self).update(index=index_of(self.scores), has_runs=[*dict(items)] != [*dict(of_systems)])
+        runs = [run for system, scores in of_systems for run in _runs_of(self.name, system, scores)]
+        items = [(output, scores) for output, _, scores in runs]
+        vars(self).update(
+            index=index_of(self.scores),
+            has_runs=[*dict(items)] != [*dict(of_systems)],
+            run_names={output: name for output, name, _ in runs},
+        )
         is_table = not isinstance(self.scores, Mapping | list | tuple)
         named_ids = [quoted(system) for system, _ in items if is_table and names_ids(system)]
         if named_ids:
@@ -275,10 +284,14 @@ class SegmentScores(InCore, PrecomputedCounts):
         try:
             if array.dtype.kind == "c":  # astype drops the imaginary part
                 raise TypeError("they are complex")
+            if array.dtype.kind in "SU":  # astype reads numbers in strings
+                float(array.flat[0])
+                raise TypeError("they are strings: convert them to numbers first")
             array = array.astype(np.float64, copy=False)
         except (TypeError, ValueError, OverflowError) as error:
             long = "; a long table needs a column for each system, as DataFrame.pivot makes them"
-            hint = long if array.dtype.kind in "OUT" and isinstance(array.flat[0], str) else ""
+            is_word = array.dtype.kind in "OUT" and isinstance(array.flat[0], str) and isinstance(error, ValueError)
+            hint = long if is_word else ""
             raise InputError(
                 f"{what}: expected a number for every segment: {shortened(str(error), 80)}{hint}"
             ) from None
@@ -602,14 +615,17 @@ def output_name(system: str, run: int) -> str:
     return f"{system}#{run}"
 
 
-def _runs_of(system: str, scores: Any) -> list[tuple[str, Any]]:
-    """The scores of each run of a system by name, if they are of several segments each; else those of the system."""
-    first: Any = scores[0] if isinstance(scores, list | tuple | np.ndarray) and len(scores) else None
-    is_list = isinstance(first, list | tuple) or holds_array(first)
-    shape = as_array(first, system).shape if is_list else ()
-    if not shape or len(scores) > shape[0]:
-        return [(system, scores)]
-    return [(output_name(system, run), own) for run, own in enumerate(scores)]
+def _runs_of(metric: str, system: str, scores: Any) -> list[tuple[str, str, Any]]:
+    """The scores of each run of a system, if they are of several, else its scores; with their keys and names."""
+    runs: Any = named_columns(f"{metric}, system {system}", scores)  # a table with a column for each run
+    if runs is None:
+        first: Any = scores[0] if isinstance(scores, list | tuple | np.ndarray) and len(scores) else None
+        is_list = isinstance(first, list | tuple) or holds_array(first)
+        shape = as_array(first, system).shape if is_list else ()
+        if not shape or len(scores) > shape[0]:
+            return [(system, system, scores)]
+        runs = {output_name(system, run): each for run, each in enumerate(scores)}
+    return [(output_name(system, run), name, each) for run, (name, each) in enumerate(runs.items())]
 
 
 def runs_in(metric: str, names: Sequence[str]) -> dict[str, int]:

@@ -47,7 +47,7 @@ from typing_extensions import Doc
 
 from ..advice import meant
 from ..documented import own_texts
-from ..errors import InputError, either, meant_argument, quoted
+from ..errors import InputError, either, listed, meant_argument, quoted
 from ..lazy import lazy
 from ..validate import LARGEST, check_flag, check_integer, check_level, check_name, check_number, check_text
 
@@ -540,19 +540,32 @@ def _meant(given: Mapping[str, Any], options: Mapping[str, Option]) -> str:
 
 
 def with_hints(made: type[T]) -> type[T]:
-    """A class whose errors for arguments that do not exist say which one may be meant, as those of functions."""
-    init, known = made.__init__, [*inspect.signature(made).parameters]
-
-    @functools.wraps(init)
-    def hinting(self: T, *args: Any, **kwargs: Any) -> None:
-        for name in kwargs:
-            if name not in known:
-                hint = meant_argument(name, known, meant(name))
-                raise TypeError(f"{made.__name__}() got an unexpected keyword argument {name!r}{hint}")
-        init(self, *args, **kwargs)
-
-    made.__init__ = hinting  # type: ignore[assignment]
+    """A class whose errors for arguments that do not exist say which do, as those of functions."""
+    made.__init__ = hinting(made.__init__, made.__name__)  # type: ignore[method-assign]
     return made
+
+
+def hinting(function: Callable[P, T], called: str | None = None) -> Callable[P, T]:
+    """A function or method whose errors for arguments that do not exist say which one may be meant, or name all."""
+    parameters = [*inspect.signature(function).parameters]
+    known = [name for name in parameters if name != "self"]
+    name = called or function.__name__
+
+    @functools.wraps(function)
+    def public(*args: P.args, **kwargs: P.kwargs) -> T:
+        for given in kwargs:
+            if given not in known:
+                near = meant(given)
+                hint = meant_argument(
+                    given, known, near if near and near.partition("=")[0].partition(" ")[0] in known else None
+                )
+                raise TypeError(f"{name}() got an unexpected keyword argument {given!r}{hint}")
+        if len(args) > len(parameters):
+            n = len(args) - (len(parameters) - len(known))
+            raise TypeError(f"{name}() takes only {listed(known)}, got {n} arguments")
+        return function(*args, **kwargs)
+
+    return public
 
 
 def documented(record: type[R]) -> type[R]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from ..results import Comparison, SetComparison
 from .cells import Table
@@ -20,7 +21,7 @@ def symbols(comparison: Comparison, table: Table) -> str:
     """The meaning of the symbols in a table of a comparison."""
     test = comparison.test
     adjusted = None if test is None else adjustment_phrase(comparison, test, uncited)
-    return " ".join(_symbols(comparison, table, comparison, adjusted))
+    return " ".join(_symbols(comparison, table, comparison, adjusted, [metric.name for metric in comparison.metrics]))
 
 
 def symbols_of_sets(result: SetComparison, table: Table) -> str:
@@ -33,13 +34,19 @@ def symbols_of_sets(result: SetComparison, table: Table) -> str:
     if average is not None and average.test is not None and average.family_size > 1:
         of_averages = adjustment_phrase(average, average.test, uncited)
         adjusted += f"; for averages {of_averages}" if of_averages != adjusted else ""
-    return " ".join(_symbols(first, table, on_all_sets(result), adjusted))
+    return " ".join(_symbols(first, table, on_all_sets(result), adjusted, [*result.sets]))
 
 
-def _symbols(comparison: Comparison, table: Table, tested: Comparison, adjusted: str | None) -> Iterator[str]:
-    """``tested`` has the tests of all numbers in the table, and ``adjusted`` describes the adjustment."""
+def _symbols(
+    comparison: Comparison, table: Table, tested: Comparison, adjusted: str | None, columns: Sequence[str]
+) -> Iterator[str]:
+    """``tested`` has the tests of all numbers in the table, and ``adjusted`` describes the adjustment.
+
+    ``columns`` are the names of metrics or test sets, which are no symbols, in the header.
+    """
     # The names of systems may end in a star, or have a dagger.
-    header, cells = set(table.header), [cell for row in table.rows for cell in row[table.n_names :]]
+    header = set(Counter(table.header) - Counter(columns))
+    cells = [cell for row in table.rows for cell in row[table.n_names :]]
     test, alpha = comparison.test, comparison.alpha
     p = "adjusted p" if comparison.family_size > 1 else "p"
     if "Rank" in header:

@@ -31,16 +31,13 @@ def conclusions(comparison: Comparison, layout: Layout) -> Iterator[str]:
 
 
 def _of_tests(comparison: Comparison, layout: Layout) -> Iterator[str]:
-    order = _order(comparison)
-    statements = {
-        metric.name: (statement(comparison, metric, order), doubts(comparison, metric)) for metric in comparison.metrics
-    }
     if has_margin(comparison):
-        # Each statement names the metric, as the unit of the margin.
-        yield from (f"{_capitalized(text)}{doubt}." for text, doubt in statements.values())
+        for metric in comparison.metrics:  # each statement names the metric, as the unit of the margin
+            yield f"{_capitalized(statement(comparison, metric))}{doubts(comparison, metric)}."
         return
+    tested = {metric.name: (comparison, metric) for metric in comparison.metrics}
     candidates = _numbers_of_candidates(comparison)
-    found = f"Candidates for the best system: {candidates}." if candidates else one_sentence(statements, "under")
+    found = f"Candidates for the best system: {candidates}." if candidates else _found(tested, "under", "metric")
     # The set that agrees with the ranks, letters and bold type beside it, and holds at once with them. Results have the
     # smaller one of multiple comparisons with the best, too, which holds for one system at a time.
     yield f"{found} {CANDIDATES}" if re.search("candidates? for the best system", found, re.IGNORECASE) else found
@@ -51,13 +48,26 @@ def _of_tests(comparison: Comparison, layout: Layout) -> Iterator[str]:
 def conclusions_of_sets(result: SetComparison) -> Iterator[str]:
     """A sentence for each metric about all test sets."""
     first, *_ = result.sets.values()
-    order = _order(first)
     for metric in first.metrics if first.comparisons else ():
-        statements = {
-            name: (statement(comparison, metric, order), doubts(comparison, metric))
-            for name, comparison in result.sets.items()
-        }
-        yield one_sentence(statements, "on", f"{metric.name}: ")
+        tested = {name: (comparison, metric) for name, comparison in result.sets.items()}
+        yield _found(tested, "on", "test set", f"{metric.name}: ")
+
+
+def _found(tested: Mapping[str, tuple[Comparison, UsedMetric]], preposition: str, noun: str, start: str = "") -> str:
+    """What is found under several metrics or on several test sets, of which ``noun`` is the kind."""
+    first, _ = next(iter(tested.values()))
+    order = _order(first)
+    statements = {name: (statement(*each, order), doubts(*each)) for name, each in tested.items()}
+    if first.baseline is None or has_margin(first) or len(first.systems) - 1 <= MAX_NAMED:
+        return one_sentence(statements, preposition, start)
+    relations = {name: _relations(*each) for name, each in tested.items()}
+    undecided = {each for of in relations.values() for each in of.values()} - DECIDED
+    if len({text for text, _ in statements.values()}) == 1 or len(undecided) > 1:
+        return one_sentence(statements, preposition, start)
+    doubtful = grouped((doubt[2:-1], name) for name, (_, doubt) in statements.items() if doubt)
+    found = across(relations, first.baseline, preposition, noun)
+    more = (f" {preposition.capitalize()} {joined(names)}: {doubt}." for doubt, names in doubtful.items())
+    return f"{start}{found}.{''.join(more)}"
 
 
 def statement(comparison: Comparison, metric: UsedMetric, order: Sequence[str] = ()) -> str:
@@ -67,11 +77,16 @@ def statement(comparison: Comparison, metric: UsedMetric, order: Sequence[str] =
     rankings = {ranking.metric: ranking for ranking in comparison.rankings}
     if comparison.baseline is None and metric.name in rankings:
         return _top(rankings[metric.name], order)
-    pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
     if comparison.baseline is None:  # as in one-sided tests
+        pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
         return number_of_pairs([is_significant(comparison, pair) for pair in pairs])
-    relations = {pair.system: relation(comparison.verdict(pair), pair.test.alternative, metric) for pair in pairs}
-    return against_baseline(relations, comparison.baseline)
+    return against_baseline(_relations(comparison, metric), comparison.baseline)
+
+
+def _relations(comparison: Comparison, metric: UsedMetric) -> dict[str, str]:
+    """How each system differs from the baseline under a metric (:func:`relation`)."""
+    pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
+    return {pair.system: relation(comparison.verdict(pair), pair.test.alternative, metric) for pair in pairs}
 
 
 # Why a significant difference may be chance, by the kind of the caveat: a phrase, and whether it holds for the
@@ -187,6 +202,7 @@ RELATIONS = {
     "not shown to be better than": "not shown to be better",
     "not shown to be worse than": "not shown to be worse",
 }
+DECIDED = {"better than", "worse than"}
 
 
 def against_baseline(relations: Mapping[str, str], baseline: str) -> str:
@@ -203,6 +219,35 @@ def against_baseline(relations: Mapping[str, str], baseline: str) -> str:
     counts = len(systems) > MAX_NAMED
     *phrases, last = f"{subject} {first} {baseline}", *(f"{_some(s, counts)} {RELATIONS[each]}" for each, s in others)
     return f"{', '.join(phrases)}, and {last}" if phrases else last
+
+
+def across(relations: Mapping[str, Mapping[str, str]], baseline: str, preposition: str, noun: str) -> str:
+    """How the systems differ from the baseline under several metrics, or on several test sets.
+
+    >>> better, equal = "better than", "not significantly different from"
+    >>> across({"BLEU": {"b": better, "c": better}, "chrF": {"b": better, "c": equal}}, "a", "under", "metric")
+    'b is better than a under both metrics, and c under BLEU only'
+    """
+    groups: dict[str, dict[tuple[str, ...], list[str]]] = {each: {} for each in RELATIONS}
+    for system in next(iter(relations.values())):
+        for each, names in grouped((of[system], name) for name, of in relations.items()).items():
+            if each in DECIDED or len(names) == len(relations):
+                groups[each].setdefault(tuple(names), []).append(system)
+    all_of_them = f"both {noun}s" if len(relations) == 2 else f"all {len(relations):,} {noun}s"
+    phrases: list[str] = []
+    for each, found in groups.items():
+        parts: list[str] = []
+        for under, own in sorted(found.items(), key=lambda item: -len(item[0])):
+            some = f"{len(own):,}" if len(own) > MAX_NAMED else joined(own)
+            if not parts:
+                some = f"{_some(own, bool(phrases))} {RELATIONS[each] if phrases else f'{each} {baseline}'}"
+            where = all_of_them if each in DECIDED else f"any {noun}"
+            where = where if len(under) == len(relations) else f"{joined(under)} only"
+            parts.append(f"{some} {preposition} {where}")
+        if parts:
+            *others, last = parts
+            phrases.append(f"{', '.join(others)}, and {last}" if others else last)
+    return "; ".join(phrases)
 
 
 def relation(verdict: Verdict, alternative: str, metric: UsedMetric) -> str:

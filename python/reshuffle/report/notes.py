@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from string import Formatter
 from typing import Any
@@ -61,9 +61,9 @@ def explanations(comparison: Comparison, layout: Layout, of_several_sets: bool =
         yield from notes_on_parts(comparison)
 
 
-def cautions(comparison: Comparison, layout: Layout) -> Iterator[str]:
+def cautions(comparison: Comparison, layout: Layout, hidden: Collection[str] = ()) -> Iterator[str]:
     """The caveats in words. One that several metrics have in the same words is said once: ``BLEU, TER: …``."""
-    hidden = set() if layout.shows_intervals(comparison) else OF_INTERVALS
+    hidden = {*hidden, *(() if layout.shows_intervals(comparison) else OF_INTERVALS)}
     found: dict[str, list[str]] = {}
     for caveat in comparison.caveats:
         if caveat.kind not in hidden:
@@ -83,15 +83,45 @@ def with_pairs(comparison: Comparison, caveat: Caveat) -> Caveat:
     """The caveat with the first pairs that it is about, if its sentence names them."""
     if caveat.kind != "near-alpha":
         return caveat
-    pairs = [pair for pair in comparison.comparisons if caveat.kind in pair.caveats]
+    return replace(caveat, values={**caveat.values, "named": _first(_near(comparison))})
+
+
+def _near(comparison: Comparison) -> list[str]:
+    """The pairs whose p is too near to alpha for its number of replicates."""
     several = len(comparison.metrics) > 1
-    names = [
+    return [
         (f"{pair.system} − {pair.baseline}" if comparison.baseline is None else pair.system)
         + (f" under {pair.metric}" if several else "")
-        for pair in pairs
+        for pair in comparison.comparisons
+        if "near-alpha" in pair.caveats
     ]
+
+
+def _first(names: Sequence[str]) -> str:
     more = [f"{len(names) - MOST_PAIRS:,} more"] if len(names) > MOST_PAIRS else []
-    return replace(caveat, values={**caveat.values, "named": joined([*names[:MOST_PAIRS], *more])})
+    return joined([*names[:MOST_PAIRS], *more])
+
+
+def near_alpha_on(sets: Mapping[str, Comparison], decided: bool) -> tuple[Caveat, list[str]] | None:
+    """One caveat about all tests near alpha that more replicates would decide, or would not, and their test sets."""
+    found = {
+        name: caveat.values
+        for name, comparison in sets.items()
+        for caveat in comparison.caveats
+        if caveat.kind == "near-alpha" and (caveat.values.get("enough", 0) is not None) == decided
+    }
+    if not found:
+        return None
+    first, *_ = found.values()
+    named = [f"{pair} on {name}" if len(found) > 1 else pair for name in found for pair in _near(sets[name])]
+    values = {
+        **first,
+        "near": sum(each["near"] for each in found.values()),
+        "tests": sum(each["tests"] for each in found.values()),
+        "named": _first(named),
+        "enough": max(each.get("enough", 0) for each in found.values()) if decided else None,
+    }
+    return Caveat("near-alpha", values), [*found]
 
 
 # How the sentence about ranks begins.

@@ -12,7 +12,7 @@ from ..grouping import grouped
 from ..results import Comparison, SetComparison, UsedMetric
 from .cells import Table, decimals_of
 from .layout import FEW, Layout
-from .notes import RANK, cautions, explanations
+from .notes import RANK, cautions, explanations, near_alpha_on, worded
 from .systems import bold_means, has_ranks, is_significant, margin_in_title, sorted_systems
 from .wording import joined, named
 
@@ -100,7 +100,13 @@ def explanations_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]
 
 def cautions_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]:
     """The caveats in words, with the test sets that have them."""
-    return _of_each(result, lambda each: cautions(each, layout))
+    yield from _of_each(result, lambda each: cautions(each, layout, hidden=["near-alpha"]))
+    by_name = _by_name(result)
+    for decided in (True, False):
+        near = near_alpha_on(by_name, decided)
+        if near is not None:
+            caveat, names = near
+            yield f"{_where(names, result.sets, len(by_name))}{worded(caveat, layout.command is not None)}"
 
 
 def _of_each(result: SetComparison, sentences: Callable[[Comparison], Iterable[str]]) -> Iterator[str]:

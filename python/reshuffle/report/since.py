@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..errors import InputError
@@ -69,15 +69,21 @@ def since_tables(result: Comparison | SetComparison, layout: Layout) -> Iterator
 
 
 def since_sentences(result: Comparison | SetComparison, layout: Layout) -> Iterator[str]:
-    """In words, why numbers may not be comparable, then what is new and what is gone."""
-    for change in _changes(result, layout):
-        about = f"{change.name}: " if change.name else ""
-        verdicts = counted(len(_verdicts(change, layout).rows), "verdict")
-        ranks = f"{counted(_changed_ranks(change), 'rank')} and " if change.rankings else ""
-        yield from (f"{about}{reason}" for reason in _incomparable(change))
-        yield f"{about}{ranks}{verdicts} changed since {layout.since_name}."
-        yield from (f"{about}{each}" for each in _new_and_gone(change, layout))
-        yield from (f"{about}{each}" for each in _candidates(change, layout))
+    """In words, why numbers may not be comparable, then what is new and what is gone: once for all test sets alike."""
+    changes = _changes(result, layout)
+    for sentences in (_incomparable, _counts, _new_and_gone, _candidates):
+        found = grouped((sentence, change.name) for change in changes for sentence in sentences(change, layout))
+        for sentence, names in found.items():
+            yield sentence if len(names) == len(changes) else f"{joined(names)}: {sentence}"
+
+
+def _counts(change: Change, layout: Layout) -> Iterator[str]:
+    """How many ranks and verdicts are not what they were."""
+    verdicts = counted(len(_verdicts(change, layout).rows), "verdict")
+    changed = sum(before != now for of in _common_ranks(change).values() for before, now in of.values())
+    of_common = " among common systems" if change.new or change.gone else ""
+    ranks = f"{counted(changed, 'rank')}{of_common} and " if change.rankings else ""
+    yield f"{ranks}{verdicts} changed since {layout.since_name}."
 
 
 def _new_and_gone(change: Change, layout: Layout) -> Iterator[str]:
@@ -126,7 +132,7 @@ def _parts(result: Comparison | SetComparison) -> dict[str, Comparison]:
     return average | dict(result.sets)
 
 
-def _incomparable(change: Change) -> Iterator[str]:
+def _incomparable(change: Change, layout: Layout) -> Iterator[str]:
     """Why scores or verdicts of both results may not be comparable."""
     before = {metric.name: metric.signature for metric in change.before.metrics}
     for metric in change.metrics:
@@ -192,27 +198,38 @@ def _score_cells(change: Change, metric: UsedMetric, system: str, layout: Layout
     return before, now, difference
 
 
-def _rank(ranking: Ranking, system: str) -> str | None:
-    """The rank of a system, as tables have it; None if the system is not ranked."""
-    found = (each for each in ranking.systems if each.system == system)
-    return next((rank_cell(each.rank_low, each.rank_high) for each in found), None)
+def _common_ranks(change: Change) -> dict[str, dict[str, tuple[str, str]]]:
+    """Under each metric, the ranks before and now of the systems of both results, among themselves."""
+    common = [system for system in change.systems if system not in (*change.new, *change.gone)]
+    found = {}
+    for _, ranking in change.rankings:
+        before, now = (_ranks_among(common, each, ranking.metric) for each in (change.before, change.now))
+        found[ranking.metric] = {system: (before[system], now[system]) for system in common}
+    return found
 
 
-def _changed_ranks(change: Change) -> int:
-    """How many ranks of systems that both have are not what they were, over all metrics."""
-    common = [system for system in change.now.systems if system not in change.new]
-    return sum(_rank(before, system) != _rank(now, system) for before, now in change.rankings for system in common)
+def _ranks_among(systems: Sequence[str], comparison: Comparison, metric: str) -> dict[str, str]:
+    """The ranks that systems would have if there were no others: 1 + the number of those that are better."""
+    low, high = dict.fromkeys(systems, 1), dict.fromkeys(systems, len(systems))
+    for pair in comparison.comparisons:
+        verdict = comparison.verdict(pair)
+        if pair.metric == metric and verdict != "undecided" and {pair.system, pair.baseline} <= {*systems}:
+            better, worse = (pair.system, pair.baseline)[:: 1 if verdict == "better" else -1]
+            low[worse] += 1
+            high[better] -= 1
+    return {system: rank_cell(low[system], high[system]) for system in systems}
 
 
 def _ranks(change: Change, layout: Layout) -> Table:
-    """The systems whose rank under any metric is not what it was."""
-    header = [f"{now.metric} {what}" for _, now in change.rankings for what in ("before", "now")]
-    table = Table(_titled(f"Ranks that changed since {layout.since_name}", change), ["System", *header])
+    """The systems of both results whose rank among them is not what it was, under any metric."""
+    ranks = _common_ranks(change)
+    header = [f"{metric} {what}" for metric in ranks for what in ("before", "now")]
+    of_common = " among common systems" if change.new or change.gone else ""
+    table = Table(_titled(f"Ranks{of_common} that changed since {layout.since_name}", change), ["System", *header])
     for system in change.systems:
-        ranks = [(_rank(before, system), _rank(now, system)) for before, now in change.rankings]
-        if any(before != now for before, now in ranks):
-            cells = (cell for before, now in ranks for cell in (before or "new", now or "gone"))
-            table.add([_name(change, system, layout), *cells])
+        own = [of[system] for of in ranks.values() if system in of]
+        if any(before != now for before, now in own):
+            table.add([_name(change, system, layout), *(cell for both in own for cell in both)])
     return table
 
 

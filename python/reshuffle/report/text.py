@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -241,8 +242,8 @@ def _folded(lines: Sequence[str], width: int) -> list[str]:
 def _wrapped(text: str, width: int) -> list[str]:
     """``text`` in lines of at most ``width``, broken at spaces, and inside words that are longer than a line.
 
-    >>> _wrapped("a sentence of a few words", 10), _wrapped("abcdef", 4)
-    (['a sentence', 'of a few', 'words'], ['abcd', 'ef'])
+    >>> _wrapped("a sentence of a few words", 10), _wrapped("llama-3.1-70b_instruct", 12), _wrapped("abcdef", 4)
+    (['a sentence', 'of a few', 'words'], ['llama-3.1-', '70b_instruct'], ['abcd', 'ef'])
     """
     if "\n" in text:
         return _folded(text.split("\n"), width)
@@ -262,13 +263,15 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _chopped(word: str, width: int) -> list[str]:
-    """A word in pieces of at most ``width``, or of one character where that is wider."""
+    """A word in pieces of at most ``width``: broken after punctuation, and elsewhere only where a part is wider."""
     pieces, used = [""], 0
-    for character in word:
-        more = _width(character)
-        if pieces[-1] and used + more > width:
-            pieces.append("")
-            used = 0
-        pieces[-1] += character
-        used += more
+    for part in re.split(r"(?<=[-_./])", word):
+        whole = _width(part)
+        for unit in [part] if whole <= width else part:
+            more = _width(unit)
+            if pieces[-1] and used + more > width:
+                pieces.append("")
+                used = 0
+            pieces[-1] += unit
+            used += more
     return pieces

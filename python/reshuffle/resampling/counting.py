@@ -89,7 +89,10 @@ def _check_arguments(references: Any, systems: Any) -> None:
     if _is_table(references):
         raise _no_texts(references)
     if (systems is None or isinstance(systems, str)) and named_columns("references", references) is not None:
-        raise InputError("if this is a data frame, name its columns: compare(frame, ['a', 'b'], reference='ref')")
+        raise InputError(
+            "if this is a data frame of texts, name its columns: compare(frame, ['a', 'b'], reference='ref'); if it "
+            "has scores, write metrics=SegmentScores('NAME', frame[['a', 'b']])"
+        )
     first = references[0] if isinstance(references, list | tuple) and references else None
     if isinstance(first, Real) or getattr(getattr(references, "dtype", None), "kind", None) in ("b", "i", "u", "f"):
         raise InputError("expected texts, got numbers: write metrics=SegmentScores('NAME', {'a': scores, 'b': scores})")
@@ -114,7 +117,10 @@ def _texts(m: AnyMetric, corpus: Corpus | None) -> Corpus:
 
 
 def _texts_missing(metrics: Sequence[str]) -> InputError:
-    return InputError(f"{', '.join(metrics)} needs texts: pass references and systems")
+    return InputError(
+        f"{', '.join(metrics)} needs texts: pass references and systems; for scores that you have, write "
+        f"metrics=SegmentScores({metrics[0]!r}, {{'a': scores, 'b': scores}})"
+    )
 
 
 def labels_of(metrics: Sequence[Metric | CorpusFunction]) -> list[str]:

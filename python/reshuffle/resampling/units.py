@@ -266,7 +266,10 @@ def jackknife_variances(leave_one_out: Scores, strata: Strata) -> Variances:
 def numbered(what: str, ids: DocumentIds | StratumIds, n_segments: int) -> tuple[NDArray[np.intp], list[str]]:
     """The number of each segment's document, stratum …, and the ids in the order in which they first appear."""
     if isinstance(ids, str):
-        raise InputError(f"{what}: expected an id for each segment, got the single string {quoted(ids)}")
+        raise InputError(
+            f"{what}: expected an id for each segment, got the single string {quoted(ids)}; of a data frame, pass the "
+            f"column itself, as in {what}=frame[{ids!r}]"
+        )
     if not isinstance(ids, Iterable):
         raise InputError(f"{what}: expected an id for each segment, got {quoted(ids)}")
     listed = segment_list(what, ids)

@@ -7,12 +7,13 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ..documented import record
-from ..errors import InputError, counted, listed, quoted
+from ..errors import InputError, counted, quoted
+from ..options.declare import hinting
 from ..validate import check_name
 from .caveats import Caveat
 from .histograms import Histogram, NullHistogram
 from .intervals import ConfidenceInterval
-from .lookup import first_names, metric_name
+from .lookup import first_names, metric_name, pair_of
 from .ranking import DetectableDifference, Ranking
 from .reported import Compared, Worded, reports
 from .significance import SignificanceResult
@@ -455,6 +456,7 @@ class Comparison(Compared):
             f"n_resamples={self.n_resamples}, seed={self.seed}>"
         )
 
+    @hinting
     def verdict(self, pair: PairedDifference) -> Verdict:
         """Whether the system of a pair is significantly ``better`` or ``worse`` than its baseline, or ``undecided``.
 
@@ -480,6 +482,7 @@ class Comparison(Compared):
         """Whether any segment scores are missing under a metric, or under any metric if it is None."""
         return any(s.n_segments < self.n_segments for s in self.scores if metric in (None, s.metric))
 
+    @hinting
     def score(self, system: str, metric: str | None = None) -> SystemScore:
         """The score of a system under a metric.
 
@@ -509,6 +512,7 @@ class Comparison(Compared):
         check_name("system", system, self.systems)
         return next(score for score in self.scores if (score.system, score.metric) == (system, name))
 
+    @hinting
     def pair(self, system: str, baseline: str | None = None, metric: str | None = None) -> PairedDifference:
         """The difference of a system from a baseline under a metric, and its test.
 
@@ -548,25 +552,5 @@ class Comparison(Compared):
         if baseline is not None and baseline not in self.systems and baseline.casefold() in map(str.casefold, metrics):
             raise InputError(f"{quoted(baseline)} is a metric, not a baseline: name it as metric={baseline!r}")
         name = metric_name(metric, metrics)
-        check_name("system", system, self.systems)
-        if baseline is not None:
-            check_name("baseline", baseline, self.systems)
         pairs = [pair for pair in self.comparisons if pair.metric == name]
-        found = [pair for pair in pairs if pair.system == system and baseline in (None, pair.baseline)]
-        if len(found) == 1:
-            return found[0]
-        if self.is_reversible:
-            for pair in pairs:
-                if (pair.baseline, pair.system) == (system, baseline):
-                    return pair.reversed
-        shown = quoted(system)
-        if found:
-            raise InputError(f"{shown} was compared with {listed(pair.baseline for pair in found)}: choose a baseline")
-        problem = "is always the baseline" if baseline is None else f"was not compared with baseline {quoted(baseline)}"
-        if baseline is not None and self.baseline not in (None, system, baseline):
-            raise InputError(
-                f"{shown} {problem}, only with {quoted(self.baseline)}: compare with all_pairs=True (--all-pairs)"
-            )
-        others = [p for p in pairs if system in (p.system, p.baseline)]
-        calls = listed(f"pair({quoted(p.system)}, {quoted(p.baseline)})" for p in others)
-        raise InputError(f"{shown} {problem}; its comparisons: {calls}")
+        return pair_of(pairs, system, baseline, self.systems, self.baseline, self.is_reversible)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
-from ..errors import Argument, InputError, printable, shortened, unknown_name
+from ..errors import Argument, InputError, listed, printable, quoted, shortened, unknown_name
 from ..names import metric_key, printed_name
+from ..validate import check_name
+
+P = TypeVar("P", bound=Any)
 
 
 def metric_name(metric: str | None, known: Sequence[str]) -> str:
@@ -34,3 +38,35 @@ def first_names(names: Iterable[str]) -> str:
     """At most four names, shortened, for a repr."""
     names = list(names)
     return ", ".join([*(printable(shortened(name)) for name in names[:4]), *(["…"] if len(names) > 4 else [])])
+
+
+def pair_of(
+    pairs: Sequence[P], system: str, baseline: str | None, systems: Sequence[str], only: str | None, reversible: bool
+) -> P:
+    """The pair of two systems, reversed if need be. ``only`` is the baseline of all pairs, if there is one.
+
+    Raises
+    ------
+    InputError
+        If there is no such pair, or if the baseline is left out and there are several.
+    """
+    check_name("system", system, systems)
+    if baseline is not None:
+        check_name("baseline", baseline, systems)
+    found = [pair for pair in pairs if pair.system == system and baseline in (None, pair.baseline)]
+    if len(found) == 1:
+        return found[0]
+    if reversible:
+        for pair in pairs:
+            if (pair.baseline, pair.system) == (system, baseline):
+                reversed_pair: P = pair.reversed
+                return reversed_pair
+    shown = quoted(system)
+    if found:
+        raise InputError(f"{shown} was compared with {listed(pair.baseline for pair in found)}: choose a baseline")
+    problem = "is always the baseline" if baseline is None else f"was not compared with baseline {quoted(baseline)}"
+    if baseline is not None and only not in (None, system, baseline):
+        raise InputError(f"{shown} {problem}, only with {quoted(only)}: compare with all_pairs=True (--all-pairs)")
+    others = [pair for pair in pairs if system in (pair.system, pair.baseline)]
+    calls = listed(f"pair({quoted(pair.system)}, {quoted(pair.baseline)})" for pair in others)
+    raise InputError(f"{shown} {problem}; its comparisons: {calls}")

@@ -114,10 +114,10 @@ class Reported:
         Parameters
         ----------
         table : str, optional
-            A name in ``tables`` of a study, the first by default. For a comparison, ``systems`` has a row for each
-            metric and system, with its score, interval and ranks, and ``pairs`` a row for each metric and pair of
-            systems, with the difference and its test: the default, unless the result has only scores. Other results
-            have one table.
+            A name in ``tables`` of a study, the first by default, or ``comparisons`` of runs. For a comparison,
+            ``systems`` has a row for each metric and system, with its score, interval and ranks, and ``pairs`` a row
+            for each metric and pair of systems, with the difference and its test: the default, unless the result has
+            only scores. Other results have one table.
 
         Returns
         -------

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...documented import record
 from ...errors import InputError, quoted
+from ...options.declare import hinting
 from ...results import Comparison, PairedDifference
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class Plots:
         """Say which figures there are."""
         raise TypeError(figures_in_words("result.plot", PLOTS))
 
+    @hinting
     def forest(
         self, metric: str | None = None, *, baseline: str | None = None, ax: Axes | None = None,
         width: float | None = None, height: float | None = None, names: Mapping[str, str] | None = None,
@@ -120,6 +122,7 @@ class Plots:
         view = self._view(metric, names, digits)
         return self._drawn(Forest.from_view(view, baseline), ax, width, height)
 
+    @hinting
     def matrix(
         self, metric: str | None = None, *, ax: Axes | None = None, width: float | None = None,
         height: float | None = None, names: Mapping[str, str] | None = None, digits: int | None = None,
@@ -157,6 +160,7 @@ class Plots:
 
         return self._drawn(Matrix.from_view(self._view(metric, names, digits)), ax, width, height)
 
+    @hinting
     def ranking(
         self, metric: str | None = None, *, ax: Axes | None = None, width: float | None = None,
         height: float | None = None, names: Mapping[str, str] | None = None, digits: int | None = None,
@@ -195,6 +199,7 @@ class Plots:
 
         return self._drawn(RankingFigure(self._view(metric, names, digits)), ax, width, height)
 
+    @hinting
     def null(
         self, system: str | PairedDifference | None = None, baseline: str | None = None, metric: str | None = None, *,
         ax: Axes | None = None, width: float | None = None, height: float | None = None,
@@ -241,6 +246,7 @@ class Plots:
         view = self._view(metric, names, digits)
         return self._drawn(NullFigure.from_view(view, _pair(view, system, baseline)), ax, width, height)
 
+    @hinting
     def densities(
         self, metric: str | None = None, *, ax: Axes | None = None, width: float | None = None,
         height: float | None = None, names: Mapping[str, str] | None = None, digits: int | None = None,

@@ -19,6 +19,8 @@ SEED = "UInt64"
 INTERVAL = "_interval"
 # The column of the keys of a field that maps names to records, by the name of the field.
 KEYS: Mapping[str, str] = {"scores": "metric"}
+# The table by default, by study; of others the first.
+MAIN: Mapping[str, str] = {"runs": "comparisons"}
 # Columns that have the names of those of a comparison, instead of names of fields.
 OF_DIFFERENCE: Mapping[str, str] = {"low": "difference_low", "high": "difference_high"}
 RENAMED: Mapping[type, Mapping[str, str]] = {
@@ -37,7 +39,8 @@ def study_columns(study: StudyResult, table: str | None = None) -> Columns:
     ``FIELD.NAME`` for each name. A record with a field that maps names to records has a row for each name, with the
     name in a column of its own (:data:`KEYS`) and the fields of both records.
     """
-    name = next(iter(study.tables)) if table is None else table
+    main = MAIN.get(study.study, "")
+    name = table if table is not None else main if main in study.tables else next(iter(study.tables))
     check_name("table", name, list(study.tables))
     return _columns(record_types(study.study)[name], study.tables[name])
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ... import types
 from ...documented import record
+from ...errors import InputError, counted
+from ...options.declare import hinting
+from ...validate import check_name
 from ..intervals import ConfidenceInterval
+from ..lookup import first_names, metric_name, pair_of
 from ..reported import Worded
 from ..verdicts import Tested
 from .base import StudyResult
@@ -134,6 +138,24 @@ class RunDifference(Worded, Tested):
     caveats: tuple[str, ...] = ()
     """Why the test may reject too often here: names in :data:`reshuffle.results.caveat_kinds.RUN_CAVEAT_KINDS`."""
 
+    def __repr__(self) -> str:
+        return (
+            f"<RunDifference: {self.metric}, {self.system} against {self.baseline}; difference={self.difference:.6g}, "
+            f"pvalue={self.pvalue:.6g}, exchange={self.exchange}>"
+        )
+
+    @property
+    def reversed(self) -> RunDifference:
+        """The difference of the baseline from the system, for two-sided tests."""
+        interval = self.confidence_interval
+        return replace(
+            self,
+            system=self.baseline,
+            baseline=self.system,
+            difference=0.0 - self.difference,
+            confidence_interval=None if interval is None else interval.reversed,
+        )
+
 
 @record
 class ObservedDifference:
@@ -213,8 +235,18 @@ class RunComparison(StudyResult[RunPlan]):
     """The result of :func:`reshuffle.compare_runs`: a :class:`~reshuffle.StudyResult` called ``runs``.
 
     Its tables are ``systems`` (:class:`SystemRuns`), ``comparisons`` (:class:`RunDifference`) and ``observed``
-    (:class:`ObservedDifference`). ``truths`` has the null hypothesis of each exchange unit in words.
+    (:class:`ObservedDifference`). ``truths`` has the null hypothesis of each exchange unit in words. :meth:`score` and
+    :meth:`pair` look up one of them.
     """
+
+    def __repr__(self) -> str:
+        plan, systems = self.plan, self.plan.systems
+        tests = f"; {counted(len(self.comparisons), 'test')} ({first_names(plan.exchange)})" if self.comparisons else ""
+        return (
+            f"<RunComparison: {first_names(metric.name for metric in self.metrics)}; {counted(len(systems), 'system')} "
+            f"({first_names(systems)}), {counted(sum(systems.values()), 'run')}; {counted(plan.segments, 'segment')}"
+            f"{tests}; n_resamples={plan.n_resamples}, seed={plan.seed}>"
+        )
 
     def render(self, fmt: types.AnyFormat | None = None, *, table: str | None = None, full: bool = False) -> str:
         """As :meth:`StudyResult.render`. ``full`` is for text: also p by other tests, and what scores vary with."""
@@ -239,3 +271,52 @@ class RunComparison(StudyResult[RunPlan]):
     def default_exchange(self) -> str | None:
         """The exchange unit whose p-values answer the question; the others are shown beside it. None without tests."""
         return self.plan.exchange[0] if self.plan.exchange else None
+
+    @hinting
+    def score(self, system: str, metric: str | None = None) -> RunScores:
+        """The scores of a system's runs under a metric.
+
+        Raises
+        ------
+        InputError
+            If there is no such system or metric; ``metric`` may be left out if there is only one.
+        """
+        name = metric_name(metric, [used.name for used in self.metrics])
+        found = {each.name: each.scores for each in self.systems}
+        check_name("system", system, list(found))
+        return found[system][name]
+
+    @hinting
+    def pair(
+        self, system: str, baseline: str | None = None, metric: str | None = None, exchange: str | None = None
+    ) -> RunDifference:
+        """The difference of a system from a baseline under a metric, and its test.
+
+        Parameters
+        ----------
+        system, baseline, metric : str
+            As for :meth:`reshuffle.Comparison.pair`.
+        exchange : str, optional
+            The exchange unit, by default the one that decides (:attr:`default_exchange`).
+
+        Raises
+        ------
+        InputError
+            If there is no such comparison.
+
+        Examples
+        --------
+        >>> from reshuffle import SegmentScores, compare_runs
+        >>> ratings = {"a": [[1, 2, 3, 4], [1, 2, 2, 4]], "b": [[2, 3, 3, 5], [2, 2, 4, 5]]}
+        >>> result = compare_runs(metrics=SegmentScores("rating", ratings), n_resamples=99, exchange="segment")
+        >>> round(result.pair("b").difference, 3), round(result.score("b").mean, 3)
+        (0.875, 3.25)
+        """
+        name = metric_name(metric, [used.name for used in self.metrics])
+        if not self.comparisons:
+            raise InputError("this result has the runs of one system only: compare two or more")
+        unit = self.plan.exchange[0] if exchange is None else exchange
+        check_name("exchange", unit, self.plan.exchange)
+        pairs = [each for each in self.comparisons if (each.metric, each.exchange) == (name, unit)]
+        reversible = self.plan.alternative == "two-sided"
+        return pair_of(pairs, system, baseline, list(self.plan.systems), self.plan.baseline, reversible)
