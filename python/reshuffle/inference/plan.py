@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from attrs import evolve
-
 from ..errors import Argument, InputError, either
 from ..metrics.base import Metric
 from ..metrics.black_box import CorpusFunction
@@ -75,7 +73,7 @@ def check_direction(alternative: str, metrics: Sequence[Metric | CorpusFunction]
 
 
 def _automatic_adjustment(
-    settings: ComparisonSettings, test: SignificanceTest, n_pairs: int, n_metrics: int, n_sets: int
+    settings: ComparisonSettings, family: str, test: SignificanceTest, n_pairs: int, n_metrics: int, n_sets: int
 ) -> str | None:
     """The name of the adjustment that ``auto`` stands for, or None for none.
 
@@ -85,12 +83,12 @@ def _automatic_adjustment(
     if settings.simultaneous:
         return next(iter(test.step_down))
     rule = resolve_stopping(settings.stopping)
-    n_tests = n_pairs * n_metrics * (n_sets if settings.family in OVER_SETS else 1)
+    n_tests = n_pairs * n_metrics * (n_sets if family in OVER_SETS else 1)
     if n_tests == 1 or (rule is not None and not rule.valid_at_all_levels):
         return None
-    several_metrics = settings.family in OVER_METRICS
+    several_metrics = family in OVER_METRICS
     own = [name for name, each in test.step_down.items() if not (each.per_metric and several_metrics)]
-    several = family_size(ON_ONE_SET[settings.family], n_pairs, n_metrics) > 1
+    several = family_size(ON_ONE_SET[family], n_pairs, n_metrics) > 1
     shared = several and rule is None and settings.scheme in ("auto", "iid")
     return (own or ["holm"])[0] if shared else "holm"
 
@@ -248,7 +246,7 @@ class Plan:
             )
         family = ON_ONE_SET[settings.family] if n_sets == 1 else settings.family
         if chosen == "auto":
-            name = _automatic_adjustment(evolve(settings, family=family), test, n_pairs, n_metrics, n_sets)
+            name = _automatic_adjustment(settings, family, test, n_pairs, n_metrics, n_sets)
         else:
             name = None if chosen == "none" else chosen
         adjustment = None if name is None else _check_adjustment(name, test, family)

@@ -37,6 +37,9 @@ def pvalue(
 
 def threshold(statistic: Scores, tolerances: Scores, alternative: Alternative) -> Scores:
     """The value that a replicate must reach to count as at least as extreme as ``statistic``, or as a tie with it."""
+    if isinstance(alternative, str) and alternative == "two-sided":
+        magnitude: Scores = np.abs(statistic) - tolerances
+        return magnitude
     sign = signs(alternative)
     return np.asarray(statistic - sign * tolerances) if sign.any() else np.abs(statistic) - tolerances
 

@@ -453,16 +453,22 @@ def check_each(options: Options, names: Mapping[str, str] | None = None) -> None
 
 def check_combined(options: Options, names: Mapping[str, str] | None = None) -> None:
     """The second part of :func:`check`: what the declared options need and exclude."""
-    for name, option in options_of(type(options)).items():
-        for rule in option.rules:
-            if not isinstance(rule, Excludes | Needs) or not _is_given(options, name):
-                continue
-            given = [other for other in rule.others if _is_given(options, other)]
-            this, *others = ((names or {}).get(each, each) for each in (name, *(given or rule.others)))
-            if isinstance(rule, Excludes) and given:
-                raise InputError(f"{this} and {others[0]} cannot be combined: {rule.advice}")
-            if isinstance(rule, Needs) and not given:
-                raise InputError(f"{this} needs {either(others)}: {rule.advice}")
+    for name, rule in _combining(type(options)):
+        if not _is_given(options, name):
+            continue
+        given = [other for other in rule.others if _is_given(options, other)]
+        this, *others = ((names or {}).get(each, each) for each in (name, *(given or rule.others)))
+        if isinstance(rule, Excludes) and given:
+            raise InputError(f"{this} and {others[0]} cannot be combined: {rule.advice}")
+        if isinstance(rule, Needs) and not given:
+            raise InputError(f"{this} needs {either(others)}: {rule.advice}")
+
+
+@functools.cache
+def _combining(record: Any) -> list[tuple[str, Excludes | Needs]]:
+    """The rules of a record's options that name other options, with the name of the option."""
+    rules = [(name, rule) for name, option in options_of(record).items() for rule in option.rules]
+    return [(name, rule) for name, rule in rules if isinstance(rule, Excludes | Needs)]
 
 
 def _is_given(options: Options, name: str) -> bool:

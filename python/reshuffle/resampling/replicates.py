@@ -166,9 +166,11 @@ class Replicates:
         (kind,) = {reduction.kind for reduction in reductions}
         own_pairs = [pairs if kind == "draws" else sample.rows_of(pairs) for sample in self.samples]
         samples = None if self.executor is None else sent(self.samples, kind)
+        if samples is None:
+            return self._run_here(reductions, own_pairs)
         results: list[Any] = [None] * len(reductions)
         for in_parts in (True, False):
-            places = [i for i, each in enumerate(reductions) if (samples is not None and each.in_parts) == in_parts]
+            places = [i for i, each in enumerate(reductions) if each.in_parts == in_parts]
             if places:
                 chosen = [reductions[i] for i in places]
                 if in_parts:
@@ -183,12 +185,11 @@ class Replicates:
         self,
         reductions: Sequence[Reduction[Any, Any]],
         own_pairs: Sequence[Pairs],
-        samples: tuple[SentSample, ...] | None,
+        samples: tuple[SentSample, ...],
     ) -> list[Any]:
         """The results of the reductions by the workers of the executor."""
         from ..execution import Execution, run_job
 
-        assert samples is not None
         kind = reductions[0].kind
         job = ReplicatesJob(samples, tuple(reductions), tuple(own_pairs), self.seed, self.codes)
         execution = Execution(self.executor, self.threads or None, self.progress)
