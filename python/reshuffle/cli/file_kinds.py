@@ -251,8 +251,9 @@ def _judgments(path: str) -> Found | None:
         votes = JUDGMENT_FORMATS[name].read(source, None, None)
     except InputError as error:
         return _by_language_pair(error, name, VOTES)
+    ties = int((votes.sign == 0).sum())
     return _said(
-        name, f"{counted(len(votes.better), 'vote')}, {counted(len(votes.tied), 'tie')}; systems {listed(votes.ids)}"
+        name, f"{counted(len(votes.sign) - ties, 'vote')}, {counted(ties, 'tie')}; systems {listed(votes.ids)}"
     )
 
 

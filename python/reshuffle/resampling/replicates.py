@@ -167,7 +167,7 @@ class Replicates:
         own_pairs = [pairs if kind == "draws" else sample.rows_of(pairs) for sample in self.samples]
         samples = None if self.executor is None else sent(self.samples, kind)
         if samples is None:
-            return self._run_here(reductions, own_pairs)
+            return self._results(reductions, self._native(reductions, own_pairs), self._scored(reductions, own_pairs))
         results: list[Any] = [None] * len(reductions)
         for in_parts in (True, False):
             places = [i for i, each in enumerate(reductions) if each.in_parts == in_parts]
