@@ -268,7 +268,7 @@ def numbered(what: str, ids: DocumentIds | StratumIds, n_segments: int) -> tuple
     if isinstance(ids, str):
         raise InputError(
             f"{what}: expected an id for each segment, got the single string {quoted(ids)}; of a data frame, pass the "
-            f"column itself, as in {what}=frame[{ids!r}]"
+            f"column itself, as in {what}=frame[{quoted(ids)}]"
         )
     if not isinstance(ids, Iterable):
         raise InputError(f"{what}: expected an id for each segment, got {quoted(ids)}")
