@@ -200,19 +200,14 @@ def test_plain_texts_are_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             lambda: NBest.from_texts(["a"]),
             "lists, sentence 1: expected a sequence of segments, got the single string 'a'",
         ),
-        (lambda: NBest.from_texts("a"), "lists: expected the texts of each sentence, got a single string"),
         (lambda: NBest.from_texts([["a", cast(str, 1)]]), "lists, sentence 1: expected texts in valid Unicode, got "
          "1"),
-        (lambda: NBest.from_texts([["\ud800"]]), "lists, sentence 1: expected texts in valid Unicode, got '\\ud800'"),
         (lambda: mbr(LISTS, "depf"), "DepF reads parses, and k-best lists hold texts: expected a metric of texts"),
         (lambda: mbr(LISTS, scores=[1.0]), "scores: expected one for each of the 2 entries, got the shape (1,)"),
         (lambda: mbr(LISTS, scores=[1, np.inf]), "scores: expected finite numbers, got inf for entry 1"),
-        (lambda: mbr(LISTS, scores="ab"), "scores: expected 2 numbers, got 'ab'"),
         (lambda: mbr(LISTS, scores=[1, 2], scale=-1), "scale must be a number of at least 0, got -1.0"),
         (lambda: mbr(LISTS, scores=[-3, -4.5e300], scale=1e10), "scale: 1e+10 times the scores, which are up to "
          "4.5e+300 in magnitude, is too large for floating-point numbers: expected a smaller number"),
-        (lambda: mbr(LISTS, scores=[-1e308, 1e308]), "scale: 1 times the scores, which are up to 1e+308 in "
-         "magnitude, is too large for floating-point numbers: expected a smaller number"),
         (lambda: mbr(LISTS, metrics=["bleu"]), "metrics: corpus scores need references: add them, or leave "
          "metrics out"),
         (lambda: mbr(LISTS, references=["a", "b"]), "lists: no list for the id 1 (line 2 of the references): expected "

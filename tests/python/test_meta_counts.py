@@ -344,11 +344,9 @@ def votes_of(segment: int = 0, better: int = 0, worse: int = 1, votes: int = 1, 
 
 BAD: dict[str, tuple[Callable[[], object], str]] = {
     "segment": (lambda: votes_of(4), "segment 4 is out of range: there are 4, counted from 0"),
-    "system": (lambda: votes_of(worse=3), "system 3 is out of range: there are 3, counted from 0"),
     "negative": (lambda: votes_of(better=-1), "each system must be a number of at least 0, got -1"),
     "votes": (lambda: votes_of(votes=-2), "votes must be at least 0, got -2"),
     "too many votes": (lambda: votes_of(votes=2**62 + 1), "the counts of column 0 are too large"),
-    "lengths": (lambda: votes_of(more=1), "judgments of votes: expected 1, got 2"),
     "same": (lambda: votes_of(2, 1, 1), "worse must be another system than better, got system 1 twice on segment 2"),
     "grouping": (
         lambda: _core.meta_pair_counts(SCORES, HUMAN, "items"),
@@ -357,10 +355,6 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     "people": (
         lambda: _core.meta_calibrate(SCORES, HUMAN[:, :3].copy(), "none"),
         "segments that people have scored: expected 4, got 3",
-    ),
-    "epsilons": (
-        lambda: _core.meta_pair_counts(SCORES, HUMAN, "none", epsilons=np.zeros(3)),
-        "epsilons: expected 2, got 3",
     ),
     "epsilon": (
         lambda: _core.meta_pair_counts(SCORES, HUMAN, "none", epsilons=np.array([0, np.nan])),

@@ -11,7 +11,6 @@ import pytest
 
 from meta_material import judged, table, value
 from reshuffle import FromCounts, _core, derive_seed, meta
-from reshuffle.errors import InputError
 from reshuffle.meta import JudgedSet, ScoreTable
 from reshuffle.meta.metric_scores import MetricScores
 from reshuffle.meta.soft_accuracy import PERMUTATIONS, _counts, _Material, pair_pvalues
@@ -271,11 +270,6 @@ def test_reasons() -> None:
     result = meta.systems(both, **SOFT, n_resamples=49)
     assert not np.isnan(value(result, "y").value)
     assert result.comparisons == ()
-
-
-def test_williams_is_refused() -> None:
-    with pytest.raises(InputError, match="'williams' is for 'pearson', not for 'soft-accuracy'"):
-        meta.systems(material(1)[2], coefficients="soft-accuracy", test="williams")
 
 
 def test_averages_over_test_sets_are_means() -> None:

@@ -266,7 +266,6 @@ def test_williams_formula(seed: int, n: int) -> None:
         ((0.99, -0.99, 0.99, 10), "no scores have the correlations 0.99, -0.99 and 0.99"),
         (([1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 3]), "got 4, 4 and 3 scores"),
         (([1, 2, 3, math.nan], [1, 2, 3, 4], [1, 2, 3, 5]), "must be finite, got nan"),
-        (([1, 2, 3, 4], [1, 2, 3, "x"], [1, 2, 3, 5]), "must be numbers"),
         ((0.9, 0.8, 0.7), "must be a sequence of numbers"),
         (([1, 2], [1, 3], [3, 1], 10), "expected a correlation, got [1, 2]; leave n out to pass scores"),
     ],

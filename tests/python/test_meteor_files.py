@@ -61,22 +61,14 @@ def test_wordnet_is_found_where_debian_and_nltk_put_it(tmp_path: Path, monkeypat
         assert entries(modules=["exact", "synonym"])["synonyms"] == in_zip == entries(wordnet=folder)["synonyms"]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"meteor_jar": "meteor"},
-        {"wordnet": "dict"},
-        {"language": "de"},
-        {"task": "universal"},
-        {"modules": ["exact", "stem"]},
-        {"modules": "exact"},
-    ],
-)
-def test_an_installed_wordnet_is_used_only_where_it_is_needed(
-    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_installed_wordnet_is_used_only_where_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(meteor, "find_wordnet", lambda: Path("installed"))
-    assert with_wordnet(options) == options
+    given: list[dict[str, Any]] = [
+        {"meteor_jar": "meteor"}, {"wordnet": "dict"}, {"language": "de"}, {"task": "universal"},
+        {"modules": ["exact", "stem"]}, {"modules": "exact"},
+    ]  # fmt: skip
+    for options in given:
+        assert with_wordnet(options) == options
     assert with_wordnet({"language": "en"}) == {"language": "en", "wordnet": "installed"}
     assert with_wordnet({"modules": ("synonym",)})["wordnet"] == "installed"
 
@@ -152,10 +144,9 @@ def test_meteors_files_are_found_in_its_jar_and_in_folders(folder: Path, tmp_pat
 
 
 def test_a_jar_without_synonyms_or_prefixes_is_used_for_the_rest(tmp_path: Path) -> None:
-    jar = write_zip(tmp_path / "new.jar", {"function/english.words": "the\n"})
-    assert {"function", "missing"} == entries(meteor_jar=jar, normalized=True).keys() & {
-        *("function", "prefixes", "synonyms", "paraphrases", "missing")
-    }
+    found = entries(meteor_jar=write_zip(tmp_path / "new.jar", {"function/english.words": "the\n"}), normalized=True)
+    files = {"function", "prefixes", "synonyms", "paraphrases", "missing"}
+    assert found.keys() & files == {"function", "missing"}
 
 
 def test_every_language_has_files_and_both_codes_of_one_have_the_same(tmp_path: Path) -> None:
@@ -193,7 +184,6 @@ def test_paths_may_be_path_objects_and_survive_pickling(folder: Path) -> None:
     before = metric("meteor", meteor_jar=folder)
     after = pickle.loads(pickle.dumps(before))
     assert after == before == metric("meteor", meteor_jar=str(folder))
-    assert after.signature() == before.signature()
 
 
 def test_damaged_files_are_named_with_the_line(folder: Path) -> None:
@@ -259,12 +249,6 @@ def test_paths_without_files_are_refused(folder: Path, tmp_path: Path) -> None:
     wordnet = write_wordnet(tmp_path / "wordnet")
     (wordnet / "adv.exc").unlink()
     got("wordnet", wordnet, "has no adv.exc")
-
-
-@pytest.mark.parametrize("option", ["meteor_jar", "wordnet", "paraphrases", "modules"])
-def test_values_of_another_kind_are_refused(option: str) -> None:
-    with pytest.raises(InputError, match=f"^meteor: {option} must be .*, got 5$"):
-        metric("meteor", **{option: 5})
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")

@@ -126,20 +126,7 @@ def test_the_command_line_takes_any_name(run: Any) -> None:
 def test_options_that_name_a_metric_take_any_name(run: Any) -> None:
     margin = run("compare", "ref.txt", "a.txt", "b.txt", "--test", "equivalence:BLEU=50", "-n", "19")
     assert "equivalent within ±50 BLEU" in margin.out
-    runs = (
-        "runs",
-        "--refs",
-        "ref.txt",
-        "--baseline",
-        "a.txt",
-        "a.txt",
-        "--system",
-        "new",
-        "b.txt",
-        "b.txt",
-        "-n",
-        "19",
-    )
+    runs = "runs --refs ref.txt --baseline a.txt a.txt --system new b.txt b.txt -n 19".split()
     for name in ("chrF2", "chrf", "CHRF"):
         assert "chrF2" in run(*runs, "-m", "bleu", "chrf", "--median-metric", name).out
     assert run(*runs, "-m", "bleu", "--median-metric", "chrf").code == 2

@@ -54,12 +54,7 @@ def test_many_samples_need_no_large_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("numbers", "message"),
-    [
-        ((3, 4, 1), "expected c and k to be at most n = 3, got 4 and 1"),
-        ((3, 1, 4), "got 1 and 4"),
-        ((0, 0, 1), "n must be"),
-    ],
+    ("numbers", "message"), [((3, 4, 1), "expected c and k to be at most n = 3, got 4 and 1"), ((0, 0, 1), "n must be")]
 )
 def test_impossible_numbers_are_refused(numbers: tuple[int, int, int], message: str) -> None:
     with pytest.raises(InputError, match=message):
@@ -204,45 +199,24 @@ def test_queries_without_results_count_0_and_those_without_judgments_nothing() -
 
 
 @pytest.mark.parametrize(
-    ("contents", "metric", "message"),
+    ("contents", "message"),
     [
-        (
-            '{"task_id": "a", "completion": "", "passed": 1}',
-            "pass@1",
-            "line 1: expected true or false as 'passed', got the",
-        ),
-        (
-            '{"task_id": null, "completion": "", "passed": true}',
-            "pass@1",
-            "expected the id of a problem as 'task_id', got",
-        ),
-        (
-            '{"task_id": "a", "n": 2, "c": 3}',
-            "pass@1",
-            "expected numbers of samples and of correct ones as 'n' and 'c'",
-        ),
-        (
-            '{"task_id": "a", "n": 2, "c": 1}\n{"task_id": "a", "n": 2, "c": 1}',
-            None,
-            "line 2: the problem 'a' occurs twice",
-        ),
-        ('{"task_id": "a", "n": 2, "c": 1}', "pass@3", "unknown metric 'pass@3': did you mean 'pass@"),
-        (
-            '{"date": "", "hash": "", "eval": {"a": [{}]}}',
-            None,
-            "expected the results of EvalPlus 0.3, lists of samples",
-        ),
-        ('{"date": "", "hash": "", "eval": {}}', None, "expected results of samples, got none"),
-        ('{"total_instances": 1, "submitted_instances": 1}', None, "with a list of ids as 'resolved_ids'"),
-        (swe_bench(), None, "the report of SWE-bench has no instances"),
-        ("map\tq1\t0.5\nmap q2 0.5", "map", "line 2: expected a measure, a query and a number, separated by tabs"),
-        ("map\tall\t0.5", "map", "there is no value of a query, only means over queries: run trec_eval with -q"),
+        ('{"task_id": "a", "completion": "", "passed": 1}', "line 1: expected true or false as 'passed', got the"),
+        ('{"task_id": null, "completion": "", "passed": true}', "expected the id of a problem as 'task_id', got"),
+        ('{"task_id": "a", "n": 2, "c": 3}', "expected numbers of samples and of correct ones as 'n' and 'c'"),
+        ('{"task_id": "a", "n": 2, "c": 1}\n' * 2, "line 2: the problem 'a' occurs twice"),
+        ('{"date": "", "hash": "", "eval": {"a": [{}]}}', "expected the results of EvalPlus 0.3, lists of samples"),
+        ('{"date": "", "hash": "", "eval": {}}', "expected results of samples, got none"),
+        ('{"total_instances": 1, "submitted_instances": 1}', "with a list of ids as 'resolved_ids'"),
+        (swe_bench(), "the report of SWE-bench has no instances"),
+        ("map\tq1\t0.5\nmap q2 0.5", "line 2: expected a measure, a query and a number, separated by tabs"),
+        ("map\tall\t0.5", "there is no value of a query, only means over queries: run trec_eval with -q"),
     ],
 )
-def test_wrong_files_are_explained(contents: str, metric: str | None, message: str) -> None:
+def test_wrong_files_are_explained(contents: str, message: str) -> None:
     put("a.json", contents)
     with pytest.raises(InputError, match=re.escape(message)):
-        read_scores("a.json", metric=metric)
+        read_scores("a.json")
 
 
 @pytest.mark.parametrize(
@@ -268,13 +242,4 @@ def test_wrong_runs_are_explained(run: Any, measure: str, qrels: str, contents: 
     pytest.importorskip("ir_measures")
     put("qrels", qrels)
     put("a.run", contents)
-    outcome = run("score", "--scores", measure, "a.run", "--qrels", "qrels")
-    assert outcome.code == 2
-    assert message in outcome.err
-
-
-def test_judgments_need_measures(run: Any) -> None:
-    put("qrels", "q 0 d 1")
-    put("a.tsv", "tp\n1\n")
-    outcome = run("score", "--counts", "x:tp", "a.tsv", "--qrels", "qrels")
-    assert (outcome.code, "--qrels needs --scores: name a measure and runs" in outcome.err) == (2, True)
+    assert message in run("score", "--scores", measure, "a.run", "--qrels", "qrels").refusal()

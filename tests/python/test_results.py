@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from reshuffle import Comparison, SegmentScores, approximate_randomization, compare, metric, score
 from reshuffle.data.demo import demo_corpus
-from reshuffle.report import FORMATS, Layout, render
+from reshuffle.report import Layout, render
 
 TEXTS = demo_corpus()
 REFERENCES = [list(TEXTS.references[0][:60])]
@@ -19,17 +20,13 @@ SYSTEMS = {name: list(lines[:60]) for name, lines in TEXTS.systems.items()}
 TWO = {name: SYSTEMS[name] for name in ("baseline", "larger")}
 
 
-def reports(comparison: Comparison) -> dict[str, str]:
-    return {fmt: render(comparison, fmt) for fmt in FORMATS}
-
-
 def test_scores_pairs_and_tests_use_the_same_name_for_a_metric() -> None:
     bleus: list[Any] = [metric("bleu"), metric("bleu", lowercase=True), "ter"]
     result = compare(REFERENCES, TWO, bleus, n_resamples=99)
-    labels = ["BLEU case:mixed", "BLEU case:lc", "TER"]
-    assert labels == [m.name for m in result.metrics]
-    assert labels == [pair.metric for pair in result.comparisons]
-    assert labels == [pair.test.metric for pair in result.comparisons]
+    named = [
+        (m.name, pair.metric, pair.test.metric) for m, pair in zip(result.metrics, result.comparisons, strict=True)
+    ]
+    assert named == [(label, label, label) for label in ("BLEU case:mixed", "BLEU case:lc", "TER")]
 
 
 @pytest.mark.parametrize("test", ["ar", "bootstrap-both"])
@@ -95,10 +92,8 @@ def test_reports_name_the_method_of_exact_tests() -> None:
     ):
         result = compare(REFERENCES, systems, "ter", test="ar", interval=None, adjust="none")
         assert methods == [pair.test.exact_by for pair in result.comparisons]
-        found = reports(result)
-        assert methods == [pair["test"]["exact_by"] for pair in json.loads(found["json"])["comparisons"]]
         for fmt in ("text", "markdown", "latex"):
-            assert words in " ".join(found[fmt].split()), fmt
+            assert words in " ".join(render(result, fmt).split()), fmt
     mixed = compare(REFERENCES, TWO, ["bleu", "ter"], test="ar", n_resamples=4999)
     assert "4,999 shuffles († 1 of 2 tests exact, by convolution), two-sided" in render(mixed)
     assert [pair.test.exact_by for pair in mixed.comparisons] == [None, "convolution"]
@@ -109,21 +104,17 @@ def test_without_intervals_no_report_mentions_them() -> None:
         compare(REFERENCES, SYSTEMS, ["bleu", "ter"], test="ar", n_resamples=99, interval=i) for i in (None, "basic")
     )
     assert result.interval is None
-    assert {None} == {
-        record.confidence_interval for results in (result.scores, result.comparisons) for record in results
-    }
+    assert {record.confidence_interval for record in (*result.scores, *result.comparisons)} == {None}
     assert [p.test for p in usual.comparisons] == [p.test for p in result.comparisons]
     assert "interval" not in result.signature
-    for fmt, report in reports(result).items():
-        if fmt in ("text", "markdown", "latex"):
-            assert "nterval" not in report, fmt
-            assert "CI" not in report, fmt
-            assert "* adjusted p ≤ 0.05" in report
-            assert report.count("*") > 1
-    pairs = json.loads(render(result, "json"))["comparisons"]
-    assert [None] * len(pairs) == [pair["confidence_interval"] for pair in pairs]
-    rows = render(result, "csv").splitlines()
-    assert {len(row.split(",")) for row in rows} == {len(render(usual, "csv").splitlines()[0].split(","))}
+    for fmt in ("text", "markdown", "latex"):
+        report = render(result, fmt)
+        assert "nterval" not in report, fmt
+        assert "CI" not in report, fmt
+        assert "* adjusted p ≤ 0.05" in report
+        assert report.count("*") > 1
+    assert {pair["confidence_interval"] for pair in json.loads(render(result, "json"))["comparisons"]} == {None}
+    assert render(result, "csv").splitlines()[0] == render(usual, "csv").splitlines()[0]
 
 
 def many(systems: int, **options: object) -> Comparison:
@@ -144,10 +135,7 @@ def test_large_numbers_have_commas_and_levels_all_their_digits() -> None:
     result = many(60, test="t-test", confidence_level=0.9999, adjust="none")
     text = " ".join(render(result, "text", Layout(pairs=True)).split())
     assert "rating: 1,770 pairs" in text
-    assert "1,770 tests, p not adjusted" in text
     assert "at least one p ≤ 0.0001 with probability 0.162; a level of 5.64e-08 for each test would" in text
-    (wide,) = score(metrics=SegmentScores("x", [[1, 2, 3]]), interval="t", confidence_level=0.9999).scores
-    assert wide.confidence_interval is not None
     header = render(score(metrics=SegmentScores("x", [[1, 2, 3]]), interval="t", confidence_level=0.9999))
     assert "99.99% CI" in header
     adjusted = " ".join(render(many(60, test="ar", n_resamples=99, adjust="holm")).split())
@@ -156,8 +144,7 @@ def test_large_numbers_have_commas_and_levels_all_their_digits() -> None:
 
 def test_small_scores_are_not_shown_as_0() -> None:
     table = render(score(metrics=SegmentScores("x", {"a": [0.00012, 0.00014], "b": [0.00020, 0.00018]})))
-    assert "0.000130" in table
-    assert "0.000190" in table
+    assert re.findall(r"0\.000\d+", table) == ["0.000190", "0.000130"]
 
 
 def test_p_values_of_0_and_below_the_smallest_float_are_distinguished_in_json() -> None:

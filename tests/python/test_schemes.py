@@ -27,7 +27,7 @@ from reshuffle import (
 )
 from reshuffle.data.demo import demo_corpus
 from reshuffle.metrics.base import Counts, Metric
-from reshuffle.report import FORMATS, render
+from reshuffle.report import render
 
 BLEU = metric("bleu")
 MEAN = Formula("mean", lambda totals: totals[..., 0] / 1000)
@@ -235,11 +235,9 @@ def test_the_scheme_is_chosen_for_each_pair_and_reported() -> None:
         p = tests[name].pvalue
         assert abs(p - iid_tests[name].pvalue) < 5 * (p * (1 - p) / 1000) ** 0.5 + 1 / 1000
     assert "|test:ar|alternative:two-sided|scheme:exact+iid|n:1000|" in result.signature
-    reports = {fmt: " ".join(render(result, fmt).split()) for fmt in FORMATS}
-    assert "1,000 shuffles († 2 of 3 tests exact, by enumeration of all shuffles), two-sided" in reports["text"]
-    of_json = [pair["test"]["scheme"] for pair in json.loads(reports["json"])["comparisons"]]
-    assert of_json == ["exact", "exact", "iid"]
-    assert ",ar,exact,two-sided," in reports["csv"]
+    text = " ".join(render(result, "text").split())
+    assert "1,000 shuffles († 2 of 3 tests exact, by enumeration of all shuffles), two-sided" in text
+    assert ",ar,exact,two-sided," in render(result, "csv")
 
     group = compare_mixed(test="ar:scheme=subgroup")
     assert "|scheme:subgroup[2^10]|n:1000|" in group.signature
@@ -253,17 +251,13 @@ def test_reports_of_exact_tests_have_no_number_of_shuffles() -> None:
     assert "p: ar (approximate randomization), † exact, by convolution, two-sided; * adjusted p ≤ 0.05." in text
     assert "<0.0001† <0.0001*" in text  # 2/2^40
     assert "increase n" not in text, "however few shuffles were asked for"
-    assert "Clopper" not in text
     test = json.loads(render(result, "json"))["comparisons"][0]["test"]
     assert (test["exceedances"], test["n_resamples"], test["pvalue_interval"]) == (None, None, None)
     assert test["pvalue"] == 2.0**-39
 
 
 def test_a_small_subgroup_cannot_give_a_small_p_value() -> None:
-    result = compare_mixed(test="ar:scheme=subgroup")
-    assert "cannot give" not in render(result, "text")
-    a, b = bleu_counts(1, 30)
-    small = approximate_randomization(a, b, BLEU, scheme="subgroup", n_resamples=10)
+    small = approximate_randomization(*bleu_counts(1, 30), BLEU, scheme="subgroup", n_resamples=10)
     assert (small.n_resamples, small.pvalue >= 1 / 16) == (16, True)
 
 
@@ -277,13 +271,9 @@ def test_adjustments_from_shuffles_use_the_scheme_iid() -> None:
 
 def test_impossible_schemes_are_refused() -> None:
     a, b = bleu_counts(1, 60)
-    differing = int((a != b).any(axis=1).sum())
-    with pytest.raises(
-        InputError, match=rf"BLEU: two systems differ in {differing} segments, .* 2\^{differing} patterns"
-    ):
+    n = int((a != b).any(axis=1).sum())
+    with pytest.raises(InputError, match=rf"BLEU: two systems differ in {n} segments, .* 2\^{n} patterns"):
         approximate_randomization(a, b, BLEU, scheme="exact")
-    with pytest.raises(InputError, match=r"^the test 'bootstrap' has no options: leave out ':scheme=subgroup'$"):
-        compare_mixed(test="bootstrap:scheme=subgroup")
     with pytest.raises(InputError, match="unknown scheme 'exakt': did you mean 'exact'"):
         approximate_randomization(a, b, BLEU, scheme="exakt")
     with pytest.raises(InputError, match="system 2 is out of range: there are 2"):

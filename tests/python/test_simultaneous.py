@@ -203,9 +203,7 @@ def test_tests_without_simultaneous_intervals_are_refused(test: str) -> None:
         ({"test": "ar-studentized:stopping=gandy"}, r"the stopping rule 'gandy' does not provide"),
         ({"alternative": "greater"}, r"are two-sided, but the alternative is 'greater'"),
         ({"interval": "simultaneous:scores=bca"}, r"the interval of scores must be 'percentile', got 'bca'"),
-        ({"interval": "simultaneous:scores=bcaa"}, r"unknown interval 'bcaa': did you mean 'bca'"),
         ({"interval": "simultaneous:score=bca"}, r"unknown option of interval simultaneous 'score': did you mean 'sco"),
-        ({"interval": "simultaneous:scores"}, r"interval simultaneous: scores has no value: write scores=VALUE"),
         ({"interval": "t:scores=t"}, r"the interval 't' has no options: leave out ':scores=t'"),
         (
             {"interval": "simultaneous:scores=t", "test": "ar-studentized"},
@@ -213,7 +211,6 @@ def test_tests_without_simultaneous_intervals_are_refused(test: str) -> None:
         ),
         ({"alpha": 0.01}, r"alpha must be 1 - confidence_level, 0.05, got 0.01"),
         ({"n_resamples": 38}, r"need at least 39 replicates at confidence level 0.95, got 38: increase n_resamples"),
-        ({"n_resamples": 18, "test": "bootstrap"}, r"need at least 19 replicates at confidence level 0.95, got 18"),
         ({"n_resamples": 18, "test": "ar-studentized"}, r"need at least 19 replicates"),
     ],
 )

@@ -124,23 +124,18 @@ def imports_too_much(modules: Iterable[str]) -> set[str]:
     return {name for name in modules if name.partition(".")[0] in ("scipy", "rich") or name in ours}
 
 
-def test_comparing_texts_imports_no_more_than_it_needs() -> None:
+def test_comparisons_import_no_more_than_they_need(tmp_path: Path) -> None:
     modules = imported_by("demo")
     assert "numpy" in modules
     assert not imports_too_much(modules)
-
-
-def test_comparing_all_pairs_imports_no_more_than_it_needs(tmp_path: Path) -> None:
-    """Some of these p-values are near alpha."""
+    # All pairs, some of whose p-values are near alpha. The formats of scores look at the files.
     rng = random.Random(3)
-    for name in "abcdefgh":
-        lines = (str(rng.gauss(ord(name) / 8, 1)) for _ in range(50))
-        (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
     files = [str(tmp_path / name) for name in "abcdefgh"]
+    for k, file in enumerate(files):
+        Path(file).write_text("\n".join(str(rng.gauss((97 + k) / 8, 1)) for _ in range(50)), encoding="utf-8")
     for test in ("ar", "bootstrap-both"):
         options = ["--all-pairs", "--adjust", "maxt", "--test", test, "-n", "200"]
         modules = imported_by("compare", "--scores", "rating", *files, *options)
-        # The formats of scores look at the files.
         assert imports_too_much(modules) <= {"reshuffle.data.evaluations"}
 
 

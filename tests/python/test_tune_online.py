@@ -299,16 +299,12 @@ def test_mira_on_real_lists(folder: Path, dev: Lists) -> None:
         ({"offsets": [0, 2]}, "dense features: expected 2, got 3"),
         ({"offsets": [0, 3, 2, 3]}, "2 after 3"),
         ({"offsets": [1, 3]}, "begin with 0"),
-        ({"offsets": [0]}, "lists of candidates"),
         ({"dense": [[1.0], [np.nan], [0.0]]}, "dense features must be finite numbers, got NaN"),
         ({"scores": [0.1, np.inf, 0.2]}, "scores must be finite numbers, got inf"),
         ({"scores": [0.5, 0.5, 0.5]}, "pairs of candidates whose scores differ by at least 0.05"),
-        ({"scores": [0.5, 0.5]}, "scores: expected 3, got 2"),
         ({"sparse": ([0, 1, 1, 2], [0, 7], [1.0, 1.0], 7)}, "at least 0 and below 7, got 7"),
-        ({"sparse": ([0, 1, 1, 2], [0, -1], [1.0, 1.0], 7)}, "at least 0 and below 7, got -1"),
         ({"sparse": ([0, 1, 2], [0, 1], [1.0, 1.0], 7)}, "starts of sparse features: expected 4, got 3"),
         ({"penalty": 0.0}, "the penalty must be above 0, got 0"),
-        ({"samples": 0}, "samples must be at least 1, got 0"),
     ],
 )
 def test_wrong_lists_are_refused(change: dict[str, Any], message: str) -> None:
@@ -324,30 +320,24 @@ def test_wrong_lists_are_refused(change: dict[str, Any], message: str) -> None:
 
 
 def test_wrong_settings_are_refused() -> None:
-    given = Invented(
-        np.array([0, 2]), np.array([[0.0], [1.0]]), None, np.ones((2, 10), np.int64), np.array([0.0, 1.0]),
-        np.ones(1), np.zeros(1),
-    )  # fmt: skip
+    lists = np.array([0, 2]), np.array([[0.0], [1.0]]), None
+    start: dict[str, Any] = {"initial": np.zeros(1), "seeds": [0]}
 
     def mira(core: _core.Metric = BLEU, **more: Any) -> object:
-        counts = np.ascontiguousarray(given.counts[:, : len(core.columns)])
-        options: dict[str, Any] = {"initial": given.initial, "seeds": [0]} | more
-        return _core.tune_mira(core, *given.lists, counts, None, **options)
+        counts = np.ones((2, len(core.columns)), np.int64)
+        return _core.tune_mira(core, *lists, counts, None, **{**start, **more})
 
     def descent(**more: Any) -> object:
-        options: dict[str, Any] = {"initial": given.initial, "seeds": [0]} | more
-        return _core.tune_xbleu(*given.lists, given.scores, given.lengths, **options)
+        return _core.tune_xbleu(*lists, np.array([0.0, 1.0]), np.ones(1), **{**start, **more})
 
     calls: list[tuple[Callable[[], object], str]] = [
         (lambda: mira(_core.Metric("wer", {})), "the metric must be BLEU, unless candidates have gains"),
         (lambda: mira(c=0.0), "C must be above 0"),
         (lambda: mira(decay=1.5), "the decay must be at least 0 and at most 1"),
-        (lambda: mira(epochs=0), "epochs must be at least 1"),
         (lambda: mira(background="fear"), "unknown background"),
         (lambda: mira(initial=np.zeros(2)), "weights: expected 1, got 2"),
         (lambda: mira(initial=np.array([np.nan])), "weights must be finite"),
         (lambda: descent(rate=1.0), "the rate must be below N / 2λ = 0.05, got 1"),
-        (lambda: descent(rate=0.0), "the rate must be above 0"),
         (lambda: descent(penalty=-1.0), "the penalty must be at least 0"),
     ]
     for call, message in calls:

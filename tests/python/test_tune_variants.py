@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reshuffle import InputError, compare, read_lines, tune
+from reshuffle import InputError, compare, read_lines, score, tune
 from reshuffle.study import Variants, type1
 
 WORDS = "the a cat dog house sees sleeps runs old new on under here there now".split()
@@ -75,19 +75,9 @@ def test_variants_are_the_rerankers_of_their_options(files: Path) -> None:
 
 
 def test_error_rates_are_minimized(files: Path) -> None:
-    reference = [read_lines(files / "test.ref")]
     by_ter = trained(files, sentence_metric="ter").outputs["variant 1"]
-    (score,) = [
-        found.score
-        for found in compare(reference, {"ter": by_ter, "first": first_of_each(files)}, "ter", n_resamples=9).scores
-        if found.system == "ter"
-    ]
-    assert score < 20.0
-
-
-def first_of_each(files: Path) -> list[str]:
-    lists = tune.read_nbest(files / "test.nbest.gz")
-    return lists.hypotheses(lists.offsets[:-1])
+    (found,) = score([read_lines(files / "test.ref")], {"ter": by_ter}, "ter").scores
+    assert found.score < 20.0
 
 
 def test_one_command_is_the_study_of_the_outputs(files: Path, here: None, run: Callable[..., Any]) -> None:
@@ -147,16 +137,11 @@ APPLY = ("--apply", "test.nbest.gz")
         (("study", "type1", "test.ref", *TRAIN, *APPLY), "--train makes variants, but the null is swap: use --null"),
         ((*COMMAND[:3], "test.ref", *COMMAND[3:], *TRAIN, *APPLY), "expected no SYS after REF, got test.ref"),
         ((*COMMAND, *TRAIN, *APPLY, "--variants", "1"), "--variants must be a whole number of at least 2, got 1"),
-        ((*COMMAND, *TRAIN, *APPLY, "--limit", "0"), "limit must be a whole number of at least 1, got 0"),
         ((*COMMAND, *TRAIN, *APPLY, "--gamma", "-1"), "--gamma must be a number above 0, got -1.0"),
         ((*COMMAND, *TRAIN, *APPLY, "--templates", "words"), "expected one that counts n-grams, such as ngram:2"),
-        ((*COMMAND, *TRAIN, *APPLY, "--templates", "ngram:2 gram:3"), "gram:3"),
-        ((*COMMAND, *TRAIN, *APPLY, "--sentence-metric", "bleue"), "unknown metric 'bleue': did you mean 'bleu'?"),
         ((*COMMAND, *TRAIN, *APPLY, "--sentence-metric", "depf"), "DepF reads parses, and k-best lists hold texts"),
-        ((*COMMAND, *TRAIN, *APPLY, "--parses", "a.conllu"), "--parses"),
         ((*COMMAND, *TRAIN, *APPLY, "--gamma", "1e6"), "only 0 features have a derivative above gamma = 1e+06"),
         ((*COMMAND, *TRAIN, "--apply", "other.nbest"), "tm"),
-        ((*COMMAND, *TRAIN, "--apply", "none.nbest"), "none.nbest"),
         ((*COMMAND, "--train", "dev.nbest.gz", "test.ref", *APPLY), "the id 40 has no reference"),
         ((*COMMAND, *FLAGS, *TRAIN, "--apply", "short.nbest"), "test.ref has 40 segments, variant 1 has 10"),
         (("study", "type1", "--null", "variants", *TRAIN, *APPLY), "no reference and no systems"),
@@ -166,10 +151,7 @@ APPLY = ("--apply", "test.nbest.gz")
 def test_wrong_commands_say_what_to_do(
     arguments: tuple[str, ...], message: str, files: Path, here: None, run: Callable[..., Any]
 ) -> None:
-    found = run(*arguments)
-    assert (found.code, found.out) == (2, "")
-    assert message in " ".join(found.err.split())
-    assert "Traceback" not in found.err
+    assert message in run(*arguments).refusal()
 
 
 def test_wrong_arguments(files: Path) -> None:

@@ -12,14 +12,8 @@ import pytest
 import scipy.stats
 from numpy.typing import NDArray
 
-import reshuffle
-from reshuffle import AR, InputError, SegmentScores, approximate_randomization, derive_seed
-from reshuffle.inference.hypotheses import Hypotheses
-from reshuffle.inference.plan import Plan
-from reshuffle.inference.running import run_tests
-from reshuffle.resampling import CountSample, Replicates
+from reshuffle import AR, InputError, SegmentScores, approximate_randomization, compare, derive_seed
 from reshuffle.results.studies import Rate, StudyResult
-from reshuffle.settings import ComparisonSettings
 from reshuffle.study import power, type1
 from reshuffle.study.experiments import Experiment
 from reshuffle.study.null_data import swap_probability
@@ -42,14 +36,15 @@ def test_rates_are_those_of_a_loop_over_simulated_test_sets() -> None:
     study = type1(metrics=quality, tests=["ar", "bootstrap"], sizes=[20, 40], simulations=50, n_resamples=39)
     counts = quality.counts_of(list(quality.counts))
     experiment = Experiment([Population("", [quality], [counts])], Selection("replace", 20), 12345)
-    for test in ("ar", "bootstrap"):
-        plan = Plan.from_settings(ComparisonSettings(test=test, scheme="iid" if test == "ar" else "auto"))
-        pvalues = []
-        for i in range(50):
-            (drawn,) = experiment.data_set(i)
-            sample = CountSample.from_counts(quality, drawn)
-            replicates = Replicates([sample], n_resamples=39, seed=derive_seed(12345, "simulation", i))
-            pvalues += run_tests(plan, [replicates], Hypotheses.from_pairs([(0, 1)])).pvalue.tolist()
+    drawn = [quality.segment_scores(experiment.data_set(i)[0]).round(1) for i in range(50)]
+    for test, chosen in (("ar", "ar:scheme=iid"), ("bootstrap", "bootstrap")):
+        pvalues = [
+            compare(
+                metrics=SegmentScores("quality", dict(zip("ab", own, strict=True))), test=chosen, interval=None,
+                n_resamples=39, seed=derive_seed(12345, "simulation", i),
+            ).comparisons[0].test.pvalue
+            for i, own in enumerate(drawn)
+        ]  # fmt: skip
         for alpha in (0.01, 0.05, 0.1):
             rate = rates_of(study)[test, 20, alpha]
             assert rate.rate == sum(p <= alpha for p in pvalues) / 50
@@ -84,14 +79,11 @@ def test_the_result_repeats_its_settings() -> None:
     study = type1(metrics=scores(), tests="ar", sizes=30, alphas=0.1, simulations=10, n_resamples=19, seed=5)
     assert json.loads(json.dumps(dict(study.plan))) == study.plan
     not_settings = {"reference", "documents", "threads", "executor", "checkpoint", "progress"}
-    names = set(type1.__kwdefaults__ or ()) - not_settings
-    assert names <= set(study.plan)
+    assert set(type1.__kwdefaults__ or ()) - not_settings <= set(study.plan)
     assert study.signature.startswith("study:type1|null:swap|")
-    assert "|sizes:30|" in study.signature
-    assert "|simulations:10|n:19|" in study.signature
-    assert "|seed:5|rng:philox4x32-10|quality" in study.signature
+    for part in ("|sizes:30|", "|simulations:10|n:19|", "|seed:5|rng:philox4x32-10|quality"):
+        assert part in study.signature
     assert "exchangeable" in study.truths["swap"]
-    assert study.version == reshuffle.__version__
 
 
 @pytest.mark.parametrize("n_resamples", [1, 2])
@@ -177,13 +169,9 @@ def test_verdicts_compare_the_interval_with_the_level() -> None:
         ({"null": ()}, "no null: expected at least one"),
         ({"null": ["swap", "swap"]}, "null: 'swap' is given twice"),
         ({"tests": "boot"}, "unknown test 'boot'"),
-        ({"tests": ["ar", "ar"]}, "tests: 'ar' is given twice"),
-        ({"tests": []}, "no tests"),
         ({"tests": "bootstrap-shift", "alternative": "less"}, "takes absolute values"),
         ({"alphas": 5}, "alphas must lie strictly between 0 and 1, got 5.0: for 5% write 0.05"),
         ({"sizes": 61}, "sizes: 61 segments were asked for, but the pool has only 60: ask for fewer"),
-        ({"sizes": 1}, "sizes must be a whole number of at least 2, got 1"),
-        ({"sizes": 30, "sampling": "fixed"}, "sampling 'fixed' takes all 60 segments"),
         ({"tests": "ar:scheme=exact"}, "unknown scheme of a study 'exact'"),
         ({"tests": "ar:stopping=gandy"}, "unknown stopping rule of a study 'gandy'"),
         ({"tests": "ar:stopping=besag-clifford,scheme=orbit"}, "needs independent shuffles, as the scheme 'iid' makes"),
@@ -191,7 +179,6 @@ def test_verdicts_compare_the_interval_with_the_level() -> None:
         ({"tests": ["ar:scheme=orbit", "ar-studentized:scheme=iid"]}, "but scheme is 'orbit' and 'iid': choose one"),
         ({"tests": ["ar", AR(scheme="orbit")]}, "tests: 'ar' is given twice"),
         ({"simulations": 0}, "simulations must be a whole number of at least 1, got 0"),
-        ({"n_resamples": 0}, "n_resamples must be a whole number of at least 1, got 0"),
         ({"baseline": "c"}, "unknown baseline 'c'"),
         ({"null": "swap:rate=0.1"}, "the null 'swap' has no options: leave out ':rate=0.1'"),
         ({"null": "noise:rat=0.1"}, "unknown option of null noise 'rat': did you mean 'rate'"),
@@ -203,7 +190,6 @@ def test_verdicts_compare_the_interval_with_the_level() -> None:
             {"null": "documents:size=5", "documents": list(range(30)) * 2},
             "null 'documents': size and icc are for simulated documents, but there are real ones: leave out these",
         ),
-        ({"weight_sets": 0}, "weight_sets must be a whole number from 1 to 4294967296, got 0"),
         ({"documents": ["a"] * 60}, "all 60 segments belong to one document"),
         ({"metrics": scores(1)}, "there is only one system, system 0: a study of tests needs at least 2"),
     ],
@@ -213,12 +199,6 @@ def test_settings_that_cannot_be_used_are_refused(arguments: dict[str, Any], mes
         type1(**({"metrics": scores()} | arguments))
     assert message in str(raised.value)
     assert "\n" not in str(raised.value)
-
-
-def test_words_are_not_offered_where_there_are_none() -> None:
-    with pytest.raises(InputError) as raised:
-        type1(metrics=scores(), null="equal-score")
-    assert str(raised.value).endswith("add a worse system")
 
 
 def test_documents_are_the_units() -> None:

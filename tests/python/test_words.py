@@ -260,13 +260,8 @@ def test_pages_are_short() -> None:
 def test_the_reference_has_every_public_name() -> None:
     text = "".join(page.read_text("utf-8") for page in (ROOT / "docs/api").glob("*.md"))
     shown = set(re.findall(r"(?:^\.\. auto\w+:: |`)(\w+)\b", text, re.MULTILINE))
-    for module in (
-        reshuffle,
-        reshuffle.study,
-        reshuffle.meta,
-        reshuffle.tune,
-        importlib.import_module("reshuffle.compat"),
-    ):
+    compat = importlib.import_module("reshuffle.compat")
+    for module in (reshuffle, reshuffle.study, reshuffle.meta, reshuffle.tune, compat):
         assert set(module.__all__) - {"__version__"} <= shown, module.__name__
 
 
@@ -293,6 +288,5 @@ def test_every_claim_is_proved_cited_or_measured_by_a_program_that_exists() -> N
         assert (ROOT / path).exists(), path
 
 
-def test_the_changelog_and_the_citation_have_the_current_version() -> None:
+def test_the_changelog_has_the_current_version() -> None:
     assert reshuffle.__version__ in (ROOT / "CHANGELOG.md").read_text("utf-8")
-    assert f"version: {reshuffle.__version__}" in (ROOT / "CITATION.cff").read_text("utf-8")
