@@ -20,23 +20,12 @@ def shuffle_tally(samples: Any, pairs: Any, alternative: Any, thresholds: Any, *
     return _run(samples, _core.Tally(pairs, alternative, thresholds), **how).counts
 
 
-def shuffle_until(samples: Any, pairs: Any, alternative: Any, thresholds: Any, rule: Any, **how: Any) -> Any:
-    tally = _run(samples, _core.SequentialTally(pairs, alternative, thresholds, rule), **how)
-    return tally.shuffles, tally.exceedances, tally.stopped
-
-
 def shuffle_statistics(samples: Any, pairs: Any, **how: Any) -> Any:
     return _run(samples, _core.Series(pairs), **how).statistics
 
 
 def shuffle_spreads(samples: Any, pairs: Any, **how: Any) -> Any:
     return _run(samples, _core.Spread(pairs), **how).values
-
-
-def shuffle_max_t(
-    samples: Any, pairs: Any, alternative: Any, scales: Any, thresholds: Any, families: Any, **how: Any
-) -> Any:
-    return _run(samples, _core.MaxT(pairs, alternative, scales, thresholds, families), **how).counts
 
 
 def shuffle_min_p(

@@ -84,8 +84,3 @@ def random_matrices(seed: int, n: int = 6, s: int = 25, m: int = 3) -> meta.Judg
 def lines(path: Path) -> list[str]:
     """The lines of a file."""
     return path.read_text("utf-8").split("\n")[:-1]
-
-
-def outputs_of(folder: Path) -> dict[str, list[str]]:
-    """The outputs of a test set of the real data, by system."""
-    return {path.stem: lines(path) for path in sorted((folder / "sys").iterdir())}

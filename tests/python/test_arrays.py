@@ -267,9 +267,3 @@ def test_values_that_are_no_counts_are_refused(values: Any, message: str) -> Non
 def test_complex_scores_are_refused(make: Callable[[Any], Any]) -> None:
     with pytest.raises(InputError, match="score, system a: expected a number for every segment: they are complex"):
         standard_error(make([0.5, 1j, 2]))
-
-
-def test_lazy_masks_are_refused_by_their_name() -> None:
-    masks = pl.LazyFrame({"x": [True, False]})
-    with pytest.raises(InputError, match="masks: expected values, got a LazyFrame"):
-        resampled_sums([[1], [2]], masks=masks)

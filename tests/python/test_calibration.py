@@ -125,9 +125,6 @@ def test_tests_of_a_pair_have_the_documented_type_i_error(pair: Counts, name: st
         assert low < rates[0.05] < high
     for level in () if name in BOUNDS else (0.05,) if name == "gandy" else LEVELS:
         assert abs(rates[level] - level) < 4 * (level * (1 - level) / SIMULATIONS) ** 0.5
-    if name == "shift":
-        print(f"shift: largest p {pvalues.max():.3f}")
-        assert pvalues.max() < 0.5
     if name in ("ar", "subgroup"):
         # p-values are uniform throughout, not only in the tail: Kolmogorov-Smirnov at about 1e-4.
         grid = (np.arange(SIMULATIONS) + 1) / SIMULATIONS

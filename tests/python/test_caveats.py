@@ -6,7 +6,6 @@ import json
 import math
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from hypothesis import strategies as st
 
 from budgets import budget
 from counts import lengths, near_kink
+from known import known
 from margins import with_margins
 from pages import markup
 from reshuffle import (
@@ -304,14 +304,6 @@ def test_exact_tests_have_no_such_limit_and_do_not_count() -> None:
     assert of_pairs == [scheme == "iid" for scheme in schemes]
 
 
-def test_few_units_count_after_adjustment_too() -> None:
-    comparison = compared(ratings(9, 6), all_pairs=True, adjust="holm", test="ar")
-    assert kinds(comparison) == ["few-units"]
-    assert comparison.caveats[0].values["smallest"] == pytest.approx(15 / 2**8)
-    assert ": adjusted p cannot be below 0.0586." in " ".join(str(comparison).split())
-    assert "few-units" not in kinds(compared(ratings(10, 6), all_pairs=True, adjust="holm", test="ar"))
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -359,15 +351,6 @@ def test_auto_chooses_the_number_that_the_comparison_needs(
     assert compare(metrics=own, all_pairs=True, **options, n_resamples=expected) == comparison
 
 
-def test_the_smallest_p_of_a_doubled_one_sided_p_needs_twice_as_many_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(TESTS, "bootstrap", replace(TESTS["bootstrap"], tails=2))
-    options: dict[str, Any] = {"test": "bootstrap", "adjust": "holm", "n_resamples": "auto"}
-    assert sixteen(**options).n_resamples == 95_999
-    assert sixteen(**options, alternative="less").n_resamples == 47_999
-    few = compared(ratings(apart=30.0), test="bootstrap", n_resamples=30).caveats[0]
-    assert (few.values["smallest"], few.values["enough"]) == (pytest.approx(2 / 31), 799)
-
-
 def test_auto_is_for_functions_that_know_the_level() -> None:
     values = np.random.default_rng(1).normal(size=50)
     assert bootstrap_interval(values, n_resamples="auto") == bootstrap_interval(values)
@@ -384,12 +367,6 @@ def test_other_words_than_auto_are_refused(word: str) -> None:
     for call in (compare, score):
         with pytest.raises(InputError, match=f"n_resamples must be a whole number .* or 'auto', got '{word}'"):
             call(metrics=ratings(), n_resamples=word, interval="percentile")  # type: ignore[arg-type]
-
-
-def test_auto_and_alpha_on_the_command_line(run: Any, demo: Any) -> None:
-    outcome = run("compare", "reference.txt", "tuned.txt", "larger.txt", "-n", "auto", "--alpha", "0.001")
-    assert outcome.code == 0
-    assert "|n:39999|" in outcome.out
 
 
 # --- Stars that Monte Carlo error leaves open
@@ -423,8 +400,7 @@ COUNTS = st.lists(st.integers(0, 60), min_size=1, max_size=12)
 def test_an_adjusted_p_is_open_if_the_adjusted_intervals_contain_alpha(
     counts: list[int], name: str, alpha: float
 ) -> None:
-    adjust = ADJUSTMENTS[name].of_pvalues
-    assert adjust is not None
+    adjust = known(ADJUSTMENTS[name].of_pvalues)
     tests = [result(c, 999) for c in counts]
     ends = [clopper_pearson(c, 999) for c in counts]
     low, high = (adjust(np.array([getattr(end, side) for end in ends])) for side in ("low", "high"))
@@ -505,8 +481,7 @@ def disagreement(apart: float, **options: Any) -> dict[str, Any]:
     comparison = compared(ratings(k=3, apart=apart), **{"all_pairs": True, "interval": "delta", **options})
     (caveat,) = (c for c in comparison.caveats if c.kind == "star-and-interval")
     for pair in comparison.comparisons:
-        interval = pair.confidence_interval
-        assert interval is not None
+        interval = known(pair.confidence_interval)
         agree = pair.is_significant(comparison.alpha or 0) == (interval.low > 0 or interval.high < 0)
         assert ("star-and-interval" in pair.caveats) == (not agree)
     return dict(caveat.values)

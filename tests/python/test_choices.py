@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 import pytest
 
+from known import known
 from reshuffle import (
     AR,
     BesagClifford,
@@ -118,17 +119,6 @@ def written(noun: str, choice: Choice) -> str:
 def test_an_object_has_a_text_that_is_read_back(noun: str, choice: Choice) -> None:
     assert of_text(noun, written(noun, choice)) == choice
     assert eval(repr(choice), {type(choice).__name__: type(choice)}) == choice
-
-
-def test_names_stand_for_objects_with_the_own_options_of_the_name() -> None:
-    assert {name: TESTS_WITH_OPTIONS[name]().settings["test"] for name in TESTS_WITH_OPTIONS} == {
-        name: name for name in TESTS_WITH_OPTIONS
-    }
-    assert {name: NULLS_WITH_OPTIONS[name]().settings["null"] for name in NULLS_WITH_OPTIONS} == {
-        name: name for name in NULLS_WITH_OPTIONS
-    }
-    assert {*TESTS_WITH_OPTIONS} == {"ar", "ar-studentized", *TESTS_WITH_MARGIN}
-    assert {*NULLS_WITH_OPTIONS} <= {*NULLS}
 
 
 # --- Errors
@@ -249,12 +239,10 @@ def test_options_reach_the_result() -> None:
     for rule in (BesagClifford(3), Gandy(0.05)):
         (pair,) = compare(metrics=ratings(), test=AR(studentized=True, stopping=rule), **options).comparisons
         assert pair.test.test == "ar-studentized"
-        assert pair.test.stopping is not None
-        assert pair.test.stopping.rule == rule.name
+        assert known(pair.test.stopping).rule == rule.name
     assert compare(metrics=ratings(), test=AR(), **options) == compare(metrics=ratings(), test="ar", **options)
     wide = compare(metrics=ratings(), interval=Simultaneous(), n_resamples=99)
-    assert wide.interval is not None
-    assert wide.interval.simultaneous
+    assert known(wide.interval).simultaneous
     assert wide == compare(metrics=ratings(), interval="simultaneous", n_resamples=99)
 
 
@@ -438,20 +426,6 @@ def test_options_follow_names_on_the_command_line(run: Any, demo: Any) -> None:
     # Files may follow a list.
     words = ("study", "type1", "--tests", "ar:scheme=iid", "--simulations", "3", "-n", "19", *COMMAND[2:5])
     assert run(*words).code == 0
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--tests", "bootstrap:scheme=iid"), "the test 'bootstrap' has no options: leave out ':scheme=iid'"),
-        (("--tests", "ar:scheme=iid,bootstrop"), "unknown option of test ar 'bootstrop'"),
-        (("--null", "documents:size=9", "documents:icc=0.1"), "nulls: 'documents' is given twice"),
-        (("--null", "noise:rate=2"), "rate must lie strictly between 0 and 1, got 2"),
-        (("--null", "variants:x=1"), "the null 'variants' has no options"),
-    ],
-)
-def test_wrong_options_of_names_are_one_sentence(run: Any, demo: Any, words: tuple[str, ...], message: str) -> None:
-    assert message in run(*COMMAND, *words).refusal()
 
 
 @pytest.mark.parametrize(

@@ -111,18 +111,9 @@ def test_an_order_that_the_reference_lacks_has_no_counts() -> None:
     assert row.tolist() == [[3, 2, 2], [2, 1, 1], [0, 0, 0]]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"char_order": 0}, "chrf: char_order must be at least 1 when word_order is 0, got 0"),
-        ({"beta": -1}, "chrf: beta must be a number from 0 to 1000000, got -1"),
-        ({"char_ordr": 6}, "unknown chrf option 'char_ordr': did you mean 'char_order'"),
-        ({"tokenize": "13a"}, "unknown chrf option 'tokenize'"),
-    ],
-)
-def test_invalid_options_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        metric("chrf", **options)
+def test_one_order_must_be_counted() -> None:
+    with pytest.raises(InputError, match="chrf: char_order must be at least 1 when word_order is 0, got 0"):
+        metric("chrf", char_order=0)
 
 
 # Around the numbers of bits that encode a character: 64 bits have room for 16 of 4 bits, 6 of 10 and 5 of 12.

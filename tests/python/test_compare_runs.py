@@ -54,9 +54,7 @@ def test_scores_on_the_development_set_are_finite_numbers(values: object) -> Non
 
 def test_scores_on_the_development_set_are_not_beyond_those_of_metrics() -> None:
     values = {name: {"X": [1.0, -1e300, 2.0]} for name in NUMBERS}
-    with pytest.raises(
-        InputError, match=r"X of a on the .*: expected a number of at most 1e\+75 in magnitude for each"
-    ):
+    with pytest.raises(InputError, match=r"X of a on the .*: expected a number of at most 1e\+75 in magnitude for"):
         compare_runs(None, NUMBERS, X, n_resamples=9, dev_scores=values)
 
 
@@ -155,9 +153,7 @@ def test_scores_of_runs_are_a_list_for_each_system() -> None:
     message = r"X: expected the scores of each run, as in {'old': \[run, run, run\], 'new': .*}, got those of a, b"
     with pytest.raises(InputError, match=message):
         compare_runs(metrics=SegmentScores("X", FULL))
-    with pytest.raises(
-        InputError, match=r"X has the scores of runs of each system: use compare_runs\(metrics=…\), or pass one of"
-    ):
+    with pytest.raises(InputError, match=r"X has the scores of runs of each system: use compare_runs\(metrics=…\),"):
         reshuffle.compare(metrics=SegmentScores("X", own))
     with pytest.raises(InputError, match="BLEU needs texts: pass references and systems"):
         compare_runs()

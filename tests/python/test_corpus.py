@@ -141,11 +141,7 @@ def test_texts_in_memory_may_be_any_sequences_or_iterators(tmp_path: Path) -> No
             {"x": ["a", "b"]},
             r"^references has a list for each of 2 segments: .*\[\*zip\(\*references",
         ),
-        (
-            ["a", "b", "c"],
-            [["a", "x"]] * 3,
-            "^systems has a list for each of 3 segments: expected a list for each text",
-        ),
+        (["a", "b", "c"], [["a", "x"]] * 3, "^systems has a list for each of 3 segments: expected a list for each"),
         ([["a", "b"], ["c"]], {"x": ["a", "b"]}, r"references\[0\] has 2 segments, references\[1\] has 1: they must"),
         (
             ["a"] * 9,

@@ -95,20 +95,11 @@ def test_real_numbers_are_added_exactly(
     [
         (["CER", "a.tsv", "b.tsv"], "--counts CER: expected NAME:FORMULA before the files"),
         (["CER:", "a.tsv", "b.tsv"], "--counts CER:: expected NAME:FORMULA before the files"),
-        (
-            ["CER:edits/char", "a.tsv", "b.tsv"],
-            "CER: at character 7 of the formula: expected a column (utterance, edits,",
-        ),
-        (
-            ["CER:edits/", "a.tsv", "b.tsv"],
-            "CER: at character 7 of the formula: expected a number, a column, a function or (",
-        ),
+        (["CER:edits/char", "a.tsv", "b.tsv"], "CER: at character 7 of the formula: expected a column"),
+        (["CER:edits/", "a.tsv", "b.tsv"], "CER: at character 7 of the formula: expected a number, a column, a"),
         (["CER:edits/speaker", "a.tsv", "b.tsv"], "a.tsv#speaker, line 2: expected a finite number, got 'spk0'"),
         (["CER:log(edits - edits)", "a.tsv", "b.tsv"], "CER: the formula has no value"),
-        (
-            ["CER:edits/chars", "a.tsv", "c.tsv"],
-            'c.tsv: CER: at character 7 of the formula: expected a column (edits, words, segments), got "chars"',
-        ),
+        (["CER:edits/chars", "a.tsv", "c.tsv"], "c.tsv: CER: at character 7 of the formula: expected a column"),
         (["CER:edits/chars", "a.tsv"], "only one system (a): a comparison needs at least two"),
         (["CER:edits/chars", "a.txt", "b.tsv"], "a.txt: expected a table with names of columns (tsv, csv, jsonl)"),
         (["CER:edits/chars", "a.tsv", "d.tsv"], "CER: a has 50 segments, d has 1: all systems must have the same"),

@@ -112,11 +112,7 @@ def test_a_system_name_that_looks_like_a_default_name_is_kept() -> None:
     ("options", "message", "fields"),
     [
         ({"smooth_value": -1.0}, "bleu: smooth_value must be a number from", {"metric": "bleu", "got": "-1.0"}),
-        (
-            {"weights": [1]},
-            "bleu: weights must be 4 numbers, one for each order up to max_ngram_order",
-            {"got": "1: [1.0]"},
-        ),
+        ({"weights": [1]}, "bleu: weights must be 4 numbers, one for each order up to", {"got": "1: [1.0]"}),
         ({"smooth_method": "weights"}, "unknown smooth_method 'weights'", {"name": "'weights'"}),
     ],
 )
@@ -267,23 +263,11 @@ def test_what_is_in_the_wrong_place_is_told_where_it_belongs() -> None:
             {"references": {"ref": references} | systems, "systems": "ref", "metrics": ["x"]},
             "name its columns: compare(",
         ),
-        (
-            {"references": [0.5, 1], "systems": [1, 0]},
-            "expected texts, got numbers: write metrics=SegmentScores('NAME'",
-        ),
+        ({"references": [0.5, 1], "systems": [1, 0]}, "expected texts, got numbers: write"),
         ({"references": np.ones(2), "systems": np.ones(2)}, "expected texts, got numbers: write metrics=SegmentScores"),
-        (
-            {"metrics": {"x": [1, 0], "y": [1, 1]}},
-            "no metric without a name: write metrics=SegmentScores('NAME', scores)",
-        ),
-        (
-            {"references": by_id, "systems": systems},
-            "references: expected a sequence of segments, got a dict: for texts",
-        ),
-        (
-            {"references": references, "systems": {"x": by_id, "y": by_id}},
-            "x: expected a sequence of segments, got a di",
-        ),
+        ({"metrics": {"x": [1, 0], "y": [1, 1]}}, "no metric without a name: write metrics=SegmentScores"),
+        ({"references": by_id, "systems": systems}, "references: expected a sequence of segments, got a dict: for"),
+        ({"references": references, "systems": {"x": by_id, "y": by_id}}, "x: expected a sequence of segments, got a"),
         ({"references": references, "systems": systems["x"]}, "a list of strings, ['a b', 'c']: for one system write"),
         ({"references": [references], "systems": [references]}, "needs at least two; the references come first"),
         (

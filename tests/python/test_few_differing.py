@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from benches.simulations import skewed_size
+from known import known
 from reshuffle import (
     Comparison,
     CorpusFunction,
@@ -30,9 +31,11 @@ from reshuffle import (
 from reshuffle.inference.concentration import SEGMENTS_WITH_RARE, SKEWED
 from reshuffle.inference.few_differing import FEW_DIFFERING, FOR_FEW
 from reshuffle.inference.tests import DEFAULT
+from reshuffle.results import Influence
 
 Array = NDArray[np.float64]
 OPTIONS: dict[str, Any] = {"interval": None, "n_resamples": 999}
+LENGTH = CorpusFunction("length", lambda hypotheses, _: float(sum(map(len, hypotheses))))
 
 
 def scores(*differences: Array) -> SegmentScores:
@@ -55,6 +58,15 @@ def noise(segments: int = 2000, seed: int = 1) -> Array:
 
 def kinds(comparison: Comparison) -> list[str]:
     return [caveat.kind for caveat in comparison.caveats]
+
+
+def influence(comparison: Comparison) -> Influence:
+    """That of the units on the first difference."""
+    return known(comparison.comparisons[0].influence)
+
+
+def shown(comparison: Comparison) -> str:
+    return " ".join(str(comparison).split())
 
 
 # --- Influences
@@ -85,20 +97,18 @@ def test_influences_are_those_of_a_slow_loop(documents: bool) -> None:
         return totals[..., 0] ** 2 / (totals[..., 1] * 3000.0)
 
     ids = [i // 4 for i in range(80)] if documents else None
-    pair = compare(metrics=FromCounts("m", {"b": b, "a": a}, formula), documents=ids, **OPTIONS).comparisons[0]
+    found = influence(compare(metrics=FromCounts("m", {"b": b, "a": a}, formula), documents=ids, **OPTIONS))
     if documents:
         a, b = a.reshape(20, 4, 2).sum(axis=1), b.reshape(20, 4, 2).sum(axis=1)
-    assert pair.influence is not None
     differing, effective, skewness = slow_influence(formula, a, b)
-    assert pair.influence.differing == differing
-    assert pair.influence.effective == pytest.approx(effective, rel=2e-3)
-    assert pair.influence.skewness == pytest.approx(skewness, rel=1e-2, abs=1e-2)
+    assert found.differing == differing
+    assert found.effective == pytest.approx(effective, rel=2e-3)
+    assert found.skewness == pytest.approx(skewness, rel=1e-2, abs=1e-2)
 
 
 def test_influences_of_a_mean_are_its_differences() -> None:
     differences = np.array([3.0, -1.0, 0.0, 0.0, 4.0, 0.0])
-    found = compare(metrics=scores(differences), **OPTIONS).comparisons[0].influence
-    assert found is not None
+    found = influence(compare(metrics=scores(differences), **OPTIONS))
     d = differences - differences.mean()
     assert found.differing == 3
     assert found.effective == pytest.approx(64 / 26, rel=1e-3)
@@ -109,23 +119,19 @@ def test_influences_of_bleu_use_the_gradient_in_rust() -> None:
     words = ["a b c d e f g h", "i j k l m n o p", "q r s t u v w x"] * 10
     other = [line.replace("b", "z") if i % 2 else line for i, line in enumerate(words)]
     systems = {"x": [line[:13] for line in words], "y": [line[:13] for line in other]}
-    pair = compare(words, systems, "bleu", **OPTIONS).comparisons[0]
+    found = influence(compare(words, systems, "bleu", **OPTIONS))
     counts = metric("bleu").suff_stats([words], list(systems.values()))
-    assert pair.influence is not None
-    assert pair.influence.differing == np.count_nonzero((counts[0] != counts[1]).any(axis=1))
-    assert 0 < (pair.influence.effective or 0) <= pair.influence.differing
+    assert found.differing == np.count_nonzero((counts[0] != counts[1]).any(axis=1))
+    assert 0 < known(found.effective) <= found.differing
 
 
 def test_unknown_influences_are_none() -> None:
-    length = CorpusFunction("length", lambda hypotheses, _: float(sum(map(len, hypotheses))))
-    texts = compare(["a b", "c d"], {"x": ["a b", "c"], "y": ["a", "c"]}, length, **OPTIONS).comparisons[0].influence
-    assert texts is not None
+    texts = influence(compare(["a b", "c d"], {"x": ["a b", "c"], "y": ["a", "c"]}, LENGTH, **OPTIONS))
     assert (texts.differing, texts.effective, texts.skewness) == (1, None, None)
-    same = compare(metrics=scores(np.zeros(50)), **OPTIONS).comparisons[0]
-    assert same.influence is not None
-    assert (same.influence.differing, same.influence.effective, same.test.pvalue) == (0, None, 1.0)
-    constant = compare(metrics=scores(np.ones(50)), **OPTIONS).comparisons[0].influence
-    assert constant is not None
+    comparison = compare(metrics=scores(np.zeros(50)), **OPTIONS)
+    assert (influence(comparison).differing, influence(comparison).effective) == (0, None)
+    assert comparison.comparisons[0].test.pvalue == 1
+    constant = influence(compare(metrics=scores(np.ones(50)), **OPTIONS))
     assert (constant.effective, constant.skewness) == (50, 0)
 
 
@@ -134,8 +140,7 @@ def test_missing_scores_leave_out_their_segments() -> None:
     values[np.flatnonzero(values == 0)[:4]] = math.nan
     own = SegmentScores("rating", {"a": np.zeros(50), "b": values}, missing="pairwise")
     pair = compare(metrics=own, **OPTIONS).comparisons[0]
-    assert pair.influence is not None
-    assert (pair.n_units, pair.influence.differing, pair.test.test) == (46, 6, FOR_FEW)
+    assert (pair.n_units, known(pair.influence).differing, pair.test.test) == (46, 6, FOR_FEW)
 
 
 # --- The default test
@@ -149,22 +154,14 @@ def test_five_of_two_thousand_segments_get_an_exact_test() -> None:
     comparison = compare(metrics=own)
     test = comparison.comparisons[0].test
     assert (test.test, test.scheme, test.pvalue, test.seed) == ("ar", "exact", 0.0625, None)
-    assert comparison.test is not None
-    assert comparison.test.name == "ar"
-    report = " ".join(str(comparison).split())
-    assert (
-        "rating: b and a differ in 5 of 2,000 segments: with fewer than 30, bootstrap tests are unreliable, so p "
-        "is that of approximate randomization (ar, exact)." in report
-    )
-    assert (
-        "The 5 segments that differ can be swapped in only 32 ways, too few for significance at 0.05: p cannot"
-        in report
-    )
+    assert known(comparison.test).name == "ar"
+    assert "b and a differ in 5 of 2,000 segments" in shown(comparison)
+    assert "The 5 segments that differ can be swapped in only 32 ways" in shown(comparison)
     assert "test:auto" in comparison.signature
 
 
 def test_a_single_segment_that_differs_is_named_as_one() -> None:
-    report = " ".join(str(compare(metrics=scores(np.eye(1, 100).ravel()))).split())
+    report = shown(compare(metrics=scores(np.eye(1, 100).ravel())))
     assert "The only segment that differs can be swapped in only 2 ways" in report
     assert "Minimum detectable difference" not in report  # a difference that no test could show
 
@@ -176,10 +173,8 @@ def test_notes_about_few_segments_do_not_contradict_one_another() -> None:
     right = (words * rng.random((2, 12))).astype(int)
     counts = {system: np.stack([right[i], words[i]], axis=1) for i, system in enumerate("ab")}
     metric = FromCounts("X", counts, lambda totals: 100 * totals[..., 0] / totals[..., 1])
-    report = " ".join(str(compare(metrics=metric)).split())
-    assert "bootstrap tests are unreliable" in report
-    assert "so ar rejects too rarely. " in report
-    assert "so ar rejects too rarely; use" in " ".join(str(compare(metrics=metric, test="ar")).split())
+    assert "so ar rejects too rarely. " in shown(compare(metrics=metric))
+    assert "so ar rejects too rarely; use" in shown(compare(metrics=metric, test="ar"))
 
 
 @pytest.mark.parametrize("n", [1, 5, 13, 20, FEW_DIFFERING - 1])
@@ -212,8 +207,7 @@ def test_a_test_by_name_is_respected_with_a_note() -> None:
         comparison = compare(metrics=scores(few(8)), test=test, **OPTIONS)
         assert comparison.comparisons[0].test.test == test
         assert ("few-differing" in kinds(comparison)) == noted
-        text = f"differ in 8 of 2,000 segments: with fewer than 30, {test} is unreliable; use ar."
-        assert (text in " ".join(str(comparison).split())) == noted
+        assert (f"{test} is unreliable; use ar." in shown(comparison)) == noted
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -232,7 +226,7 @@ def test_one_pair_of_near_copies_does_not_change_the_test_of_others(threads: int
         else:
             assert (pair.test, pair.confidence_interval) == (other.test, other.confidence_interval)
     assert by_default.test == by_name.test
-    assert "1 of 6 tests exact, by enumeration of all shuffles" in " ".join(str(by_default).split())
+    assert "1 of 6 tests exact" in shown(by_default)
     assert "few-differing" in kinds(by_default)
     assert by_default == compare(**{**given, "threads": 2})
 
@@ -268,13 +262,11 @@ def test_simultaneous_intervals_keep_their_test() -> None:
 def test_functions_of_texts_and_documents_are_counted_in_their_units() -> None:
     references = ["a b c"] * 60
     other = ["a b" if i < 12 else line for i, line in enumerate(references)]
-    length = CorpusFunction("length", lambda hypotheses, _: float(sum(map(len, hypotheses))))
     documents = [i // 3 for i in range(60)]
-    for metrics in (length, "bleu"):
+    for metrics in (LENGTH, "bleu"):
         given: dict[str, Any] = {"metrics": metrics, "interval": None, "n_resamples": 99}
         pair = compare(references, {"x": references, "y": other}, documents=documents, **given).comparisons[0]
-        assert pair.influence is not None
-        assert (pair.influence.differing, pair.test.test, pair.test.n_resamples) == (4, FOR_FEW, 16)
+        assert (known(pair.influence).differing, pair.test.test, pair.test.n_resamples) == (4, FOR_FEW, 16)
 
 
 def test_test_sets_are_decided_one_by_one() -> None:
@@ -284,18 +276,11 @@ def test_test_sets_are_decided_one_by_one() -> None:
     sets = {"few": test_set(few(5)), "many": test_set(noise() + 0.5)}
     result = compare_sets(sets, interval=None, n_resamples=999)
     assert [result[name].comparisons[0].test.test for name in sets] == [FOR_FEW, DEFAULT]
-    assert result.average is not None
-    assert result.average.comparisons[0].test.test == DEFAULT
+    assert known(result.average).comparisons[0].test.test == DEFAULT
     assert "test:auto" in result.signature
 
 
 # --- Notes
-
-
-def without_texts(case: str, block: int, number: int) -> Comparison:
-    """The comparison of a sample of the table of sizes."""
-    differences, _ = skewed_size.samples(case, block)
-    return compare(metrics=scores(differences[number]), interval=None, n_resamples=999)
 
 
 @pytest.mark.parametrize("case", skewed_size.CASES)
@@ -310,7 +295,7 @@ def test_what_is_rejected_above_the_level_has_its_note(case: str) -> None:
     rejected = np.flatnonzero(skewed_size.pvalues(differences, weights, signs)["default"] <= 0.03)
     if len(rejected) / len(differences) < 0.05:
         return  # not above the level
-    found = [without_texts(case, 0, number) for number in rejected[:12]]
+    found = [compare(metrics=scores(differences[number]), **OPTIONS) for number in rejected[:12]]
     stars = [each for each in found if each.comparisons[0].is_significant(0.05)]
     assert stars
     noted = [bool({"few-differing", "skewed", "rare-segments"} & set(kinds(each))) for each in stars]
@@ -321,20 +306,16 @@ def test_the_notes_say_how_much_a_difference_rests_on() -> None:
     skewed = np.round(np.random.default_rng(3).lognormal(0, 1.5, 100) + 0.5, 3)
     comparison = compare(metrics=scores(skewed), **OPTIONS)
     (caveat,) = (caveat for caveat in comparison.caveats if caveat.kind == "skewed")
-    influence = comparison.comparisons[0].influence
-    assert influence is not None
-    assert caveat.values["effective"] == influence.effective
-    assert caveat.values["enough"] == round(SKEWED * (influence.skewness or 0) ** 2) > 100
-    assert "tests of so skewed a difference may reject too often." in " ".join(str(comparison).split())
+    found = influence(comparison)
+    assert caveat.values["effective"] == found.effective
+    assert caveat.values["enough"] == round(SKEWED * known(found.skewness) ** 2) > 100
 
 
 def test_small_test_sets_may_lack_a_kind_of_segment() -> None:
     for n, noted in ((100, True), (SEGMENTS_WITH_RARE - 1, True), (SEGMENTS_WITH_RARE, False)):
         comparison = compare(metrics=scores(noise(n) + 1), **OPTIONS)
         assert kinds(comparison) == (["rare-segments"] if noted else [])
-        assert (
-            f"has a {0.99**n:.0%} chance of not occurring in this test set" in " ".join(str(comparison).split())
-        ) == (noted)
+        assert (f"has a {0.99**n:.0%} chance of not occurring" in shown(comparison)) == noted
     assert 0.99**SEGMENTS_WITH_RARE < 0.05 < 0.99 ** (SEGMENTS_WITH_RARE - 1)
     assert kinds(compare(metrics=scores(noise(100)), **OPTIONS)) == []
 
@@ -353,15 +334,11 @@ def test_the_simulation_computes_the_tests_of_the_package() -> None:
     found = skewed_size.pvalues(differences, weights, np.where(masks, -1.0, 1.0))
     for i, row in enumerate(differences):
         zero = np.zeros(n)
-        assert found["bootstrap-both"][i] == bootstrap_test(row, zero, test="bootstrap-both", indices=indices).pvalue
-        assert (
-            found["bootstrap-percentile"][i]
-            == bootstrap_test(row, zero, test="bootstrap-percentile", indices=indices).pvalue
-        )
+        for test in ("bootstrap-both", "bootstrap-percentile"):
+            assert found[test][i] == bootstrap_test(row, zero, test=test, indices=indices).pvalue
         assert found["ar"][i] == approximate_randomization(row, zero, masks=masks).pvalue
-        own = compare(metrics=scores(row), **OPTIONS).comparisons[0].influence
+        own = influence(compare(metrics=scores(row), **OPTIONS))
         differing, effective, skewness = skewed_size.influences(row[None])
-        assert own is not None
         assert own.differing == differing[0]
         assert (own.effective, own.skewness) == pytest.approx((effective[0], skewness[0]), rel=1e-3)
 
@@ -379,8 +356,7 @@ def _outputs(folder: Path, name: str) -> tuple[list[str], dict[str, list[str]]]:
 @pytest.mark.slow
 @pytest.mark.skipif(_data() is None, reason="RESHUFFLE_DATA is not set")
 def test_notes_are_rare_on_pairs_of_real_systems(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = _data()
-    assert folder is not None
+    folder = known(_data())
     noted: list[Sequence[str]] = []
     for name in ("wmt17-en-de", "wmt19-en-de", "wmt21-en-de"):
         references, systems = _outputs(folder, name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import Outcome
 from reshuffle import InputError, metric, read_lines
 from reshuffle.metrics.base import Counts
 from texts import LINES, PLAIN, Columns, corpora, references_of
@@ -163,12 +161,6 @@ def test_case_and_exponent_are_in_the_signature_and_components_in_words() -> Non
     )
 
 
-@pytest.mark.parametrize("exponent", [0, -1, math.nan, math.inf, 10.5])
-def test_exponents_out_of_range_are_refused(exponent: float) -> None:
-    with pytest.raises(InputError, match=r"^gtm: exponent must be a number from 0\.1 to 10, got"):
-        metric("gtm", exponent=exponent)
-
-
 def test_a_matching_that_no_count_can_hold_is_refused() -> None:
     words = [f"w{i}" for i in range(100)]
     with pytest.raises(InputError, match="the counts of column 0 are too large"):
@@ -179,16 +171,3 @@ def test_a_word_repeated_thousands_of_times_is_matched_in_the_memory_of_its_repe
     # A list of all runs would have 10^11 entries.
     many = "a " * 8_000
     assert (row(many, [many + "b"], exponent=2) / WORD).tolist() == [8_000, 8_000, 8_001]
-
-
-def test_the_command_line_takes_several_exponents(tmp_path: Path, run: Callable[..., Outcome]) -> None:
-    reference, system = tmp_path / "ref.txt", tmp_path / "x.txt"
-    reference.write_text("the cat sat on the mat\nit rains\n", encoding="utf-8")
-    system.write_text("on the mat the cat sat\nit\n", encoding="utf-8")
-    arguments = ("score", str(reference), str(system), "-m", "gtm", "-m", "gtm:exponent=2")
-    rows = run(*arguments, "--segments").out.splitlines()
-    scores = [[float(x) for x in line.split("\t")[-2:]] for line in rows[1:]]
-    assert scores == [pytest.approx([100, 100 * math.sqrt(18) / 6]), pytest.approx([200 / 3, 200 / 3])]
-    wrong = run(*arguments, "-m", "gtm:exponent=0")
-    assert wrong.code == 2
-    assert "gtm: --exponent must be a number from 0.1 to 10, got 0.0" in wrong.err

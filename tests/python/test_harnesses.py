@@ -119,9 +119,7 @@ def test_a_function_of_the_same_name_is_left_to_lm_eval(harness: Any, capfd: pyt
 
     items = ITEMS["one reference"]
     assert lm_eval.bootstrap_stderr(bleu, items, 10) == harness.bootstrap_stderr(bleu, items, 10)
-    with pytest.raises(
-        InputError, match=r"only bleu, chrf, chrfpp, ter of lm_eval\.api\.metrics have counts, got bleu"
-    ):
+    with pytest.raises(InputError, match=r"only bleu, chrf, chrfpp, ter of lm_eval\.api\.metrics have counts, got"):
         lm_eval.count(bleu, items)
 
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from budgets import budget
 from counts import bleu_counts
+from known import known
 from reshuffle import (
     AR,
     BesagClifford,
@@ -28,6 +29,7 @@ from reshuffle import (
     InputError,
     NullHistogram,
     SegmentScores,
+    SignificanceResult,
     TestSet,
     _core,
     approximate_randomization,
@@ -92,8 +94,7 @@ def check(expected: Null, got: Histogram | None) -> None:
     if probabilities is not None:
         below, above = np.cumsum(probabilities), np.cumsum(probabilities[::-1])[::-1]
         values = np.where((below > TAIL) & (above > TAIL), values, np.nan)
-    same = twin(values, probabilities)
-    assert same is not None
+    same = known(twin(values, probabilities))
     assert (same.low, same.width) == (got.low, got.width)
     assert same.counts == pytest.approx(got.counts, rel=1e-12)
     if probabilities is None:
@@ -124,32 +125,33 @@ def test_a_histogram_is_that_of_its_definition(values: list[float]) -> None:
             assert expected == Histogram(low, width, tuple(of_bins if width else of_bins[:1]))
 
 
+def null_of(result: SignificanceResult, statistic: float | None = None) -> Null:
+    """The distribution that a test has kept, and its statistic."""
+    observed = result.statistic if statistic is None else statistic
+    return known(result.null_distribution), result.null_probabilities, float(observed)
+
+
 def shuffled(pair: tuple[str, str], **options: Any) -> Null:
     a, b = (COUNTS[name] for name in pair)
     result = approximate_randomization(a, b, BLEU, keep_null_distribution=True, n_resamples=R, **options)
-    assert result.null_distribution is not None
-    statistic = (
-        result.statistic / result.standard_error if options.get("test") == "ar-studentized" else result.statistic
-    )
-    return result.null_distribution, result.null_probabilities, float(statistic)
+    is_studentized = options.get("test") == "ar-studentized"
+    return null_of(result, result.statistic / result.standard_error if is_studentized else None)
 
 
-def drawn(pair: tuple[str, str], method: str) -> Null:
+def kept(test: str, pair: tuple[str, str]) -> Null:
+    """The null distribution of a test of one pair alone."""
+    if test.startswith("ar"):
+        return shuffled(pair, test=test)
     a, b = (COUNTS[name] for name in pair)
-    result = bootstrap_test(a, b, BLEU, test=method, keep_null_distribution=True, n_resamples=R)
-    assert result.null_distribution is not None
-    return result.null_distribution, None, float(result.statistic)
+    return null_of(bootstrap_test(a, b, BLEU, test=test, keep_null_distribution=True, n_resamples=R))
 
 
-TESTS: dict[str, Any] = {
-    "ar": lambda pair: shuffled(pair),
-    "ar-studentized": lambda pair: shuffled(pair, test="ar-studentized"),
-    "bootstrap": lambda pair: drawn(pair, "bootstrap"),
-    "bootstrap-both": lambda pair: drawn(pair, "bootstrap-both"),
-    "bootstrap-percentile": lambda pair: drawn(pair, "bootstrap-percentile"),
-    "bootstrap-shift": lambda pair: drawn(pair, "bootstrap-shift"),
-    "paired-bootstrap": lambda pair: drawn(pair, "paired-bootstrap"),
-}
+TESTS = [
+    "ar",
+    "ar-studentized",
+    *(f"bootstrap{kind}" for kind in ("", "-both", "-percentile", "-shift")),
+    "paired-bootstrap",
+]
 
 
 @pytest.mark.parametrize("measure", [NATIVE, IN_PYTHON], ids=["native", "in Python"])
@@ -159,7 +161,7 @@ def test_the_histogram_of_a_pair_is_that_of_the_null_distribution(test: str, mea
         pytest.skip(OTHER_DERIVATIVES)
     comparison = compare(metrics=measure, test=test, all_pairs=True, n_resamples=R)
     for pair in comparison.comparisons:
-        check(TESTS[test]((pair.system, pair.baseline)), pair.null)
+        check(kept(test, (pair.system, pair.baseline)), pair.null)
     has_draws = [found.draws is not None for found in comparison.scores]
     assert has_draws == [True] * 3
     without = compare(metrics=measure, test=test, n_resamples=R, interval=None, adjust="none")
@@ -173,8 +175,7 @@ def test_the_scheme_decides_which_shuffles_are_counted(scheme: str) -> None:
     comparison = compare(metrics=metrics, test=f"ar:scheme={scheme}", all_pairs=True, n_resamples=R)
     for pair in comparison.comparisons:
         check(shuffled((pair.system, pair.baseline), scheme=scheme), pair.null)
-        assert pair.null is not None
-        assert sum(pair.null.counts) == pair.test.n_resamples
+        assert sum(known(pair.null).counts) == pair.test.n_resamples
 
 
 def replace_name(measure: FromCounts) -> FromCounts:
@@ -195,11 +196,9 @@ def test_exact_tests_have_all_patterns_or_probabilities(alternative: str) -> Non
             result = approximate_randomization(
                 counts[pair.system], counts[pair.baseline], formula, keep_null_distribution=True, scheme="exact"
             )
-            assert result.null_distribution is not None
-            check((result.null_distribution, result.null_probabilities, float(result.statistic)), pair.null)
-            assert pair.null is not None
+            check(null_of(result), pair.null)
             total = 1.0 if by == "convolution" else 64
-            assert sum(pair.null.counts) == pytest.approx(total, abs=2.1e-9)
+            assert sum(known(pair.null).counts) == pytest.approx(total, abs=2.1e-9)
 
 
 def test_exact_and_random_tests_are_mixed() -> None:
@@ -222,8 +221,7 @@ def test_exact_and_random_tests_are_mixed() -> None:
             keep_null_distribution=True,
             n_resamples=R,
         )
-        assert result.null_distribution is not None
-        check((result.null_distribution, result.null_probabilities, float(result.statistic)), pair.null)
+        check(null_of(result), pair.null)
 
 
 def mean(totals: Any) -> Any:
@@ -242,17 +240,8 @@ def test_a_stopped_test_has_the_shuffles_that_it_used(measure: FromCounts, rule:
     comparison = compare(metrics=measure, test=chosen, all_pairs=True, n_resamples=R, adjust="none", alpha=alpha)
     for pair in comparison.comparisons:
         check(shuffled((pair.system, pair.baseline), stopping=rule, test=test), pair.null)
-        assert pair.null is not None
-        assert sum(pair.null.counts) == pair.test.n_resamples
+        assert sum(known(pair.null).counts) == pair.test.n_resamples
     assert len({pair.test.n_resamples for pair in comparison.comparisons}) > 1 or isinstance(rule, Gandy)
-
-
-@pytest.mark.parametrize("adjust", ["maxt", "minp", "holm"])
-def test_adjustments_do_not_change_the_histograms(adjust: str) -> None:
-    for test in ("ar", "ar-studentized"):
-        comparison = compare(metrics=NATIVE, test=test, adjust=adjust, all_pairs=True, n_resamples=R)
-        for pair in comparison.comparisons:
-            check(TESTS[test]((pair.system, pair.baseline)), pair.null)
 
 
 def test_permutations_are_counted_in_rust_and_in_python() -> None:
@@ -287,12 +276,11 @@ SETS = {name: TestSet(metrics=FromCounts("BLEU", counts, BLEU)) for name, counts
 @pytest.mark.parametrize("test", ["ar", "bootstrap-both", "permutation"])
 def test_averages_over_test_sets_have_the_means_of_their_replicates(test: str) -> None:
     result = compare_sets(SETS, test=test, all_pairs=True, n_resamples=R)
-    assert result.average is not None
     replicates = [
         Replicates([CountSample.from_counts(BLEU, np.stack([*counts.values()]))], n_resamples=R, seed=of_set.seed or 0)
         for counts, of_set in zip(SET_COUNTS.values(), result.sets.values(), strict=True)
     ]
-    for pair in result.average.comparisons:
+    for pair in known(result.average).comparisons:
         a, b = (SYSTEMS.index(name) for name in (pair.system, pair.baseline))
         if test == "ar":
             values = [of_set.run([Series()], [(a, b)])[0][0, 0] for of_set in replicates]
@@ -302,9 +290,8 @@ def test_averages_over_test_sets_have_the_means_of_their_replicates(test: str) -
             means = (both[0] + both[1]) / 2
             values = [means[a] - means[b] - (0 if test == "permutation" else pair.null.observed)] * 2  # type: ignore[union-attr]
         check(((values[0] + values[1]) / 2, None, pair.difference), pair.null)
-    for found in result.average.scores:
-        assert found.draws is not None
-        assert sum(found.draws.counts) == R
+    for found in known(result.average).scores:
+        assert sum(known(found.draws).counts) == R
 
 
 TEXTS = {
@@ -336,9 +323,8 @@ def test_missing_scores_leave_histograms_of_all_replicates(test: str) -> None:
     measure = SegmentScores("rating", rows, missing="pairwise")
     comparison = compare(metrics=measure, test=test, all_pairs=True, n_resamples=R)
     for pair in comparison.comparisons:
-        assert pair.null is not None
-        assert sum(pair.null.counts) == R
-        assert pair.null.observed == pytest.approx(pair.difference, abs=1e-9)
+        assert sum(known(pair.null).counts) == R
+        assert known(pair.null).observed == pytest.approx(pair.difference, abs=1e-9)
     assert [sum(found.draws.counts) for found in comparison.scores if found.draws] == [R] * 3
 
 
@@ -393,32 +379,6 @@ def test_several_reductions_have_the_histograms_of_each_alone() -> None:
     assert found[0].tolist() == found[1].tolist()
 
 
-def test_the_core_refuses_histograms_that_do_not_fit() -> None:
-    sample = (BLEU.core, _core.Counts([np.stack([*COUNTS.values()])]))
-    resampler = _core.Resampler([sample])
-    for reduction, message in (
-        (_core.Histograms([(0, 5)]), "system"),
-        (_core.Histograms([(0, 1)], "permutations"), "one for shuffles, got one for permutations"),
-    ):
-        with pytest.raises(InputError, match=message):
-            resampler.run([reduction], n=5)
-    with pytest.raises(InputError, match="unknown of 'x'"):
-        _core.Histograms([(0, 1)], "x")
-    rule = _core.StoppingRule.besag_clifford(3)
-    tally = _core.SequentialTally([(0, 1)], "two-sided", np.zeros((1, 1)), rule, histograms=True)
-    first, later = (resampler.run([tally], n=64, first=at)[0] for at in (0, 64))
-    with pytest.raises(InputError, match="run all shuffles at once"):
-        first.merge(later)
-    with pytest.raises(InputError, match="must be 0"):
-        _ = later.histograms
-    plain = _core.SequentialTally([(0, 1)], "two-sided", np.zeros((1, 1)), rule)
-    assert resampler.run([plain], n=64)[0].histograms is None
-    with pytest.raises(InputError, match="system"):
-        _core.histograms(np.zeros((2, 9)), [0], [2], np.zeros(1))
-    with pytest.raises(InputError, match="centres"):
-        _core.histograms(np.zeros((2, 9)), [0], [1], np.zeros(2))
-
-
 # --- JSON in HTML reports
 
 
@@ -460,15 +420,9 @@ def test_packed_values_are_unpacked(data: st.DataObject) -> None:
             {"count": 2, "fields": {"x": {"each": [1, 2]}, "y": {"each": [1]}}},
             r"fields\.y\.each: expected 2 values, got 1",
         ),
-        (
-            {"count": 1, "fields": {"x": {"of": ["a"], "index": [1]}}},
-            r"x\.index\[0\]: expected a position below 1, got 1",
-        ),
+        ({"count": 1, "fields": {"x": {"of": ["a"], "index": [1]}}}, r"x\.index\[0\]: expected a position below 1,"),
         ({"count": 1, "fields": {"x": {"of": ["a"], "index": [-1]}}}, r"x\.index\[0\]: expected a whole number"),
-        (
-            {"count": 1, "fields": {"x": {"fields": {"y": {"each": []}}}}},
-            r"x\.fields\.y\.each: expected 1 values, got 0",
-        ),
+        ({"count": 1, "fields": {"x": {"fields": {"y": {"each": []}}}}}, r"x\.fields\.y\.each: expected 1 values,"),
         ({"count": 1, "fields": {"x": {"fields": 1}}}, r"fields\.x\.fields: expected an object"),
         ({"count": 1, "fields": {}}, r"comparisons\[0\]\.baseline: the key is missing"),
     ],
