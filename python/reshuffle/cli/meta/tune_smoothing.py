@@ -19,17 +19,17 @@ NOT_FOR_VOTES = ("human", "human_format", "columns", "test_set", "score_files", 
 TUNED = {"1": "epsilon", "4": "K", "6": "alpha", "7": "K"}
 
 
-def _read_grid(flag: str, text: str) -> tuple[str, tuple[float, ...]]:
+def _read_grid(text: str) -> tuple[str, tuple[float, ...]]:
     """A smoothing and the values to try: ``4=1,5,10``."""
     smoothing, equals, numbers = text.partition("=")
     if not equals:
-        raise InputError(f"{flag}: expected SMOOTHING=VALUE,VALUE such as 4=1,5,10, got {quoted(text)}")
+        raise InputError(f"--grid: expected SMOOTHING=VALUE,VALUE such as 4=1,5,10, got {quoted(text)}")
     if smoothing not in TUNED:
         raise unknown_name("smoothing with a parameter", smoothing, list(TUNED))
     try:
         return smoothing, tuple(map(float, numbers.split(",")))
     except ValueError:
-        raise InputError(f"{flag} {text}: expected numbers separated by commas, got {quoted(numbers)}") from None
+        raise InputError(f"--grid {text}: expected numbers separated by commas, got {quoted(numbers)}") from None
 
 
 GRID = (
@@ -38,7 +38,7 @@ GRID = (
         "--grid",
         "grids",
         multiple=True,
-        type=Parsed("grid", _read_grid, lambda word: word.partition("=")[0] in TUNED and "=" in word),
+        type=Parsed("grid", _read_grid, "a grid", lambda word: word.partition("=")[0] in TUNED and "=" in word),
         metavar="SMOOTHING=VALUES...",
         help="The smoothings to tune and the values to try, as in 1=0.05,0.1 4=1,5,10: epsilon of smoothing 1, K of 4 "
         "and 7, alpha of 6.  [default: all four, 11 values each]",
