@@ -29,11 +29,9 @@ from ...sets import TestSet
 from ...settings import Units
 from ...validate import check_name
 from ..declared import flags_of
-from ..metric_options import MetricChoice
-from .count_tables import given_counts, name_and_formula
-from .counts import check_no_flags, chosen_counts
+from ..metric_options import MetricChoice, metrics_of
+from .counts import check_no_flags, chosen_counts, given_counts, name_and_formula
 from .folders import note_baseline, of_single_systems
-from .metrics import metrics_of
 from .score_files import Groups, ReadScores, ScoreFiles, wrong_number_of_files
 
 if TYPE_CHECKING:

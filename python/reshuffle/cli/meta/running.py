@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from attrs import evolve
 
-from ...errors import unknown_name
+from ...errors import InputError, unknown_name
 from ...meta.material import JudgedSet
+from ...meta.smoothing import PARAMETERS, smoothing_grid
 from ...names import metric_key
 from ...options.declare import call
 from ...options.meta import Evaluation
@@ -16,6 +17,7 @@ from ...results.studies import StudyResult
 from ...settings import Resampling
 from ..declared import given_values, made
 from ..job import started
+from ..metric_options import MetricChoice, flag
 from ..output import chosen_output
 from .inputs import MetaInputs
 
@@ -64,3 +66,26 @@ def _metric(name: str, sets: Sequence[JudgedSet]) -> str:
     if len(same) == 1:
         return same[0]
     raise unknown_name("baseline metric", name, labels)
+
+
+def metrics_of_grids(options: dict[str, Any]) -> list[MetricChoice]:
+    """The metrics of ``--grid``, which is taken out of ``options``, as if they were asked for by ``-m``."""
+    _check(options)
+    chosen: dict[str, Sequence[float]] = {}
+    for smoothing, values in (each for given in options.pop("grids") for each in _grids(given)):
+        if smoothing in chosen:
+            raise InputError(f"--grid {smoothing} is used twice: write all its values after one =")
+        chosen[smoothing] = values
+    return [MetricChoice("sentbleu", dict(each.options)) for each in smoothing_grid(chosen or None)]
+
+
+def _grids(given: Any) -> Iterable[tuple[str, Sequence[float]]]:
+    """One grid, or those that followed one option."""
+    return [given] if isinstance(given[0], str) else given
+
+
+def _check(options: dict[str, Any]) -> None:
+    """:class:`InputError` for options that are tuned."""
+    for name in ("smoothing", *(f"smoothing_{each}" for each in PARAMETERS.values())):
+        if options.get(name) is not None:
+            raise InputError(f"{flag(name)} is what is tuned: leave it out, and use --grid")
