@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from attrs import evolve
@@ -15,7 +15,7 @@ from ...options.declare import call
 from ...options.meta import Evaluation
 from ...results.studies import StudyResult
 from ...settings import Resampling
-from ..declared import given_values, made
+from ..declared import by_name, given_values, made
 from ..job import started
 from ..metric_options import MetricChoice, flag
 from ..output import chosen_output
@@ -71,17 +71,9 @@ def _metric(name: str, sets: Sequence[JudgedSet]) -> str:
 def metrics_of_grids(options: dict[str, Any]) -> list[MetricChoice]:
     """The metrics of ``--grid``, which is taken out of ``options``, as if they were asked for by ``-m``."""
     _check(options)
-    chosen: dict[str, Sequence[float]] = {}
-    for smoothing, values in (each for given in options.pop("grids") for each in _grids(given)):
-        if smoothing in chosen:
-            raise InputError(f"--grid {smoothing} is used twice: write all its values after one =")
-        chosen[smoothing] = values
+    given = options.pop("grids")
+    chosen: dict[str, Sequence[float]] = by_name("--grid", given, "write all its values after one =")
     return [MetricChoice("sentbleu", dict(each.options)) for each in smoothing_grid(chosen or None)]
-
-
-def _grids(given: Any) -> Iterable[tuple[str, Sequence[float]]]:
-    """One grid, or those that followed one option."""
-    return [given] if isinstance(given[0], str) else given
 
 
 def _check(options: dict[str, Any]) -> None:
