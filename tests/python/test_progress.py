@@ -260,7 +260,7 @@ def test_counting_names_its_metrics_if_they_are_few() -> None:
 
 def test_counts_for_a_file_name_their_metrics(demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     progress = Progress()
-    monkeypatch.setattr("reshuffle.cli.progress.progress_bar", lambda: contextlib.nullcontext(progress))
+    monkeypatch.setattr("reshuffle.cli.job.progress_bar", lambda: contextlib.nullcontext(progress))
     monkeypatch.chdir(demo)
     Path("texts.jsonl").write_text('{"a": "b c"}\n', "utf-8")  # not read in blocks
     for file, metrics, step in (

@@ -306,13 +306,14 @@ class MetricOption(Parsed):
     """The value of a metric's option that was written as a flag."""
 
     def __init__(self, option: Flag) -> None:
-        super().__init__("value", self._read)
+        super().__init__("value", self._read, "a value")
         self.option = option
 
-    def _read(self, flag: str, text: str) -> Any:
-        from .metric_options import parsed
+    def _read(self, text: str) -> Any:
+        from .metric_options import flag, parsed
 
-        return parsed(self.option.option, text, flag, flag, self.option.choices)
+        written = flag(self.option.option.name)
+        return parsed(self.option.option, text, written, written, self.option.choices)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         before, comma, last = incomplete.rpartition(",")

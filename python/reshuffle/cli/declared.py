@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, get_origin
+from typing import Any, TypeVar, get_origin
 
 from ..errors import InputError, either
 from ..options.declare import SIZE, Option, Options, Reads, check, options_of
@@ -27,6 +27,7 @@ from .params import (
 )
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+T = TypeVar("T")
 
 # The most names that the help of an option lists if 'reshuffle explain' has all of them, and how many of more.
 MOST_NAMES, FIRST_NAMES = 10, 8
@@ -171,34 +172,22 @@ def given_values(record: type[Options], options: dict[str, Any]) -> dict[str, An
 def _mapping(each: Option, given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """The values of an option by name."""
     if each.flag.greedy:
-        return after_each_name(flag_of(each), given)
+        return by_name(flag_of(each), given)
     if each.keys:
-        return headers_by_role(flag_of(each), flattened(tuple(given)) or ())
+        return by_name(flag_of(each), flattened(tuple(given)) or (), "leave out one of them")
     found: dict[str, tuple[Any, ...]] = {}
     for name, value in given:
         found[name] = (*found.get(name, ()), value)
     return found
 
 
-def after_each_name(flag: str, given: Sequence[tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
-    """The files after each name. :class:`InputError` if a name is used twice."""
-    found = dict(given)
-    if len(found) < len(given):
-        names = [name for name, _ in given]
-        raise InputError(
-            f"{flag} {next(name for name in names if names.count(name) > 1)} is used twice: choose different names"
-        )
-    return found
-
-
-def headers_by_role(flag: str, given: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """The header of each column. :class:`InputError` if a column is named twice."""
-    found: dict[str, str] = {}
-    for role, header in given:
-        if role in found:
-            raise InputError(f"{flag} {role} is used twice: leave out one of them")
-        found[role] = header
-    return found
+def by_name(flag: str, given: Sequence[tuple[str, T]], advice: str = "choose different names") -> dict[str, T]:
+    """The value of each name. :class:`InputError`, with the advice, if a name is used twice."""
+    names = [name for name, _ in given]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{flag} {name} is used twice: {advice}")
+    return dict(given)
 
 
 def flags_of(record: type[Options]) -> dict[str, str]:

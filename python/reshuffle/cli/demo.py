@@ -8,6 +8,7 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
@@ -40,29 +41,28 @@ TOUR = (
 @option("--lists", is_flag=True, help="Tune weights of features on k-best lists.")
 def demo_command(tour: bool, directory: str | None, runs: int | None, judgments: bool, lists: bool) -> None:
     """Compare four synthetic systems on a built-in corpus."""
-    flags = _flags(runs, judgments, lists) | ({"--tour": True, "--write": directory is not None} if tour else {})
-    given = [name for name, is_given in flags.items() if is_given]
+    flags = {"--runs": runs is not None, "--judgments": judgments, "--lists": lists}
+    chosen = [name for name, is_given in flags.items() if is_given]
+    given = [*chosen, "--tour", *(["--write"] if directory is not None else [])] if tour else chosen
     if len(given) > 1:
         raise InputError(f"{given[0]} and {given[1]} cannot be combined: leave out one of them")
+    write = _write_lists if lists else _write_judgments if judgments else partial(_write_texts, runs=runs)
     if tour:
         _show_tour()
-        return
-    if directory is None:
-        _show_demo(runs, judgments, lists)
-        return
-    written, command = _write(directory, runs, judgments, lists)
-    click.echo(f"Wrote {written}. Now try:\n  {printable(shlex.join(['reshuffle', *command]))}")
-
-
-def _write(directory: str, runs: int | None, judgments: bool, lists: bool) -> tuple[str, list[str]]:
-    """Write the files of what was chosen. Returns what was written, and the command that reads them."""
-    if lists:
-        return _write_lists(directory)
-    return _write_judgments(directory) if judgments else _write_texts(directory, runs)
+    elif directory is not None:
+        written, command = write(directory)
+        click.echo(f"Wrote {written}. Now try:\n  {printable(shlex.join(['reshuffle', *command]))}")
+    else:
+        with _temporary_folder():
+            _run(write("demo")[1])
+        same = "".join(f" {flag}" for flag in chosen) + (f" {runs}" if runs is not None else "")
+        click.echo(f"\nTo repeat this with files: reshuffle demo{same} --write demo")
+        if not same:
+            click.echo("To see two more commands: reshuffle demo --tour")
 
 
 def _write_texts(directory: str, runs: int | None) -> tuple[str, list[str]]:
-    """Write the systems, or their runs."""
+    """Write the systems, or their runs. Returns what was written, and the command that reads it; so do the others."""
     from ..data.demo import demo_corpus, write_demo, write_demo_runs
 
     if runs is None:
@@ -85,9 +85,13 @@ def _write_judgments(directory: str) -> tuple[str, list[str]]:
     return f"{2 + len(demo_corpus().systems)} files", [*command, "-m", "sentbleu", "chrf", "ter"]
 
 
-def _flags(runs: int | None, judgments: bool, lists: bool) -> dict[str, bool]:
-    """The options of which there may be only one."""
-    return {"--runs": runs is not None, "--judgments": judgments, "--lists": lists}
+def _write_lists(directory: str) -> tuple[str, list[str]]:
+    """Write k-best lists."""
+    from ..data.demo_lists import write_demo_lists
+
+    dev, dev_refs, test, test_refs, weights = map(str, write_demo_lists(directory))
+    command = ["tune", "mert", "--nbest", dev, "--refs", dev_refs, "--init", weights, "--test-set", test, test_refs]
+    return "5 files", [*command, "--replications", "5"]
 
 
 @contextlib.contextmanager
@@ -122,24 +126,3 @@ def _show_tour() -> None:
             click.echo("" if number < len(TOUR) else "\nTo run them yourself: reshuffle demo --write demo")
             if number < len(TOUR):
                 click.pause("Press any key for the next one.\n")  # does nothing if nobody is there to press it
-
-
-def _write_lists(directory: str) -> tuple[str, list[str]]:
-    """Write k-best lists."""
-    from ..data.demo_lists import write_demo_lists
-
-    dev, dev_refs, test, test_refs, weights = map(str, write_demo_lists(directory))
-    command = ["tune", "mert", "--nbest", dev, "--refs", dev_refs, "--init", weights, "--test-set", test, test_refs]
-    return "5 files", [*command, "--replications", "5"]
-
-
-def _show_demo(runs: int | None, judgments: bool, lists: bool) -> None:
-    """Compare the systems, or their runs, or metrics with votes, or tune on lists, and show the report."""
-    with _temporary_folder():
-        _, command = _write("demo", runs, judgments, lists)
-        _run(command)
-    given = next((name for name, is_given in _flags(runs, judgments, lists).items() if is_given), None)
-    same = "" if given is None else f" {given}" if runs is None else f" {given} {runs}"
-    click.echo(f"\nTo repeat this with files: reshuffle demo{same} --write demo")
-    if not same:
-        click.echo("To see two more commands: reshuffle demo --tour")

@@ -21,14 +21,14 @@ class Kind:
     """A kind of things that are chosen by name."""
 
     key: str
-    """Its name in JSON, which ``reshuffle explain`` also takes."""
+    """Its name in JSON, which ``reshuffle explain`` also takes, and the function of its entries."""
     noun: str
     """What one is, and the heading of all."""
     title: str
     chosen_by: str
     """The option or command with which one is chosen."""
-    place: str
-    """The module and the function of its entries, which are imported when they are needed."""
+    module: str
+    """The module of its entries, which is imported when they are needed."""
     names: Sequence[str] = ()
     """Their names, if they are known without the entries."""
     about: str = "About"
@@ -39,8 +39,7 @@ class Kind:
     @lazy
     def entries(self) -> list[Entry]:
         """All of them."""
-        module, function = self.place.split(":")
-        return list(getattr(import_module(f"{__package__}.entries.{module}"), function)())
+        return list(getattr(import_module(f"{__package__}.entries.{self.module}"), self.key)())
 
     def is_called(self, name: str) -> bool:
         """Whether the kind has this name."""
@@ -52,118 +51,51 @@ class Kind:
         return self.names or [name for entry in self.entries for name in (entry.name, *entry.also)]
 
 
+METRICS, TOKENIZERS = get_args(types.MetricName), get_args(types.Tokenizer)
+SCHEMES = (*get_args(types.Scheme), *get_args(types.StudyScheme))
+STOPPING, INTERVALS, TESTS = get_args(types.Stopping), get_args(types.IntervalChoice), get_args(types.TestChoice)
+ADJUSTMENTS = (*get_args(types.Adjustment), *get_args(types.SequentialAdjustment)[1:])
+OF_EXCHANGES = ("What is exchanged", {"Null hypothesis": "null", "Caveat": "caveat"})
+ON_MODELS = "Models of the true difference in studies of power"
+
 # In the order of use: words of reports, what the options of the main commands take, and what studies have. A name that
 # several kinds have is explained in this order.
-USED: Sequence[Kind] = (
-    Kind("terms", "word", "Terms used in reports", "in results", "terms:terms"),
-    Kind("columns", "head of a column", "Heads of columns", "in tables", "terms:columns"),
-    Kind(
-        "caveats",
-        "kind of note",
-        "Notes below reports",
-        "caveats in CSV and JSON",
-        "terms:caveats",
-        columns={"To do": "advice"},
-    ),
-    Kind("metrics", "metric", "Metrics", "-m", "metrics:metrics", get_args(types.MetricName)),
-    Kind("tokenizers", "tokenizer", "Tokenizers", "--tokenize", "metrics:tokenizers", get_args(types.Tokenizer)),
-    Kind("tests", "significance test", "Tests", "--test", "tests:tests", get_args(types.TestChoice)),
-    Kind(
-        "schemes",
-        "scheme",
-        "Schemes of shuffles",
-        "--test ar:scheme=NAME",
-        "studies:schemes",
-        (*get_args(types.Scheme), *get_args(types.StudyScheme)),
-    ),
-    Kind(
-        "stopping",
-        "stopping rule",
-        "Stopping rules of shuffles",
-        "--test ar:stopping=NAME",
-        "tests:stopping",
-        get_args(types.Stopping),
-    ),
-    Kind(
-        "intervals", "confidence interval", "Intervals", "--interval", "tests:intervals", get_args(types.IntervalChoice)
-    ),
-    Kind(
-        "adjustments",
-        "adjustment for multiple tests",
-        "Adjustments",
-        "--adjust",
-        "tests:adjustments",
-        (*get_args(types.Adjustment), *get_args(types.SequentialAdjustment)[1:]),
-    ),
-    Kind("families", "family of tests", "Families", "--family", "tests:families", get_args(types.Family)),
-    Kind("rules", "rule of gates", "Rules of gates", "reshuffle gate --rule", "tests:rules", get_args(types.GateRule)),
-    Kind(
-        "exchanges",
-        "exchange unit of runs",
-        "Exchange units of runs",
-        "reshuffle runs --exchange",
-        "tests:exchanges",
-        get_args(types.Exchange),
-        "What is exchanged",
-        {"Null hypothesis": "null", "Caveat": "caveat"},
-    ),
-    Kind(
-        "looks",
-        "test while data arrive",
-        "Tests while data arrive",
-        "reshuffle watch --method",
-        "tests:sequential",
-        get_args(types.SequentialMethod)[1:],
-    ),
-)
-OF_STUDIES: Sequence[Kind] = (
-    Kind("studies", "study", "Studies", "reshuffle study", "studies:studies", get_args(types.Study)),
-    Kind(
-        "nulls",
-        "null hypothesis of studies",
-        "Null hypotheses of studies",
-        "--null",
-        "studies:nulls",
-        get_args(types.Null),
-    ),
-    Kind(
-        "models",
-        "model of the true difference",
-        "Models of the true difference in studies of power",
-        "--models",
-        "studies:models",
-        get_args(types.PowerModel),
-    ),
-    Kind(
-        "coefficients",
-        "coefficient of agreement with people",
-        "Coefficients of agreement with people",
-        "reshuffle meta --coefficient",
-        "studies:coefficients",
-        get_args(types.MetaCoefficient),
-    ),
-    Kind(
-        "meta_tests",
-        "test of two metrics",
-        "Tests of two metrics",
-        "reshuffle meta --test",
-        "studies:meta_tests",
-        get_args(types.MetaTest),
-    ),
-    Kind(
-        "optimizers",
-        "optimizer of weights",
-        "Optimizers of weights",
-        "reshuffle tune",
-        "studies:optimizers",
-        get_args(types.OptimizerName),
-    ),
-)
+USED = (
+    Kind("terms", "word", "Terms used in reports", "in results", "terms"),
+    Kind("columns", "head of a column", "Heads of columns", "in tables", "terms"),
+    Kind("caveats", "kind of note", "Notes below reports", "caveats in CSV and JSON", "terms", (), "About",
+         {"To do": "advice"}),
+    Kind("metrics", "metric", "Metrics", "-m", "metrics", METRICS),
+    Kind("tokenizers", "tokenizer", "Tokenizers", "--tokenize", "metrics", TOKENIZERS),
+    Kind("tests", "significance test", "Tests", "--test", "tests", TESTS),
+    Kind("schemes", "scheme", "Schemes of shuffles", "--test ar:scheme=NAME", "studies", SCHEMES),
+    Kind("stopping", "stopping rule", "Stopping rules of shuffles", "--test ar:stopping=NAME", "tests", STOPPING),
+    Kind("intervals", "confidence interval", "Intervals", "--interval", "tests", INTERVALS),
+    Kind("adjustments", "adjustment for multiple tests", "Adjustments", "--adjust", "tests", ADJUSTMENTS),
+    Kind("families", "family of tests", "Families", "--family", "tests", get_args(types.Family)),
+    Kind("rules", "rule of gates", "Rules of gates", "reshuffle gate --rule", "tests", get_args(types.GateRule)),
+    Kind("exchanges", "exchange unit of runs", "Exchange units of runs", "reshuffle runs --exchange", "tests",
+         get_args(types.Exchange), *OF_EXCHANGES),
+    Kind("looks", "test while data arrive", "Tests while data arrive", "reshuffle watch --method", "tests",
+         get_args(types.SequentialMethod)[1:]),
+)  # fmt: skip
+OF_STUDIES = (
+    Kind("studies", "study", "Studies", "reshuffle study", "studies", get_args(types.Study)),
+    Kind("nulls", "null hypothesis of studies", "Null hypotheses of studies", "--null", "studies",
+         get_args(types.Null)),
+    Kind("models", "model of the true difference", ON_MODELS, "--models", "studies", get_args(types.PowerModel)),
+    Kind("coefficients", "coefficient of agreement with people", "Coefficients of agreement with people",
+         "reshuffle meta --coefficient", "studies", get_args(types.MetaCoefficient)),
+    Kind("meta_tests", "test of two metrics", "Tests of two metrics", "reshuffle meta --test", "studies",
+         get_args(types.MetaTest)),
+    Kind("optimizers", "optimizer of weights", "Optimizers of weights", "reshuffle tune", "studies",
+         get_args(types.OptimizerName)),
+)  # fmt: skip
 KINDS = (*USED, *OF_STUDIES)
 
 # Not in the lists of all names, because --help has them: commands, and options, for which all commands are imported.
-COMMANDS = Kind("commands", "command", "Commands", "reshuffle COMMAND", "options:commands")
-OPTIONS = Kind("options", "option", "Options", "reshuffle COMMAND --help", "options:options")
+COMMANDS = Kind("commands", "command", "Commands", "reshuffle COMMAND", "options")
+OPTIONS = Kind("options", "option", "Options", "reshuffle COMMAND --help", "options")
 
 
 # The word for all entries of all kinds.

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import click
 
 from .. import types
-from ..options.figures import Figure
+from ..options.display import Figure
 from .declared import declared_options, given_values, made
 from .examples import WithExamples
 from .options import all_of

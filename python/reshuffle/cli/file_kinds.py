@@ -25,6 +25,7 @@ from ..data.formats import INPUT_FORMATS, Column, Source, format_of
 from ..data.formats.base import is_number
 from ..data.history import runs_in
 from ..data.id_columns import names_ids
+from ..data.manifest import Manifest
 from ..data.reading import read_texts, row_ids
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
@@ -90,31 +91,19 @@ def found_in(path: str) -> list[Found]:
         # The first line of texts may look like that of scores.
         named = bool(_columns(path)) and recognized(_source(path)) in AS_COLUMNS
         scores = Found(kind=SCORES.name, problem=str(error)) if named else None
-    if scores is not None and scores.format and scores.format.partition(":")[0] not in AS_COLUMNS:
-        return [scores]
-    if scores is not None and scores.format and _is_long(path):
-        return [scores]
+    read = scores if scores is not None and scores.format else None
+    if read is not None and (read.format.partition(":")[0] not in AS_COLUMNS or _is_long(path)):
+        return [read]
     try:
         texts = _found(TABLE, path) or _found(TEXTS, path)
     except InputError:
-        if scores is None or scores.problem:
+        if read is None:
             raise
         texts = None
-    if (
-        scores is not None
-        and scores.format
-        and texts is not None
-        and texts.kind == TABLE.name
-        and not _has_systems(path)
-    ):
+    if read and texts is not None and texts.kind == TABLE.name and "system" not in roles_of(list(_columns(path))):
         return [texts]  # which names the columns, and has all commands
     both = [each for each in (scores, texts) if each is not None]
     return sorted(both, key=lambda each: bool(each.problem))
-
-
-def _has_systems(path: str) -> bool:
-    """Whether a table has a column of the names of systems."""
-    return "system" in roles_of(list(_columns(path)))
 
 
 def _is_long(path: str) -> bool:
@@ -314,31 +303,27 @@ def _queries(is_line: Callable[[str], bool]) -> Callable[[str], Found | None]:
     return read
 
 
-def _test_sets(path: str) -> Found | None:
-    if "sets" not in _keys(path):
-        return None
-    return _said("manifest", listed(read_manifest(path, "test sets").sets(SetFiles)))
+def _manifest(keys: set[str], holds: Callable[[Manifest], str]) -> Callable[[str], Found | None]:
+    """A reader of manifests that have one of these keys. ``holds`` says what is in one, and checks it."""
+
+    def read(path: str) -> Found | None:
+        if not keys & _keys(path).keys():
+            return None
+        return _said("manifest", holds(read_manifest(path, "a manifest")))
+
+    return read
 
 
-def _runs(path: str) -> Found | None:
-    if "systems" not in _keys(path):
-        return None
-    return _said("manifest", f"systems {listed(read_manifest(path, 'runs').values(RunFiles)['systems'])}")
-
-
-def _gate(path: str) -> Found | None:
-    if not {"margin", "rule"} & _keys(path).keys():
-        return None
-    read_manifest(path, "the margins of a gate").values(GateKeys)  # checks them
-    return _said("manifest", listed(_keys(path)))
+def _keys_of_gate(manifest: Manifest) -> str:
+    manifest.values(GateKeys)  # checks them
+    return listed(manifest.table)
 
 
 def _keys(path: str) -> Mapping[str, Any]:
     """The keys of a manifest. Other JSON has other keys, or is no object."""
-    if Path(path).suffix.lower() == ".toml":
-        return read_manifest(path, "a manifest").table
-    with contextlib.suppress(InputError):
-        return read_manifest(path, "a manifest").table if Path(path).suffix.lower() == ".json" else {}
+    ending = Path(path).suffix.lower()
+    with contextlib.suppress(*([InputError] if ending == ".json" else [])):
+        return read_manifest(path, "a manifest").table if ending in (".toml", ".json") else {}
     return {}
 
 
@@ -530,9 +515,21 @@ KINDS: Sequence[Kind] = (
         ("reshuffle compare --scores nDCG@10 FILE OTHER --qrels QRELS",),
     ),
     Kind("relevance judgments", _queries(is_qrel), ("reshuffle compare --scores nDCG@10 RUN OTHER --qrels FILE",)),
-    Kind("test sets", _test_sets, ("reshuffle compare --manifest FILE",)),
-    Kind("runs of systems", _runs, ("reshuffle runs --manifest FILE",)),
-    Kind("what a gate allows", _gate, ("reshuffle gate BASELINE NEW --config FILE",)),
+    Kind(
+        "test sets",
+        _manifest({"sets"}, lambda m: listed(m.sets(SetFiles))),
+        ("reshuffle compare --manifest FILE",),
+    ),
+    Kind(
+        "runs of systems",
+        _manifest({"systems"}, lambda m: f"systems {listed(m.values(RunFiles)['systems'])}"),
+        ("reshuffle runs --manifest FILE",),
+    ),
+    Kind(
+        "what a gate allows",
+        _manifest({"margin", "rule"}, _keys_of_gate),
+        ("reshuffle gate BASELINE NEW --config FILE",),
+    ),
 )
 SCORES = Kind("scores", _scores, ("reshuffle compare --scores METRIC FILE OTHER",))
 TABLE = Kind("a table", _table, COLUMNS)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from .._core import Progress
 from ..execution import AnyExecutor
+from ..progress import Bar
 from ..settings import Resampling
 from .output import Output, Result, Writer, destination
 from .process import cleanup
-from .progress import progress_bar
 
 R = TypeVar("R", bound=Result)
+# How long Ctrl-C waits for the bar to be erased.
+REMOVAL_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -64,3 +67,24 @@ def _opened(name: str | None, threads: int | None) -> Iterator[AnyExecutor]:
 
         with cleanup(remove_files):
             yield executor
+
+
+@contextlib.contextmanager
+def progress_bar(progress: Progress | None = None) -> Iterator[Progress]:
+    """Show a progress bar while the body runs, if that takes long and standard error is a terminal.
+
+    The bar disappears when the body ends, also after an error or a signal. The body must not write to the terminal.
+    """
+    progress = progress or Progress()
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield progress
+        return
+    bar = Bar(progress)
+    bar.start()
+    # With a timeout: in a signal handler, the bar's thread may wait for an import of the interrupted main thread.
+    with cleanup(lambda: bar.remove(REMOVAL_SECONDS)):
+        try:
+            yield progress
+            progress.finish()
+        finally:
+            bar.remove()

@@ -47,12 +47,9 @@ def _with_flags(warning: InputWarning) -> str:
 def _missing(error: click.MissingParameter) -> str:
     """What is missing, with the first sentence of its help."""
     from .command import first_sentence
-    from .params import Name
 
     about = first_sentence(getattr(error.param, "help", None) or "")
-    if isinstance(error.param, click.Argument) and isinstance(error.param.type, Name):
-        about = f"choose {either(error.param.type.known)}"
-    elif isinstance(error.param, click.Argument) and error.ctx is not None and not about:
+    if isinstance(error.param, click.Argument) and error.ctx is not None and not about:
         about = f"'{error.ctx.command_path} --help' has examples"
     if about[1:2].islower():  # the help of an option, inside the sentence
         about = about[:1].lower() + about[1:]

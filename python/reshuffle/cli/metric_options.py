@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError, quoted, unknown_name
+from ..errors import InputError, Option, quoted, unknown_name
 from ..grouping import grouped
 from ..metrics.registry import OptionSpec, every_spec, metric_specs
 from ..names import IN_PYTHON, metric_key, names_in
@@ -17,6 +17,9 @@ from ..names import is_metric as is_metric_name
 from ..options.choices import FLAG_VALUES
 from ..validate import check_name
 from .habits import habits, name_advice
+
+if TYPE_CHECKING:
+    from ..metrics.counted import NamedMetric
 
 
 def flag(option: str) -> str:
@@ -205,3 +208,34 @@ def _after_name(metric: str, option: OptionSpec, value: str | None) -> Any:
         expected = of_names.get(option.kind) or EXPECTED[option.kind]
         raise InputError(f"{shown} must be {expected}, got no value: write {written}=VALUE")
     return parsed(option, value, shown, f"value of {metric}:{written}", option.choices)
+
+
+def metric_flags(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of metrics that were given as flags out of ``options``."""
+    values = {each.option.name: options.pop(each.option.name) for each in flags()}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def metrics_of(chosen: Sequence[MetricChoice], flags_of: Mapping[str, Any]) -> list[NamedMetric]:
+    """The metrics with their options: those after a metric's name take precedence over flags.
+
+    Each metric gets those of the flags that it has.
+    """
+    names = [choice.name for choice in chosen]
+    owners = {each.option.name: each.metrics for each in flags()}
+    for option in flags_of:
+        if not set(owners[option]).intersection(names):
+            raise InputError(f"{flag(option)} does not apply to {', '.join(names) or 'external scores'}: leave it out")
+    return [
+        _metric(choice.name, {o: v for o, v in flags_of.items() if choice.name in owners[o]} | choice.options)
+        for choice in chosen
+    ]
+
+
+def _metric(name: str, options: dict[str, Any]) -> NamedMetric:
+    from ..metrics.native import metric  # not at start-up
+
+    try:
+        return metric(name, **options)
+    except InputError as error:
+        raise error.with_names(Option, flag) from None

@@ -238,55 +238,54 @@ class NameList(StrParam):
 
 
 class Parsed(click.ParamType):  # type: ignore[type-arg]
-    """Reads a value from text by a function of the flag and the text. What is no text has been read before.
+    """Reads a value from text by a function that raises ValueError. What is no text has been read before.
 
-    ``accepts`` says whether a word after the first still belongs to the option.
+    ``expected`` says what the text must be; if it is empty, the function says it. ``accepts`` says whether a word after
+    the first still belongs to the option.
     """
 
     def __init__(
-        self, name: str, read: Callable[[str, str], Any], accepts: Callable[[str], bool] | None = None
+        self, name: str, read: Callable[[str], Any], expected: str, accepts: Callable[[str], bool] | None = None
     ) -> None:
-        self.name, self.read = name, read
+        self.name, self.read, self.expected = name, read, expected
         if accepts is not None:
             self.accepts = accepts
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return self.read(param.opts[0] if param is not None else "expected", value) if isinstance(value, str) else value
+        if not isinstance(value, str):
+            return value
+        flag = param.opts[0] if param is not None else "expected"
+        try:
+            return self.read(value)
+        except InputError as error:
+            raise error if self.expected else error.with_prefix(f"{flag}: ") from None
+        except ValueError:
+            raise InputError(f"{flag} must be {self.expected}, got {quoted(value)}") from None
+
+    def reads(self, word: str) -> bool:
+        """Whether the function can read a word."""
+        try:
+            self.read(word)
+        except ValueError:
+            return False
+        return True
 
 
-def _read_or_none(read: Callable[[str], Any], text: str) -> Any:
-    try:
-        return read(text)
-    except ValueError:
-        return None
+WHOLE = {int: "whole number", float: "number"}
 
 
 def number(kind: type[int] | type[float]) -> Parsed:
     """A number."""
-
-    def read(flag: str, text: str) -> float:
-        found: float | None = _read_or_none(kind, text)
-        if found is None:
-            raise InputError(f"{flag} must be {'a whole number' if kind is int else 'a number'}, got {quoted(text)}")
-        return found
-
-    return Parsed("number", read)
+    return Parsed("number", kind, f"a {WHOLE[kind]}")
 
 
 def number_list(kind: type[int] | type[float]) -> Parsed:
     """Numbers separated by commas. An option of this type also takes the numbers that follow it."""
-
-    def numbers(text: str) -> Any:
-        return _read_or_none(lambda text: tuple(map(kind, text.split(","))), text)
-
-    def read(flag: str, text: str) -> Any:
-        found = numbers(text)
-        if found is None:
-            what = "whole numbers" if kind is int else "numbers"
-            raise InputError(f"{flag} must be {what} separated by commas or spaces, got {quoted(text)}")
-        return found
-
-    return Parsed("numbers", read, lambda word: numbers(word) is not None)
+    found = Parsed(
+        "numbers", lambda text: tuple(map(kind, text.split(","))), f"{WHOLE[kind]}s separated by commas or spaces"
+    )
+    found.accepts = found.reads
+    return found
 
 
 def of_metric(number: Callable[[str], Any] = float, only: str | None = None, examples: str = "bleu=0.5") -> Parsed:
@@ -298,17 +297,13 @@ def of_metric(number: Callable[[str], Any] = float, only: str | None = None, exa
     def pair(text: str) -> Any:
         name, equals, value = text.rpartition("=")
         known = (name or None) if equals else only
-        found = None if known is None else _read_or_none(number, value)
-        return None if found is None else (known, found)
+        if known is None:
+            raise ValueError(text)
+        return known, number(value)
 
-    def read(flag: str, text: str) -> Any:
-        found = pair(text)
-        if found is None:
-            raise InputError(f"{flag} must be a metric and a number, such as {examples}, got {quoted(text)}")
-        return found
-
-    # A file may have a name with an equals sign.
-    return Parsed("number", read, lambda word: "=" in word and pair(word) is not None)
+    found = Parsed("number", pair, f"a metric and a number, such as {examples}")
+    found.accepts = lambda word: "=" in word and found.reads(word)  # a file may have a name with an equals sign
+    return found
 
 
 def headers(roles: Sequence[str]) -> Parsed:
@@ -317,21 +312,16 @@ def headers(roles: Sequence[str]) -> Parsed:
     def accepts(word: str) -> bool:
         return word.partition("=")[0].replace("-", "_") in roles and "=" in word
 
-    def read(flag: str, text: str) -> tuple[tuple[str, str], ...]:
-        found = []
-        for part in text.split(","):
-            role, _, header = part.partition("=")
-            if not header:
-                raise InputError(
-                    f"{flag} must be what columns hold and their headers, such as {flag} system=SYS score=MQM, got "
-                    f"{quoted(text)}"
-                )
-            key = role.replace("-", "_")
-            check_name(f"column of {flag}", key, roles)
-            found.append((key, header))
-        return tuple(found)
+    def read(text: str) -> tuple[tuple[str, str], ...]:
+        pairs = [part.partition("=")[::2] for part in text.split(",")]
+        if not all(header for _, header in pairs):
+            raise ValueError(text)
+        found = tuple((role.replace("-", "_"), header) for role, header in pairs)
+        for key, _ in found:
+            check_name("column of --columns", key, roles)
+        return found
 
-    return Parsed("column", read, accepts)
+    return Parsed("column", read, "what columns hold and their headers, such as system=SYS score=MQM", accepts)
 
 
 def flattened(values: tuple[tuple[Any, ...], ...] | None) -> tuple[Any, ...] | None:
@@ -346,35 +336,28 @@ def flattened(values: tuple[tuple[Any, ...], ...] | None) -> tuple[Any, ...] | N
 def replicates() -> Parsed:
     """A number of replicates, or ``auto``."""
 
-    def read(flag: str, text: str) -> int | str:
-        found = _read_or_none(int, text)
-        check_n_resamples("-n", text if found is None else found)
-        return text if found is None else int(found)
+    def read(text: str) -> int | str:
+        try:
+            found: int | str = int(text)
+        except ValueError:
+            found = text
+        check_n_resamples("-n", found)
+        return found
 
-    return Parsed("replicates", read)
+    return Parsed("replicates", read, "a whole number or auto")
 
 
 def number_or(word: str) -> Parsed:
     """A whole number, or a word such as ``all``."""
-
-    def read(flag: str, text: str) -> int | str:
-        found = text if text == word else _read_or_none(int, text)
-        if found is None:
-            raise InputError(f"{flag} must be a whole number or {word}, got {quoted(text)}")
-        return found
-
-    return Parsed("number", read)
+    return Parsed("number", lambda text: text if text == word else int(text), f"a whole number or {word}")
 
 
 def size() -> Parsed:
     """A number of bytes."""
 
-    def read(flag: str, text: str) -> int:
+    def read(text: str) -> int:
         from ..data.files import parse_size
 
-        try:
-            return parse_size(text)
-        except InputError as error:
-            raise InputError(f"{flag}: {error}") from None
+        return parse_size(text)
 
-    return Parsed("size", read)
+    return Parsed("size", read, "")

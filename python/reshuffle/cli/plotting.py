@@ -13,7 +13,7 @@ from ..data.saved import read_json
 from ..errors import InputError, either, listed, printable, quoted
 from ..grouping import grouped
 from ..options.declare import options_of
-from ..options.figures import ComparisonFigure, Figure, StudyFigure
+from ..options.display import ComparisonFigure, Figure, StudyFigure
 from ..report import PLOTS
 from ..report.layout import check_names, named_systems
 from ..report.plots import figure_of, file_of

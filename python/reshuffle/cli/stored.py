@@ -61,7 +61,7 @@ def _count(texts: Input, file: Any, output: str) -> None:
     from ..counts import counts_blocks, write_counts
     from ..data.blocks import can_be_read_in_blocks
     from ..sets import SetData
-    from .progress import progress_bar
+    from .job import progress_bar
 
     paths = [*texts.files.references, *texts.systems.values()]
     in_blocks = can_be_read_in_blocks(paths, texts.files.input_format) and all(counts_blocks(m) for m in texts.metrics)
@@ -79,7 +79,7 @@ def _count_blocks(given: Input, file: Any, output: str) -> None:
     from ..counts import BlockChecks, BlockCounting
     from ..data.blocks import TextBlocks
     from ..metrics.native import NativeMetric, block_step
-    from .progress import progress_bar
+    from .job import progress_bar
 
     references, ids = given.files.references, given.ids()
     metrics = [m for m in given.metrics if isinstance(m, NativeMetric)]

@@ -20,6 +20,7 @@ OneFile = Annotated[File | None, Flag(metavar="FILE")]
 DocumentFile = Annotated[File | None, Flag(("--docs",), "FILE")]
 # A file for each system: by the systems' names, or in a list, which may have folders of these files.
 OfSystems = Mapping[str, File] | tuple[File, ...]
+ScoreFiles = Annotated[Mapping[str, OfSystems], Flag(("--scores",), "NAME FILE", greedy=("--scores",))]
 References = Annotated[tuple[File, ...], Flag(("--ref", "--refs"), "FILE", greedy=("--refs",))]
 # A name and files, or other words.
 Words = tuple[str, ...]
@@ -47,9 +48,7 @@ class Outputs(Options):
     """More references; --refs takes all files up to the next option."""
     systems: Annotated[OfSystems, PYTHON] = ()
     """The output of each system."""
-    scores: Annotated[Mapping[str, OfSystems], Flag(("--scores",), "NAME FILE", greedy=("--scores",))] = field(
-        factory=dict
-    )
+    scores: ScoreFiles = field(factory=dict)
     """Segment scores (COMET, people), or results of lm-eval, inspect_ai or trec_eval; higher is better unless
     --lower-is-better NAME: a FILE named like each SYS, a folder of these, or a table (.tsv, .csv) for all. Without REF,
     each FILE is a system, or each folder, with files of the same names for several test sets.
@@ -164,9 +163,7 @@ class WatchFiles(Unstratified):
 class HumanFiles(WatchFiles):
     """The files of :func:`reshuffle.human`."""
 
-    scores: Annotated[Mapping[str, OfSystems], Flag(("--scores",), "NAME FILE", greedy=("--scores",))] = field(
-        factory=dict
-    )
+    scores: ScoreFiles = field(factory=dict)
     """Labels, missing (empty, NaN, NA, None or null) where there are none, or scores of a metric: a FILE named like
     each SYS, a folder of these, or a table for all. Without REF, each FILE is a system.
     """

@@ -16,7 +16,7 @@ from ..errors import Argument, InputError, quoted
 from ..validate import check_path
 from .comparisons import Resampled, Stratified, Texts
 from .declare import Check, Flag, Kind, Options, Reads
-from .files import File, OfSystems, References, SetFiles, Sets
+from .files import File, References, ScoreFiles, SetFiles, Sets
 from .groups import ONLY, PYTHON, FixedLevel, names
 
 if TYPE_CHECKING:
@@ -186,9 +186,7 @@ class GatedFiles(SetFiles):
 
     references: References = ()
     """The references; --refs takes all files up to the next option."""
-    scores: Annotated[Mapping[str, OfSystems], Flag(("--scores",), "NAME FILE", greedy=("--scores",))] = field(
-        factory=dict
-    )
+    scores: ScoreFiles = field(factory=dict)
     """Segment scores (COMET, people, right or wrong) or results of lm-eval, inspect_ai or trec_eval, of BASE and NEW: a
     file each or, for several test sets, a folder each with files of the same names.
     """

@@ -137,7 +137,7 @@ def _facts_of_adjustment(adjustment: Adjustment) -> dict[str, str]:
     }
 
 
-def sequential() -> Iterable[Entry]:
+def looks() -> Iterable[Entry]:
     for name, test in SEQUENTIAL_TESTS.items():
         facts = {"For": test.measures, "Error rate": f"{test.rate} α, {test.holds}"}
         yield Entry(name, test.title, test.source, facts)

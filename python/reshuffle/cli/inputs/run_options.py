@@ -12,7 +12,7 @@ from typing import Any
 from ...data.corpus import system_names
 from ...errors import InputError, counted, listed, quoted, unknown_name
 from ...options.run_files import DevFiles, GivenRuns, RunFiles
-from ..declared import after_each_name
+from ..declared import by_name
 from ..params import is_input, name_and_words
 from .folders import files_in, is_folder
 from .sets import command_line
@@ -43,7 +43,7 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
                 f"--system {name} is used twice: name it by --system NAME FILE FILE ..., or put all its runs into one"
             )
         systems[name] = files
-    numbers = {flag: after_each_name(flag, options.pop(flag[2:])) for flag in ("--scores", "--counts")}
+    numbers = {flag: by_name(flag, options.pop(flag[2:])) for flag in ("--scores", "--counts")}
     scores, counts = _of_systems(numbers, systems, not options["references"])
     dev = _development(given, systems)
     return command_line(RunFiles, options, systems=systems, baseline=baseline, scores=scores, counts=counts, dev=dev)

@@ -20,11 +20,10 @@ from ...options.declare import NO_KEY, OF_ALL_SETS, Options, check_combined, opt
 from ...options.files import Measured, SetFiles, Sets
 from ...sets import SetData, on_test_set
 from ..declared import flag_of, flags_of, given_values
-from ..metric_options import flags, parse_metric
+from ..metric_options import flags, metric_flags, parse_metric
 from ..params import flattened
 from .counts import names_in_counts
 from .folders import files_of_tasks, is_folder
-from .metrics import metric_flags
 from .test_set import Input
 
 AnyFiles = TypeVar("AnyFiles", bound=Measured)

@@ -29,11 +29,9 @@ from ...sets import TestSet
 from ...settings import Units
 from ...validate import check_name
 from ..declared import flags_of
-from ..metric_options import MetricChoice
-from .count_tables import given_counts, name_and_formula
-from .counts import check_no_flags, chosen_counts
+from ..metric_options import MetricChoice, metrics_of
+from .counts import check_no_flags, chosen_counts, given_counts, name_and_formula
 from .folders import note_baseline, of_single_systems
-from .metrics import metrics_of
 from .score_files import Groups, ReadScores, ScoreFiles, wrong_number_of_files
 
 if TYPE_CHECKING:
@@ -271,20 +269,14 @@ class Input:
 
 def _with_ids_of_columns(files: SetFiles) -> SetFiles:
     """The same files, with ``FILE#NAME`` for ``--docs NAME`` and ``--strata NAME`` if NAME is a column of the first."""
-    found: dict[str, Any] = {
-        group: _in_first_file(files, path)
-        for group, path in (("documents", files.documents), ("strata", files.strata))
-        if path is not None
-    }
-    return evolve(files, **found) if found else files
-
-
-def _in_first_file(files: SetFiles, path: str) -> str:
-    """The column of the first file that has this name, if there is one, and no such file."""
     named = [file for each in files.numbers.values() for file in _in_order(each)]
     file = split_name(next(iter([*files.references, *named]), STDIN))[0]
-    is_name = split_name(path)[1] is None and not Path(path).exists()
-    return f"{file}#{path}" if is_name and path in _columns_of(files, file) else path
+    found: dict[str, Any] = {"documents": files.documents, "strata": files.strata}
+    for group, path in found.items():
+        is_name = path is not None and split_name(path)[1] is None and not Path(path).exists()
+        if is_name and path in _columns_of(files, file):
+            found[group] = f"{file}#{path}"
+    return evolve(files, **found)
 
 
 def _columns_of(files: SetFiles, file: str) -> Sequence[str]:

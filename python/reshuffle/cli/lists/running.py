@@ -19,9 +19,8 @@ from ...options.tuning import Mbr, Oracle
 from ...results.studies import StudyResult
 from ...tune import LinearModel, NBest, mbr, oracle, read_samples
 from ..declared import flags_of, given_values, made
-from ..inputs.metrics import metric_flags, metrics_of
 from ..job import started
-from ..metric_options import MetricChoice
+from ..metric_options import MetricChoice, metric_flags, metrics_of
 from ..output import chosen_output
 from ..tune.files import lines_destination, named_weights, prepared_folder, read_lists, read_references
 

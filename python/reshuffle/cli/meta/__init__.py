@@ -1,10 +1,9 @@
 """``reshuffle meta``: do metrics agree with people?
 
-To add a command, write ``cli/meta/NAME.py`` with a function that is decorated with ``@report_command("NAME", …)`` of
-``cli/options.py``, and add a line to :data:`COMMANDS`; one of agreement is an entry in ``agreement.py``. The options of
-the function that it calls are declared in :mod:`reshuffle.options.meta`, those of files in
-:mod:`reshuffle.options.meta_files`, and ``inputs.py`` reads the files. Import what computes in the body: ``--help``
-must not wait for numpy.
+To add a command, write a function in ``commands.py`` that is decorated with ``@report_command("NAME", …)`` of
+``cli/options.py``, and add a line to :data:`COMMANDS`. The options of the function that it calls are declared in
+:mod:`reshuffle.options.meta`, those of files in :mod:`reshuffle.options.meta_files`, and ``inputs.py`` reads the files.
+Import what computes in the body: ``--help`` must not wait for numpy.
 """
 
 from __future__ import annotations
@@ -13,9 +12,8 @@ from collections.abc import Mapping
 
 import click
 
-from ..groups import CommandGroup
-from .agreement import segments_command, systems_command
-from .tune_smoothing import tune_smoothing_command
+from ..examples import CommandGroup
+from .commands import segments_command, systems_command, tune_smoothing_command
 
 __all__ = ["COMMANDS", "meta_group"]
 

@@ -26,10 +26,9 @@ from ...resampling.counting import Data, labels_of
 from ...sets import on_test_set
 from ...settings import Resampling
 from ..declared import flags_of
-from ..inputs.metrics import metrics_of
 from ..inputs.sets import check_one_set, command_line, completed, read_manifest
 from ..inputs.test_set import Input
-from ..metric_options import MetricChoice
+from ..metric_options import MetricChoice, metrics_of
 
 Reading = TypeVar("Reading", bound=Evaluation)
 

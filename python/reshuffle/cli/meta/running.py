@@ -7,15 +7,17 @@ from typing import Any
 
 from attrs import evolve
 
-from ...errors import unknown_name
+from ...errors import InputError, unknown_name
 from ...meta.material import JudgedSet
+from ...meta.smoothing import PARAMETERS, smoothing_grid
 from ...names import metric_key
 from ...options.declare import call
 from ...options.meta import Evaluation
 from ...results.studies import StudyResult
 from ...settings import Resampling
-from ..declared import given_values, made
+from ..declared import by_name, given_values, made
 from ..job import started
+from ..metric_options import MetricChoice, flag
 from ..output import chosen_output
 from .inputs import MetaInputs
 
@@ -64,3 +66,18 @@ def _metric(name: str, sets: Sequence[JudgedSet]) -> str:
     if len(same) == 1:
         return same[0]
     raise unknown_name("baseline metric", name, labels)
+
+
+def metrics_of_grids(options: dict[str, Any]) -> list[MetricChoice]:
+    """The metrics of ``--grid``, which is taken out of ``options``, as if they were asked for by ``-m``."""
+    _check(options)
+    given = options.pop("grids")
+    chosen: dict[str, Sequence[float]] = by_name("--grid", given, "write all its values after one =")
+    return [MetricChoice("sentbleu", dict(each.options)) for each in smoothing_grid(chosen or None)]
+
+
+def _check(options: dict[str, Any]) -> None:
+    """:class:`InputError` for options that are tuned."""
+    for name in ("smoothing", *(f"smoothing_{each}" for each in PARAMETERS.values())):
+        if options.get(name) is not None:
+            raise InputError(f"{flag(name)} is what is tuned: leave it out, and use --grid")

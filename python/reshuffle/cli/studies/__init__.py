@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import click
 
-from ..groups import CommandGroup
+from ..examples import CommandGroup
 from .commands import COMMANDS
 
 __all__ = ["COMMANDS", "study_group"]

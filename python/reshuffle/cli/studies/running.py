@@ -27,10 +27,9 @@ from ..declared import flags_of, given_values
 from ..declared import made as made_record
 from ..inputs.sets import given_files
 from ..inputs.test_set import Input
-from ..job import started
+from ..job import progress_bar, started
 from ..metric_options import MetricChoice
 from ..output import Output, chosen_output
-from ..progress import progress_bar
 
 
 class Made(Protocol):

@@ -23,9 +23,8 @@ from ...tune.problem import BY_SENTENCE_BLEU, shared_options
 from ...tune.weights import read_named_weights
 from ...validate import check_integer
 from ..declared import flags_of, given_values, made
-from ..inputs.metrics import metric_flags, metrics_of
 from ..job import started
-from ..metric_options import MetricChoice
+from ..metric_options import MetricChoice, metric_flags, metrics_of
 from ..output import chosen_output
 from ..process import cleanup
 from .files import lines_of, named_weights, prepared_folder, read_lists, read_references, save

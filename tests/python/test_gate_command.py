@@ -1,0 +1,381 @@
+"""The command of gates: exit codes, files and folders, configurations, and bad input."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gates import by_system, command, labelled, noisy, of_demo
+from reshuffle import InputError, gate
+from reshuffle.cli.main import run
+
+
+def test_command_of_labels(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    files = []
+    for metric in labelled(-0.6):
+        path = tmp_path / f"{metric.name}.tsv"
+        rows = np.array([*by_system(metric).values()]).T.tolist()
+        path.write_text("base\tnew\n" + "".join(f"{a}\t{b}\n" for a, b in rows))
+        files += ["--scores", metric.name, str(path)]
+    assert run(["gate", *files, "--human", "people", "--margin", "people=0.2"]) == 1
+    assert capfd.readouterr().out.startswith("REJECT: people is worse (-0.6")
+
+
+def test_a_margin_without_a_name_is_that_of_the_only_metric_that_needs_one(
+    demo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = gate(metrics=noisy(50, -1), margin={"points": 0.5}, n_resamples=99)
+    for margin in (0.5, "0.5", np.float64(0.5)):
+        assert gate(metrics=noisy(50, -1), margin=margin, n_resamples=99) == named
+    both = of_demo("baseline", "tuned", "bleu", "chrf", rule="superior", primary="bleu", margin="2%")
+    assert [task.given_margin for task in both.tasks] == [None, "2%"]
+    people = gate(metrics=labelled(0.3), human="people", margin=0.2)
+    assert people == gate(metrics=labelled(0.3), human="people", margin={"people": 0.2})
+    line = f"{PAIR} --format json"
+    assert command(f"{line} --margin 9") == 0
+    assert json.loads(capsys.readouterr().out)["tasks"][0]["margin"] == 9
+    # A number after the first margin may be a file.
+    (demo / "baseline.txt").rename(demo / "7")
+    assert command("--ref reference.txt --margin bleu=9 7 tuned.txt") == 0
+    with pytest.raises(InputError, match="BLEU has two margins"):
+        command("--margin 9 bleu=9 7 tuned.txt --ref reference.txt")
+    with pytest.raises(InputError, match="the margin is given twice"):
+        command("7 tuned.txt --ref reference.txt --margin 9 --margin 8")
+    with pytest.raises(
+        InputError, match=r"one margin for 2 metrics, BLEU, chrF2: say which metric .* margin \(such as BLEU=9"
+    ):
+        command("7 tuned.txt --ref reference.txt --margin 9 -m bleu chrf")
+
+
+# Two systems of the demo.
+PAIR = "baseline.txt tuned.txt --ref reference.txt"
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict", "code"),
+    [
+        (f"{PAIR} -m bleu chrf --margin bleu=2 chrf=2%", "ALLOW", 0),
+        ("baseline.txt rules.txt --ref reference.txt --margin bleu=0.8", "REJECT", 1),
+        ("tuned.txt baseline.txt --ref reference.txt --margin bleu=0.01sd", "INCONCLUSIVE", 5),
+        ("--set news reference.txt baseline.txt tuned.txt --margin bleu=2", "ALLOW", 0),
+    ],
+)
+def test_the_exit_code_is_the_verdict(
+    demo: Path, capsys: pytest.CaptureFixture[str], line: str, verdict: str, code: int
+) -> None:
+    assert command(line) == code
+    assert capsys.readouterr().out.startswith(f"{verdict}: ")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("baseline.txt --ref reference.txt --margin bleu=1", "expected BASE and NEW"),
+        ("--margin r1=1 --human r1 r2", "got r2: if these are other raters, a gate takes one"),
+        ("--scores r1 a --scores r2 a --margin r1=1 --human r1 r2 r3", "got r2, r3: if these are other raters"),
+        ("baseline.txt tuned.txt --margin bleu=1", "no reference: add --ref REF; if these are scores of segments"),
+        ("", "got none: write 'reshuffle gate BASE NEW --ref REF --margin bleu=0.8', or for scores"),
+        ("reference.txt baseline.txt tuned.txt", "if one is the reference, write BASE NEW --ref REF"),
+        ("a.scores b.scores --scores rating --margin 1", "without texts, write --scores rating a.scores b.scores"),
+        ("--scores rating a.scores --margin 1", "expected two systems, a baseline and a new one, got 1 system: a"),
+        ("base new --scores r --margin 1", "without texts, write --scores r base new"),
+        (PAIR, r"no margin for BLEU: .* with margin \(such as BLEU=0.8\)"),
+        ("--scores r right.scores right.scores", r"with margin \(such as r=0.02\)"),
+        ("--scores r a.scores b.scores --margin 1", "if the files are of several tasks, name those of each in a manif"),
+        (
+            f"{PAIR} --set a reference.txt baseline.txt tuned.txt --margin bleu=1",
+            "--set",
+        ),
+        (
+            f"{PAIR} --margin bleu=5pp",
+            "such as bleu=0.5, bleu=0.1sd or bleu=1%, got",
+        ),
+        (f"{PAIR} --margin bleu=1 bleu=2", "margin of bleu is given twice"),
+        (f"{PAIR} -m bleu ter --margin bleu=1", "no margin for TER"),
+        (f"{PAIR} -m bleu ter --margin 2%", r"with margin \(such as BLEU=2%\)"),
+        (
+            f"{PAIR} --margin bleu=1 chrf=1",
+            "'chrf', which is not compared: name it, too, ",
+        ),
+        (
+            "--set a reference.txt baseline.txt tuned.txt --ref reference.txt --margin 1",
+            "write the reference after NAME",
+        ),
+        ("flat.toml --margin 1", "got flat.toml: if it is a manifest, write --manifest before it"),
+        (
+            "--manifest flat.toml --margin 1",
+            r"flat.toml: unknown key 'qa': if it is a test set, write \[sets.q",
+        ),
+        (
+            f"{PAIR} --margin bleu=1 --page https://x",
+            "--page is for the format markdown",
+        ),
+        ("baseline.txt short.txt --ref reference.txt --margin bleu=1", "must match segment by segment"),
+        ("--scores rating a.scores b.scores --margin rating=1", "segments"),
+        ("--scores rating a.scores nan.scores --margin rating=1", "nan.scores"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(demo: Path, line: str, message: str) -> None:
+    (demo / "short.txt").write_text("a\n")
+    (demo / "right.scores").write_text("1\n0\n")
+    (demo / "a.scores").write_text("1\n2\n3\n")
+    (demo / "b.scores").write_text("1\n2\n")
+    (demo / "nan.scores").write_text("1\nNaN\n3\n")
+    (demo / "flat.toml").write_text('[qa]\nscores.rating = ["a.scores", "b.scores"]\n')
+    for name in ("base", "new"):
+        (demo / name).mkdir()
+        (demo / name / "talks.txt").write_text("1\n")
+    with pytest.raises(InputError, match=message):
+        command(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("--rule superior --margin bleu=1", "name them with --primary"),
+        ("--primary bleu --margin bleu=1", "the rule non-inferior has no primary metrics: leave out --primary"),
+        ("--rule no-regression --margin bleu=1", "has no margins: leave out --margin"),
+        ("--margin bleu=1 --alpha 0.5", "--alpha must be below 0.5, got 0.5"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused_with_their_flags_before_files_are_read(
+    run: Any, line: str, message: str
+) -> None:
+    outcome = run("gate", "none.txt", "nothing.txt", "--ref", "no.txt", *line.split())
+    assert (outcome.code, message in outcome.err) == (2, True), outcome.err
+
+
+def test_files_of_the_same_names_in_two_folders_are_of_two_systems_on_each_test_set(demo: Path, run: Any) -> None:
+    words = []
+    for name in ("base", "new"):
+        (demo / name).mkdir()
+    for name in ("news", "talks"):
+        for at, system in (("base", "baseline"), ("new", "tuned")):
+            (demo / at / f"{name}.txt").write_bytes((demo / f"{system}.txt").read_bytes())
+        words += ["--set", name, "reference.txt", f"base/{name}.txt", f"new/{name}.txt"]
+    found = json.loads(run("gate", *words, "--margin", "bleu=2", "-n", "999", "--format", "json").out)
+    assert (found["baseline"], found["system"], len(found["tasks"])) == ("base", "new", 2)
+
+
+def logs_in_folders(demo: Path, base: list[str], new: list[str]) -> str:
+    """A log of right and wrong answers for each name, in two folders; the words that name them."""
+    for system, names in (("base", base), ("new", new)):
+        (demo / system).mkdir()
+        for n, name in enumerate(names):
+            (demo / system / name).write_text('{"correct": true}\n{"correct": false}\n' * (20 + n))
+    return "--scores correct base new --margin correct=0.5"
+
+
+def test_folders_of_scores_have_a_task_for_each_file_as_in_a_manifest(demo: Path, run: Any) -> None:
+    line = logs_in_folders(demo, ["qa.jsonl", "math.jsonl"], ["qa.jsonl", "math.jsonl"])
+    (demo / "tasks.toml").write_text(
+        "".join(
+            f'sets.{name}.scores.correct = {{ base = "base/{name}.jsonl", new = "new/{name}.jsonl" }}\n'
+            for name in ("math", "qa")
+        )
+    )
+    found = run("gate", *line.split(), "-n", "999", "--format", "json").out
+    again = run("gate", *"--manifest tasks.toml --margin correct=0.5 -n 999 --format json".split()).out
+    assert json.loads(found)["tasks"] == json.loads(again)["tasks"]
+    assert [task["test_set"] for task in json.loads(found)["tasks"]] == ["math", "qa"]
+    lower = run("gate", *line.split(), "--lower-is-better", "correct", "-n", "999", "--format", "json").out
+    assert [task["higher_is_better"] for task in json.loads(lower)["tasks"]] == [False, False]
+    compared = json.loads(run("compare", *line.split()[:4], "-n", "99", "--format", "json").out)
+    assert [*compared["sets"]] == ["math", "qa"]
+
+
+def test_documents_of_folders_of_scores_are_a_column_of_each_file(demo: Path, run: Any) -> None:
+    line = [
+        "gate",
+        *logs_in_folders(demo, ["qa.jsonl", "math.jsonl"], ["qa.jsonl", "math.jsonl"]).split(),
+        "-n",
+        "999",
+    ]
+    for file in demo.glob("*/*.jsonl"):
+        rows = [{**json.loads(row), "doc": n // 2} for n, row in enumerate(file.read_text().splitlines())]
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = json.loads(run(*line, "--docs", "doc", "--format", "json").out)
+    assert [(task["unit"], task["n_units"]) for task in found["tasks"]] == [("document", 21), ("document", 20)]
+    assert "--docs is for one test set" in run(*line, "--docs", "reference.txt").refusal()
+    mixed = run("gate", "--scores", "correct", "base", "new/qa.jsonl", "--margin", "1").refusal()
+    assert "would both be called qa" in mixed
+    assert "name only folders, one of each system" in mixed
+    assert run("gate", "--scores", "correct", "base", "nwe", "--margin", "1").err.count("\n") == 1
+
+
+def test_folders_of_samples_of_lm_eval_are_matched_by_task(demo: Path, run: Any) -> None:
+    date = "2026-11-28T10-00-0"
+    names = [[f"samples_{task}_{date}{n}.5.jsonl" for task in ("a.b", "c")] for n in (1, 2)]
+    line = logs_in_folders(demo, [*names[0], f"results_{date}1.5.json"], names[1])
+    outcome = run("gate", *line.split(), "-n", "999", "--format", "json")
+    assert [task["test_set"] for task in json.loads(outcome.out)["tasks"]] == ["a.b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "message"),
+    [
+        (["qa.jsonl", "math.jsonl"], ["qa.jsonl"], "the folder new has no file for math"),
+        (["qa.jsonl", "qa.txt"], ["qa.jsonl"], r"base/qa.jsonl and base/qa.txt are both of qa: move one"),
+    ],
+)
+def test_folders_of_other_files_are_refused(demo: Path, base: list[str], new: list[str], message: str) -> None:
+    line = logs_in_folders(demo, base, new)
+    with pytest.raises(InputError, match=message):
+        command(line)
+
+
+def test_the_line_for_folders_of_texts_works(demo: Path) -> None:
+    for name, system in (("base", "baseline"), ("new", "tuned")):
+        (demo / name).mkdir()
+        (demo / name / "news.2.txt").write_bytes((demo / f"{system}.txt").read_bytes())
+    with pytest.raises(InputError, match=r"lines such as sets\.\"news\.2\"") as caught:
+        command("base new --ref reference.txt --margin bleu=2")
+    (demo / "tasks.toml").write_text(str(caught.value).partition("such as ")[2])
+    assert command("--manifest tasks.toml --margin bleu=2") == 0
+
+
+def test_labels_of_several_test_sets(demo: Path, run: Any) -> None:
+    for name, values in by_system(labelled(0.3)[0]).items():
+        (demo / f"{name}.people").write_text("".join(f"{value}\n" for value in values))
+    for name, values in by_system(labelled(0.3)[1]).items():
+        (demo / f"{name}.judge").write_text("".join(f"{value}\n" for value in values))
+    (demo / "tasks.toml").write_text(
+        '[sets.a.scores]\npeople = ["base.people", "new.people"]\njudge = ["base.judge", "new.judge"]\n'
+    )
+    line = "gate --manifest tasks.toml --human people --margin 1 --format json"
+    assert json.loads(run(*line.split()).out)["verdict"] == "allow"
+
+
+def test_full_text_has_the_tables_and_other_formats_have_them_anyway(demo: Path, run: Any) -> None:
+    line = ["gate", "baseline.txt", "tuned.txt", "--ref", "reference.txt", "--margin", "bleu=9"]
+    short, full = run(*line).out, run(*line, "--full").out
+    assert full.startswith(short.splitlines()[0])
+    assert len(full.splitlines()) > len(short.splitlines())
+    outcome = run(*line, "--full", "--format", "json")
+    assert (outcome.code, "--full changes nothing" in outcome.err) == (0, True)
+    assert json.loads(outcome.out)["verdict"] == "allow"
+
+
+def test_the_baseline_of_a_folder_is_said(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (demo / "scores").mkdir()
+    for name in ("new", "old"):
+        (demo / "scores" / f"{name}.txt").write_text("1\n0\n" * 30)
+    assert command("--scores x scores --margin x=0.5") == 0
+    assert (
+        "the baseline is new, the first file of scores by name: name both files for another" in capsys.readouterr().err
+    )
+    assert command("--scores x scores/old.txt scores/new.txt --margin x=0.5") == 0
+    assert "baseline is" not in capsys.readouterr().err
+
+
+def test_a_configuration_has_margins_and_options_replace_its_keys(
+    demo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (demo / "gate.toml").write_text('alpha = 0.1\nmetrics = ["bleu", "chrf"]\n[margin]\nbleu = 2\nchrf = "2%"\n')
+    assert command(f"{PAIR} --config gate.toml --format json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["alpha"], [task["given_margin"] for task in found["tasks"]]) == (0.1, ["2", "2%"])
+    line = f"{PAIR} --config gate.toml --margin bleu=0.1 -m bleu --alpha 0.01"
+    assert command(line) == 5
+    capsys.readouterr()
+    (demo / "gate.toml").write_text("margin = 2\nalpha = 0.1\n")  # of the only metric
+    assert command(f"{PAIR} --config gate.toml --format json") == 0
+    assert [task["given_margin"] for task in json.loads(capsys.readouterr().out)["tasks"]] == ["2"]
+    (demo / "gate.toml").write_text("margins = 1\n")
+    with pytest.raises(InputError, match="unknown key 'margins': did you mean 'margin'"):
+        command(f"{PAIR} --config gate.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("alpha = 2", "gate.toml: alpha must lie strictly between 0 and 1, got 2.0"),
+        ('rule = "none"', "gate.toml: unknown rule 'none'"),
+        ("margin.bleu = -1", "gate.toml: the margin of bleu must be a finite number above 0"),
+        ('metrics = ["blue"]', "gate.toml: unknown metric 'blue'"),
+        ('margin = "2 percent"', "gate.toml: the margin must be a number of points, such as 0.5, a number of"),
+        ("margin = true", "gate.toml, margin: expected a number or a string, got the boolean true"),
+        (
+            'margin = 1\nmetrics = ["bleu", "ter"]',
+            "gate.toml, margin: one margin for 2 metrics, BLEU, TER: say which metric it is of",
+        ),
+    ],
+)
+def test_a_bad_value_of_a_configuration_is_named_by_file_and_key(demo: Path, text: str, message: str) -> None:
+    (demo / "gate.toml").write_text(text)
+    with pytest.raises(InputError, match=f"^{re.escape(message)}"):
+        command(f"{PAIR} --config gate.toml")
+
+
+def test_a_history_may_be_named_by_the_configuration(demo: Path) -> None:
+    (demo / "ci").mkdir()
+    (demo / "ci" / "gate.toml").write_text('margin = 9\nhistory = "nights.jsonl"\n')
+    assert command(f"{PAIR} --config ci/gate.toml") == 0
+    assert len((demo / "ci" / "nights.jsonl").read_text().splitlines()) == 1
+
+
+def test_metrics_of_texts_are_refused_where_all_test_sets_of_a_manifest_have_scores(demo: Path) -> None:
+    for name in ("base", "new"):
+        (demo / f"{name}.jsonl").write_text('{"correct": true}\n{"correct": false}\n' * 20)
+    scores = '{ base = "base.jsonl", new = "new.jsonl" }'
+    (demo / "tasks.toml").write_text(f"sets.qa = {{ scores.correct = {scores} }}\n")
+    (demo / "gate.toml").write_text('metrics = ["bleu"]\nmargin = 0.1\n')
+    for options in ("-m bleu --margin 0.1", "--config gate.toml"):
+        with pytest.raises(InputError, match="-m bleu needs texts, which no test set has"):
+            command(f"--manifest tasks.toml {options}")
+    (demo / "gate.toml").write_text('metrics = ["correct"]\nmargin = 0.1\n')  # the scores, which need no -m
+    assert command("--manifest tasks.toml --config gate.toml") == 0
+
+
+def test_a_source_that_nothing_reads_is_refused(demo: Path) -> None:
+    with pytest.raises(InputError, match="--source is for reports of compare with texts, and for sari"):
+        command(f"{PAIR} --source reference.txt --margin bleu=2")
+
+
+def test_the_help_fits_a_screen(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    run(["gate", "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 65
+    for option in ("--margin METRIC=MARGIN", "--manifest FILE", "--lower-is-better NAME", "--docs FILE"):
+        assert any(line.startswith(f"  {option}") for line in lines)
+
+
+def test_a_saved_gate_is_shown(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(f"{PAIR} --margin bleu=2 -o gate.json -o gate.html -o gate.xml") == 0
+    capsys.readouterr()
+    for saved in ("gate.json", "gate.html"):
+        run(["show", saved, "--full"])
+        shown = capsys.readouterr().out
+        assert shown.startswith("ALLOW: BLEU is not worse by 2 or more")
+        assert "The segments that lost most under BLEU" in shown
+    assert (demo / "gate.xml").read_text().startswith("<?xml")
+    with pytest.raises(InputError, match="holds a gate: expected a comparison"):
+        run(["plot", "gate.json", "forest", "-o", "x.pdf"])
+
+
+def test_a_gate_is_verified_without_a_line_in_its_history(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = "gate tuned.txt baseline.txt --ref reference.txt --margin bleu=0.1 -n 999 --history nights.jsonl".split()
+    assert run([*line, "-o", "gate.json"]) == 5
+    before = Path("nights.jsonl").read_bytes()
+    assert run(["verify", "gate.json", *line]) == 0
+    assert run(["verify", "gate.json", *(word.replace("=0.1", "=9") for word in line)]) == 1
+    assert "gate: 'inconclusive' → 'allow'" in capsys.readouterr().out
+    assert Path("nights.jsonl").read_bytes() == before
+
+
+def test_a_configuration_with_scores_and_another_rule(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, scores in {"a": [0, 1] * 30, "b": [0, 1, 1] * 20}.items():
+        (demo / f"{name}.txt").write_text("".join(f"{each}\n" for each in scores))
+    (demo / "scores.toml").write_text('metrics = ["ACC"]\n\n[margin]\nacc = 0.5\n')
+    line = "--scores acc a.txt b.txt --config scores.toml"
+    assert command(line) == 0
+    assert command(f"{line} --rule no-regression") == 0
+    assert "scores.toml: margin is left out, because --rule no-regression has none" in capsys.readouterr().err
+    assert command(f"{line} -o verdict.json") == 0
+    assert capsys.readouterr().err.startswith("ALLOW: acc is not worse by 0.5 or more")
