@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import _core, signature
+from ..options.declare import taken
 from ..resampling import CountSample, ProblemGroup, Problems, Replicates, directed
 from ..resampling.problems import Seeds
 from ..resampling.schemes import shuffle_batch
@@ -133,8 +134,7 @@ def _record(
 ) -> SignificanceResult:
     """One result with an array element for each problem. ``replicates`` are those of any one of them."""
     metric = problems.groups[0].metric
-    scheme = outcome.scheme
-    names = set() if scheme is None else set(scheme.tolist())
+    names = set() if outcome.scheme is None else set(outcome.scheme.tolist())
     schemes = "+".join(sorted(names)) if names - {"iid"} else None
     seed: int | None = int(problems.seeds[0])
     if replicates.is_replay:
@@ -145,21 +145,15 @@ def _record(
         run = run._replace(seed=signature.for_seeds(problems.seeds.tolist()))
     rule = plan.shuffling.stopping
     metrics = {group.metric.signature() for group in problems.groups}
-    return SignificanceResult(
+    return taken(
+        SignificanceResult,
+        outcome,
         test=plan.test.name,
         metric=metric.name,
-        statistic=outcome.statistic,
-        pvalue=outcome.pvalue,
         alternative=directed(plan.alternative, metric.higher_is_better),
-        exceedances=outcome.exceedances,
-        n_resamples=outcome.n_resamples,
         seed=problems.seeds if own_seeds else seed,
         signature=signature.joined([*sorted(metrics), signature.for_batch(len(problems)), run.line]),
-        wins=outcome.wins,
-        ties=outcome.ties,
-        scheme=scheme,
         stopping=None if rule is None else rule.used(resampling.n_resamples, outcome.stopped),
         caveats=plan.caveats,
         tails=plan.tails if outcome.tails is None else outcome.tails,
-        standard_error=outcome.standard_error,
     )

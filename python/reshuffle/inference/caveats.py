@@ -137,7 +137,9 @@ def _of_tests(comparison: Comparison, plan: Plan, enough: int | None, others: Se
     yield from few_units
     if not few_units or few_units[0].pairs is not None:
         few_replicates = _few_replicates(comparison, plan, families)
-        yield from few_replicates or [*_near_alpha(comparison, plan, families), *_auto_limit(enough)]
+        yield from few_replicates or _near_alpha(comparison, plan, families)
+        if not few_replicates and enough is not None and enough > LARGEST:
+            yield Found(Caveat("auto-limit", {"n_resamples": LARGEST, "enough": enough}))
 
 
 def _identical(comparison: Comparison) -> Iterator[Found]:
@@ -388,15 +390,14 @@ def _few_replicates(comparison: Comparison, plan: Plan, families: Sequence[_Grou
     found: list[tuple[float, int, list[int]]] = []
     for family in families:
         # Exact tests have no such limit, and their p-values affect those of other tests by the adjustment.
-        tests = [pair.test for pair in family.everywhere]
-        numbers = [None if test.scheme == "exact" else _possible_replicates(test) for test in tests]
-        smallest = np.array(
-            [
-                test.pvalue if n is None else _smallest_pvalue(plan, test, n)
-                for n, test in zip(numbers, tests, strict=True)
-            ]
-        )
-        smallest = _smallest_adjusted(plan, smallest)
+        numbers: list[int | None] = []
+        possible = []
+        for test in (pair.test for pair in family.everywhere):
+            n = test.n_resamples if test.stopping is None else test.stopping.max_resamples
+            numbers.append(None if test.scheme == "exact" else n)
+            numerator, observed = TESTS[test.test].smallest_numerator(plan.alternative), test.scheme != "subgroup"
+            possible.append(test.pvalue if numbers[-1] is None else numerator / (numbers[-1] + observed))
+        smallest = _smallest_adjusted(plan, np.array(possible))
         limited = [index for index, n in enumerate(numbers[: len(family.pairs)]) if n is not None]
         if limited and smallest[limited].min() > plan.alpha:
             largest = max(n for n in numbers if n is not None)
@@ -413,17 +414,6 @@ def _few_replicates(comparison: Comparison, plan: Plan, families: Sequence[_Grou
         "enough": plan.enough_replicates(size),
     }
     return [Found(Caveat("few-replicates", values), [pair for _, _, pairs in found for pair in pairs])]
-
-
-def _possible_replicates(test: SignificanceResult) -> int | None:
-    """The number of replicates that the test could have used: a stopping rule may have ended it earlier."""
-    n: int | None = test.n_resamples if test.stopping is None else test.stopping.max_resamples
-    return n
-
-
-def _smallest_pvalue(plan: Plan, test: SignificanceResult, n: int) -> float:
-    """The smallest p of n replicates, of which a subgroup includes the observed arrangement."""
-    return TESTS[test.test].smallest_numerator(plan.alternative) / (n + int(test.scheme != "subgroup"))
 
 
 def _near_alpha(comparison: Comparison, plan: Plan, families: Sequence[_Group]) -> Iterator[Found]:
@@ -478,12 +468,6 @@ def _on_one_set(test: SignificanceResult, n_sets: int) -> SignificanceResult:
         return test
     within = -math.expm1(math.log1p(-test.adjusted_pvalue) / n_sets) if test.adjusted_pvalue < 1 else 1.0
     return replace(test, adjusted_pvalue=test.pvalue if math.isclose(within, test.pvalue) else within)
-
-
-def _auto_limit(enough: int | None) -> Iterator[Found]:
-    """``auto`` needs more replicates than it uses."""
-    if enough is not None and enough > LARGEST:
-        yield Found(Caveat("auto-limit", {"n_resamples": LARGEST, "enough": enough}))
 
 
 def _of_concentration(comparison: Comparison, automatic: bool) -> Iterator[Found]:

@@ -149,11 +149,6 @@ def _check_simultaneous(settings: ComparisonSettings, test: SignificanceTest) ->
         )
 
 
-def _like(test: SignificanceTest) -> list[SignificanceTest]:
-    """The tests that show the same as this one: a difference, equivalence or non-inferiority."""
-    return [other for other in TESTS.values() if other.margin == test.margin]
-
-
 def _named(test: SignificanceTest) -> str:
     """A test in a message. The default is called that, because the user may not know its name."""
     return f"the {'default ' if test.name == DEFAULT else ''}test {test.name!r}"
@@ -309,10 +304,11 @@ class Plan:
         """
         leave_out = "or leave out the average (average=False, --no-average)"
         if not self.test.averages:
+            others = tuple(each.name for each in TESTS.values() if each.averages and each.margin == self.test.margin)
             raise InputError(
                 "{test} does not support averages over test sets: use {tests}, {leave_out}",
                 test=_named(self.test),
-                tests=Argument("test", tuple(other.name for other in _like(self.test) if other.averages)),
+                tests=Argument("test", others),
                 leave_out=leave_out,
             )
         scheme = self.shuffling.scheme

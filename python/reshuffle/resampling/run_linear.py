@@ -18,7 +18,7 @@ import numpy as np
 
 from ..documented import documented
 from ..metrics.base import Scores
-from .linear import CELLS, gradient
+from .linear import linear_values
 from .run_reference import Levels
 from .units import Strata
 
@@ -115,17 +115,10 @@ class RunCovariances:
     def from_data(cls, data: RunData, m: int) -> RunCovariances:
         """For metric m. Cost: a product of matrices with a column for each output and S rows."""
         sample = data.samples[m]
-        counts, totals = sample.counts, sample.totals
-        k, n, n_counts = counts.shape
+        k, n = sample.counts.shape[:2]
         strata = Strata.or_single(sample.strata, n)
-        slopes = np.concatenate([gradient(sample.metric, counts[[x]], totals[[x]], ADVICE) for x in range(k)])
         sums, products, drawn = np.zeros((strata.n_strata, k)), np.zeros((k, k)), np.zeros((k, k))
-        size = max(1, CELLS // max(k, n_counts))
-        for first in range(0, n, size):
-            block = slice(first, first + size)
-            values = np.stack(
-                [(rows[block] - mean) @ slope for rows, mean, slope in zip(counts, totals / n, slopes, strict=True)]
-            )
+        for block, values in linear_values(sample.metric, sample.counts, sample.totals, ADVICE):
             if strata.n_strata > 1:  # the mean of a single stratum is 0
                 sums += np.stack([np.bincount(strata.index[block], row, strata.n_strata) for row in values], axis=1)
             products += (values * strata.factors[block]) @ values.T

@@ -303,8 +303,20 @@ def parametric_cells(
     null = simulate_swap_effects(model, 0.0, size, *run).pvalues if size_adjusted else None
     for effect, difference in differences:
         found = simulate_swap_effects(model, difference, size, *run)
-        simulated = found.pvalues, found.differences, model.standard_error(difference, size), null
-        yield KnownDifference("ar", *names, "parametric", effect, size, difference, *simulated, higher_is_better)
+        error, statistics = model.standard_error(difference, size), found.differences
+        yield KnownDifference(
+            "ar",
+            *names,
+            "parametric",
+            effect,
+            size,
+            difference,
+            found.pvalues,
+            statistics,
+            error,
+            null,
+            higher_is_better,
+        )
 
 
 @dataclass(frozen=True, eq=False)
