@@ -122,7 +122,7 @@ def _of_tests(comparison: Comparison, plan: Plan, enough: int | None, others: Se
     yield from _all_exchangeable(comparison, plan)
     yield from _never_stopped(comparison)
     for group in _by_metric(comparison):
-        yield from _approximate(group)
+        yield from (Found(each, group.pairs) for each in group.tests[0].caveats if each.kind == "approximate")
         yield from _other_test(group, plan)
         yield from _dependence(group)
         yield from _not_exchangeable(group, plan.automatic)
@@ -166,13 +166,6 @@ def _all_exchangeable(comparison: Comparison, plan: Plan) -> Iterator[Found]:
             "instead": tuple(INSTEAD.values()),
         }
         yield Found(Caveat("all-exchangeable", values))
-
-
-def _approximate(family: _Group) -> Iterator[Found]:
-    """The test is approximate under one metric."""
-    for caveat in family.tests[0].caveats:
-        if caveat.kind == "approximate":
-            yield Found(caveat, family.pairs)
 
 
 def _never_stopped(comparison: Comparison) -> Iterator[Found]:

@@ -59,13 +59,16 @@ def _ranking(comparison: Comparison, replicates: Replicates, m: int) -> Ranking:
     if of_best is not None:
         pvalues = dict(zip(comparison.systems, of_best(replicates, m).tolist(), strict=True))
     systems, groups = ranked(names, np.array([score.score for score in scores]), significant, pvalues)
+    # A family of one test needs no adjustment.
+    adjustment = comparison.test.adjustment
+    is_controlled = len(names) == 2 if adjustment is None else ADJUSTMENTS[adjustment].rate == FAMILY_WISE
     return Ranking(
         metric=metric.name,
         systems=systems,
         groups=groups,
         best=tuple(ranked.system for ranked in systems if ranked.rank_low == 1),
         mcb_best=tuple(name for name in names if pvalues[name] > alpha) if pvalues else None,
-        simultaneous=_is_simultaneous(comparison),
+        simultaneous=is_controlled,
     )
 
 
@@ -100,12 +103,3 @@ def ranked(
         )
     )
     return systems, None if groups is None else tuple(tuple(names[i] for i in members(group)) for group in groups)
-
-
-def _is_simultaneous(comparison: Comparison) -> bool:
-    """Is the family-wise error rate controlled? A family of one test needs no adjustment."""
-    assert comparison.test is not None
-    name = comparison.test.adjustment
-    if name is None:
-        return len(comparison.systems) == 2
-    return ADJUSTMENTS[name].rate == FAMILY_WISE

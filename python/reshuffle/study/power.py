@@ -118,12 +118,8 @@ def check_shuffles(settings: StudySettings, size_adjusted: bool) -> None:
 
 def _n_cells(options: Power) -> int:
     """The number of cells that simulate test sets from the data, for each pair and size."""
-    etas = set(options.effects) if "eta" in options.models else set()
-    if "real" in options.models:
-        etas |= {0.5}
-    if options.size_adjusted:
-        etas |= {0.0}
-    return len(etas)
+    etas = {*(options.effects if "eta" in options.models else ())}
+    return len(etas | ({0.5} if "real" in options.models else set()) | ({0.0} if options.size_adjusted else set()))
 
 
 def as_rate(found: PowerRate) -> Rate:
