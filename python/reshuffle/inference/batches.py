@@ -116,15 +116,9 @@ def _draw_together(plan: Plan, sample: CountSample, seeds: Seeds, resampling: Re
         threads=replicates.threads,
         progress=resampling.progress,
     )
-    observed = ObservedPairs(
-        replicates,
-        _pairs(len(seeds)),
-        plan.alternative,
-        plan.shuffling,
-        tails=plan.tails,
-        ties=plan.ties,
-        scores=sample.scores.reshape(1, -1, 2),
-        drawn=drawn[None],
+    scores, hypotheses = sample.scores.reshape(1, -1, 2), _pairs(len(seeds))
+    observed = taken(
+        ObservedPairs, plan, replicates=replicates, hypotheses=hypotheses, scores=scores, drawn=drawn[None]
     )
     return plan.test.run(observed)
 

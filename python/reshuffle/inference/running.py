@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import signature
+from ..options.declare import taken
 from ..resampling import Replicates, directed
 from ..resampling.averaged import AveragedSample
 from ..resampling.exact import MISSING
@@ -70,18 +71,14 @@ def outcome_of(plan: Plan, observed: Observed) -> Outcome:
 def _observed(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, histograms: bool) -> Observed:
     """The data of the hypotheses, with what the test and its adjustment need."""
     step_down = plan.step_down
-    return Observed(
-        replicates,
-        hypotheses.in_rows_of(replicates.samples),
-        plan.alternative,
-        plan.shuffling,
-        () if step_down is None else step_down.reductions(len(hypotheses), replicates.n_resamples),
-        tails=plan.tails,
-        ties=plan.ties,
+    return taken(
+        Observed,
+        plan,
+        replicates=replicates,
+        hypotheses=hypotheses.in_rows_of(replicates.samples),
+        extra=() if step_down is None else step_down.reductions(len(hypotheses), replicates.n_resamples),
         every_statistic=plan.inverted or step_down is not None,
         histograms=histograms,
-        margins=plan.margins,
-        alpha=plan.alpha,
     )
 
 

@@ -80,14 +80,8 @@ class Replicates:
     @classmethod
     def from_settings(cls, samples: Sequence[Sample], settings: Resampling) -> Replicates:
         """Replicates of these samples with a caller's number, seed, threads and progress."""
-        return cls(
-            samples,
-            n_resamples=settings.n_resamples,
-            seed=settings.seed,
-            threads=settings.threads,
-            progress=settings.progress,
-            executor=settings.executor,
-        )
+        names = ("n_resamples", "seed", "threads", "progress", "executor")
+        return cls(samples, **{name: getattr(settings, name) for name in names})
 
     @property
     def unit(self) -> str:

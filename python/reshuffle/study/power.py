@@ -126,16 +126,7 @@ def as_rate(found: PowerRate) -> Rate:
     """The rate as all studies have it; ``null`` names the alternative, the effect and the pair."""
     name = found.model if found.effect is None else f"{found.model}={found.effect:g}"
     null = f"{name}: {found.system}, {found.baseline}" if found.system else f"{name}={found.difference:g}"
-    return Rate(
-        found.test,
-        found.metric,
-        null,
-        found.size,
-        found.alpha,
-        found.rate,
-        found.confidence_interval,
-        found.simulations,
-    )
+    return taken(Rate, found, null=null)
 
 
 @dataclass(frozen=True, eq=False)

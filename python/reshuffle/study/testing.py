@@ -23,6 +23,7 @@ from ..inference.running import run_on_test_set
 from ..lazy import lazy
 from ..metrics.base import Scores, thread_count
 from ..options.choices import TESTS_WITH_MARGIN
+from ..options.declare import taken
 from ..resampling import Replicates, Series, directed, extremeness, samples_of, signs
 from ..resampling.schemes import Shuffled, Shuffling, subgroup_bits
 from ..resampling.stopping import BesagClifford
@@ -287,14 +288,11 @@ class _Chunk:
     def _observed(self, plan: Plan, drawn: Scores | None = None) -> ObservedPairs:
         """What a test observes."""
         n_metrics, n, _ = self.scores.shape
-        return ObservedPairs(
-            _replicates(self.testing, self.experiment.populations[0], self.experiment.seed, self.threads),
-            Hypotheses.from_pairs([(2 * i, 2 * i + 1) for i in range(n)], n_metrics),
-            plan.alternative,
-            plan.shuffling,
-            tails=plan.tails,
-            margins=plan.margins,
-            alpha=plan.alpha,
+        return taken(
+            ObservedPairs,
+            plan,
+            replicates=_replicates(self.testing, self.experiment.populations[0], self.experiment.seed, self.threads),
+            hypotheses=Hypotheses.from_pairs([(2 * i, 2 * i + 1) for i in range(n)], n_metrics),
             scores=self.scores,
             drawn=drawn,
         )
