@@ -14,7 +14,7 @@ from ..resampling.stopping import STOPPING
 from ..results import Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
 from ..results.caveat_kinds import SMALL_SAMPLE
 from ..settings import default_alpha
-from .concentration import BY_SWAPS, Found, Tested, concentrated, holds_at_kink, is_of_few, rare_segments
+from .concentration import BY_SWAPS, Found, Tested, concentrated, holds_at_kink, is_of_few, of_pairs, rare_segments
 from .enough import LARGEST
 from .hypotheses import OVER_METRICS
 from .intervals import INTERVALS
@@ -222,11 +222,7 @@ def _not_exchangeable(group: _Group, automatic: bool) -> Iterator[Found]:
     pair = group.differences[group.pairs.index(worst)]
     near_kink = any(found.near_kink for found in ratios.values())
     values = {
-        "metric": group.metric,
-        "pairs": len(ratios),
-        "tests": len(group.pairs),
-        "system": pair.system,
-        "baseline": pair.baseline,
+        **of_pairs(group.metric, list(ratios), group.pairs, pair),
         "ratio": ratios[worst].ratio,
         "near_kink": near_kink,
         "test": pair.test.test,
@@ -262,11 +258,7 @@ def _near_kink(comparison: Comparison, group: _Group, alpha: float, automatic: b
     )
     tests = {pair.test.test for pair in pairs if by_test(pair)}
     values = {
-        "metric": group.metric,
-        "pairs": len(near),
-        "tests": len(group.pairs),
-        "system": worst.system,
-        "baseline": worst.baseline,
+        **of_pairs(group.metric, near, group.pairs, worst),
         "lengths": (brevity.system, brevity.baseline),
         "bias": brevity.bias,
         "share": brevity.share,

@@ -247,6 +247,7 @@ class Plan:
         else:
             name = None if chosen == "none" else chosen
         adjustment = None if name is None else _check_adjustment(name, test, family)
+        several = family_size(family, n_pairs, n_metrics, n_sets) > 1
         return cls(
             test,
             settings.alternative if test.margin is None else test.margin,
@@ -254,10 +255,8 @@ class Plan:
             adjustment=adjustment,
             family=family,
             n_sets=n_sets if family in OVER_SETS else 1,
-            adjusts=adjustment is not None and family_size(family, n_pairs, n_metrics, n_sets) > 1,
-            unadjusted_by_rule=chosen == "auto"
-            and name is None
-            and family_size(family, n_pairs, n_metrics, n_sets) > 1,
+            adjusts=several and adjustment is not None,
+            unadjusted_by_rule=several and chosen == "auto" and name is None,
             margins=margins,
             alpha=default_alpha() if settings.alpha is None else settings.alpha,
             # Simultaneous intervals are those of one test.

@@ -1,6 +1,6 @@
 """Tests of systems with several runs: from the statistics of exchange units to p-values.
 
-The last functions say where tests may reject too often: cells above .07 of docs/evidence/runs.md.
+The first functions say where tests may reject too often: cells above .07 of docs/evidence/runs.md.
 """
 
 from __future__ import annotations

@@ -262,8 +262,9 @@ class _Chunk:
         return self.experiment.in_core and (is_shuffled or _is_on_draws(plan))
 
     @property
-    def _threads(self) -> int:
-        return thread_count(self.threads)
+    def _where(self) -> dict[str, int]:
+        """The first simulation, and the threads, as functions of the core take them."""
+        return {"first": self.first, "threads": thread_count(self.threads)}
 
     @property
     def _alternatives(self) -> list[str]:
@@ -272,7 +273,7 @@ class _Chunk:
     @lazy
     def scores(self) -> Scores:
         """The scores of both systems: (metrics, n, 2)."""
-        return self.experiment.core.scores(n=self.n, first=self.first, threads=self._threads)
+        return self.experiment.core.scores(n=self.n, **self._where)
 
     @lazy
     def _drawn(self) -> Scores:
@@ -280,9 +281,8 @@ class _Chunk:
         return self.experiment.core.draws(
             n_resamples=self.testing.n_resamples,
             n=self.n,
-            first=self.first,
             weight_sets=self.testing.weight_sets,
-            threads=self._threads,
+            **self._where,
         )
 
     def _observed(self, plan: Plan, drawn: Scores | None = None) -> ObservedPairs:
@@ -309,7 +309,7 @@ class _Chunk:
         """The values that shuffles must reach to count: (metrics·n,)."""
         if plan.test.name != STUDENTIZED:
             return observed.thresholds
-        parts, follows_difference = self.experiment.core.error_parts(n=self.n, first=self.first, threads=self._threads)
+        parts, follows_difference = self.experiment.core.error_parts(n=self.n, **self._where)
         scores = self.scores.reshape(-1, 2).T
         values, tolerances, _ = ObservedStatistics.from_parts(scores, *parts.reshape(-1, 3).T)
         studentized = threshold(values, tolerances, observed.each_alternative)
@@ -331,8 +331,7 @@ class _Chunk:
                 n_resamples=n_resamples,
                 scheme=scheme,
                 studentized=is_studentized,
-                first=self.first,
-                threads=self._threads,
+                **self._where,
             ).astype(np.int64)
         return Shuffled.from_counts(scheme, counts, n_resamples, includes_observed=scheme == "subgroup")
 
@@ -344,8 +343,7 @@ class _Chunk:
             rule.core(),
             n_resamples=self.testing.n_resamples,
             studentized=plan.test.name == STUDENTIZED,
-            first=self.first,
-            threads=self._threads,
+            **self._where,
         )
         return Shuffled.from_counts(
             "iid",
