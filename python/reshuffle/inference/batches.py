@@ -98,7 +98,6 @@ def _shuffle_together(plan: Plan, sample: CountSample, seeds: Seeds, resampling:
     observed = Observed(replicates, _pairs(len(seeds)), plan.alternative, plan.shuffling)
     scheme = plan.shuffling.scheme
     shuffled = shuffle_batch(replicates, observed.thresholds[None], observed.alternatives[0], scheme, seeds)
-    assert shuffled is not None  # the metric has a formula in the core
     return outcome_of_shuffles(observed.statistic, shuffled)
 
 
@@ -106,7 +105,7 @@ def _draw_together(plan: Plan, sample: CountSample, seeds: Seeds, resampling: Re
     """Draw all problems of a sample, which has no strata."""
     replicates = Replicates.from_settings([sample], replace(resampling, seed=int(seeds[0])))
     native = sample.native("draws")
-    assert native is not None  # as above
+    assert native is not None  # the metric has a formula in the core
     metric, counts = native
     drawn = _core.draw_many(
         metric,
