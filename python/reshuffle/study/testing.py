@@ -262,7 +262,7 @@ class _Chunk:
         return self.experiment.in_core and (is_shuffled or _is_on_draws(plan))
 
     @property
-    def _where(self) -> dict[str, int]:
+    def _where(self) -> dict[str, Any]:
         """The first simulation, and the threads, as functions of the core take them."""
         return {"first": self.first, "threads": thread_count(self.threads)}
 
